@@ -1,0 +1,40 @@
+"""Typed reading of environment variables: a wrong value stops the start, with a sentence."""
+
+import os
+
+
+class ImproperEnvironment(SystemExit):
+    """A setting that can't be used; a SystemExit, so that no traceback hides the sentence."""
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def integer(name: str, default: int, *, at_least: int = 0) -> int:
+    raw = text(name)
+    if not raw:
+        return default
+    try:
+        value = int(raw)
+    except ValueError:
+        raise ImproperEnvironment(f"{name} must be a whole number, got {raw!r}") from None
+    if value < at_least:
+        raise ImproperEnvironment(f"{name} must be at least {at_least}, got {value}")
+    return value
+
+
+def boolean(name: str, default: bool) -> bool:
+    raw = text(name).lower()
+    if not raw:
+        return default
+    if raw in {"1", "true", "yes", "on"}:
+        return True
+    if raw in {"0", "false", "no", "off"}:
+        return False
+    raise ImproperEnvironment(f"{name} must be on or off, got {raw!r}")
+
+
+def words(name: str, default: list[str]) -> list[str]:
+    raw = text(name)
+    return [word.strip() for word in raw.split(",") if word.strip()] if raw else default

@@ -1,0 +1,189 @@
+"""All settings, from the environment; the defaults are safe and need nothing installed."""
+
+import os
+import secrets
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from alignmenter_site import env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(env.text("ALIGNMENTER_VAR_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
+
+
+def _private_dir(path: Path) -> Path:
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def _secret_key() -> str:
+    """SECRET_KEY, else one made once and kept where only its owner reads it."""
+    if given := env.text("SECRET_KEY"):
+        return given
+    path = _private_dir(VAR_DIR) / "secret_key"
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(64))
+    except FileExistsError:
+        pass
+    return path.read_text()
+
+
+def _database(url: str) -> dict[str, object]:
+    """The DATABASES entry for a postgresql:// URL; an empty one means the embedded server."""
+    common = {"ENGINE": "django.db.backends.postgresql", "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+    if not url:
+        from alignmenter_site import embedded
+
+        return {**common, **embedded.django_database(VAR_DIR)}
+    parts = urlsplit(url)
+    if parts.scheme not in {"postgres", "postgresql"}:
+        raise env.ImproperEnvironment(
+            f"DATABASE_URL must begin with postgresql://, got {parts.scheme or 'no scheme'}://; "
+            "no other database is supported"
+        )
+    options = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+    host = options.pop("host", None) or unquote(parts.hostname or "")
+    return {
+        **common,
+        "NAME": unquote(parts.path.lstrip("/")) or "alignmenter",
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": host,
+        "PORT": str(options.pop("port", None) or parts.port or ""),
+        "OPTIONS": options,
+    }
+
+
+SECRET_KEY = _secret_key()
+DEBUG = env.boolean("DEBUG", False)
+# Off only for plain http on one's own machine, as `make run` does.
+HTTPS = env.boolean("ALIGNMENTER_HTTPS", True)
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [])
+
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "unfold.contrib.forms",
+    "unfold.contrib.import_export",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django.contrib.humanize",
+    "import_export",
+    "django_rq",
+    "datasets_app",
+    "annotations_app",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "alignmenter_site.urls"
+WSGI_APPLICATION = "alignmenter_site.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES = {"default": _database(env.text("DATABASE_URL"))}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+
+def _redis(url: str) -> str:
+    if url:
+        return url
+    from alignmenter_site import embedded
+
+    return embedded.valkey_url(VAR_DIR)
+
+
+# A job may run for hours: whether it is alive is told by its heartbeat, not by a time limit.
+RQ_QUEUES = {"default": {"URL": _redis(env.text("REDIS_URL")), "DEFAULT_TIMEOUT": -1}}
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = env.text("TIME_ZONE", "UTC")
+USE_I18N = False
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+# Served straight from the packages: there is no build step to forget.
+WHITENOISE_USE_FINDERS = True
+
+MEDIA_ROOT = VAR_DIR / "media"
+FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_TEMP_DIR = env.text("ALIGNMENTER_UPLOAD_TEMP_DIR") or None
+
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = True
+X_FRAME_OPTIONS = "DENY"
+if env.boolean("ALIGNMENTER_BEHIND_PROXY", False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+LOG_LEVEL = env.text("LOG_LEVEL", "INFO").upper()
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        # At DEBUG this logger writes every statement with its values: never.
+        "django.db.backends": {"level": "INFO"},
+        "django": {"handlers": ["stderr"], "level": LOG_LEVEL, "propagate": False},
+        "rq.worker": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+    },
+}
+
+# --- the application's own ---------------------------------------------------------------------
+
+MAX_LINE_BYTES = env.integer("ALIGNMENTER_MAX_LINE_BYTES", 16 << 20, at_least=1024)
+MAX_UNPACKED_BYTES = env.integer("ALIGNMENTER_MAX_UNPACKED_BYTES", 20 << 30, at_least=1024)
+EXPORT_LINK_DAYS = env.integer("ALIGNMENTER_EXPORT_LINK_DAYS", 7, at_least=1)
+
+IMPORT_EXPORT_USE_TRANSACTIONS = True
+
+from alignmenter_site.dashboard import UNFOLD  # noqa: E402, F401

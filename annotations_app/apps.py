@@ -1,0 +1,17 @@
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class AnnotationsConfig(AppConfig):
+    name = "annotations_app"
+    verbose_name = "Annotations"
+
+    def ready(self) -> None:
+        from annotations_app.label_keys import annotate_imported_turns
+        from annotations_app.panels import annotations_panel
+        from datasets_app import extensions
+        from datasets_app.roles import ensure_roles
+
+        extensions.after_import.append(annotate_imported_turns)
+        extensions.dataset_panels.append(annotations_panel)
+        post_migrate.connect(ensure_roles, sender=self)

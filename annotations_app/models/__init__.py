@@ -1,0 +1,3 @@
+from annotations_app.models.annotation import Annotation
+
+__all__ = ["Annotation"]

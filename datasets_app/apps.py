@@ -1,0 +1,12 @@
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class DatasetsConfig(AppConfig):
+    name = "datasets_app"
+    verbose_name = "Datasets"
+
+    def ready(self) -> None:
+        from datasets_app.roles import ensure_roles
+
+        post_migrate.connect(ensure_roles, sender=self)

@@ -1,0 +1,20 @@
+"""The audit trail's only writer."""
+
+import getpass
+from typing import Any
+
+from datasets_app.models import AuditEvent
+
+
+def actor_name(actor: Any) -> str:
+    """A user's name; for a command, which no user stands behind, the account it ran under."""
+    if actor is not None:
+        return str(actor.get_username())
+    return f"command line ({getpass.getuser()})"
+
+
+def record(action: str, *, actor: Any, dataset_name: str = "", **details: Any) -> None:
+    """Add an event. Call it inside the transaction of what it records."""
+    AuditEvent.objects.create(
+        action=action, actor=actor_name(actor), dataset_name=dataset_name, details=details
+    )

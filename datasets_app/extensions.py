@@ -1,0 +1,11 @@
+"""Where another app joins in, so that this one never imports it. Filled in AppConfig.ready()."""
+
+from collections.abc import Callable
+from typing import Any
+
+# Called inside the import's transaction with (dataset, first turn pk, last turn pk), after the
+# turns stand; what is returned is added to the import's result.
+after_import: list[Callable[[Any, int, int], dict[str, int]]] = []
+
+# Called with (dataset, user) for the dataset page; returns {"title", "template", "context"} or None.
+dataset_panels: list[Callable[[Any, Any], dict[str, Any] | None]] = []

@@ -1,0 +1,24 @@
+from django.db import models
+from django.db.models.functions import Now
+
+
+class AuditEvent(models.Model):
+    """Who did what, when, to what. Rows are only ever added: the database refuses all else.
+
+    There are no foreign keys: the trail outlives what it speaks of. ``details`` holds counts,
+    digests and reasons, never text of conversations.
+    """
+
+    at = models.DateTimeField(db_default=Now())
+    actor = models.CharField(max_length=200, help_text="User name, or the command and system account.")
+    action = models.CharField(max_length=50)
+    dataset_name = models.CharField(max_length=100, blank=True)
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-id"]
+        default_permissions = ("view",)
+        indexes = [models.Index(fields=["dataset_name", "-id"], name="audit_event_of_dataset")]
+
+    def __str__(self) -> str:
+        return f"{self.action} by {self.actor}"

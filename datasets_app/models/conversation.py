@@ -1,0 +1,70 @@
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Left
+
+from datasets_app.models.dataset import Dataset
+from datasets_app.querysets import SessionQuerySet, TurnQuerySet
+
+# A search document may not exceed 1 MB; the start of a very long text is what is searched.
+SEARCHED_CHARACTERS = 50_000
+
+
+class Session(models.Model):
+    """One conversation. Its id is unique within the dataset, not beyond."""
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="sessions", db_index=False)
+    session_id = models.CharField(max_length=500)
+    persona_id = models.CharField(max_length=500, null=True, blank=True)
+    turn_count = models.IntegerField()
+
+    objects = SessionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "session_id"], name="session_id_unique_in_dataset"),
+            models.CheckConstraint(condition=~Q(session_id=""), name="session_id_not_empty"),
+            models.CheckConstraint(condition=~Q(persona_id=""), name="session_persona_id_not_empty"),
+            models.CheckConstraint(condition=Q(turn_count__gte=1), name="session_has_turns"),
+        ]
+        indexes = [models.Index(fields=["dataset", "id"], name="session_dataset_page")]
+
+    def __str__(self) -> str:
+        return self.session_id
+
+
+class Turn(models.Model):
+    """One utterance. ``timestamp`` is kept as the characters the file had: exports repeat them."""
+
+    class Role(models.TextChoices):
+        USER = "user", "User"
+        ASSISTANT = "assistant", "Assistant"
+
+    # No index of its own: the unique (session, turn_index) serves every look-up by session.
+    session = models.ForeignKey(Session, models.CASCADE, related_name="turns", db_index=False)
+    turn_index = models.IntegerField()
+    role = models.CharField(max_length=9, choices=Role)
+    text = models.TextField(blank=True)
+    tags = ArrayField(models.TextField(), default=list, blank=True)
+    timestamp = models.TextField(null=True, blank=True)
+    metadata = models.JSONField(null=True, blank=True)
+    extra = models.JSONField(null=True, blank=True, help_text="Keys of the line that the format does not know.")
+
+    objects = TurnQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["session", "turn_index"], name="turn_index_unique_in_session"),
+            models.CheckConstraint(condition=Q(turn_index__gte=1), name="turn_index_from_one"),
+            models.CheckConstraint(condition=Q(role__in=["user", "assistant"]), name="turn_role_known"),
+        ]
+        indexes = [
+            GinIndex(
+                SearchVector(Left("text", SEARCHED_CHARACTERS), config="simple"), F("tags"), name="turn_search"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.turn_index} {self.role}"

@@ -1,0 +1,117 @@
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from datasets_app.models.dataset import Dataset
+
+# A worker beats every few seconds; one that has been silent for this long is gone.
+LOST_AFTER = timedelta(seconds=15)
+
+
+class JobRun(models.Model):
+    """A piece of background work. This row is the truth; the queue only carries its id."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "Waiting"
+        RUNNING = "running", "Running"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+        CANCELLED = "cancelled", "Cancelled"
+
+    FINISHED = (State.DONE, State.FAILED, State.CANCELLED)
+
+    operation = models.CharField(max_length=50)
+    dataset_name = models.CharField(max_length=100, blank=True)
+    dataset = models.ForeignKey(Dataset, models.SET_NULL, null=True, blank=True, related_name="job_runs")
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    parameters = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    done = models.BigIntegerField(default=0)
+    total = models.BigIntegerField(null=True, blank=True)
+    unit = models.CharField(max_length=20, blank=True)
+    result = models.JSONField(null=True, blank=True)
+    error = models.TextField(blank=True, help_text="For the person who started it: what happened, what to do.")
+    cancel_requested = models.BooleanField(default=False)
+    # Which try this is: a worker that lost its claim can't write over the one that took it.
+    attempt = models.IntegerField(default=0)
+    worker = models.CharField(max_length=200, blank=True)
+    queued_at = models.DateTimeField(db_default=Now())
+    created_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["queued", "running", "done", "failed", "cancelled"]),
+                name="job_run_state_known",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["state", "heartbeat_at"],
+                condition=Q(state__in=["queued", "running"]),
+                name="job_run_unfinished",
+            ),
+            models.Index(fields=["dataset", "-id"], name="job_run_of_dataset"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_operation_label()} #{self.pk}"
+
+    def get_operation_label(self) -> str:
+        return self.operation.replace("_", " ").capitalize()
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in self.FINISHED
+
+    @property
+    def percent(self) -> int | None:
+        if not self.total:
+            return None
+        return min(100, int(100 * self.done / self.total))
+
+    @property
+    def is_silent(self) -> bool:
+        """Running, but its worker has not been heard of."""
+        return (
+            self.state == self.State.RUNNING
+            and self.heartbeat_at is not None
+            and timezone.now() - self.heartbeat_at > LOST_AFTER
+        )
+
+
+class JobFile(models.Model):
+    """A file a job was given or has made. Only a checked download view hands it out."""
+
+    class Kind(models.TextChoices):
+        UPLOAD = "upload", "Uploaded file"
+        EXPORT = "export", "Export"
+        METADATA = "metadata", "Metadata"
+        QUARANTINE = "quarantine", "Quarantined lines"
+
+    job_run = models.ForeignKey(JobRun, models.CASCADE, related_name="files")
+    kind = models.CharField(max_length=10, choices=Kind)
+    file = models.FileField(upload_to="jobs", max_length=500)
+    name = models.CharField(max_length=255)
+    size = models.BigIntegerField(default=0)
+    sha256 = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()

@@ -1,0 +1,32 @@
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Q
+
+from datasets_app.domain.retention import parse_retention
+
+
+class RetentionPolicy(models.Model):
+    """How long datasets whose file name matches are kept. The first match in order wins."""
+
+    position = models.PositiveIntegerField(unique=True, help_text="The lowest is asked first.")
+    pattern = models.CharField(max_length=255, help_text='Matched against "<dataset name>.jsonl"; * and ? stand for any.')
+    retention = models.CharField(
+        max_length=50, help_text='"90 days", "18 months", "1 year", "P90D" or "indefinite".'
+    )
+    reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["position"]
+        verbose_name_plural = "retention policies"
+        constraints = [
+            models.CheckConstraint(condition=~Q(pattern=""), name="retention_pattern_not_empty"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pattern}: {self.retention}"
+
+    def clean(self) -> None:
+        try:
+            parse_retention(self.retention)
+        except ValueError as error:
+            raise ValidationError({"retention": str(error)}) from None

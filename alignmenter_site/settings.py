@@ -31,7 +31,7 @@ def _secret_key() -> str:
 
 def _database(url: str) -> dict[str, object]:
     """The DATABASES entry for a postgresql:// URL; an empty one means the embedded server."""
-    common = {"ENGINE": "django.db.backends.postgresql", "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+    common = {"ENGINE": "alignmenter_site.postgresql", "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     if not url:
         from alignmenter_site import embedded
 

@@ -7,6 +7,7 @@ class DatasetsConfig(AppConfig):
     verbose_name = "Datasets"
 
     def ready(self) -> None:
+        from datasets_app import tasks  # noqa: F401  (registers them)
         from datasets_app.roles import ensure_roles
 
         post_migrate.connect(ensure_roles, sender=self)

@@ -16,6 +16,7 @@ class JobRun(models.Model):
     """A piece of background work. This row is the truth; the queue only carries its id."""
 
     class State(models.TextChoices):
+        PREPARED = "prepared", "Not started"
         QUEUED = "queued", "Waiting"
         RUNNING = "running", "Running"
         DONE = "done", "Done"
@@ -29,7 +30,7 @@ class JobRun(models.Model):
     dataset = models.ForeignKey(Dataset, models.SET_NULL, null=True, blank=True, related_name="job_runs")
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     parameters = models.JSONField(default=dict)
-    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    state = models.CharField(max_length=10, choices=State, default=State.PREPARED)
     done = models.BigIntegerField(default=0)
     total = models.BigIntegerField(null=True, blank=True)
     unit = models.CharField(max_length=20, blank=True)
@@ -39,7 +40,7 @@ class JobRun(models.Model):
     # Which try this is: a worker that lost its claim can't write over the one that took it.
     attempt = models.IntegerField(default=0)
     worker = models.CharField(max_length=200, blank=True)
-    queued_at = models.DateTimeField(db_default=Now())
+    queued_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
@@ -49,7 +50,7 @@ class JobRun(models.Model):
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["queued", "running", "done", "failed", "cancelled"]),
+                condition=Q(state__in=["prepared", "queued", "running", "done", "failed", "cancelled"]),
                 name="job_run_state_known",
             ),
         ]

@@ -1,0 +1,321 @@
+"""Background work: a JobRun row is the truth, the queue only carries its id.
+
+A worker claims a row by a conditional update, beats while it works, and writes its result in
+the transaction that holds its changes. A worker that dies leaves a row whose heartbeat stops;
+``recover`` gives the row to another. So a task may run twice, but is never applied twice.
+
+This is the only module that knows the queue.
+"""
+
+import logging
+import socket
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from os import getpid
+from typing import Any
+
+import django_rq
+import redis
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+from django.db.models import F
+from django.utils import timezone
+from rq.exceptions import NoSuchJobError
+from rq.job import Job, JobStatus
+
+from datasets_app import audit
+from datasets_app.models import Dataset, JobRun
+from datasets_app.models.job_run import LOST_AFTER
+from datasets_app.operations.progress import Cancelled
+from datasets_app.operations.refused import Refused
+
+log = logging.getLogger(__name__)
+
+QUEUE = "default"
+BEAT_SECONDS = 1.0
+# A job that takes its worker down again and again must not do so for ever.
+MAX_ATTEMPTS = 20
+# How long the queue may take to hand a job over before it is asked what became of it.
+HANDOVER_GRACE = timedelta(seconds=10)
+
+Task = Callable[["RunningJob"], dict[str, Any]]
+_tasks: dict[str, Task] = {}
+
+
+class ClaimLost(Exception):
+    """Another worker has taken this job over; whatever this one did must be rolled back."""
+
+
+def task(function: Task) -> Task:
+    """Register the function that carries out the operation of its name."""
+    _tasks[function.__name__] = function
+    return function
+
+
+# --- asked for by pages and commands -----------------------------------------------------------
+
+
+def create(
+    operation: str,
+    *,
+    actor: Any,
+    dataset: Dataset | None = None,
+    dataset_name: str = "",
+    parameters: dict[str, Any] | None = None,
+) -> JobRun:
+    """A new row, not yet queued: attach files to it, then call :func:`enqueue`."""
+    return JobRun.objects.create(
+        operation=operation,
+        actor=actor,
+        dataset=dataset,
+        dataset_name=dataset.name if dataset else dataset_name,
+        parameters=parameters or {},
+    )
+
+
+def enqueue(job_run: JobRun) -> None:
+    """Put a prepared job on the queue once the transaction is committed. Twice is harmless."""
+    job_run.state, job_run.queued_at = "queued", timezone.now()
+    if JobRun.objects.filter(pk=job_run.pk, state="prepared").update(
+        state="queued", queued_at=job_run.queued_at
+    ):
+        transaction.on_commit(lambda: _send(job_run))
+
+
+def start(operation: str, **details: Any) -> JobRun:
+    """Create a job and queue it."""
+    job_run = create(operation, **details)
+    enqueue(job_run)
+    return job_run
+
+
+def request_cancel(job_run: JobRun, *, actor: Any) -> None:
+    """A waiting job ends at once, a running one at its next step."""
+    with transaction.atomic():
+        unfinished = JobRun.objects.filter(pk=job_run.pk, state__in=["queued", "running"])
+        if unfinished.update(cancel_requested=True):
+            audit.record(
+                "cancel_job", actor=actor, dataset_name=job_run.dataset_name, job_run=job_run.pk
+            )
+        unfinished.filter(state="queued").update(state="cancelled", finished_at=timezone.now())
+
+
+def retry(job_run: JobRun, *, actor: Any) -> bool:
+    """Queue a failed or cancelled job again. False if it is in no such state."""
+    with transaction.atomic():
+        again = JobRun.objects.filter(pk=job_run.pk, state__in=["failed", "cancelled"]).update(
+            state="prepared", attempt=0, cancel_requested=False, error="", result=None, done=0,
+            total=None, finished_at=None, heartbeat_at=None,
+        )  # fmt: skip
+        if again:
+            audit.record("retry_job", actor=actor, dataset_name=job_run.dataset_name, job_run=job_run.pk)
+            enqueue(job_run)
+    return bool(again)
+
+
+def _send(job_run: JobRun) -> None:
+    """Hand the id to the queue. If that fails the row waits, and ``recover`` sends it later."""
+    try:
+        django_rq.get_queue(QUEUE).enqueue_call(
+            perform, args=(job_run.pk,), job_id=_queue_id(job_run), result_ttl=0, failure_ttl=3600
+        )
+    except (redis.RedisError, OSError) as error:
+        log.warning("job %s waits: the queue can't be reached (%s)", job_run.pk, type(error).__name__)
+
+
+def _queue_id(job_run: JobRun) -> str:
+    return f"job-run-{job_run.pk}-{job_run.queued_at:%Y%m%dT%H%M%S%f}"
+
+
+# --- in the worker -----------------------------------------------------------------------------
+
+
+class RunningJob:
+    """A claimed job: what its task may know of it, and how it tells how far it is."""
+
+    def __init__(self, row: JobRun) -> None:
+        self.row = row
+        self.parameters = row.parameters
+        self.actor = row.actor
+        self.attempt = row.attempt
+        self.done, self.total = 0, row.total
+        self.cancelled = self.lost = False
+
+    def report_progress(self, done: int, total: int | None = None) -> None:
+        """Costs next to nothing: the heart writes it down. Raises if the job is to stop."""
+        self.done, self.total = done, total
+        if self.lost:
+            raise ClaimLost
+        if self.cancelled:
+            raise Cancelled
+
+    def mine(self) -> Any:
+        return JobRun.objects.filter(pk=self.row.pk, attempt=self.attempt, state="running")
+
+    def beat(self) -> None:
+        row = self.mine()
+        if not row.update(heartbeat_at=timezone.now(), done=self.done, total=self.total):
+            self.lost = True
+        elif row.filter(cancel_requested=True).exists():
+            self.cancelled = True
+
+    def finish(self, state: str, **fields: Any) -> None:
+        fields.setdefault("done", self.done)
+        if not self.mine().update(state=state, finished_at=timezone.now(), **fields):
+            raise ClaimLost
+
+
+def perform(job_run_id: int) -> None:
+    """Carry out one job. Never raises: an exception's text could hold what is private."""
+    job = _claim(job_run_id)
+    if job is None:
+        return
+    try:
+        with _beating(job), transaction.atomic():
+            result = _tasks[job.row.operation](job)
+            job.finish("done", result=result, total=job.total or job.done)
+    except ClaimLost:
+        log.warning("job %s was taken over by another worker", job_run_id)
+    except Cancelled:
+        _end(job, "cancelled")
+    except Refused as refusal:
+        _end(job, "failed", error=refusal.message, result=refusal.details)
+    except (OperationalError, InterfaceError) as error:
+        _interrupted(job, error)
+    except Exception as error:
+        log.error("job %s failed: %s", job_run_id, _without_values(error))
+        _end(job, "failed", error=_unexpected(error))
+
+
+def _claim(job_run_id: int) -> RunningJob | None:
+    now = timezone.now()
+    worker = f"{socket.gethostname()}:{getpid()}"
+    claimed = JobRun.objects.filter(pk=job_run_id, state="queued").update(
+        state="running", attempt=F("attempt") + 1, worker=worker, started_at=now, heartbeat_at=now
+    )
+    if not claimed:
+        return None
+    return RunningJob(JobRun.objects.select_related("actor", "dataset").get(pk=job_run_id))
+
+
+@contextmanager
+def _beating(job: RunningJob) -> Iterator[None]:
+    """A thread with a connection of its own beats, however long a single step takes."""
+    stop = threading.Event()
+
+    def heart() -> None:
+        while not stop.wait(BEAT_SECONDS):
+            try:
+                job.beat()
+            except DatabaseError:
+                connection.close()
+        connection.close()
+
+    thread = threading.Thread(target=heart, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _end(job: RunningJob, state: str, **fields: Any) -> None:
+    try:
+        job.finish(state, **fields)
+    except ClaimLost:
+        log.warning("job %s was taken over by another worker", job.row.pk)
+    except DatabaseError as error:
+        log.error("job %s: its end can't be written (%s)", job.row.pk, type(error).__name__)
+
+
+def _interrupted(job: RunningJob, error: Exception) -> None:
+    """The database went away, or refused for a reason of its own: nothing was saved."""
+    log.error("job %s was interrupted: %s", job.row.pk, _without_values(error))
+    connection.close()
+    sqlstate = getattr(error.__cause__, "sqlstate", None) or ""
+    if sqlstate.startswith("53"):
+        _end(job, "failed", error="The database is out of disk space or memory; nothing was saved. "
+             "Make room and retry.")  # fmt: skip
+    elif sqlstate.startswith("57014"):
+        _end(job, "failed", error="The database cancelled a statement; nothing was saved. Retry.")
+    # Otherwise the row is left as it is: its heartbeat has stopped, so it will be taken up again.
+
+
+def _unexpected(error: Exception) -> str:
+    return (
+        f"Unexpected error ({type(error).__name__}); nothing was saved. "
+        "The worker's log tells where it happened; retrying may help."
+    )
+
+
+def _without_values(error: BaseException) -> str:
+    """Where and what kind, but not the message, which may repeat text of a conversation."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = " < ".join(f"{frame.name} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})" for frame in frames[::-1])
+    return f"{type(error).__name__} in {places}"
+
+
+# --- in the scheduler --------------------------------------------------------------------------
+
+
+def recover(now: datetime | None = None) -> int:
+    """Queue again what was lost; returns how many jobs. Safe to run anywhere, at any time."""
+    now = now or timezone.now()
+    silent = JobRun.objects.filter(state="running", heartbeat_at__lt=now - LOST_AFTER)
+    recovered = 0
+    for row in silent:
+        recovered += _take_back(row, now)
+    waiting = JobRun.objects.filter(state="queued", queued_at__lt=now - HANDOVER_GRACE)
+    for row in waiting:
+        recovered += _send_again(row, now)
+    return recovered
+
+
+def _take_back(row: JobRun, now: datetime) -> int:
+    same = JobRun.objects.filter(pk=row.pk, state="running", heartbeat_at=row.heartbeat_at)
+    if row.cancel_requested:
+        return same.update(state="cancelled", finished_at=now)
+    if row.attempt >= MAX_ATTEMPTS:
+        return same.update(
+            state="failed", finished_at=now,
+            error=f"Its worker stopped {row.attempt} times without a word; nothing was saved. "
+            "Look at the worker's log and memory, then retry.",
+        )  # fmt: skip
+    if not same.update(state="queued", queued_at=now):
+        return 0
+    log.warning("job %s: worker %s is gone, queued again", row.pk, row.worker)
+    row.queued_at = now
+    _send(row)
+    return 1
+
+
+def _send_again(row: JobRun, now: datetime) -> int:
+    try:
+        status = Job.fetch(_queue_id(row), connection=django_rq.get_connection(QUEUE)).get_status()
+    except NoSuchJobError:
+        status = None
+    except (redis.RedisError, OSError):
+        return 0
+    if status == JobStatus.QUEUED:
+        return 0
+    # Popped but never claimed, or forgotten by a restarted queue.
+    if not JobRun.objects.filter(pk=row.pk, state="queued", queued_at=row.queued_at).update(queued_at=now):
+        return 0
+    row.queued_at = now
+    _send(row)
+    return 1
+
+
+def queue_is_up() -> bool:
+    try:
+        return bool(django_rq.get_connection(QUEUE).ping())
+    except (redis.RedisError, OSError):
+        return False
+
+
+def work() -> None:
+    """Run a worker until it is told to stop."""
+    django_rq.get_worker(QUEUE).work(logging_level="WARNING")

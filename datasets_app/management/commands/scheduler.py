@@ -1,0 +1,37 @@
+import signal
+import threading
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import DatabaseError, connection
+
+from datasets_app import job_runs
+from datasets_app.operations.delete_expired_files import delete_expired_files
+
+STEP_SECONDS = 3.0
+STEPS_BETWEEN_CLEANINGS = 1200  # about an hour
+
+
+class Command(BaseCommand):
+    help = (
+        "Take care of what must happen by itself: jobs whose worker is gone are queued again "
+        "(every 3 seconds), files past their date are deleted (every hour)."
+    )
+
+    def handle(self, **_: Any) -> None:
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        step, reachable = 0, True
+        while not stop.wait(STEP_SECONDS if step else 0):
+            try:
+                job_runs.recover()
+                if step % STEPS_BETWEEN_CLEANINGS == 0:
+                    delete_expired_files()
+                reachable = True
+            except DatabaseError:
+                connection.close()
+                if reachable:
+                    self.stderr.write("The database can't be reached; trying on.")
+                reachable = False
+            step += 1

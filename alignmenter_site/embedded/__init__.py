@@ -1,7 +1,7 @@
 """PostgreSQL and Valkey of the application's own, for when no other servers are configured.
 
 They listen on Unix sockets under `var/`, start when a process first asks for them and stop about two
-seconds after the last such process has ended. `postgres_parameters` and `valkey_url` tell the
+seconds after the last such process has ended. `postgres_url` and `valkey_url` tell the
 addresses and start nothing.
 
 A process that uses them holds a shared lock (released by the kernel, so also when the process is
@@ -21,46 +21,47 @@ __all__ = [
     "django_database",
     "ensure_postgres",
     "ensure_valkey",
-    "postgres_parameters",
+    "postgres_url",
     "valkey_url",
 ]
 
+ROLE = DATABASE = "alignmenter"
 
-def postgres_parameters(var_dir: Path) -> dict[str, str]:
-    """As libpq names them: `psycopg.connect(**postgres_parameters(var))`."""
-    return {
-        "host": str(Places.under(var_dir).postgres_sockets),
-        "dbname": "alignmenter",
-        "user": "alignmenter",
-    }
+
+def postgres_url(var_dir: Path) -> str:
+    """As psycopg, psql and DATABASE_URL take it."""
+    return f"postgresql://{ROLE}@/{DATABASE}?host={quote(_postgres_host(var_dir), safe='')}"
 
 
 def django_database(var_dir: Path) -> dict[str, str]:
     """The entry in DATABASES. The backend starts the server at the first connection."""
-    parameters = postgres_parameters(var_dir)
     return {
         "ENGINE": "alignmenter_site.postgresql",
-        "HOST": parameters["host"],
+        "HOST": _postgres_host(var_dir),
         "PORT": "",
-        "NAME": parameters["dbname"],
-        "USER": parameters["user"],
+        "NAME": DATABASE,
+        "USER": ROLE,
         "PASSWORD": "",
         "EMBEDDED_VAR_DIR": str(var_dir),
     }
+
+
+def _postgres_host(var_dir: Path) -> str:
+    return str(Places.under(var_dir).postgres_sockets)
 
 
 def valkey_url(var_dir: Path) -> str:
     return f"unix://{quote(str(Places.under(var_dir).valkey_socket))}"
 
 
-def ensure_postgres(var_dir: Path, *, again: bool = False) -> dict[str, str]:
+def ensure_postgres(var_dir: Path, *, again: bool = False) -> str:
     """Start PostgreSQL unless it runs, and keep it for as long as this process and its forks live.
 
     Costs nothing after the first time in a process; `again` makes sure afresh, for when a connection
-    was refused. Raises EmbeddedServiceError.
+    was refused. The answer is its URL. Raises EmbeddedServiceError.
     """
     ensure("postgres", var_dir, again=again)
-    return postgres_parameters(var_dir)
+    return postgres_url(var_dir)
 
 
 def ensure_valkey(var_dir: Path, *, again: bool = False) -> str:

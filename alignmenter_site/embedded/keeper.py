@@ -78,13 +78,14 @@ class Keeper:
         while not self.stopping:
             if select.select([self.listener], [], [], TICK_SECONDS)[0]:
                 self._answer()
+            if not self.places.users_lock.exists():
+                self._abandon()
+                return
             for server in self.servers.values():
                 server.revive()
             for log in self.places.log.glob("*.log"):
                 bound(log)
-            if not self.places.users_lock.exists():  # the whole directory was deleted
-                self.stopping = True
-            elif (unused := self._lock_if_unused()) is not None:
+            if (unused := self._lock_if_unused()) is not None:
                 self._stop()
                 os.close(unused)
                 return
@@ -108,6 +109,11 @@ class Keeper:
             server.stop()
         if self.places.sockets != self.places.run:
             shutil.rmtree(self.places.sockets, ignore_errors=True)
+
+    def _abandon(self) -> None:
+        """The whole directory was deleted: there is nothing to save, and perhaps a new one already."""
+        for server in self.servers.values():
+            server.abandon()
 
     def _answer(self) -> None:
         self.last_use = time.monotonic()

@@ -200,6 +200,11 @@ class Server(ABC):
                 return
         note(self.places.log / "keeper.log", f"{self.label} could not be stopped.")
 
+    def abandon(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(self.last_signal)
+            self.process.wait()
+
     def _signal(self, sign: signal.Signals) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(sign)

@@ -1,0 +1,313 @@
+"""Everything that `make run` starts, in the foreground of one terminal, and all of it gone afterwards.
+
+Each child leads a process group of its own: Ctrl-C reaches the supervisor alone, which ends the
+children in good order, and what a child has started can be ended with it. A watchdog, a fork that
+does nothing but read a pipe, does the same if the supervisor itself is killed.
+"""
+
+import errno
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import BinaryIO, NoReturn
+
+GRACE_SECONDS = 10.0
+TICK_SECONDS = 0.1
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+# A child that ran this long had no trouble starting.
+SETTLED_SECONDS = 30.0
+FAILED_STARTS = 3
+
+
+class SupervisorError(RuntimeError):
+    """Nothing can be started. The message says what to do about it."""
+
+
+@dataclass(frozen=True)
+class Address:
+    host: str
+    port: int
+
+    @classmethod
+    def from_environment(cls) -> "Address":
+        host, port = os.environ.get("HOST") or "127.0.0.1", os.environ.get("PORT") or "8000"
+        if not port.isdecimal() or not 0 < int(port) < 65536:
+            raise SupervisorError(f"PORT must be a number from 1 to 65535, got {port}: PORT=8001 make run")
+        return cls(host, int(port))
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def reachable(self) -> "Address":
+        """Where a browser on this machine finds it."""
+        return Address({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host), self.port)
+
+    def check_free(self) -> None:
+        try:
+            family, kind, *_, address = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)[0]
+            with socket.socket(family, kind) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(address)
+        except socket.gaierror:
+            raise SupervisorError(
+                f"HOST {self.host} is no address of this machine: HOST=127.0.0.1 make run"
+            ) from None
+        except OSError as error:
+            raise SupervisorError(self._why_not(error)) from None
+
+    def _why_not(self, error: OSError) -> str:
+        other = self.port + 1 if self.port < 65535 else 8001
+        if error.errno == errno.EADDRINUSE:
+            return f"Port {self.port} is taken by another program. Use another one: PORT={other} make run"
+        if error.errno == errno.EACCES:
+            return f"Port {self.port} is for root alone. Use one from 1024 on: PORT=8000 make run"
+        return f"The web server cannot listen on {self}: {error.strerror}. Try HOST=127.0.0.1 make run"
+
+    def answers(self) -> bool:
+        """Whether a web server is there: any HTTP answer will do."""
+        connection = http.client.HTTPConnection(self.reachable.host, self.port, timeout=2)
+        try:
+            connection.request("HEAD", "/")
+            connection.getresponse()
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+        return True
+
+
+@dataclass
+class Child:
+    """`ready` makes it one without which the rest is of no use: if it keeps failing before it is
+    ready, everything ends; when it is ready for the first time, `greeting` is printed."""
+
+    name: str
+    command: Sequence[str]
+    ready: Callable[[], bool] | None = None
+    greeting: str = ""
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    started_at: float = field(default=0.0, init=False)
+    start_again_at: float = field(default=0.0, init=False)
+    is_ready: bool = field(default=False, init=False)
+    restarts: int = field(default=0, init=False)  # since it last ran for long
+    failed_starts: int = field(default=0, init=False)
+
+    def pause(self) -> float:
+        return min(FIRST_PAUSE * 2.0**self.restarts, LONGEST_PAUSE)
+
+
+def application(project: Path, address: Address, scratch: Path) -> list[Child]:
+    """The web server, two workers and the scheduler."""
+    manage = [sys.executable, str(project / "manage.py")]
+    web = [sys.executable, "-m", "gunicorn", "alignmenter_site.wsgi:application", "--chdir", str(project)]
+    web += ["--bind", str(address), "--workers", "2", "--worker-class", "gthread", "--threads", "4"]
+    # Left to itself, gunicorn would make a folder in the home directory.
+    web += ["--no-control-socket", "--worker-tmp-dir", str(scratch), "--log-level", "warning"]
+    greeting = f"Alignmenter Datasets is at http://{address.reachable}/ (Ctrl-C stops it)"
+    return [
+        Child("web server", web, ready=address.answers, greeting=greeting),
+        Child("worker 1", [*manage, "worker"]),
+        Child("worker 2", [*manage, "worker"]),
+        Child("scheduler", [*manage, "scheduler"]),
+    ]
+
+
+def supervise(children: Sequence[Child]) -> int:
+    """Run the children until Ctrl-C or SIGTERM (the answer is 0), or until an indispensable one cannot
+    be started (1). Call it from a main thread."""
+    return Supervisor(children).run()
+
+
+class Supervisor:
+    def __init__(self, children: Sequence[Child]) -> None:
+        self.children = children
+        self.stop_requests = 0
+        self.watchdog = Watchdog()
+
+    def run(self) -> int:
+        signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.signal(number, self._request_stop) for number in signals}
+        try:
+            succeeded = self._watch()
+        finally:
+            self._end_all()
+            self.watchdog.close()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        say("Stopped.")
+        return 0 if succeeded else 1
+
+    def _request_stop(self, number: int, frame: FrameType | None) -> None:
+        self.stop_requests += 1
+
+    def _watch(self) -> bool:
+        while not self.stop_requests:
+            for child in self.children:
+                if child.process is None:
+                    if time.monotonic() >= child.start_again_at:
+                        self._start(child)
+                elif child.process.poll() is not None:
+                    if not self._after_death(child):
+                        return False
+                elif child.ready and not child.is_ready and child.ready():
+                    child.is_ready = True
+                    say(child.greeting)
+            time.sleep(TICK_SECONDS)
+        return True
+
+    def _start(self, child: Child) -> None:
+        # The children of a terminal's background may not read from it.
+        child.process = subprocess.Popen(child.command, stdin=subprocess.DEVNULL, process_group=0)
+        child.started_at = time.monotonic()
+        self.watchdog.add(child.process.pid)
+
+    def _after_death(self, child: Child) -> bool:
+        """Have it started again after a while; False if that is of no use."""
+        assert child.process is not None
+        ending = describe(child.process.returncode)
+        self._forget(child)
+        settled = time.monotonic() - child.started_at > SETTLED_SECONDS
+        child.restarts = 0 if settled else child.restarts + 1
+        child.failed_starts = 0 if child.is_ready else child.failed_starts + 1
+        if child.ready and child.failed_starts >= FAILED_STARTS:
+            say(f"The {child.name} {ending}, {FAILED_STARTS} times in a row; its own message is above.")
+            return False
+        say(f"The {child.name} {ending}; it is started again in {child.pause():g} s.")
+        if child.is_ready:
+            child.greeting = f"The {child.name} is back."
+        child.is_ready = False
+        child.start_again_at = time.monotonic() + child.pause()
+        return True
+
+    def _forget(self, child: Child) -> None:
+        """What it has started must not outlive it: old web workers would keep the port."""
+        assert child.process is not None
+        signal_group(child.process.pid, signal.SIGKILL)
+        self.watchdog.remove(child.process.pid)
+        child.process = None
+
+    def _end_all(self) -> None:
+        running = [child for child in self.children if child.process is not None]
+        self.stop_requests = 0  # from here on, another one means: at once
+        end_groups([child.process.pid for child in running if child.process], self._all_ended)
+        for child in running:
+            assert child.process is not None
+            child.process.wait()
+            self._forget(child)
+
+    def _all_ended(self) -> bool:
+        return self.stop_requests > 0 or all(
+            child.process is None or child.process.poll() is not None for child in self.children
+        )
+
+
+def end_groups(groups: Iterable[int], ended: Callable[[], bool]) -> None:
+    """End the leaders of process groups in good order, and then whatever is left of them at once."""
+    groups = list(groups)
+    for leader in groups:
+        with suppress(ProcessLookupError):
+            os.kill(leader, signal.SIGTERM)
+    deadline = time.monotonic() + GRACE_SECONDS
+    while not ended() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    # A worker's job runs in a group of its own, which is found only as long as the worker lives.
+    for pid in descendants(groups):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    for leader in groups:
+        signal_group(leader, signal.SIGKILL)
+
+
+def signal_group(leader: int, number: int) -> None:
+    # PermissionError is how macOS says that there are only zombies left.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)
+
+
+def descendants(ancestors: Iterable[int]) -> set[int]:
+    """The processes below those, except for those in another session, which were meant to stay."""
+    session = os.getsid(0)
+    below, found = set(ancestors), set[int]()
+    while below:
+        below = {pid for pid, parent in _parents() if parent in below} - found
+        found |= below
+    return {pid for pid in found if _session(pid) == session}
+
+
+def _parents() -> list[tuple[int, int]]:
+    """Each process with its parent."""
+    try:
+        shown = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True).stdout
+        return [(int(pid), int(parent)) for pid, parent in (line.split() for line in shown.splitlines())]
+    except FileNotFoundError:  # a slim Linux image
+        return [(int(path.name), _parent(path)) for path in Path("/proc").iterdir() if path.name.isdecimal()]
+
+
+def _parent(process: Path) -> int:
+    try:
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def _session(pid: int) -> int | None:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return None
+
+
+def describe(code: int) -> str:
+    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+
+
+def say(message: str) -> None:
+    # A terminal that was closed can't be written to, and that's no reason to leave children behind.
+    with suppress(OSError):
+        print(message, file=sys.stderr, flush=True)
+
+
+class Watchdog:
+    """A forked process that ends the children if this one goes without ending them itself."""
+
+    def __init__(self) -> None:
+        reading, self.writing = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(self.writing)
+            self._watch(os.fdopen(reading, "rb"))
+        os.close(reading)
+
+    def add(self, group: int) -> None:
+        os.write(self.writing, f"+{group}\n".encode())
+
+    def remove(self, group: int) -> None:
+        os.write(self.writing, f"-{group}\n".encode())
+
+    def close(self) -> None:
+        os.close(self.writing)
+        os.waitpid(self.pid, 0)
+
+    def _watch(self, changes: BinaryIO) -> NoReturn:
+        try:
+            os.setpgid(0, 0)  # out of reach of Ctrl-C
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
+            groups: set[int] = set()
+            for change in changes:
+                group = int(change[1:])
+                groups.add(group) if change.startswith(b"+") else groups.discard(group)
+            if groups:
+                end_groups(groups, lambda: not any(_session(group) for group in groups))
+        finally:
+            os._exit(0)

@@ -1,0 +1,37 @@
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
+
+from alignmenter_site import supervisor
+from alignmenter_site.embedded import EmbeddedServiceError
+
+
+class Command(BaseCommand):
+    help = "Prepare the database, then run the web server, two workers and the scheduler until Ctrl-C."
+
+    def handle(self, **_: Any) -> None:
+        try:
+            address = supervisor.Address.from_environment()
+            address.check_free()
+            self.prepare()
+        except (supervisor.SupervisorError, EmbeddedServiceError) as error:
+            raise CommandError(str(error)) from error
+        except KeyboardInterrupt:
+            self.stderr.write("Stopped.")
+            return
+        connections.close_all()  # what is forked from here must not share them
+        scratch = settings.VAR_DIR / "web"
+        scratch.mkdir(mode=0o700, exist_ok=True)
+        code = supervisor.supervise(supervisor.application(settings.BASE_DIR, address, scratch))
+        if code:
+            raise SystemExit(code)
+
+    def prepare(self) -> None:
+        self.stderr.write("Bringing the database up to date …")
+        call_command("migrate", interactive=False, verbosity=0)
+        self.stderr.write("Loading the demonstration data, if the database is empty …")
+        call_command("load_demo", "--if-empty")
+        call_command("demo_accounts")

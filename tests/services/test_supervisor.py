@@ -1,0 +1,181 @@
+"""Real processes and real signals, with small children in the place of the application's."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from alignmenter_site.embedded.places import PROJECT
+from alignmenter_site.supervisor import Address, SupervisorError, application
+
+# Writes down its process id and that of a child of its own; STUBBORN ones do not heed SIGTERM, and
+# their child has a process group of its own, as a worker's job has.
+CHILD = """
+import os, signal, subprocess, sys, time
+from pathlib import Path
+stubborn = sys.argv[2] == "stubborn"
+if stubborn:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+below = subprocess.Popen(["sleep", "60"], process_group=0 if stubborn else None)
+with open(sys.argv[1], "a") as stream:
+    stream.write(f"{os.getpid()} {below.pid}\\n")
+print("output of the child", flush=True)
+time.sleep(60)
+"""
+SUPERVISOR = """
+import sys
+from alignmenter_site import supervisor
+from alignmenter_site.supervisor import Child
+supervisor.GRACE_SECONDS = 1.0
+supervisor.FIRST_PAUSE = 0.1
+sys.exit(supervisor.supervise(eval(sys.stdin.readline())))
+"""
+
+
+def toy(path: Path, kind: str = "polite") -> list[str]:
+    return [sys.executable, "-c", CHILD, str(path), kind]
+
+
+def supervise(*children: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SUPERVISOR],
+        cwd=PROJECT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    process.stdin.write(f"[{', '.join(children)}]\n")
+    process.stdin.flush()
+    return process
+
+
+def pids(*paths: Path) -> set[int]:
+    return {int(word) for path in paths if path.exists() for word in path.read_text().split()}
+
+
+def ended(pid: int) -> bool:
+    shown = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return shown.stdout.strip()[:1] in {"", "Z"}
+
+
+def eventually(condition: Callable[[], object], seconds: float = 8) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def all_gone(found: set[int]) -> bool:
+    return eventually(lambda: all(map(ended, found)))
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Iterator[list[Path]]:
+    paths = [tmp_path / "first", tmp_path / "second"]
+    yield paths
+    for pid in pids(*paths):
+        if not ended(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_everything(paths: list[Path], number: int) -> None:
+    running = supervise(f"Child('a', {toy(paths[0])})", f"Child('b', {toy(paths[1], 'stubborn')})")
+    assert eventually(lambda: len(pids(*paths)) == 4)
+    running.send_signal(number)
+    output, errors = running.communicate(timeout=8)
+    assert running.returncode == 0
+    assert errors == "Stopped.\n"
+    assert output == "output of the child\n" * 2
+    assert all(map(ended, pids(*paths)))
+
+
+def test_killing_the_supervisor_leaves_nothing(paths: list[Path]) -> None:
+    running = supervise(f"Child('a', {toy(paths[0])})", f"Child('b', {toy(paths[1], 'stubborn')})")
+    assert eventually(lambda: len(pids(*paths)) == 4)
+    running.kill()
+    running.communicate(timeout=8)
+    assert all_gone(pids(*paths))
+
+
+def test_a_child_that_dies_is_started_again(paths: list[Path]) -> None:
+    running = supervise(f"Child('worker', {toy(paths[0])})")
+    assert eventually(lambda: len(pids(paths[0])) == 2)
+    first, below = map(int, paths[0].read_text().split())
+    os.kill(first, signal.SIGKILL)
+    assert eventually(lambda: len(pids(paths[0])) == 4)
+    assert ended(below)
+    running.send_signal(signal.SIGINT)
+    errors = running.communicate(timeout=8)[1]
+    assert errors.startswith("The worker was killed by SIGKILL; it is started again in 0.2 s.\n")
+    assert all_gone(pids(paths[0]))
+
+
+def test_a_web_server_that_cannot_start_ends_everything(paths: list[Path]) -> None:
+    broken = [sys.executable, "-c", "import sys; sys.exit('no such module')"]
+    running = supervise(
+        f"Child('web server', {broken}, ready=lambda: False)", f"Child('worker', {toy(paths[0])})"
+    )
+    errors = running.communicate(timeout=15)[1]
+    assert running.returncode == 1
+    assert errors.count("no such module") == 3
+    assert "The web server ended with exit code 1, 3 times in a row" in errors
+    assert all_gone(pids(paths[0]))
+
+
+def test_the_address_is_printed_once_the_web_server_answers(tmp_path: Path) -> None:
+    port = free_port()
+    server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "-d", str(tmp_path), str(port)]
+    answers = f"supervisor.Address('127.0.0.1', {port}).answers"
+    running = supervise(f"Child('web server', {server}, ready={answers}, greeting='It is there')")
+    assert running.stderr is not None
+    lines = iter(running.stderr.readline, "")
+    assert next(line for line in lines if "there" in line) == "It is there\n"
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=8)
+    assert running.returncode == 0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_a_taken_port_is_a_message_with_the_remedy() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(SupervisorError, match=rf"Port {port} is taken.*PORT=\d+ make run"):
+            Address("127.0.0.1", port).check_free()
+    Address("127.0.0.1", port).check_free()
+
+
+def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOST", raising=False)
+    monkeypatch.delenv("PORT", raising=False)
+    assert Address.from_environment() == Address("127.0.0.1", 8000)
+    monkeypatch.setenv("HOST", "::")
+    monkeypatch.setenv("PORT", "8001")
+    assert str(Address.from_environment()) == "[::]:8001"
+    assert str(Address.from_environment().reachable) == "[::1]:8001"
+    monkeypatch.setenv("PORT", "http")
+    with pytest.raises(SupervisorError, match="PORT must be a number"):
+        Address.from_environment()
+
+
+def test_the_application_is_a_web_server_two_workers_and_a_scheduler(tmp_path: Path) -> None:
+    children = application(tmp_path, Address("127.0.0.1", 8001), tmp_path / "web")
+    assert [child.name for child in children] == ["web server", "worker 1", "worker 2", "scheduler"]
+    assert "--no-control-socket" in children[0].command

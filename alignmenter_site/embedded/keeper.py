@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
@@ -40,8 +41,9 @@ def main(var: Path) -> None:
     listener = _listen(places)
     if os.fork():
         os._exit(0)  # whoever started us may go on: the keeper listens
-    os.truncate(lock, 0)
-    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+    with suppress(OSError):  # a full disk is told of when a server is asked for
+        os.truncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
     _redirect_output(places.log / "keeper.log")
     Keeper(places, listener).run()
 
@@ -68,6 +70,7 @@ class Keeper:
         self.servers: dict[str, Server] = {"postgres": Postgres(places), "valkey": Valkey(places)}
         self.last_use = time.monotonic()
         self.stopping = False
+        self.failed = False
         for sign in (signal.SIGTERM, signal.SIGINT):
             signal.signal(sign, self._stop_soon)
 
@@ -80,6 +83,9 @@ class Keeper:
                 self._answer()
             if not self.places.users_lock.exists():
                 self._abandon()
+                return
+            if self.failed:
+                self._leave()
                 return
             for server in self.servers.values():
                 server.revive()
@@ -103,8 +109,7 @@ class Keeper:
 
     def _stop(self) -> None:
         """Also the servers that an earlier keeper started and nobody has asked this one for."""
-        self.listener.close()
-        self.places.keeper_socket.unlink(missing_ok=True)
+        self._leave()
         for server in self.servers.values():
             server.stop()
         if self.places.sockets != self.places.run:
@@ -114,6 +119,10 @@ class Keeper:
         """The whole directory was deleted: there is nothing to save, and perhaps a new one already."""
         for server in self.servers.values():
             server.abandon()
+
+    def _leave(self) -> None:
+        self.listener.close()
+        self.places.keeper_socket.unlink(missing_ok=True)
 
     def _answer(self) -> None:
         self.last_use = time.monotonic()
@@ -128,12 +137,15 @@ class Keeper:
 
     def _ensure(self, name: str) -> dict[str, object]:
         server = self.servers[name]
+        # One that can start nothing makes way for another, which may have a better environment.
+        self.failed = not any(other.wanted for other in self.servers.values())
         try:
             server.ensure()
         except EmbeddedServiceError as error:
             return {"error": str(error)}
         except OSError as error:
             return {"error": f"{server.label} did not start: {_remedy(error)}"}
+        self.failed = False
         return {"notices": server.take_notices()}
 
 

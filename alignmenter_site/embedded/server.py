@@ -10,6 +10,7 @@ import subprocess
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def append_to(log: Path) -> int:
 
 
 def note(log: Path, message: str) -> None:
-    with open(append_to(log), "w", encoding="utf-8") as stream:
+    with suppress(OSError), open(append_to(log), "w", encoding="utf-8") as stream:
         stream.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {message}\n")
 
 
@@ -220,8 +221,10 @@ def clean_environment() -> dict[str, str]:
 
 def plain_reason(output: str) -> str:
     """The one line that tells most."""
+    if "No space left on device" in output or "free disk space" in output:
+        return "No space left on device: make room there"
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    for word in ("No space left on device", "FATAL:", "error:", "ERROR:"):
+    for word in ("FATAL:", "error:", "ERROR:"):
         for line in lines:
             if word in line:
                 return line[line.index(word) :]

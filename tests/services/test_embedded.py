@@ -373,11 +373,15 @@ def test_a_database_of_another_release_is_one_clear_line(var: Path) -> None:
 
 
 def test_a_server_that_cannot_start_says_why_in_one_line(var: Path) -> None:
-    with (var / "postgres/data/postgresql.conf").open("a") as stream:
-        stream.write("no_such_setting = 1\n")
+    settings = var / "postgres/data/postgresql.conf"
+    sound = settings.read_text()
+    settings.write_text(f"{sound}no_such_setting = 1\n")
     said = User(var, "postgres").end()
     assert "PostgreSQL did not start: FATAL:" in said
     assert len(said.splitlines()) == 1
+    settings.write_text(sound)
+    with User(var, "postgres"):
+        assert query(var, "SELECT 1") == 1
 
 
 def test_a_deleted_directory_ends_its_servers(var: Path) -> None:

@@ -1,11 +1,17 @@
 """Retention rules: how long a dataset is kept, by the pattern its name matches."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from datasets_app.domain.yaml_text import YamlError, dump_yaml, load_yaml
 
 _WORDS = re.compile(r"(\d{1,4})\s+(day|week|month|year)s?")
 _ISO = re.compile(r"P(\d{1,4})([DWMY])")
 _ISO_UNITS = {"D": "day", "W": "week", "M": "month", "Y": "year"}
+_RULE_LENGTHS = {"pattern": 255, "retention": 50, "reason": 10_000}
 
 
 @dataclass(frozen=True)
@@ -35,3 +41,75 @@ def parse_retention(text: str) -> Duration | None:
     if amount == 0:
         raise ValueError("retention must be at least 1")
     return Duration(amount, unit)
+
+
+@dataclass(frozen=True)
+class RetentionRule:
+    """One entry of ``retention.yaml``; ``retention`` is kept in the words it was given in."""
+
+    pattern: str
+    retention: str
+    reason: str = ""
+
+    @property
+    def duration(self) -> Duration | None:
+        """None means: kept for as long as one likes."""
+        return parse_retention(self.retention)
+
+
+class RetentionFileError(ValueError):
+    """The text is no ``retention.yaml``; the message names the policy by its number."""
+
+
+def parse_retention_rules(text: str) -> list[RetentionRule]:
+    """The text of ``retention.yaml`` → its rules in order. Raises :class:`RetentionFileError`.
+
+    A key that is not known is refused: a rule about deletion must not be half understood.
+    """
+    try:
+        value = load_yaml(text)
+    except YamlError as error:
+        raise RetentionFileError(str(error)) from None
+    if not isinstance(value, dict) or not isinstance(value.get("policies"), list):
+        raise RetentionFileError('expected the key "policies" with a list of rules')
+    if unknown := sorted(str(key) for key in value if key != "policies"):
+        raise RetentionFileError(f'unknown key {unknown[0]!r}; only "policies" is known')
+    return [_rule(number, item) for number, item in enumerate(value["policies"], 1)]
+
+
+def dump_retention_rules(rules: Iterable[RetentionRule]) -> str:
+    """Rules → the text of a ``retention.yaml`` that reads back to the same rules."""
+    policies = []
+    for rule in rules:
+        policy = {"pattern": rule.pattern, "retention": rule.retention}
+        policies.append(policy | {"reason": rule.reason} if rule.reason else policy)
+    return dump_yaml({"policies": policies})
+
+
+def matching_rule(name: str, rules: Iterable[RetentionRule]) -> RetentionRule | None:
+    """The first rule whose pattern matches the dataset's file name; letter case counts."""
+    file_name = f"{name}.jsonl"
+    return next((rule for rule in rules if fnmatchcase(file_name, rule.pattern)), None)
+
+
+def _rule(number: int, item: Any) -> RetentionRule:
+    if not isinstance(item, dict):
+        raise RetentionFileError(f"policy {number}: expected pattern and retention")
+    if unknown := sorted(str(key) for key in item if key not in _RULE_LENGTHS):
+        raise RetentionFileError(f"policy {number}: unknown key {unknown[0]!r}")
+    pattern, retention = _text(number, item, "pattern"), _text(number, item, "retention")
+    reason = "" if item.get("reason") is None else _text(number, item, "reason")
+    try:
+        parse_retention(retention)
+    except ValueError as error:
+        raise RetentionFileError(f"policy {number}: {error}") from None
+    return RetentionRule(pattern, retention, reason)
+
+
+def _text(number: int, item: dict[Any, Any], key: str) -> str:
+    value = item.get(key)
+    if not isinstance(value, str) or (not value.strip() and key != "reason"):
+        raise RetentionFileError(f"policy {number}: {key} is missing or no string; put it in quotes")
+    if "\0" in value or len(value) > _RULE_LENGTHS[key]:
+        raise RetentionFileError(f"policy {number}: {key} is longer than {_RULE_LENGTHS[key]:,} characters")
+    return value

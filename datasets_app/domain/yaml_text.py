@@ -1,0 +1,77 @@
+"""YAML from people's files, read without being taken in by it; and YAML that reads back the same."""
+
+import re
+from typing import Any
+
+import yaml
+
+MAX_CHARACTERS = 16 << 20
+MAX_NESTING = 100
+# Written plainly, these would be folded away as line ends, or lost.
+_NEEDS_ESCAPES = re.compile("[\r\x7f-\xa0\u2028\u2029\ufeff]")
+
+
+class YamlError(ValueError):
+    """The text is no YAML that is read here; the message says where and why."""
+
+
+def load_yaml(text: str, *, allow_aliases: bool = False) -> Any:
+    """What ``yaml.safe_load`` gives, by the C parser.
+
+    That parser follows nesting on the machine's stack, and a few aliases can unfold to gigabytes;
+    so both are counted first, from the flat stream of events. Raises :class:`YamlError`.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise YamlError(f"longer than {MAX_CHARACTERS:,} characters")
+    try:
+        _check_events(text, allow_aliases)
+        return yaml.load(text, yaml.CSafeLoader)
+    except yaml.YAMLError as error:
+        raise YamlError(_in_words(error)) from None
+    except (ValueError, TypeError, OverflowError) as error:
+        if isinstance(error, YamlError):
+            raise
+        # A date such as 2025-02-30 passes the grammar and fails only when it is made.
+        raise YamlError(f"a value can't be read: {error}") from None
+
+
+def _check_events(text: str, allow_aliases: bool) -> None:
+    depth = 0
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MAX_NESTING:
+                raise YamlError(f"nested deeper than {MAX_NESTING} levels")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        elif isinstance(event, yaml.AliasEvent) and not allow_aliases:
+            raise YamlError(f"aliases (*{event.anchor}) are not read here; write the value out")
+
+
+def _in_words(error: yaml.YAMLError) -> str:
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        mark = error.problem_mark
+        return f"line {mark.line + 1}, column {mark.column + 1}: not valid YAML: {error.problem}"
+    if isinstance(error, yaml.reader.ReaderError):
+        return f"character {error.position + 1} is not allowed in YAML"
+    return "not valid YAML"
+
+
+def dump_yaml(value: Any) -> str:
+    """``value`` as YAML that :func:`load_yaml` reads back to the same characters."""
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Repeats what stands twice instead of referring to it, as aliases are not read here."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _string(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = '"' if _NEEDS_ESCAPES.search(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _string)

@@ -1,0 +1,111 @@
+"""Retention rules: the first that matches wins, in the order of the file."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_app.domain.retention import (
+    Duration,
+    RetentionFileError,
+    RetentionRule,
+    dump_retention_rules,
+    matching_rule,
+    parse_retention,
+    parse_retention_rules,
+)
+
+FILE = """\
+policies:
+  - pattern: "*_prod_*.jsonl"
+    retention: "90 days"
+    reason: "Production data, delete after analysis"
+  - pattern: "demo_*.jsonl"
+    retention: indefinite
+  - pattern: "*.jsonl"
+    retention: P1Y
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "duration"),
+    [
+        ("90 days", Duration(90, "day")),
+        ("1 day", Duration(1, "day")),
+        (" 18 Months ", Duration(18, "month")),
+        ("1 year", Duration(1, "year")),
+        ("P90D", Duration(90, "day")),
+        ("p2w", Duration(2, "week")),
+        ("indefinite", None),
+    ],
+)
+def test_durations_are_read_in_words_and_in_iso_8601(text: str, duration: Duration | None) -> None:
+    assert parse_retention(text) == duration
+
+
+@pytest.mark.parametrize("text", ["", "soon", "90", "-1 days", "0 days", "1.5 years", "P1Y2M", "99999 days"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="retention must be"):
+        parse_retention(text)
+
+
+def test_a_file_is_read_in_its_order() -> None:
+    rules = parse_retention_rules(FILE)
+    assert rules[0] == RetentionRule("*_prod_*.jsonl", "90 days", "Production data, delete after analysis")
+    assert [rule.duration for rule in rules] == [Duration(90, "day"), None, Duration(1, "year")]
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("chat_prod_2025", "*_prod_*.jsonl"),
+        ("demo_conversations", "demo_*.jsonl"),
+        ("demo_prod_x", "*_prod_*.jsonl"),
+        ("Demo_x", "*.jsonl"),
+    ],
+)
+def test_the_first_matching_rule_wins_and_letter_case_counts(name: str, pattern: str) -> None:
+    found = matching_rule(name, parse_retention_rules(FILE))
+    assert found is not None
+    assert found.pattern == pattern
+
+
+def test_a_dataset_no_rule_matches_has_none() -> None:
+    assert matching_rule("other", parse_retention_rules(FILE)[:2]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "policies"),
+        ("policies: x", "policies"),
+        ("policies: []\nversion: 2", "unknown key 'version'"),
+        ("policies: [x]", "policy 1"),
+        ("policies: [{pattern: a}]", "policy 1: retention"),
+        ("policies: [{pattern: '', retention: 1 day}]", "policy 1: pattern"),
+        ("policies: [{pattern: a, retention: 90}]", "in quotes"),
+        (
+            "policies: [{pattern: a, retention: 1 day}, {pattern: b, retention: soon}]",
+            "policy 2: retention must be",
+        ),
+        ("policies: [{pattern: a, retention: 1 day, unless: hold}]", "unknown key 'unless'"),
+        ("policies: [{pattern: a, retention: 1 day", "line 2"),
+        ("a: &x [1]\npolicies: *x", "aliases"),
+    ],
+)
+def test_a_file_that_is_not_wholly_understood_is_refused(text: str, complaint: str) -> None:
+    with pytest.raises(RetentionFileError, match=complaint):
+        parse_retention_rules(text)
+
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
+rules = st.builds(
+    RetentionRule,
+    pattern=words.filter(str.strip),
+    retention=st.sampled_from(["90 days", "indefinite", "P18M", "1 year"]),
+    reason=words,
+)
+
+
+@given(st.lists(rules, max_size=5))
+def test_rules_written_to_a_file_are_read_back_unchanged(given_rules: list[RetentionRule]) -> None:
+    assert parse_retention_rules(dump_retention_rules(given_rules)) == given_rules

@@ -1,0 +1,43 @@
+"""Digits and signs that mean the same as an ASCII one, brought to it; offsets can be brought back.
+
+Full-width ＠, Arabic digits and non-breaking hyphens come from keyboards and copied pages;
+characters without width are removed, as they may stand inside a number.
+"""
+
+import re
+import unicodedata
+from functools import cache
+from itertools import chain
+
+_INVISIBLE = "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0f\ufeff\u20e3"
+_ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
+# Digits of scripts in daily use lie below, and those that only look fancy (𝟓𝟓𝟓) in one block.
+# A character class of others beyond would be searched one range after another.
+_DIGIT_BLOCKS = (range(0x80, 0x10000), range(0x1D7CE, 0x1D800))
+
+
+def fold(text: str) -> str:
+    """``text`` with its look-alikes as ASCII and without characters that have no width."""
+    table, foldable = _tables()
+    if foldable.search(text):
+        text = text.translate(table)
+    return _ANY_INVISIBLE.sub("", text)
+
+
+def original_offsets(text: str) -> list[int]:
+    """For each character of ``fold(text)``, where it stands in ``text``."""
+    return [place for place, character in enumerate(text) if not _ANY_INVISIBLE.match(character)]
+
+
+@cache
+def _tables() -> tuple[dict[int, str], re.Pattern[str]]:
+    table = {point: chr(point - 0xFEE0) for point in range(0xFF01, 0xFF5F)}  # full-width ASCII
+    table |= dict.fromkeys([0xA0, 0x3000, 0x202F, 0x205F, *range(0x2000, 0x200B)], " ")
+    table |= dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0xFE63], "-")
+    table |= {0x3002: ".", 0xFF61: ".", 0xFE6B: "@", 0xFE13: ":"}
+    for point in chain(*_DIGIT_BLOCKS):
+        digit = unicodedata.decimal(chr(point), None)
+        if digit is not None:
+            table[point] = str(digit)
+    characters = "".join(re.escape(chr(point)) for point in sorted(table) if point < 0x10000)
+    return table, re.compile(f"[{characters}𝟎-𝟿]")

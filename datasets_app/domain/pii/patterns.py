@@ -1,0 +1,149 @@
+"""Personal data that has a shape: e-mail, phone, SSN, credit card, IP address.
+
+Standard library only and linear in the length of the text: every repetition is bounded or can
+end in one way only, as the text may come from anyone. What has no shape of its own (a bare run
+of digits) counts only after a word that says what it is.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from datasets_app.domain.pii.folding import fold, original_offsets
+from datasets_app.domain.pii.numbers import CREDIT_CARD, PHONE, SSN, numbers
+
+EMAIL, IP = "EMAIL", "IP"
+KINDS = (EMAIL, IP, CREDIT_CARD, SSN, PHONE)  # where two overlap, the earlier one stands
+
+_NOT_DIGITS = bytes(byte for byte in range(256) if not 48 <= byte <= 57)
+
+
+class Match(NamedTuple):
+    """``text[start:end]`` is a value of class ``kind``; offsets count code points."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def find(text: str) -> list[Match]:
+    """Every value in ``text``, in order of its start, none overlapping another."""
+    if not text.isascii():
+        return _in_original(text, _find(fold(text)))
+    return _find(text)
+
+
+def _in_original(text: str, found: list[Match]) -> list[Match]:
+    if not found:
+        return found
+    places = original_offsets(text)
+    return [Match(kind, places[start], places[end - 1] + 1) for kind, start, end in found]
+
+
+def _find(text: str) -> list[Match]:
+    # Necessary conditions first: most texts have none of this, and must cost next to nothing.
+    digits = len(text.encode("ascii", "ignore").translate(None, _NOT_DIGITS))
+    has_at = "@" in text
+    if digits < 4 and not has_at and (digits == 0 or "::" not in text):
+        return []
+    found: list[Match] = []
+    if has_at:
+        found += _emails(text)
+    if digits >= 4 and text.count(".") >= 3:
+        found += _ipv4(text)
+    if "::" in text or text.count(":") >= 7:
+        found += _ipv6(text)
+    if digits >= 7:
+        found += [Match(*number) for number in numbers(text)]
+    return _without_overlaps(found) if found else found
+
+
+def _without_overlaps(found: list[Match]) -> list[Match]:
+    found.sort(key=lambda match: (match.start, KINDS.index(match.kind), -match.end))
+    kept: list[Match] = []
+    for match in found:
+        # Kept matches are in order, so only the last of them can overlap this one.
+        if not kept or match.start >= kept[-1].end:
+            kept.append(match)
+        elif KINDS.index(match.kind) < KINDS.index(kept[-1].kind):
+            kept[-1] = match
+    return kept
+
+
+# --- e-mail ----------------------------------------------------------------------------------
+
+# Read backwards from the @, so that a long run of letters without one costs nothing.
+_LOCAL = re.compile(r"[\w.+%&'~\u0300-\u036f-]{1,64}")
+# Scripts written without spaces: the words before an address are not part of it.
+_LOCAL_SPACED = re.compile(r"(?:[^\W\u2e80-\u9fff\uac00-\ud7af]|[.+%&'~\u0300-\u036f-]){1,64}")
+_DOMAIN = re.compile(
+    r"(?:[^\W_](?:[\w\u0300-\u036f-]{0,61}[^\W_])?\.){1,8}(?:xn--[a-zA-Z0-9-]{2,59}|[^\W\d_]{2,63})"
+)
+_IMAGE = re.compile(r"\dx\.(?:png|jpe?g|gif|webp|svg)$", re.IGNORECASE)  # logo@2x.png
+
+
+def _emails(text: str) -> Iterator[Match]:
+    at = text.find("@")
+    while at >= 0:
+        domain = _DOMAIN.match(text, at + 1)
+        if domain:
+            before = text[max(0, at - 64) : at][::-1]
+            local = _LOCAL_SPACED.match(before) or _LOCAL.match(before)
+            name = local[0].rstrip(".'&%~+-") if local else ""
+            # git@github.com:… is how every clone address begins.
+            if name and name != "tig" and not _IMAGE.search(domain[0]):
+                yield Match(EMAIL, at - len(name), domain.end())
+        at = text.find("@", at + 1)
+
+
+# --- IP addresses ----------------------------------------------------------------------------
+
+_IPV4 = re.compile(
+    r"(?<![\w.])(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})"
+    r"(?!\w|\.\d|[-.+]?(?:rc|alpha|beta|dev|tar|zip|t?gz|exe|msi|jar|whl|deb|rpm|dmg)\b)"
+)
+_NUMBERED_THING = re.compile(
+    r"(?:\b(?:v|ver|version|versions|release|build|revision|section|chapter|step|figure|firmware|driver"
+    r"|chrome|chromium|firefox|edge|safari|opera|webkit|package)|\b(?:up|down)grad\w{1,5}(?: \w{1,20})? to"
+    r"|==|>=|<=|~=|§)[\s:=\"'(]{0,3}$",
+    re.IGNORECASE,
+)
+_IPV6 = re.compile(
+    r"(?<![\w:.])(?:[23][0-9a-f]{3}|f[c-f][0-9a-f]{2}|::ffff)(?::{1,2}[0-9a-f]{1,4}){0,7}(?:::)?"
+    r"(?::\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])",
+    re.IGNORECASE,
+)
+
+
+def _ipv4(text: str) -> Iterator[Match]:
+    for match in _IPV4.finditer(text):
+        parts = [int(part) for part in match.groups()]
+        if max(parts) > 255 or _names_nobody(parts):
+            continue
+        start = match.start()
+        # "upgrade to 13.19.19.94" has the shape, but is a version.
+        if not _NUMBERED_THING.search(text, max(0, start - 40), start):
+            yield Match(IP, start, match.end())
+
+
+def _names_nobody(parts: list[int]) -> bool:
+    """Loopback, "any address" and network masks belong to no one."""
+    return parts[0] == 127 or parts == [0, 0, 0, 0] or parts[:2] == [255, 255]
+
+
+def _ipv6(text: str) -> Iterator[Match]:
+    # a::b and x[1::2] are code: only the blocks in use (2000::/3, fc00::/6) count. And
+    # feed::beef is a joke: a real address has a digit somewhere.
+    for match in _IPV6.finditer(text):
+        value = match[0]
+        if value.count(":") >= 2 and any(c.isdigit() for c in value) and _is_ipv6(value):
+            yield Match(IP, match.start(), match.end())
+
+
+def _is_ipv6(value: str) -> bool:
+    try:
+        ipaddress.IPv6Address(value)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,48 @@
+"""What a check is, and how findings name things."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from datasets_app.domain.pii.patterns import find
+from datasets_app.domain.records import Finding, TurnRecord
+
+Findings = Iterable[Finding] | None
+LONGEST_NAME_SHOWN = 80
+
+
+class Check:
+    """One rule with one code. A check defines those hooks it needs, and no others:
+
+    * ``turn(turn)`` for each turn, ``session_end()`` after the last of each session, ``end()``;
+    * ``line_error(error)`` for each line that is no turn;
+    * ``label(record)`` for each label of an annotation file;
+    * ``metadata(metadata)`` for what is known of the whole file or dataset.
+
+    Each returns findings or None. An instance serves one run over one stream, in which sessions
+    are in one piece and ``turn_index`` never falls within one.
+    """
+
+    code: ClassVar[str]
+    title: ClassVar[str]
+
+    def at(self, turn: TurnRecord, message: str, field: str | None = None) -> Finding:
+        """A finding at ``turn``."""
+        return Finding(self.code, message, turn.line, turn.session_id, turn.turn_index, field)
+
+
+def named(identifier: str) -> str:
+    """An identifier for a message; one that holds personal data is described, not repeated."""
+    if find(identifier):
+        return f"(an id of {len(identifier)} characters that holds personal data)"
+    if len(identifier) > LONGEST_NAME_SHOWN:
+        identifier = identifier[: LONGEST_NAME_SHOWN - 1] + "…"
+    return repr(identifier)
+
+
+def place(line: int, session_id: str | None, turn_index: int | None) -> str:
+    """Where a record stands, for use within a sentence."""
+    if line:
+        return f"line {line}"
+    if session_id is None:
+        return "another place"
+    return f"session {named(session_id)} turn {turn_index}"

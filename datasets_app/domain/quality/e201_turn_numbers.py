@@ -1,0 +1,45 @@
+from datasets_app.domain.quality.base import Check, Findings, named
+from datasets_app.domain.records import LineError, TurnRecord
+
+# More sessions with bad lines than this are not remembered one by one.
+MOST_REMEMBERED = 10_000
+
+
+class TurnNumbers(Check):
+    """Turns count 1, 2, 3 … One finding for each session, at the first turn that does not fit.
+
+    A session with a line that could not be read is passed over: its gap is that line.
+    """
+
+    code = "E201"
+    title = "session does not count 1, 2, 3 …"
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._told = False
+        self._unread: set[int] = set()
+
+    def line_error(self, error: LineError) -> Findings:
+        if error.session_id is not None and len(self._unread) < MOST_REMEMBERED:
+            self._unread.add(hash(error.session_id))
+        return None
+
+    def turn(self, turn: TurnRecord) -> Findings:
+        index, last = turn.turn_index, self._last
+        self._last = index
+        # Zero difference is a repetition, which is E202's.
+        if index == last + 1 or self._told or (index == last and index):
+            return None
+        self._told = True
+        if self._unread and hash(turn.session_id) in self._unread:
+            return None
+        if last:
+            what = f"has a gap: expected turn {last + 1} after turn {last}, found {index}"
+        else:
+            what = f"must begin with turn 1, found {index}"
+        message = f"session {named(turn.session_id)} {what}; --renumber repairs it on import"
+        return (self.at(turn, message, "turn_index"),)
+
+    def session_end(self) -> Findings:
+        self._last, self._told = 0, False
+        return None

@@ -1,0 +1,29 @@
+from datasets_app.domain.quality.base import Check, Findings, named
+from datasets_app.domain.records import TurnRecord
+
+
+class RepeatedTurns(Check):
+    """Two turns with the same ``(session_id, turn_index)``: one finding for each beyond the first."""
+
+    code = "E202"
+    title = "turn stands twice"
+
+    def __init__(self) -> None:
+        self._first: TurnRecord | None = None
+
+    def turn(self, turn: TurnRecord) -> Findings:
+        first = self._first
+        if first is None or first.turn_index != turn.turn_index:
+            self._first = turn
+            return None
+        same = first._replace(line=0) == turn._replace(line=0)
+        where = f", first in line {first.line}" if first.line else ""
+        message = (
+            f"turn {turn.turn_index} of session {named(turn.session_id)} stands twice{where}, "
+            + ("with the same content; remove one" if same else "with different content; keep the right one")
+        )
+        return (self.at(turn, message, "turn_index"),)
+
+    def session_end(self) -> Findings:
+        self._first = None
+        return None

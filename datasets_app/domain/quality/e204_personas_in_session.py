@@ -1,0 +1,31 @@
+from datasets_app.domain.quality.base import Check, Findings, named
+from datasets_app.domain.records import TurnRecord
+
+
+class PersonasInSession(Check):
+    """One persona speaks in a session. A turn without a persona inherits the session's."""
+
+    code = "E204"
+    title = "more than one persona in a session"
+
+    def __init__(self) -> None:
+        self._persona: str | None = None
+        self._told = False
+
+    def turn(self, turn: TurnRecord) -> Findings:
+        persona = turn.persona_id
+        if persona == self._persona or persona is None or self._told:
+            return None
+        if self._persona is None:
+            self._persona = persona
+            return None
+        self._told = True
+        message = (
+            f"session {named(turn.session_id)} has persona {named(persona)} here, "
+            f"{named(self._persona)} before; a session belongs to one persona"
+        )
+        return (self.at(turn, message, "persona_id"),)
+
+    def session_end(self) -> Findings:
+        self._persona, self._told = None, False
+        return None

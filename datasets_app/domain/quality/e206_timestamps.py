@@ -1,0 +1,40 @@
+from datetime import datetime
+
+from datasets_app.domain.quality.base import Check, Findings
+from datasets_app.domain.records import TurnRecord
+
+
+class Timestamps(Check):
+    """Time does not run backwards within a session.
+
+    Instants are compared, so that offsets may differ. A time without an offset can't be compared
+    with one that has it: each is compared with the last of its own kind.
+    """
+
+    code = "E206"
+    title = "timestamps run backwards"
+
+    def __init__(self) -> None:
+        self._aware: datetime | None = None
+        self._naive: datetime | None = None
+
+    def turn(self, turn: TurnRecord) -> Findings:
+        if turn.timestamp is None:
+            return None
+        try:
+            now = datetime.fromisoformat(turn.timestamp)
+        except ValueError:  # E105's
+            return None
+        if now.tzinfo is None:
+            before, self._naive = self._naive, now
+        else:
+            before, self._aware = self._aware, now
+        if before is None or before <= now:
+            return None
+        seconds = (before - now).total_seconds()
+        message = f"timestamp is {seconds:g} seconds earlier than that of a turn before it in the session"
+        return (self.at(turn, message, "timestamp"),)
+
+    def session_end(self) -> Findings:
+        self._aware = self._naive = None
+        return None

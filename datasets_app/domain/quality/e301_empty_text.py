@@ -1,0 +1,25 @@
+import re
+
+from datasets_app.domain.quality.base import Check, Findings
+from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
+
+_VISIBLE = re.compile(r"[^\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2800\u3164\ufeff]")
+MESSAGE = "text is blank; there is nothing to say or to score"
+
+
+class EmptyText(Check):
+    """A text with nothing to be seen in it; characters without width do not count."""
+
+    code = "E301"
+    title = "text is blank"
+
+    def turn(self, turn: TurnRecord) -> Findings:
+        text = turn.text
+        if text[:1].isalnum() or _VISIBLE.search(text):
+            return None
+        return (self.at(turn, MESSAGE, "text"),)
+
+    def label(self, record: LabelRecord) -> Findings:
+        if _VISIBLE.search(record.text):
+            return None
+        return (Finding(self.code, MESSAGE, record.line, record.session_id, record.turn_index, "text"),)

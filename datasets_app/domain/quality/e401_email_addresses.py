@@ -1,0 +1,9 @@
+from datasets_app.domain.pii.patterns import EMAIL
+from datasets_app.domain.quality.personal_data import PersonalDataCheck
+
+
+class EmailAddresses(PersonalDataCheck):
+    code = "E401"
+    title = "e-mail address"
+    kind = EMAIL
+    noun = "e-mail address"

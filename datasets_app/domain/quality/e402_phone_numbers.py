@@ -1,0 +1,9 @@
+from datasets_app.domain.pii.numbers import PHONE
+from datasets_app.domain.quality.personal_data import PersonalDataCheck
+
+
+class PhoneNumbers(PersonalDataCheck):
+    code = "E402"
+    title = "phone number"
+    kind = PHONE
+    noun = "phone number"

@@ -1,0 +1,9 @@
+from datasets_app.domain.pii.numbers import CREDIT_CARD
+from datasets_app.domain.quality.personal_data import PersonalDataCheck
+
+
+class CreditCards(PersonalDataCheck):
+    code = "E404"
+    title = "credit card number"
+    kind = CREDIT_CARD
+    noun = "credit card number"

@@ -1,0 +1,17 @@
+from datasets_app.domain.quality.base import Check
+from datasets_app.domain.quality.label_counts import LabelCounts, share
+from datasets_app.domain.records import Finding
+
+
+class LabelImbalance(LabelCounts, Check):
+    """What is learnt from a set this lopsided is mostly its lopsidedness."""
+
+    code = "E502"
+    title = "labels outside 30–70 % on-brand"
+
+    def end(self) -> tuple[Finding, ...]:
+        if not self.total or not self.outside(30, 70):
+            return ()
+        wanted = "off-brand" if 2 * self.positive > self.total else "on-brand"
+        message = f"{share(self)} on-brand; label more {wanted} replies until it is 30 to 70 %"
+        return (Finding(self.code, message, field="label"),)

@@ -1,0 +1,18 @@
+from datasets_app.domain.quality.base import Check
+from datasets_app.domain.quality.label_counts import LabelCounts
+from datasets_app.domain.records import Finding
+
+FEWEST_LABELS = 50
+
+
+class LabelCount(LabelCounts, Check):
+    """With fewer labels chance decides what calibration learns."""
+
+    code = "E503"
+    title = "fewer than 50 labels"
+
+    def end(self) -> tuple[Finding, ...]:
+        if self.total >= FEWEST_LABELS:
+            return ()
+        labels = "1 label" if self.total == 1 else f"{self.total} labels"
+        return (Finding(self.code, f"{labels}; calibration needs at least {FEWEST_LABELS}"),)

@@ -1,0 +1,35 @@
+from datasets_app.domain.quality.base import Check, named
+from datasets_app.domain.records import Finding, LabelRecord
+
+
+class MixedPersonas(Check):
+    """A calibration set is about one persona. One finding, at the first label of another."""
+
+    code = "E504"
+    title = "mixed personas in a calibration set"
+
+    def __init__(self) -> None:
+        self._persona: str | None = None
+        self._other: LabelRecord | None = None
+        self._others = 0
+
+    def label(self, record: LabelRecord) -> None:
+        if record.persona_id == self._persona:
+            return
+        if self._persona is None:
+            self._persona = record.persona_id
+            return
+        self._other = self._other or record
+        self._others += 1
+
+    def end(self) -> tuple[Finding, ...]:
+        other, persona = self._other, self._persona
+        if other is None or persona is None:
+            return ()
+        message = (
+            f"a label for persona {named(other.persona_id)} in a set that begins with "
+            f"{named(persona)} ({self._others} labels for others); keep one file for each persona"
+        )
+        return (
+            Finding(self.code, message, other.line, other.session_id, other.turn_index, "persona_id"),
+        )

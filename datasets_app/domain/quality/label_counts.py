@@ -1,0 +1,22 @@
+"""Counting labels, for the checks of a calibration set's size and balance."""
+
+from datasets_app.domain.records import LabelRecord
+
+
+class LabelCounts:
+    def __init__(self) -> None:
+        self.total = 0
+        self.positive = 0
+
+    def label(self, record: LabelRecord) -> None:
+        self.total += 1
+        self.positive += record.label
+
+    def outside(self, low: int, high: int) -> bool:
+        """Whether the share of on-brand labels is below ``low`` or above ``high`` percent."""
+        return not low * self.total <= 100 * self.positive <= high * self.total
+
+
+def share(counts: LabelCounts) -> str:
+    percent = 100 * counts.positive / counts.total
+    return f"{counts.positive} of {counts.total} labels ({percent:.1f} %) are"

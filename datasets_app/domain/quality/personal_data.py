@@ -1,0 +1,141 @@
+"""The search for personal data, done once for all checks that report it."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
+
+from datasets_app.domain.pii.patterns import Match, find
+from datasets_app.domain.quality.base import Check
+from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
+
+# Tags, keys, model names: the same few strings on line after line, remembered once found clean.
+MOST_REMEMBERED = 20_000
+LONGEST_REMEMBERED = 100
+SMALLEST_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
+
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,40}")
+
+Place = tuple[str, str, str]  # field, the words before it that say what it is, text
+
+
+class PersonalDataCheck(Check):
+    """A check for one class of personal data. ``kind`` is the class, as in ``pii.patterns``."""
+
+    kind: ClassVar[str]
+    noun: ClassVar[str]
+
+
+class PersonalDataSearch:
+    """Searches every string of a record and hands each value to the check of its class.
+
+    Findings tell class, place and length of a value, and never the value.
+    """
+
+    def __init__(self, checks: Iterable[PersonalDataCheck]) -> None:
+        self._checks = {check.kind: check for check in checks}
+        self._clean: set[str] = set()
+        self._session: str | None = None
+
+    def turn(self, turn: TurnRecord) -> list[Finding] | None:
+        found: list[Finding] = []
+        clean = self._clean
+        matches = find(turn.text)
+        if matches:
+            found += self._findings(turn, "text", matches)
+        for tag in turn.tags:
+            if tag not in clean:
+                found += self._search(turn, ("tags", "", tag))
+        if turn.session_id != self._session:
+            # The id is on every line of the session, but is one thing to mend.
+            self._session = turn.session_id
+            found += self._search(turn, ("session_id", "", turn.session_id))
+        if turn.persona_id is not None and turn.persona_id not in clean:
+            found += self._search(turn, ("persona_id", "", turn.persona_id))
+        if turn.metadata:
+            found += self._search_all(turn, turn.metadata, "metadata")
+        if turn.extra:
+            found += self._search_all(turn, turn.extra, "")
+        return found or None
+
+    def label(self, record: LabelRecord) -> list[Finding] | None:
+        found: list[Finding] = []
+        for field in ("text", "session_id", "persona_id", "annotator", "notes"):
+            value = getattr(record, field)
+            if value and value not in self._clean:
+                found += self._search(record, (field, "", value))
+        if record.extra:
+            found += self._search_all(record, record.extra, "")
+        return found or None
+
+    def _search_all(
+        self, record: TurnRecord | LabelRecord, value: dict[str, Any], field: str
+    ) -> Iterator[Finding]:
+        for where in strings_within(value, field, self._clean):
+            yield from self._search(record, where)
+
+    def _search(self, record: TurnRecord | LabelRecord, where: Place) -> Iterator[Finding]:
+        field, said, text = where
+        matches = find(text)
+        if not matches and said:
+            # {"phone": "5551234567"}: the key says what the bare number is.
+            matches = [
+                Match(kind, start - len(said), end - len(said))
+                for kind, start, end in find(said + text)
+                if start >= len(said)
+            ]
+        if matches:
+            yield from self._findings(record, field, matches)
+        elif not said and len(text) <= LONGEST_REMEMBERED and len(self._clean) < MOST_REMEMBERED:
+            self._clean.add(text)
+
+    def _findings(
+        self, record: TurnRecord | LabelRecord, field: str, matches: Iterable[Match]
+    ) -> Iterator[Finding]:
+        for kind, start, end in matches:
+            check = self._checks.get(kind)
+            if check is None:
+                continue
+            length = end - start
+            yield Finding(
+                check.code,
+                f"{check.noun} in {field} at column {start + 1} ({length} characters); "
+                "scrub it before sharing",
+                record.line,
+                record.session_id,
+                record.turn_index,
+                field,
+            )
+
+
+def strings_within(value: Any, field: str, clean: set[str]) -> Iterator[Place]:
+    """Every string (and long whole number) in a JSON value, keys as well, that is not in ``clean``."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key not in clean:
+                yield f"a key of {field}" if field else "a key", "", key
+            kind = type(item)
+            if kind is str:
+                if item not in clean:
+                    yield _path(field, key), _said_by(key, item), item
+            elif kind is dict or kind is list:
+                yield from strings_within(item, _path(field, key), clean)
+            elif kind is int and item >= SMALLEST_NUMBER_SEARCHED:
+                yield _path(field, key), _said_by(key, str(item)), str(item)
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            if isinstance(item, str):
+                if item not in clean:
+                    yield f"{field}[{place}]", "", item
+            else:
+                yield from strings_within(item, f"{field}[{place}]", clean)
+
+
+def _path(field: str, key: str) -> str:
+    """``metadata.user.email``; a key that may itself be personal becomes ``*``."""
+    shown = key if _PLAIN_KEY.fullmatch(key) else "*"
+    return f"{field}.{shown}" if field else shown
+
+
+def _said_by(key: str, text: str) -> str:
+    """Only bare numbers need the word before them to be told apart."""
+    return f"{key.replace('_', ' ')}: " if text[:1].isdigit() and len(text) <= LONGEST_REMEMBERED else ""

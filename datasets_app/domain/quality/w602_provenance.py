@@ -1,0 +1,17 @@
+from datasets_app.domain.metadata import DatasetMetadata
+from datasets_app.domain.quality.base import Check
+from datasets_app.domain.records import Finding
+
+
+class Provenance(Check):
+    """Where the conversations come from: a source, or what generated them."""
+
+    code = "W602"
+    title = "provenance missing"
+
+    def metadata(self, metadata: DatasetMetadata | None, why: str) -> tuple[Finding, ...]:
+        """``why`` says, if there is no metadata, what became of it."""
+        if metadata is not None and (metadata.source or metadata.generator):
+            return ()
+        message = "neither source nor generator is stated; say where the conversations come from" + why
+        return (Finding(self.code, message, field="source"),)

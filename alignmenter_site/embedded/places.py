@@ -4,6 +4,7 @@ import hashlib
 import os
 import pwd
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,7 +83,7 @@ class Places:
         """Make the directories that are missing. Change nothing that is there."""
         try:
             self.var.parent.mkdir(parents=True, exist_ok=True)
-            if not self.var.is_dir():
+            with suppress(FileExistsError):
                 _make_directory(self.var, _passable())
             make_private(self.run, _passable())
             make_private(self.log)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from django.db.backends.postgresql import base
 
 from alignmenter_site.embedded import ensure_postgres
@@ -21,7 +22,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         ensure_postgres(Path(var_dir))
         try:
             return super().get_new_connection(conn_params)
-        except self.Database.OperationalError:
+        except psycopg.OperationalError:
             # It may have been killed since, and its keeper with it.
             ensure_postgres(Path(var_dir), again=True)
             return super().get_new_connection(conn_params)

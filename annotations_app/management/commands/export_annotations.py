@@ -1,0 +1,53 @@
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from annotations_app.operations.export_annotations import LABEL_CHOICES, ExportedLabels, export_annotations
+from datasets_app.management.files import output_file, sentences_for_errors
+from datasets_app.models import Dataset
+from datasets_app.operations.refused import Refused
+
+HELP = """\
+Export a dataset's labels for one persona as annotation JSONL, ordered by turn.
+
+The file is what `alignmenter calibrate-persona --dataset FILE` reads. How many labels there are
+and how many say on-brand is told on standard error, with a warning where a calibration would
+suffer. The file appears under its name only when it is whole.
+
+Exit codes: 0 written, 2 could not run (no such dataset, no labels, the file can't be written).
+"""
+
+
+class Command(BaseCommand):
+    help = HELP
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="the dataset")
+        parser.add_argument("--persona", metavar="ID", required=True, help="whose labels: a persona_id")
+        parser.add_argument(
+            "--labels",
+            choices=LABEL_CHOICES,
+            default="all",
+            help="which labels; all: every one that was given",
+        )
+        parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
+
+    def handle(self, *, name: str, persona: str, labels: str, out: str, **_: Any) -> None:
+        with sentences_for_errors(self.stderr):
+            dataset = Dataset.objects.filter(name=name).first()
+            if dataset is None:
+                raise Refused(f"There is no dataset {name}.")
+            with output_file(out, self.stdout) as file:
+                exported = export_annotations(dataset, persona=persona, labels=labels, out=file)
+        self.report(exported)
+
+    def report(self, exported: ExportedLabels) -> None:
+        self.stderr.write(
+            f"{exported.labels:,} labels, {exported.on_brand:,} on-brand ({100 * exported.share:.0f} %)."
+        )
+        for warning in exported.warnings:
+            self.stderr.write(f"Warning: {warning}.")

@@ -1,0 +1,64 @@
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from annotations_app.operations.import_annotations import LabelImport, import_annotations
+from datasets_app.management.files import input_path, sentences_for_errors
+from datasets_app.operations.refused import Refused
+
+HELP = """\
+Import labels (annotation JSONL: one label a line, with text, label 0 or 1, and persona_id).
+
+Each label is joined to its turn by session_id and turn_index; failing that by its exact text,
+within the session it names, then anywhere in the dataset (an assistant's turn before a user's;
+of several with the same text the one imported first). A label that matches no turn is kept as a
+session of one turn. All lines are saved, or none; labels that are there already are passed over.
+
+Exit codes: 0 saved, 1 lines are wrong (listed, the first hundred), 2 could not run.
+"""
+
+
+class Command(BaseCommand):
+    help = HELP
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "file", metavar="FILE", help="a .jsonl or .jsonl.gz file, or - for standard input"
+        )
+        parser.add_argument("--dataset", metavar="NAME", help="default: the file's name without its ending")
+        parser.add_argument(
+            "--persona", metavar="ID",
+            help="stands in where a line has no persona_id; a line that names another persona is an error",
+        )  # fmt: skip
+        parser.add_argument("--create", action="store_true", help="make the dataset if it is not there")
+
+    def handle(self, *, file: str, dataset: str | None, persona: str | None, create: bool, **_: Any) -> None:
+        with sentences_for_errors(self.stderr):
+            if file == "-" and not dataset:
+                raise Refused("Standard input has no name: say which dataset with --dataset NAME.")
+            with input_path(file) as path:
+                done = import_annotations(
+                    path, dataset_name=dataset, persona=persona, create=create,
+                    file_name="standard input" if file == "-" else "",
+                )  # fmt: skip
+        self.report(done)
+
+    def report(self, done: LabelImport) -> None:
+        saved = done.saved
+        made = " (new)" if done.created else ""
+        self.stdout.write(
+            f"{done.dataset.name}{made}: {saved.added:,} labels added, {saved.known:,} were there already."
+        )
+        if saved.sessions_added:
+            self.stdout.write(
+                f"{saved.sessions_added:,} texts matched no turn; each is a session of its own."
+            )
+        if saved.text_differs:
+            self.stderr.write(
+                f"Warning: {saved.text_differs:,} labels were joined by session_id and turn_index to turns "
+                "with another text. Were they made for another version of this dataset?"
+            )

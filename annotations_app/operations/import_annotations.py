@@ -1,0 +1,145 @@
+"""Labels from an annotation file into a dataset: all of them, or none."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+
+from annotations_app.operations.label_staging import SavedLabels, staged_labels
+from datasets_app import audit
+from datasets_app.domain.annotation_lines import label_from_object
+from datasets_app.domain.jsonl import NotARecord, decode_object, session_of
+from datasets_app.domain.lines import Limits, UnreadableFile, numbered_lines, open_file, unpacked
+from datasets_app.domain.reading import data_stem, file_sha256
+from datasets_app.domain.records import LabelRecord, LineError
+from datasets_app.models import Dataset
+from datasets_app.models.dataset import NAME_PATTERN
+from datasets_app.operations.progress import ProgressCallback, ignore
+from datasets_app.operations.refused import Refused
+
+PROBLEMS_SHOWN = 100
+MAX_ANNOTATOR_CHARACTERS = 200
+PROGRESS_EVERY = 2000
+
+
+class LabelImport(NamedTuple):
+    """What an import did, and to which dataset."""
+
+    dataset: Dataset
+    created: bool
+    saved: SavedLabels
+
+
+def import_annotations(
+    path: Path,
+    *,
+    dataset_name: str | None = None,
+    file_name: str = "",
+    persona: str | None = None,
+    create: bool = False,
+    actor: Any = None,
+    report_progress: ProgressCallback = ignore,
+) -> LabelImport:
+    """Save the labels of an annotation file, each with its turn; see label_staging for the joining.
+
+    ``persona`` stands in for lines without a persona_id; a line that names another is an error.
+    Raises Refused; if lines are wrong, with ``details`` {"file", "problems": the first hundred, "total"}.
+    """
+    name = dataset_name or data_stem(file_name or path.name)
+    reader = _Reader(path, persona, report_progress)
+    with transaction.atomic():
+        dataset, created = _locked_dataset(name, create, actor)
+        with staged_labels(dataset) as staged:
+            try:
+                count = staged.stage(reader.labels())
+            except UnreadableFile as error:
+                raise Refused(f"{file_name or path.name} {error}") from None
+            reader.refuse_problems(file_name or path.name)
+            if not count:
+                raise Refused(f"{file_name or path.name} is empty; expected one label per line.")
+            saved = staged.save()
+        audit.record(
+            "import_annotations", actor=actor, dataset_name=dataset.name, labels=count,
+            sha256=file_sha256(path), **saved._asdict(),
+        )  # fmt: skip
+    dataset.refresh_from_db()
+    return LabelImport(dataset, created, saved)
+
+
+def lock_dataset(name: str) -> Dataset | None:
+    """The dataset, held until the transaction ends, so that two imports don't add the same twice."""
+    dataset = Dataset.objects.select_for_update().filter(name=name).first()
+    if dataset is not None and dataset.status == Dataset.Status.EXPIRED:
+        raise Refused(f"The dataset {name} has expired; labels can't be added to it any more.")
+    return dataset
+
+
+def _locked_dataset(name: str, create: bool, actor: Any) -> tuple[Dataset, bool]:
+    if dataset := lock_dataset(name):
+        return dataset, False
+    if not create:
+        raise Refused(f"There is no dataset {name}. Name one with --dataset, or make it with --create.")
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise Refused(f"{name!r} can't be a dataset's name: letters, digits, dot, dash and underscore only.")
+    return Dataset.objects.create(name=name, created_by=actor), True
+
+
+class _Reader:
+    """Reads labels until a line is wrong, and from there on collects what is wrong."""
+
+    def __init__(self, path: Path, persona: str | None, report_progress: ProgressCallback) -> None:
+        self.path, self.persona, self.report_progress = path, persona, report_progress
+        self.problems: list[LineError] = []
+        self.total = 0
+
+    def labels(self) -> Iterator[LabelRecord]:
+        limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
+        size = self.path.stat().st_size if self.path.exists() else 0
+        with open_file(self.path) as raw:
+            for count, item in enumerate(numbered_lines(unpacked(raw), limits), 1):
+                label = item if isinstance(item, LineError) else label_of_line(*item, self.persona)
+                if isinstance(label, LineError):
+                    self._add_problem(label)
+                elif not self.total:
+                    yield label
+                if count % PROGRESS_EVERY == 0:
+                    self.report_progress(raw.tell(), size)
+        self.report_progress(size, size)
+
+    def refuse_problems(self, file_name: str) -> None:
+        if self.total:
+            lines = "1 line is" if self.total == 1 else f"{self.total:,} lines are"
+            raise Refused(
+                f"{file_name}: {lines} wrong; nothing was saved.",
+                {
+                    "file": file_name,
+                    "problems": [problem._asdict() for problem in self.problems],
+                    "total": self.total,
+                },
+            )
+
+    def _add_problem(self, problem: LineError) -> None:
+        self.total += 1
+        if self.total <= PROBLEMS_SHOWN:
+            self.problems.append(problem)
+
+
+def label_of_line(line: int, raw: bytes, persona: str | None) -> LabelRecord | LineError:
+    """One line → LabelRecord, with ``persona`` where the line has none."""
+    try:
+        value = decode_object(raw)
+        if persona is not None and value.get("persona_id") is None:
+            value["persona_id"] = persona
+        label = label_from_object(value, line)
+    except NotARecord as error:
+        return error.at(line, session_of(raw))
+    if persona is not None and label.persona_id != persona:
+        message = "persona_id is another than --persona says; leave the option out to keep the line's own"
+        return LineError(line, "E102", message, label.session_id, "persona_id")
+    if label.annotator is not None and len(label.annotator) > MAX_ANNOTATOR_CHARACTERS:
+        message = f"annotator is longer than {MAX_ANNOTATOR_CHARACTERS} characters"
+        return LineError(line, "E102", message, label.session_id, "annotator")
+    return label

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-# Called inside the import's transaction with (dataset, first turn pk, last turn pk), after the
-# turns stand; what is returned is added to the import's result.
+# Called inside the import's transaction with (dataset, first session pk, last session pk), after
+# the turns stand. The dataset's sessions between the two are the new ones. What is returned is
+# added to the import's result.
 after_import: list[Callable[[Any, int, int], dict[str, int]]] = []
 
 # Called with (dataset, user) for the dataset page; returns {"title", "template", "context"} or None.

@@ -28,7 +28,7 @@ from rq.job import Job, JobStatus
 from datasets_app import audit
 from datasets_app.models import Dataset, JobRun
 from datasets_app.models.job_run import LOST_AFTER
-from datasets_app.operations.progress import Cancelled
+from datasets_app.operations.progress import Cancelled, ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 
 log = logging.getLogger(__name__)
@@ -96,9 +96,7 @@ def request_cancel(job_run: JobRun, *, actor: Any) -> None:
     with transaction.atomic():
         unfinished = JobRun.objects.filter(pk=job_run.pk, state__in=["queued", "running"])
         if unfinished.update(cancel_requested=True):
-            audit.record(
-                "cancel_job", actor=actor, dataset_name=job_run.dataset_name, job_run=job_run.pk
-            )
+            audit.record("cancel_job", actor=actor, dataset_name=job_run.dataset_name, job_run=job_run.pk)
         unfinished.filter(state="queued").update(state="cancelled", finished_at=timezone.now())
 
 
@@ -106,9 +104,16 @@ def retry(job_run: JobRun, *, actor: Any) -> bool:
     """Queue a failed or cancelled job again. False if it is in no such state."""
     with transaction.atomic():
         again = JobRun.objects.filter(pk=job_run.pk, state__in=["failed", "cancelled"]).update(
-            state="prepared", attempt=0, cancel_requested=False, error="", result=None, done=0,
-            total=None, finished_at=None, heartbeat_at=None,
-        )  # fmt: skip
+            state="prepared",
+            attempt=0,
+            cancel_requested=False,
+            error="",
+            result=None,
+            done=0,
+            total=None,
+            finished_at=None,
+            heartbeat_at=None,
+        )
         if again:
             audit.record("retry_job", actor=actor, dataset_name=job_run.dataset_name, job_run=job_run.pk)
             enqueue(job_run)
@@ -127,6 +132,57 @@ def _send(job_run: JobRun) -> None:
 
 def _queue_id(job_run: JobRun) -> str:
     return f"job-run-{job_run.pk}-{job_run.queued_at:%Y%m%dT%H%M%S%f}"
+
+
+def run_here(
+    operation: str,
+    function: Callable[[ProgressCallback], Any],
+    *,
+    dataset_name: str,
+    parameters: dict[str, Any],
+    report_progress: ProgressCallback = ignore,
+) -> Any:
+    """Carry out an operation in this process, as a command does, with a row like any other job.
+
+    ``function`` is given the progress callback; what it returns is returned. What it raises
+    is raised, once the row says how it ended.
+    """
+    now = timezone.now()
+    row = JobRun.objects.create(
+        operation=operation,
+        dataset_name=dataset_name[:100],
+        parameters=parameters,
+        state="running",
+        foreground=True,
+        attempt=1,
+        worker=_this_process(),
+        queued_at=now,
+        started_at=now,
+        heartbeat_at=now,
+    )
+    job = RunningJob(row)
+
+    def progress(done: int, total: int | None = None) -> None:
+        job.report_progress(done, total)
+        report_progress(done, total)
+
+    try:
+        with _beating(job), transaction.atomic():
+            result = function(progress)
+            facts = result if isinstance(result, dict) else result._asdict()
+            dataset = Dataset.objects.filter(name=dataset_name).first()
+            job.finish("done", result=facts, total=job.total or job.done, dataset=dataset)
+    except Refused as refusal:
+        _end(job, "failed", error=refusal.message, result=refusal.details)
+        raise
+    except (Cancelled, KeyboardInterrupt):
+        _end(job, "cancelled")
+        raise
+    except BaseException as error:
+        connection.close()
+        _end(job, "failed", error=_unexpected(error))
+        raise
+    return result
 
 
 # --- in the worker -----------------------------------------------------------------------------
@@ -191,13 +247,16 @@ def perform(job_run_id: int) -> None:
 
 def _claim(job_run_id: int) -> RunningJob | None:
     now = timezone.now()
-    worker = f"{socket.gethostname()}:{getpid()}"
     claimed = JobRun.objects.filter(pk=job_run_id, state="queued").update(
-        state="running", attempt=F("attempt") + 1, worker=worker, started_at=now, heartbeat_at=now
+        state="running", attempt=F("attempt") + 1, worker=_this_process(), started_at=now, heartbeat_at=now
     )
     if not claimed:
         return None
     return RunningJob(JobRun.objects.select_related("actor", "dataset").get(pk=job_run_id))
+
+
+def _this_process() -> str:
+    return f"{socket.gethostname()}:{getpid()}"
 
 
 @contextmanager
@@ -237,14 +296,17 @@ def _interrupted(job: RunningJob, error: Exception) -> None:
     connection.close()
     sqlstate = getattr(error.__cause__, "sqlstate", None) or ""
     if sqlstate.startswith("53"):
-        _end(job, "failed", error="The database is out of disk space or memory; nothing was saved. "
-             "Make room and retry.")  # fmt: skip
+        _end(
+            job,
+            "failed",
+            error="The database is out of disk space or memory; nothing was saved. Make room and retry.",
+        )
     elif sqlstate.startswith("57014"):
         _end(job, "failed", error="The database cancelled a statement; nothing was saved. Retry.")
     # Otherwise the row is left as it is: its heartbeat has stopped, so it will be taken up again.
 
 
-def _unexpected(error: Exception) -> str:
+def _unexpected(error: BaseException) -> str:
     return (
         f"Unexpected error ({type(error).__name__}); nothing was saved. "
         "The worker's log tells where it happened; retrying may help."
@@ -254,7 +316,9 @@ def _unexpected(error: Exception) -> str:
 def _without_values(error: BaseException) -> str:
     """Where and what kind, but not the message, which may repeat text of a conversation."""
     frames = traceback.extract_tb(error.__traceback__)
-    places = " < ".join(f"{frame.name} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})" for frame in frames[::-1])
+    places = " < ".join(
+        f"{frame.name} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})" for frame in frames[::-1]
+    )
     return f"{type(error).__name__} in {places}"
 
 
@@ -278,12 +342,19 @@ def _take_back(row: JobRun, now: datetime) -> int:
     same = JobRun.objects.filter(pk=row.pk, state="running", heartbeat_at=row.heartbeat_at)
     if row.cancel_requested:
         return same.update(state="cancelled", finished_at=now)
+    if row.foreground:
+        return same.update(
+            state="failed",
+            finished_at=now,
+            error="The command was interrupted; nothing was saved. Run it again.",
+        )
     if row.attempt >= MAX_ATTEMPTS:
         return same.update(
-            state="failed", finished_at=now,
+            state="failed",
+            finished_at=now,
             error=f"Its worker stopped {row.attempt} times without a word; nothing was saved. "
             "Look at the worker's log and memory, then retry.",
-        )  # fmt: skip
+        )
     if not same.update(state="queued", queued_at=now):
         return 0
     log.warning("job %s: worker %s is gone, queued again", row.pk, row.worker)

@@ -25,7 +25,5 @@ def check_dataset(job: RunningJob) -> dict[str, Any]:
     from datasets_app.operations.check_dataset import check_dataset
 
     dataset = Dataset.objects.get(pk=job.row.dataset_id)
-    report = check_dataset(
-        dataset, actor=job.actor, report_progress=job.report_progress, job_run=job.row
-    )
+    report = check_dataset(dataset, actor=job.actor, report_progress=job.report_progress, job_run=job.row)
     return {"report": report.pk, "errors": report.error_count, "warnings": report.warning_count}

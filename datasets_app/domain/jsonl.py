@@ -72,15 +72,11 @@ def turn_from_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
     if type(session_id) is not str or not session_id.strip():
         raise _wrong("session_id", "a string that is not empty", session_id)
     if len(session_id) > MAX_NAME_CHARACTERS:
-        raise NotARecord(
-            "E102", f"session_id is longer than {MAX_NAME_CHARACTERS} characters", "session_id"
-        )
+        raise NotARecord("E102", f"session_id is longer than {MAX_NAME_CHARACTERS} characters", "session_id")
     if type(turn_index) is not int or not 0 <= turn_index <= MAX_TURN_INDEX:
         raise _wrong("turn_index", "a whole number from 1", turn_index)
     if role not in ROLES if type(role) is str else True:
-        raise NotARecord(
-            "E103", f"role must be 'user' or 'assistant', got {shown(role)}", "role"
-        )
+        raise NotARecord("E103", f"role must be 'user' or 'assistant', got {shown(role)}", "role")
     if type(text) is not str:
         raise _wrong("text", "a string", text)
     if tags is None:
@@ -94,9 +90,7 @@ def turn_from_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
     if timestamp is not None:
         check_timestamp(timestamp)
     if metadata is not None and type(metadata) is not dict:
-        raise NotARecord(
-            "E106", f"metadata must be an object, got {_kind(metadata)}", "metadata"
-        )
+        raise NotARecord("E106", f"metadata must be an object, got {_kind(metadata)}", "metadata")
     return TurnRecord(
         session_id, turn_index, role, text, tags, persona_id, timestamp, metadata, value or None, line
     )
@@ -157,9 +151,7 @@ def _check_persona_id(persona_id: object) -> None:
     if type(persona_id) is not str or not persona_id.strip():
         raise _wrong("persona_id", "a string that is not empty", persona_id)
     if len(persona_id) > MAX_NAME_CHARACTERS:
-        raise NotARecord(
-            "E102", f"persona_id is longer than {MAX_NAME_CHARACTERS} characters", "persona_id"
-        )
+        raise NotARecord("E102", f"persona_id is longer than {MAX_NAME_CHARACTERS} characters", "persona_id")
 
 
 def _wrong(field: str, expected: str, got: object) -> NotARecord:
@@ -175,7 +167,8 @@ def _kind(value: object) -> str:
         return str(value).lower()
     if type(value) is int or type(value) is float:
         return f"the number {value}" if abs(value) < 1e15 else "a number"
-    return {str: "a string", list: "an array", dict: "an object"}.get(type(value), "something else")
+    kinds = {str: "a string", list: "an array", dict: "an object"}
+    return next((name for kind, name in kinds.items() if isinstance(value, kind)), "something else")
 
 
 def _syntax_error(raw: bytes, error: Exception) -> NotARecord:
@@ -189,7 +182,7 @@ def _syntax_error(raw: bytes, error: Exception) -> NotARecord:
     try:
         json.loads(raw)
     except json.JSONDecodeError as wrong:
-        what = wrong.msg[0].lower() + wrong.msg[1:]
+        what = (wrong.msg[0].lower() + wrong.msg[1:]).removesuffix(" starting at")
         hint = "; is the line cut off?" if wrong.pos >= len(raw.rstrip()) - 1 or "nterminated" in what else ""
         return NotARecord("E101", f"not valid JSON: {what} at column {wrong.colno}{hint}")
     except (RecursionError, ValueError):

@@ -3,7 +3,6 @@
 import gzip
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -42,23 +41,20 @@ class UnreadableFile(Exception):
     code = "E100"
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a plain or gzipped file (told by its content) for reading, unpacked."""
+def open_file(path: Path) -> IO[bytes]:
+    """Open for reading in binary, or raise :class:`UnreadableFile` with the reason."""
     try:
-        raw = path.open("rb")
+        return path.open("rb")
     except FileNotFoundError:
         raise UnreadableFile("no such file; check the path") from None
     except IsADirectoryError:
         raise UnreadableFile("is a directory; name the files in it") from None
     except OSError as error:
         raise UnreadableFile(f"can't be opened: {error.strerror}") from None
-    with raw:
-        yield unpacked(raw)
 
 
 def unpacked(raw: IO[bytes]) -> IO[bytes]:
-    """The stream itself, or what a gzipped one unpacks to. The stream must be seekable."""
+    """The stream itself, or what a gzipped one (told by its content) unpacks to. Seekable only."""
     start = raw.read(2)
     raw.seek(-len(start), 1)
     if start == GZIP_MAGIC:

@@ -91,6 +91,7 @@ class Migration(migrations.Migration):
                 ('cancel_requested', models.BooleanField(default=False)),
                 ('attempt', models.IntegerField(default=0)),
                 ('worker', models.CharField(blank=True, max_length=200)),
+                ('foreground', models.BooleanField(default=False)),
                 ('queued_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('started_at', models.DateTimeField(blank=True, null=True)),

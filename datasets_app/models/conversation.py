@@ -50,7 +50,9 @@ class Turn(models.Model):
     tags = ArrayField(models.TextField(), default=list, blank=True)
     timestamp = models.TextField(null=True, blank=True)
     metadata = models.JSONField(null=True, blank=True)
-    extra = models.JSONField(null=True, blank=True, help_text="Keys of the line that the format does not know.")
+    extra = models.JSONField(
+        null=True, blank=True, help_text="Keys of the line that the format does not know."
+    )
 
     objects = TurnQuerySet.as_manager()
 
@@ -62,7 +64,9 @@ class Turn(models.Model):
         ]
         indexes = [
             GinIndex(
-                SearchVector(Left("text", SEARCHED_CHARACTERS), config="simple"), F("tags"), name="turn_search"
+                SearchVector(Left("text", SEARCHED_CHARACTERS), config="simple"),
+                F("tags"),
+                name="turn_search",
             ),
         ]
 

@@ -28,18 +28,24 @@ class JobRun(models.Model):
     operation = models.CharField(max_length=50)
     dataset_name = models.CharField(max_length=100, blank=True)
     dataset = models.ForeignKey(Dataset, models.SET_NULL, null=True, blank=True, related_name="job_runs")
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     parameters = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.PREPARED)
     done = models.BigIntegerField(default=0)
     total = models.BigIntegerField(null=True, blank=True)
     unit = models.CharField(max_length=20, blank=True)
     result = models.JSONField(null=True, blank=True)
-    error = models.TextField(blank=True, help_text="For the person who started it: what happened, what to do.")
+    error = models.TextField(
+        blank=True, help_text="For the person who started it: what happened, what to do."
+    )
     cancel_requested = models.BooleanField(default=False)
     # Which try this is: a worker that lost its claim can't write over the one that took it.
     attempt = models.IntegerField(default=0)
     worker = models.CharField(max_length=200, blank=True)
+    # Run by a command in its own process: nobody else can take it up again.
+    foreground = models.BooleanField(default=False)
     queued_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True, blank=True)

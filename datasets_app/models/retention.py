@@ -9,7 +9,9 @@ class RetentionPolicy(models.Model):
     """How long datasets whose file name matches are kept. The first match in order wins."""
 
     position = models.PositiveIntegerField(unique=True, help_text="The lowest is asked first.")
-    pattern = models.CharField(max_length=255, help_text='Matched against "<dataset name>.jsonl"; * and ? stand for any.')
+    pattern = models.CharField(
+        max_length=255, help_text='Matched against "<dataset name>.jsonl"; * and ? stand for any.'
+    )
     retention = models.CharField(
         max_length=50, help_text='"90 days", "18 months", "1 year", "P90D" or "indefinite".'
     )

@@ -6,7 +6,7 @@ characters without width are removed, as they may stand inside a number.
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 
 _INVISIBLE = "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0f\ufeff\u20e3"
@@ -14,6 +14,18 @@ _ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 # Digits of scripts in daily use lie below, and those that only look fancy (𝟓𝟓𝟓) in one block.
 # A character class of others beyond would be searched one range after another.
 _DIGIT_BLOCKS = (range(0x80, 0x10000), range(0x1D7CE, 0x1D800))
+
+
+def needs_folding(not_ascii: bytes) -> bool:
+    """Whether a text of which these bytes (UTF-8) are not ASCII would be changed by :func:`fold`."""
+    # Most texts have no more than an apostrophe and an emoji: the same few answers serve them all.
+    return _is_changed(not_ascii) if len(not_ascii) <= 32 else _is_changed.__wrapped__(not_ascii)
+
+
+@lru_cache(maxsize=4096)
+def _is_changed(not_ascii: bytes) -> bool:
+    text = not_ascii.decode("utf-8", "surrogatepass")
+    return bool(_tables()[1].search(text) or _ANY_INVISIBLE.search(text))
 
 
 def fold(text: str) -> str:

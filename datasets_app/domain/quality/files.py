@@ -1,0 +1,103 @@
+"""A whole file of either kind → its findings. No database, no settings."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from datasets_app.domain.annotation_lines import parse_label
+from datasets_app.domain.jsonl import NotARecord, decode_object
+from datasets_app.domain.lines import (
+    DEFAULT_LIMITS,
+    Limits,
+    UnreadableFile,
+    numbered_lines,
+    open_file,
+    unpacked,
+)
+from datasets_app.domain.metadata import MetadataError, metadata_path, read_metadata
+from datasets_app.domain.quality import run_checks, run_label_checks, run_metadata_checks
+from datasets_app.domain.quality.w203_line_order import LineOrder
+from datasets_app.domain.reading import ConversationFile
+from datasets_app.domain.records import Finding, LabelRecord, LineError
+
+CONVERSATION, ANNOTATION = "conversation", "annotation"
+KINDS = (CONVERSATION, ANNOTATION)
+OnBytes = Callable[[int], None]
+
+
+class CheckedFile:
+    """A file to be checked: ``kind`` is what it holds, told or guessed.
+
+    ``kind`` is None if the file can't be read at all; ``findings()`` then says why.
+    """
+
+    def __init__(
+        self, path: Path, kind: str | None = None, *, with_metadata: bool = True, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        self.path, self.limits, self.with_metadata = path, limits, with_metadata
+        self._unreadable: UnreadableFile | None = None
+        self.kind: str | None = kind
+        if kind is None:
+            try:
+                self.kind = guessed_kind(path, limits)
+            except UnreadableFile as error:
+                self._unreadable = error
+
+    def findings(self, on_bytes: OnBytes | None = None) -> Iterator[Finding]:
+        """Every finding, as the file is read. ``on_bytes`` is told how many bytes were read."""
+        try:
+            if self._unreadable is not None:
+                raise self._unreadable
+            if self.with_metadata:
+                yield from metadata_findings(self.path)
+            if self.kind == ANNOTATION:
+                yield from run_label_checks(self._labels())
+            else:
+                yield from self._conversation_findings(on_bytes)
+        except UnreadableFile as error:
+            yield Finding(error.code, str(error))
+
+    def _conversation_findings(self, on_bytes: OnBytes | None) -> Iterator[Finding]:
+        file = ConversationFile(self.path, limits=self.limits)
+        yield from LineOrder().file(file.scan(on_bytes).first_out_of_order)
+        yield from run_checks(file.turns(on_bytes))
+
+    def _labels(self) -> Iterator[LabelRecord | LineError]:
+        empty = True
+        with open_file(self.path) as raw:
+            for item in numbered_lines(unpacked(raw), self.limits):
+                empty = False
+                yield item if isinstance(item, LineError) else parse_label(*item)
+        if empty:
+            raise UnreadableFile("is empty; expected one JSON object per line")
+
+
+def check_file(
+    path: Path, kind: str | None = None, *, with_metadata: bool = True, limits: Limits = DEFAULT_LIMITS
+) -> CheckedFile:
+    """``kind`` is one of :data:`KINDS`, or None to guess. The ``.meta.yaml`` beside is looked at."""
+    return CheckedFile(path, kind, with_metadata=with_metadata, limits=limits)
+
+
+def guessed_kind(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
+    """By the first line that is an object: one with a label and no role is an annotation."""
+    with open_file(path) as raw:
+        for item in numbered_lines(unpacked(raw), limits):
+            if isinstance(item, LineError):
+                continue
+            try:
+                value = decode_object(item[1])
+            except NotARecord:
+                continue
+            return ANNOTATION if "label" in value and "role" not in value else CONVERSATION
+    return CONVERSATION
+
+
+def metadata_findings(data_path: Path) -> Iterator[Finding]:
+    """Findings about the ``.meta.yaml`` of a data file."""
+    path = metadata_path(data_path)
+    try:
+        metadata = read_metadata(path)
+    except MetadataError as error:
+        yield from run_metadata_checks(None, f"{path.name} can't be used: {error}")
+        return
+    yield from run_metadata_checks(metadata, "" if metadata else f"there is no {path.name}")

@@ -1,0 +1,154 @@
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from datasets_app import job_runs
+from datasets_app.domain.reading import FORMATS
+from datasets_app.management import terminal
+from datasets_app.management.terminal import counted
+from datasets_app.operations.import_dataset import Options, Source, import_dataset
+from datasets_app.operations.progress import ProgressCallback
+from datasets_app.operations.refused import Refused
+
+
+class Command(BaseCommand):
+    help = """Import conversation files into a dataset: all of it, or nothing.
+
+A file is JSONL with one turn a line, OpenAI chat or ShareGPT; plain or gzipped.
+It is looked over as a whole before anything is saved. The same file given again
+(told by its SHA-256) changes nothing. <name>.meta.yaml beside a file is read too.
+
+examples:
+  manage.py import_dataset support.jsonl --name support --origin production
+  manage.py import_dataset march.jsonl.gz april.jsonl.gz --name chats --append
+  zcat logs.gz | manage.py import_dataset - --name logs --on-error quarantine
+
+exit codes:
+  0  imported, or there already (with quarantine: the sound sessions are imported)
+  1  the file has problems: they are listed, nothing was saved
+  2  could not run: no such file, wrong arguments, no database"""
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("files", nargs="+", metavar="FILE", help="file to import; - for standard input")
+        parser.add_argument("--name", required=True, help="the dataset; it is made if it does not exist")
+        parser.add_argument(
+            "--origin",
+            choices=["synthetic", "production", "external"],
+            help="where it is from (default: external)",
+        )
+        parser.add_argument("--persona", metavar="ID", help="persona of the sessions that name none")
+        parser.add_argument(
+            "--format",
+            choices=["auto", *FORMATS],
+            default="auto",
+            help="default: auto, recognised by its first line",
+        )
+        parser.add_argument(
+            "--renumber",
+            action="store_true",
+            help="count turns 1, 2, 3 … where a file counts from 0 or has gaps",
+        )
+        parser.add_argument(
+            "--on-error",
+            choices=["abort", "quarantine"],
+            default="abort",
+            help="abort: a bad line refuses everything; quarantine: sessions without one are imported, "
+            "the others are set aside beside the file",
+        )
+        parser.add_argument(
+            "--append",
+            action="store_true",
+            help="skip sessions that stand in the dataset already, if identical",
+        )
+
+    def handle(self, **given: Any) -> None:
+        terminal.run(lambda: self._import(given))
+
+    def _import(self, given: dict[str, Any]) -> int:
+        options = Options(
+            given["format"],
+            given["persona"],
+            given["renumber"],
+            given["on_error"] == "quarantine",
+            given["append"],
+        )
+        progress = terminal.Progress("Importing")
+        with ExitStack() as stack:
+            sources = [
+                Source(
+                    stack.enter_context(terminal.local_file(file)),
+                    "standard input" if file == "-" else Path(file).name,
+                )
+                for file in given["files"]
+            ]
+
+            def operation(report: ProgressCallback) -> dict[str, Any]:
+                return import_dataset(
+                    sources,
+                    name=given["name"],
+                    origin=given["origin"],
+                    options=options,
+                    quarantine_dir=_quarantine_dir(given["files"][0]),
+                    report_progress=report,
+                )
+
+            try:
+                result = job_runs.run_here(
+                    "import_dataset",
+                    operation,
+                    dataset_name=given["name"],
+                    report_progress=progress,
+                    parameters={"files": [source.name for source in sources], **options._asdict()},
+                )
+            except Refused as refusal:
+                progress.clear()
+                if not (refusal.details or {}).get("problems"):
+                    raise
+                self._tell_problems(refusal.details or {})
+                self.stderr.write(refusal.message)
+                return terminal.FINDINGS
+        progress.clear()
+        self._tell(result)
+        return terminal.DONE
+
+    def _tell_problems(self, details: dict[str, Any]) -> None:
+        for problem in details["problems"]:
+            self.stderr.write(f"{problem['file']}:{problem['line']}: {problem['code']} {problem['message']}")
+        more = details["problem_total"] - len(details["problems"])
+        if more > 0:
+            self.stderr.write(f"… and {more:,} more")
+
+    def _tell(self, result: dict[str, Any]) -> None:
+        if result.get("problems"):
+            self._tell_problems(result)
+        for file in result["files"]:
+            self.stdout.write(_told(file))
+        added = f"{counted(result['turns'], 'turn')} in {counted(result['sessions'], 'session')}"
+        labels = f", {counted(result['annotations'], 'label')}" if result.get("annotations") else ""
+        self.stdout.write(f"{result['dataset']}: {added}{labels} added.")
+
+
+def _told(file: dict[str, Any]) -> str:
+    if file.get("unchanged"):
+        return f"{file['name']}: imported before, nothing changed."
+    parts = [f"{counted(file['turns'], 'turn')} in {counted(file['sessions'], 'session')} ({file['format']})"]
+    if file["reordered"]:
+        parts.append("lines were out of order and have been sorted")
+    if file["sessions_already_there"]:
+        parts.append(f"{counted(file['sessions_already_there'], 'session')} stood there already")
+    if quarantine := file.get("quarantine"):
+        parts.append(
+            f"{counted(file['quarantined_sessions'], 'session')} ({counted(quarantine['lines'], 'line')}) "
+            f"set aside in {quarantine['files'][0]}"
+        )
+    return f"{file['name']}: {'; '.join(parts)}."
+
+
+def _quarantine_dir(file: str) -> Path:
+    return Path.cwd() if file == "-" else Path(file).parent

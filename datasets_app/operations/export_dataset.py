@@ -1,0 +1,263 @@
+"""A dataset → a file and its ``.meta.yaml``, streamed."""
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from django.db import transaction
+
+from datasets_app import audit
+from datasets_app.domain.chat import CHAT_FORMATS, encode_chat
+from datasets_app.domain.formulas import safe_cell
+from datasets_app.domain.metadata import metadata_path, render_metadata
+from datasets_app.domain.records import TurnRecord
+from datasets_app.models import Dataset, JobRun
+from datasets_app.operations import dataset_facts
+from datasets_app.operations.progress import ProgressCallback, ignore
+from datasets_app.operations.refused import Refused
+from datasets_app.storage.turn_lines import read_lines
+from datasets_app.storage.turn_reader import EVERYTHING, Selection, read_turns
+
+FORMATS = ("turns", *CHAT_FORMATS, "csv")
+CSV_COLUMNS = [
+    "session_id",
+    "turn_index",
+    "role",
+    "text",
+    "tags",
+    "persona_id",
+    "timestamp",
+    "metadata",
+    "extra",
+]
+TURNS_AT_ONCE = 1000
+
+
+class Exported(NamedTuple):
+    """``sha256`` is the hex digest of the bytes written, packed if they were."""
+
+    sessions: int
+    turns: int
+    size: int
+    sha256: str
+
+
+def export_dataset(
+    dataset: Dataset,
+    out: IO[bytes],
+    *,
+    format: str = "turns",
+    selection: Selection = EVERYTHING,
+    packed: bool = False,
+    actor: Any = None,
+    report_progress: ProgressCallback = ignore,
+) -> Exported:
+    """Write the dataset's turns to ``out``, gzipped if ``packed``; memory stays flat.
+
+    All is read in one transaction: what is imported meanwhile is not in it, nor half in it.
+    """
+    digest = _Digest(out)
+    sessions = turns = 0
+    with transaction.atomic(), _packer(digest, packed) as target:
+        for turn_count, session_count, block in _WRITERS[format](dataset, selection):
+            turns += turn_count
+            sessions += session_count
+            target.write(block)
+            report_progress(turns, dataset.turn_count)
+    result = Exported(
+        _session_count(dataset, selection) if format in ("turns", "csv") else sessions,
+        turns,
+        digest.size,
+        digest.hex,
+    )
+    audit.record(
+        "export",
+        actor=actor,
+        dataset_name=dataset.name,
+        format=format,
+        selection=selection._asdict(),
+        sessions=result.sessions,
+        turns=turns,
+        sha256=result.sha256,
+    )
+    return result
+
+
+def export_to_path(
+    dataset: Dataset,
+    path: Path,
+    *,
+    format: str = "turns",
+    selection: Selection = EVERYTHING,
+    actor: Any = None,
+    report_progress: ProgressCallback = ignore,
+) -> Exported:
+    """Write ``path`` and its metadata file. Both stand complete in the end, or neither is touched."""
+    with _beside(path) as (data, metadata), transaction.atomic():
+        result = export_dataset(
+            dataset,
+            data,
+            format=format,
+            selection=selection,
+            packed=path.suffix == ".gz",
+            actor=actor,
+            report_progress=report_progress,
+        )
+        stated = dataset_facts.metadata_of(
+            dataset, sessions=result.sessions, turns=result.turns, sha256=result.sha256
+        )
+        metadata.write(render_metadata(stated).encode())
+    return result
+
+
+def export_to_job_files(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+    """The export that a page asked for: its files are kept for download until their date."""
+    given = job_run.parameters
+    dataset = job_run.dataset
+    if dataset is None:
+        raise Refused("The dataset is gone; there is nothing to export.")
+    format = given.get("format") or "turns"
+    name = f"{dataset.name}.{'csv' if format == 'csv' else 'jsonl'}{'.gz' if given.get('gzip') else ''}"
+    with tempfile.TemporaryDirectory(prefix="alignmenter-export-") as directory:
+        path = Path(directory, name)
+        result = export_to_path(
+            dataset,
+            path,
+            format=format,
+            actor=job_run.actor,
+            report_progress=report_progress,
+            selection=Selection(given.get("persona") or None, given.get("tag") or None),
+        )
+        dataset_facts.keep_job_files(job_run, "export", [path])
+        dataset_facts.keep_job_files(job_run, "metadata", [metadata_path(path)])
+    return {"sessions": result.sessions, "turns": result.turns, "size": result.size, "sha256": result.sha256}
+
+
+# --- formats: each yields (turns, sessions, bytes) -----------------------------------------------
+
+Blocks = Iterator[tuple[int, int, bytes]]
+
+
+def _turns(dataset: Dataset, selection: Selection) -> Blocks:
+    for count, block in read_lines(dataset, selection):
+        yield count, 0, block
+
+
+def _chat(name: str) -> Callable[[Dataset, Selection], Blocks]:
+    def write(dataset: Dataset, selection: Selection) -> Blocks:
+        for _, session in groupby(read_turns(dataset, selection), key=lambda turn: turn.session_id):
+            turns = list(session)
+            yield len(turns), 1, encode_chat(turns, CHAT_FORMATS[name])
+
+    return write
+
+
+def _csv(dataset: Dataset, selection: Selection) -> Blocks:
+    yield 0, 0, _csv_rows([CSV_COLUMNS])
+    rows: list[list[str]] = []
+    for turn in read_turns(dataset, selection):
+        rows.append(_csv_row(turn))
+        if len(rows) == TURNS_AT_ONCE:
+            yield len(rows), 0, _csv_rows(rows)
+            rows = []
+    yield len(rows), 0, _csv_rows(rows)
+
+
+def _csv_row(turn: TurnRecord) -> list[str]:
+    def as_json(value: object) -> str:
+        return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+    cells = [turn.session_id, str(turn.turn_index), turn.role, turn.text, as_json(turn.tags)]
+    cells += [turn.persona_id or "", turn.timestamp or "", as_json(turn.metadata), as_json(turn.extra)]
+    return [safe_cell(cell) for cell in cells]
+
+
+def _csv_rows(rows: Iterable[list[str]]) -> bytes:
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer).writerows(rows)
+    return buffer.getvalue().encode()
+
+
+_WRITERS: dict[str, Callable[[Dataset, Selection], Blocks]] = {
+    "turns": _turns,
+    "csv": _csv,
+    **{name: _chat(name) for name in CHAT_FORMATS},
+}
+
+
+def _session_count(dataset: Dataset, selection: Selection) -> int:
+    if selection == EVERYTHING:
+        return dataset.session_count
+    sessions = dataset.sessions.all()
+    if selection.persona is not None:
+        sessions = sessions.filter(persona_id=selection.persona)
+    if selection.tag is not None:
+        sessions = sessions.filter(turns__tags__contains=[selection.tag]).distinct()
+    return sessions.count()
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+class _Digest(io.RawIOBase):
+    """Passes bytes on, and knows their digest and number."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self._out, self._sha256, self.size = out, hashlib.sha256(), 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, block: Any) -> int:
+        self._out.write(block)
+        self._sha256.update(block)
+        self.size += len(block)
+        return len(block)
+
+    @property
+    def hex(self) -> str:
+        return self._sha256.hexdigest()
+
+
+@contextmanager
+def _packer(digest: _Digest, packed: bool) -> Iterator[Any]:
+    if not packed:
+        yield digest
+        return
+    # No name and no time in the header: the same turns give the same bytes.
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=digest, mtime=0) as target:
+        yield target
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """Temporary files beside ``path`` and its metadata, which take their places if all goes well."""
+    targets = (path, metadata_path(path))
+    temporary: list[Path] = []
+    try:
+        files = []
+        for target in targets:
+            handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            temporary.append(Path(name))
+            files.append(os.fdopen(handle, "wb"))
+        with files[0], files[1]:
+            yield files[0], files[1]
+            for file in files:
+                file.flush()
+                os.fsync(file.fileno())
+        for source, target in zip(temporary, targets, strict=True):
+            os.replace(source, target)
+    except OSError as error:
+        raise Refused(f"{path} can't be written: {error.strerror or error}") from None
+    finally:
+        for source in temporary:
+            source.unlink(missing_ok=True)

@@ -1,0 +1,50 @@
+"""What is served outside the admin's frame: files."""
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from datasets_app import audit
+from datasets_app.admin.job_run import permission_to_download
+from datasets_app.models import Dataset, JobFile
+
+
+@require_GET
+@never_cache
+@login_required
+def download(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Hand out a file a job was given or has made, always as an attachment, and write down who took it."""
+    job_file = get_object_or_404(JobFile.objects.select_related("job_run"), pk=pk)
+    if not request.user.has_perm(f"datasets_app.{permission_to_download(job_file.kind)}"):
+        raise PermissionDenied
+    job = job_file.job_run
+    if job.dataset_id and not Dataset.objects.visible_to(request.user).filter(pk=job.dataset_id).exists():
+        raise Http404
+    if job_file.is_expired or not job_file.file:
+        return _gone(request, job_file)
+    try:
+        file = job_file.file.open("rb")
+    except FileNotFoundError:
+        return _gone(request, job_file)
+    audit.record(
+        "download",
+        actor=request.user,
+        dataset_name=job.dataset_name,
+        file=job_file.name,
+        sha256=job_file.sha256,
+        size=job_file.size,
+        job_run=job.pk,
+    )
+    response = FileResponse(
+        file, as_attachment=True, filename=job_file.name, content_type="application/octet-stream"
+    )
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def _gone(request: HttpRequest, job_file: JobFile) -> HttpResponse:
+    return render(request, "datasets_app/file_gone.html", {"file": job_file}, status=410)

@@ -1,6 +1,5 @@
 """Labels from an annotation file into a dataset: all of them, or none."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from datasets_app.domain.lines import Limits, UnreadableFile, numbered_lines, op
 from datasets_app.domain.reading import data_stem, file_sha256
 from datasets_app.domain.records import LabelRecord, LineError
 from datasets_app.models import Dataset
-from datasets_app.models.dataset import NAME_PATTERN
+from datasets_app.operations import dataset_facts
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 
@@ -46,12 +45,12 @@ def import_annotations(
     """Save the labels of an annotation file, each with its turn; see label_staging for the joining.
 
     ``persona`` stands in for lines without a persona_id; a line that names another is an error.
-    Raises Refused; if lines are wrong, with ``details`` {"file", "problems": the first hundred, "total"}.
+    Raises Refused; if lines are wrong, with ``details`` {"problems": the first hundred, "problem_total"}.
     """
     name = dataset_name or data_stem(file_name or path.name)
     reader = _Reader(path, persona, report_progress)
     with transaction.atomic():
-        dataset, created = _locked_dataset(name, create, actor)
+        dataset, created = locked_dataset(name, create=create, actor=actor)
         with staged_labels(dataset) as staged:
             try:
                 count = staged.stage(reader.labels())
@@ -69,22 +68,19 @@ def import_annotations(
     return LabelImport(dataset, created, saved)
 
 
-def lock_dataset(name: str) -> Dataset | None:
-    """The dataset, held until the transaction ends, so that two imports don't add the same twice."""
-    dataset = Dataset.objects.select_for_update().filter(name=name).first()
-    if dataset is not None and dataset.status == Dataset.Status.EXPIRED:
+def locked_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple[Dataset, bool]:
+    """The dataset, held until the transaction ends so that two imports don't add the same twice.
+
+    With it, whether it was made just now. Raises Refused.
+    """
+    created = create and not Dataset.objects.filter(name=name).exists()
+    if created:
+        dataset_facts.check_name(name)
+        return dataset_facts.locked_dataset(name, origin=None, actor=actor), True
+    dataset: Dataset = Dataset.objects.select_for_update().get(pk=dataset_facts.dataset_named(name).pk)
+    if dataset.status == Dataset.Status.EXPIRED:
         raise Refused(f"The dataset {name} has expired; labels can't be added to it any more.")
-    return dataset
-
-
-def _locked_dataset(name: str, create: bool, actor: Any) -> tuple[Dataset, bool]:
-    if dataset := lock_dataset(name):
-        return dataset, False
-    if not create:
-        raise Refused(f"There is no dataset {name}. Name one with --dataset, or make it with --create.")
-    if not re.fullmatch(NAME_PATTERN, name):
-        raise Refused(f"{name!r} can't be a dataset's name: letters, digits, dot, dash and underscore only.")
-    return Dataset.objects.create(name=name, created_by=actor), True
+    return dataset, False
 
 
 class _Reader:
@@ -112,13 +108,10 @@ class _Reader:
     def refuse_problems(self, file_name: str) -> None:
         if self.total:
             lines = "1 line is" if self.total == 1 else f"{self.total:,} lines are"
+            problems = [{"file": file_name, **problem._asdict()} for problem in self.problems]
             raise Refused(
                 f"{file_name}: {lines} wrong; nothing was saved.",
-                {
-                    "file": file_name,
-                    "problems": [problem._asdict() for problem in self.problems],
-                    "total": self.total,
-                },
+                {"problems": problems, "problem_total": self.total},
             )
 
     def _add_problem(self, problem: LineError) -> None:

@@ -192,7 +192,7 @@ class StagedLabels:
             "turn_count": F("turn_count") + added,
             "updated_at": timezone.now(),
         }
-        if self.dataset.status == Dataset.Status.SCRUBBED:
+        if self.dataset.status != Dataset.Status.RAW:
             # Text that no scrub has seen has come in.
             changes["status"] = Dataset.Status.RAW
         Dataset.objects.filter(pk=self.dataset.pk).update(**changes)

@@ -12,6 +12,7 @@ MAX_NAME_CHARACTERS = 500
 MAX_CHARACTERS = 1 << 20
 
 PERSONA_CODES = {
+    "E700": "the file is no persona: not YAML, or a field of the wrong kind",
     "E701": "a lexicon entry is no string (an unquoted yes, no, number or date): Alignmenter crashes",
     "W701": "a lexicon entry of several words never matches: Alignmenter compares single words",
     "W702": "a lexicon entry with punctuation or spaces around it never matches",

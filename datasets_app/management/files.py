@@ -29,8 +29,8 @@ def sentences_for_errors(stderr: Any) -> Iterator[None]:
         details = refusal.details or {}
         problems = details.get("problems", [])
         for problem in problems:
-            stderr.write("{file}:{line}: {code} {message}".format(file=details["file"], **problem))
-        total = details.get("total", 0)
+            stderr.write(problem_text(**problem))
+        total = details.get("problem_total", 0)
         if total > len(problems):
             stderr.write(f"… and {total - len(problems):,} more.")
         raise CommandError(refusal.message, returncode=FINDINGS if problems else COULD_NOT_RUN) from None
@@ -45,6 +45,14 @@ def sentences_for_errors(stderr: Any) -> Iterator[None]:
             f"The database refused this ({type(error).__name__}); nothing was saved.",
             returncode=COULD_NOT_RUN,
         ) from None
+
+
+def problem_text(
+    *, message: str, file: str = "", line: int = 0, code: str = "", field: str | None = None, **_: Any
+) -> str:
+    """As linters write it: ``file.jsonl:12: E103 role must be …``; a line number, or else the field."""
+    place = ":".join(str(part) for part in (file, line or field) if part)
+    return f"{place}: {code} {message}" if code else f"{place}: {message}"
 
 
 @contextmanager

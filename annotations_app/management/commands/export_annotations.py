@@ -5,8 +5,7 @@ from django.core.management.base import BaseCommand
 
 from annotations_app.operations.export_annotations import LABEL_CHOICES, ExportedLabels, export_annotations
 from datasets_app.management.files import output_file, sentences_for_errors
-from datasets_app.models import Dataset
-from datasets_app.operations.refused import Refused
+from datasets_app.operations.dataset_facts import dataset_named
 
 HELP = """\
 Export a dataset's labels for one persona as annotation JSONL, ordered by turn.
@@ -38,9 +37,7 @@ class Command(BaseCommand):
 
     def handle(self, *, name: str, persona: str, labels: str, out: str, **_: Any) -> None:
         with sentences_for_errors(self.stderr):
-            dataset = Dataset.objects.filter(name=name).first()
-            if dataset is None:
-                raise Refused(f"There is no dataset {name}.")
+            dataset = dataset_named(name)
             with output_file(out, self.stdout) as file:
                 exported = export_annotations(dataset, persona=persona, labels=labels, out=file)
         self.report(exported)

@@ -1,0 +1,21 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from datasets_app.management.files import output_file, sentences_for_errors
+from datasets_app.operations.retention_rules import export_retention_rules
+
+
+class Command(BaseCommand):
+    help = (
+        "Write the retention policies as a retention.yaml, in the order in which they are asked. "
+        "Exit codes: 0 written, 2 could not run."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
+
+    def handle(self, *, out: str, **_: Any) -> None:
+        with sentences_for_errors(self.stderr), output_file(out, self.stdout) as file:
+            file.write(export_retention_rules().encode())

@@ -1,0 +1,22 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from datasets_app.management.files import read_text, sentences_for_errors
+from datasets_app.operations.retention_rules import import_retention_rules
+
+
+class Command(BaseCommand):
+    help = (
+        "Replace all retention policies by those of a retention.yaml. A file that is not wholly understood "
+        "changes nothing. Exit codes: 0 replaced, 1 the file is wrong, 2 could not run."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE", help="a retention.yaml, or - for standard input")
+
+    def handle(self, *, file: str, **_: Any) -> None:
+        with sentences_for_errors(self.stderr):
+            count = import_retention_rules(read_text(file), file_name=file)
+        self.stdout.write(f"{count} retention policies are in force.")

@@ -1,0 +1,65 @@
+"""``retention.yaml`` ⇄ the retention policies."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection, transaction
+
+from datasets_app import audit
+from datasets_app.domain.retention import (
+    RetentionFileError,
+    RetentionRule,
+    dump_retention_rules,
+    parse_retention_rules,
+)
+from datasets_app.models import RetentionPolicy
+from datasets_app.operations.refused import Refused
+
+
+def import_retention_rules(text: str, *, file_name: str = "", actor: Any = None) -> int:
+    """Replace all policies by those of the file; returns how many. Raises Refused."""
+    try:
+        rules = parse_retention_rules(text)
+    except RetentionFileError as error:
+        raise Refused(
+            "Not a retention file; nothing was changed.",
+            {"problems": [{"file": file_name, "message": str(error)}], "problem_total": 1},
+        ) from None
+    with transaction.atomic():
+        replaced = replace_rules(rules)
+        record_rules(rules, replaced, actor)
+    return len(rules)
+
+
+def replace_rules(rules: Sequence[RetentionRule]) -> int:
+    """Put ``rules`` in the place of all there are; returns how many there were."""
+    with connection.cursor() as cursor:
+        # Two files at once must not be mixed.
+        cursor.execute("LOCK TABLE datasets_app_retentionpolicy IN SHARE ROW EXCLUSIVE MODE")
+    replaced, _ = RetentionPolicy.objects.all().delete()
+    RetentionPolicy.objects.bulk_create(
+        RetentionPolicy(position=position, pattern=rule.pattern, retention=rule.retention, reason=rule.reason)
+        for position, rule in enumerate(rules, 1)
+    )
+    return replaced
+
+
+def record_rules(rules: Sequence[RetentionRule], replaced: int, actor: Any) -> None:
+    """Which rule was in force when is worth knowing to the letter; rules hold nothing private."""
+    audit.record(
+        "import_retention_rules",
+        actor=actor,
+        policies=[[rule.pattern, rule.retention] for rule in rules],
+        replaced=replaced,
+    )
+
+
+def retention_rules() -> list[RetentionRule]:
+    """The policies, in the order they are asked."""
+    rows = RetentionPolicy.objects.order_by("position").values_list("pattern", "retention", "reason")
+    return [RetentionRule(*row) for row in rows]
+
+
+def export_retention_rules() -> str:
+    """All policies as the text of a ``retention.yaml``."""
+    return dump_retention_rules(retention_rules())

@@ -9,7 +9,12 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "alignmenter_site.settings")
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    from alignmenter_site.embedded import EmbeddedServiceError
+
+    try:
+        execute_from_command_line(sys.argv)
+    except EmbeddedServiceError as error:
+        sys.exit(f"{error}")
 
 
 if __name__ == "__main__":

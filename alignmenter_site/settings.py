@@ -122,6 +122,7 @@ def _redis(url: str) -> str:
 
 
 # A job may run for hours: whether it is alive is told by its heartbeat, not by a time limit.
+EMBEDDED_VALKEY = not env.text("REDIS_URL")
 RQ_QUEUES = {"default": {"URL": _redis(env.text("REDIS_URL")), "DEFAULT_TIMEOUT": -1}}
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -142,11 +143,10 @@ USE_I18N = False
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = VAR_DIR / "static"
 # Served straight from the packages: there is no build step to forget.
 WHITENOISE_USE_FINDERS = True
 
-MEDIA_ROOT = VAR_DIR / "media"
+MEDIA_ROOT = Path(env.text("ALIGNMENTER_MEDIA_ROOT", str(VAR_DIR / "media")))
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]

@@ -19,12 +19,15 @@ from typing import Any
 
 import django_rq
 import redis
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 from rq.exceptions import NoSuchJobError
 from rq.job import Job, JobStatus
 
+from alignmenter_site import embedded
+from alignmenter_site.embedded import EmbeddedServiceError
 from datasets_app import audit
 from datasets_app.models import Dataset, JobRun
 from datasets_app.models.job_run import LOST_AFTER
@@ -123,11 +126,18 @@ def retry(job_run: JobRun, *, actor: Any) -> bool:
 def _send(job_run: JobRun) -> None:
     """Hand the id to the queue. If that fails the row waits, and ``recover`` sends it later."""
     try:
-        django_rq.get_queue(QUEUE).enqueue_call(
+        _queue().enqueue_call(
             perform, args=(job_run.pk,), job_id=_queue_id(job_run), result_ttl=0, failure_ttl=3600
         )
-    except (redis.RedisError, OSError) as error:
+    except (redis.RedisError, OSError, EmbeddedServiceError) as error:
         log.warning("job %s waits: the queue can't be reached (%s)", job_run.pk, type(error).__name__)
+
+
+def _queue(*, again: bool = False) -> Any:
+    """The queue, on the application's own server where no other is given."""
+    if settings.EMBEDDED_VALKEY:
+        embedded.ensure_valkey(settings.VAR_DIR, again=again)
+    return django_rq.get_queue(QUEUE)
 
 
 def _queue_id(job_run: JobRun) -> str:
@@ -365,10 +375,10 @@ def _take_back(row: JobRun, now: datetime) -> int:
 
 def _send_again(row: JobRun, now: datetime) -> int:
     try:
-        status = Job.fetch(_queue_id(row), connection=django_rq.get_connection(QUEUE)).get_status()
+        status = Job.fetch(_queue_id(row), connection=_queue().connection).get_status()
     except NoSuchJobError:
         status = None
-    except (redis.RedisError, OSError):
+    except (redis.RedisError, OSError, EmbeddedServiceError):
         return 0
     if status == JobStatus.QUEUED:
         return 0
@@ -382,11 +392,12 @@ def _send_again(row: JobRun, now: datetime) -> int:
 
 def queue_is_up() -> bool:
     try:
-        return bool(django_rq.get_connection(QUEUE).ping())
-    except (redis.RedisError, OSError):
+        return bool(_queue().connection.ping())
+    except (redis.RedisError, OSError, EmbeddedServiceError):
         return False
 
 
 def work() -> None:
-    """Run a worker until it is told to stop."""
+    """Run a worker until it is told to stop. Ends with an error if the queue can't be reached."""
+    _queue(again=True)
     django_rq.get_worker(QUEUE).work(logging_level="WARNING")

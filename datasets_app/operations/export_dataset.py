@@ -9,7 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -73,12 +73,7 @@ def export_dataset(
             sessions += session_count
             target.write(block)
             report_progress(turns, dataset.turn_count)
-    result = Exported(
-        _session_count(dataset, selection) if format in ("turns", "csv") else sessions,
-        turns,
-        digest.size,
-        digest.hex,
-    )
+    result = Exported(sessions, turns, digest.size, digest.hex)
     audit.record(
         "export",
         actor=actor,
@@ -142,14 +137,9 @@ def export_to_job_files(job_run: JobRun, *, report_progress: ProgressCallback = 
     return {"sessions": result.sessions, "turns": result.turns, "size": result.size, "sha256": result.sha256}
 
 
-# --- formats: each yields (turns, sessions, bytes) -----------------------------------------------
+# --- formats: each yields (turns, sessions begun, bytes) -----------------------------------------------
 
 Blocks = Iterator[tuple[int, int, bytes]]
-
-
-def _turns(dataset: Dataset, selection: Selection) -> Blocks:
-    for count, block in read_lines(dataset, selection):
-        yield count, 0, block
 
 
 def _chat(name: str) -> Callable[[Dataset, Selection], Blocks]:
@@ -163,13 +153,9 @@ def _chat(name: str) -> Callable[[Dataset, Selection], Blocks]:
 
 def _csv(dataset: Dataset, selection: Selection) -> Blocks:
     yield 0, 0, _csv_rows([CSV_COLUMNS])
-    rows: list[list[str]] = []
-    for turn in read_turns(dataset, selection):
-        rows.append(_csv_row(turn))
-        if len(rows) == TURNS_AT_ONCE:
-            yield len(rows), 0, _csv_rows(rows)
-            rows = []
-    yield len(rows), 0, _csv_rows(rows)
+    turns = read_turns(dataset, selection)
+    while some := list(islice(turns, TURNS_AT_ONCE)):
+        yield len(some), sum(turn.turn_index == 1 for turn in some), _csv_rows(map(_csv_row, some))
 
 
 def _csv_row(turn: TurnRecord) -> list[str]:
@@ -188,21 +174,10 @@ def _csv_rows(rows: Iterable[list[str]]) -> bytes:
 
 
 _WRITERS: dict[str, Callable[[Dataset, Selection], Blocks]] = {
-    "turns": _turns,
+    "turns": read_lines,
     "csv": _csv,
     **{name: _chat(name) for name in CHAT_FORMATS},
 }
-
-
-def _session_count(dataset: Dataset, selection: Selection) -> int:
-    if selection == EVERYTHING:
-        return dataset.session_count
-    sessions = dataset.sessions.all()
-    if selection.persona is not None:
-        sessions = sessions.filter(persona_id=selection.persona)
-    if selection.tag is not None:
-        sessions = sessions.filter(turns__tags__contains=[selection.tag]).distinct()
-    return sessions.count()
 
 
 # --- files ---------------------------------------------------------------------------------------

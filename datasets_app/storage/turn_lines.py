@@ -33,21 +33,21 @@ _ARRAY_ITEM = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}"]+)', re.DOTALL)
 _encode = msgspec.json.Encoder().encode
 
 
-def read_lines(dataset: Any, selection: Selection = EVERYTHING) -> Iterator[tuple[int, bytes]]:
-    """Yield ``(number of turns, their JSONL lines)``, some thousand turns at a time, in order."""
+def read_lines(dataset: Any, selection: Selection = EVERYTHING) -> Iterator[tuple[int, int, bytes]]:
+    """Yield ``(turns, sessions begun, JSONL lines)``, some thousand turns at a time, in order."""
     query = sql.SQL("COPY ({}) TO STDOUT").format(turns_query(_COLUMNS, dataset, selection))
     with connection.cursor() as cursor, cursor.copy(query) as copy:
         rows: list[bytes] = []
         for row in copy:
             rows.append(bytes(row))
             if len(rows) == ROWS_AT_ONCE:
-                yield len(rows), _lines(rows)
+                yield _block(rows)
                 rows = []
         if rows:
-            yield len(rows), _lines(rows)
+            yield _block(rows)
 
 
-def _lines(rows: list[bytes]) -> bytes:
+def _block(rows: list[bytes]) -> tuple[int, int, bytes]:
     block = b"".join(rows)
     odd = b"\\v" in block or len(block.translate(None, _CONTROLS)) != len(block)
     string = _string if odd else _plain_string
@@ -71,7 +71,9 @@ def _lines(rows: list[bytes]) -> bytes:
         )
     ]
     written = b"".join(lines)
-    return written if written.isascii() else escape_line_ends(written)
+    # Every session has one turn of index 1.
+    sessions = fields[1::COLUMN_COUNT].count(b"1")
+    return len(rows), sessions, written if written.isascii() else escape_line_ends(written)
 
 
 def _plain_string(field: bytes) -> bytes:

@@ -1,0 +1,168 @@
+"""Fixtures for all tests. No fakes of our own: the database, the queue and the workers are real."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import django_rq
+import pytest
+from django.db import connection
+from django.test import TransactionTestCase
+
+from alignmenter_site import embedded
+from tests.environment import VAR_DIR
+
+PROJECT = Path(__file__).resolve().parent.parent
+_flush = TransactionTestCase._fixture_teardown
+
+
+def _flush_with_audit_trail(self: TransactionTestCase) -> None:
+    """Tests that commit are cleaned up after, the append-only trail included.
+
+    Only the table's owner can, by changing the table itself: what the application never does.
+    """
+    table = "datasets_app_auditevent"
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER audit_event_append_only")
+        cursor.execute(f"GRANT TRUNCATE ON {table} TO CURRENT_USER")
+    try:
+        _flush(self)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"REVOKE TRUNCATE ON {table} FROM CURRENT_USER")
+            cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER audit_event_append_only")
+
+
+TransactionTestCase._fixture_teardown = _flush_with_audit_trail  # type: ignore[method-assign]
+
+
+@pytest.fixture(autouse=True)
+def media(settings: Any, tmp_path: Path) -> Path:
+    """Files of jobs are kept in the test's own folder."""
+    settings.MEDIA_ROOT = tmp_path / "media"
+    return tmp_path / "media"
+
+
+@pytest.fixture
+def queue() -> Iterator[None]:
+    """The real queue, empty."""
+    if os.environ.get("ALIGNMENTER_TEST_OWN_VALKEY"):
+        embedded.ensure_valkey(VAR_DIR)
+    server = django_rq.get_connection("default")
+    for key in server.scan_iter("rq:*"):
+        server.delete(key)
+    yield
+    for key in server.scan_iter("rq:*"):
+        server.delete(key)
+
+
+@pytest.fixture
+def environment(media: Path) -> dict[str, str]:
+    """The environment in which another process works on this test's database, queue and files."""
+    database = connection.settings_dict
+    return {
+        **os.environ,
+        "DATABASE_URL": _database_url(database),
+        "ALIGNMENTER_MEDIA_ROOT": str(media),
+        "PYTHONPATH": str(PROJECT),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _database_url(database: dict[str, Any]) -> str:
+    from urllib.parse import quote, urlencode
+
+    user = quote(database["USER"]) + (f":{quote(database['PASSWORD'])}" if database["PASSWORD"] else "")
+    options = {key: database[key.upper()] for key in ("host", "port") if database[key.upper()]}
+    return f"postgresql://{user}@/{database['NAME']}?{urlencode(options)}"
+
+
+Manage = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def manage(environment: dict[str, str], tmp_path: Path) -> Manage:
+    """Run a command in a process of its own, as a person would; gives its exit code and output."""
+
+    def run(*arguments: Any, input: bytes | None = None, **more: Any) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, str(PROJECT / "manage.py"), *map(str, arguments)],
+            input=input,
+            capture_output=True,
+            env=environment | more.pop("env", {}),
+            cwd=tmp_path,
+            timeout=120,
+            **more,
+        )
+        return subprocess.CompletedProcess(
+            done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
+        )
+
+    return run
+
+
+class Processes:
+    """Real processes of the application: workers and the scheduler."""
+
+    def __init__(self, environment: dict[str, str], log: Path) -> None:
+        self.environment, self.log = environment, log
+        self.running: list[subprocess.Popen[bytes]] = []
+
+    def start(self, command: str) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, str(PROJECT / "manage.py"), command],
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.running.append(process)
+        return process
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        """As the kernel does when memory runs out: the worker and what it has forked, at once."""
+        for pid in (*_descendants(process.pid), process.pid):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        process.wait()
+        self.running.remove(process)
+
+    def stop(self) -> None:
+        for process in list(self.running):
+            self.kill(process)
+
+
+def _descendants(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    found = [int(child) for child in children.read_text().split()] if children.exists() else []
+    return [*found, *(further for child in found for further in _descendants(child))]
+
+
+@pytest.fixture
+def processes(transactional_db: None, queue: None, environment: dict[str, str], tmp_path: Path) -> Iterator[Processes]:
+    processes = Processes(environment, tmp_path / "processes.log")
+    yield processes
+    processes.stop()
+
+
+@pytest.fixture
+def wait_until() -> Callable[..., Any]:
+    """Ask again and again until the answer is true; fails after some seconds."""
+
+    def wait(question: Callable[[], Any], seconds: float = 30.0) -> Any:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if answer := question():
+                return answer
+            time.sleep(0.05)
+        raise AssertionError(f"not within {seconds} seconds")
+
+    return wait

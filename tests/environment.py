@@ -1,0 +1,47 @@
+"""Loaded before the settings are: every run has PostgreSQL and Valkey of its own, then gone.
+
+With DATABASE_URL or REDIS_URL set, the tests use those servers (and databases of their own there).
+"""
+
+import atexit
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from alignmenter_site import embedded
+
+
+def _var_dir() -> Path:
+    if given := os.environ.get("ALIGNMENTER_TEST_VAR_DIR"):
+        return Path(given)
+    made = Path(tempfile.mkdtemp(prefix="alignmenter-tests-"))
+    made.chmod(0o711)  # so that, as root, the server's own account can pass
+    os.environ["ALIGNMENTER_TEST_VAR_DIR"] = str(made)
+    owner = os.getpid()
+    atexit.register(lambda: _remove(made) if os.getpid() == owner else None)
+    return made
+
+
+def _remove(var_dir: Path) -> None:
+    """The servers stop when the last process that uses them has ended, which is this one."""
+    from alignmenter_site.embedded import client
+
+    for lock in client._users_locks.values():
+        os.close(lock)
+    deadline = time.monotonic() + 20
+    while any((var_dir / "run").glob("*/.s.PGSQL.*")) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    time.sleep(0.5)
+    shutil.rmtree(var_dir, ignore_errors=True)
+
+
+VAR_DIR = _var_dir()
+os.environ["ALIGNMENTER_VAR_DIR"] = str(VAR_DIR)
+os.environ["ALIGNMENTER_HTTPS"] = "off"
+os.environ.setdefault("LOG_LEVEL", "WARNING")
+_number = 8 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+if "REDIS_URL" not in os.environ:
+    os.environ["ALIGNMENTER_TEST_OWN_VALKEY"] = "1"
+    os.environ["REDIS_URL"] = f"{embedded.valkey_url(VAR_DIR)}?db={_number}"

@@ -1,0 +1,169 @@
+import csv
+import gzip
+import hashlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from datasets_app.domain.jsonl import encode_turn
+from datasets_app.models import AuditEvent, Dataset
+from datasets_app.operations.export_dataset import export_dataset, export_to_path
+from datasets_app.operations.refused import Refused
+from datasets_app.storage.turn_reader import Selection, read_turns
+from tests.factories import dataset, imported, jsonl, session, sessions, turn, write
+from tests.strategies import as_written, encoded, files
+
+pytestmark = pytest.mark.django_db
+
+with_database = settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def exported(of: Dataset, **given: Any) -> bytes:
+    out = io.BytesIO()
+    export_dataset(of, out, **given)
+    return out.getvalue()
+
+
+def objects(data: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in data.splitlines()]
+
+
+class _Undo(Exception):
+    pass
+
+
+@with_database
+@given(lines=files(), ascii_only=st.booleans())
+def test_what_goes_in_comes_out(tmp_path: Path, lines: list[dict[str, Any]], ascii_only: bool) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(jsonl(encoded(line, ascii_only) for line in lines))
+    with pytest.raises(_Undo), transaction.atomic():
+        imported(path)
+        stored = Dataset.objects.get()
+        data = exported(stored)
+        assert objects(data) == [as_written(line) for line in lines]
+        # Lines made straight from the database are those made of the records.
+        assert objects(data) == objects(b"".join(map(encode_turn, read_turns(stored))))
+        raise _Undo
+
+
+@with_database
+@given(lines=files())
+def test_no_line_holds_what_a_reader_takes_for_its_end(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
+    with pytest.raises(_Undo), transaction.atomic():
+        imported(write(tmp_path / "a.jsonl", lines))
+        data = exported(Dataset.objects.get())
+        assert len(data.decode().splitlines()) == len(lines)
+        assert not data.startswith(b"\xef\xbb\xbf")
+        raise _Undo
+
+
+@with_database
+@given(lines=files(), format=st.sampled_from(["openai", "sharegpt"]))
+def test_chat_formats_keep_who_said_what(tmp_path: Path, lines: list[dict[str, Any]], format: str) -> None:
+    said = [(line["session_id"], line["role"], line["text"]) for line in lines]
+    with pytest.raises(_Undo), transaction.atomic():
+        imported(write(tmp_path / "a.jsonl", lines))
+        path = tmp_path / "chat.jsonl"
+        path.write_bytes(exported(Dataset.objects.get(), format=format))
+        imported(path, name="again", format=format)
+        again = read_turns(Dataset.objects.get(name="again"))
+        assert [(t.session_id, t.role, t.text) for t in again] == said
+        raise _Undo
+
+
+def test_an_openai_file_comes_out_as_it_went_in(tmp_path: Path) -> None:
+    chat = {
+        "id": "conversation-7",
+        "tools": [{"type": "function"}],
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": [{"type": "text", "text": "Weather"}, {"type": "text", "text": "?"}]},
+            {"role": "assistant", "content": None, "tool_calls": [{"id": "t1"}]},
+            {"role": "tool", "content": "sunny", "tool_call_id": "t1"},
+            {"role": "assistant", "content": "Sunny.", "name": "bot"},
+            {"role": "system", "content": "The end."},
+        ],
+    }
+    stored = dataset(tmp_path, [chat])
+    assert objects(exported(stored, format="openai")) == [chat | {"session_id": "conversation-7"}]
+    turns = list(read_turns(stored))
+    assert [(t.role, t.text) for t in turns] == [("user", "Weather?"), ("assistant", "Sunny.")]
+    # And nothing of it is lost on the way through a turns file.
+    path = tmp_path / "turns.jsonl"
+    path.write_bytes(exported(stored))
+    imported(path, name="again")
+    assert objects(exported(Dataset.objects.get(name="again"), format="openai"))[0]["messages"] == chat["messages"]
+
+
+def test_sharegpt_speakers_come_out_as_they_went_in(tmp_path: Path) -> None:
+    share = {
+        "id": "x",
+        "conversations": [{"from": "user", "value": "Hi"}, {"from": "chatgpt", "value": "Hello", "score": 3}],
+    }
+    assert objects(exported(dataset(tmp_path, [share]), format="sharegpt")) == [share | {"session_id": "x"}]
+
+
+def test_csv_is_safe_to_open_in_a_spreadsheet(tmp_path: Path) -> None:
+    texts = ['=HYPERLINK("http://x")', "+1", "-1", "@sum", "\t=1", "'quoted", 'say "hi", twice\nline']
+    lines = [turn("s", n, role="user", text=text) for n, text in enumerate(texts, 1)]
+    rows = list(csv.DictReader(io.StringIO(exported(dataset(tmp_path, lines), format="csv").decode(), newline="")))
+    assert [row["text"] for row in rows] == ["'" + text for text in texts[:6]] + texts[6:]
+    assert all(not re.match(r"[=+\-@\t\r]", cell) for row in rows for cell in row.values())
+
+
+def test_a_selection_is_of_whole_sessions(tmp_path: Path) -> None:
+    lines = [*session("a", persona_id="p"), turn("b", 1, persona_id="q"), turn("b", 2, persona_id="q", tags=["t"])]
+    stored = dataset(tmp_path, lines)
+    by_persona = objects(exported(stored, selection=Selection(persona="p")))
+    assert {line["session_id"] for line in by_persona} == {"a"}
+    by_tag = objects(exported(stored, selection=Selection(tag="t")))
+    assert [(line["session_id"], line["turn_index"]) for line in by_tag] == [("b", 1), ("b", 2)]
+    assert exported(stored, selection=Selection(tag="none")) == b""
+
+
+def test_a_file_has_its_metadata_beside_it_and_repeats_byte_for_byte(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, sessions(3))
+    for name in ("out.jsonl", "out.jsonl.gz"):
+        path = tmp_path / name
+        result = export_to_path(stored, path)
+        first = path.read_bytes()
+        export_to_path(stored, path)
+        assert path.read_bytes() == first
+        assert result.sha256 == hashlib.sha256(first).hexdigest()
+        meta = yaml.safe_load((tmp_path / "out.meta.yaml").read_text())
+        assert (meta["name"], meta["total_sessions"], meta["total_turns"]) == ("support", 3, 6)
+        assert meta["sha256"] == result.sha256
+    assert gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()) == (tmp_path / "out.jsonl").read_bytes()
+    assert AuditEvent.objects.filter(action="export", details__turns=6).count() == 4
+
+
+def test_an_export_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, sessions(3))
+    path = tmp_path / "out.jsonl"
+    path.write_text("before")
+
+    def stop(done: int, total: int | None = None) -> None:
+        raise Refused("stopped")
+
+    with pytest.raises(Refused):
+        export_to_path(stored, path, report_progress=stop)
+    assert path.read_text() == "before"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["out.jsonl", "support.jsonl"]
+
+
+def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="can't be written: No such file"):
+        export_to_path(dataset(tmp_path, session()), tmp_path / "none" / "out.jsonl")

@@ -1,0 +1,285 @@
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotations_app.models import Annotation
+from datasets_app.models import AuditEvent, Dataset, Session, SourceFile, Turn
+from datasets_app.operations.refused import Refused
+from tests.factories import imported, jsonl, session, sessions, turn, write
+
+pytestmark = pytest.mark.django_db
+
+
+def refused(path: Path, **given: Any) -> list[tuple[int, str]]:
+    """(line, code) of the problems for which an import is refused; nothing may be saved."""
+    with pytest.raises(Refused) as refusal:
+        imported(path, **given)
+    assert not Turn.objects.exists()
+    assert not SourceFile.objects.exists()
+    return [(problem["line"], problem["code"]) for problem in refusal.value.details["problems"]]
+
+
+def test_a_file_becomes_sessions_and_turns(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", sessions(3, turns=4, persona_id="p1", tags=["scenario:support"]))
+    result = imported(path, origin="production")
+    dataset = Dataset.objects.get(name="support")
+    assert (result["sessions"], result["turns"]) == (3, 12)
+    assert (dataset.session_count, dataset.turn_count) == (3, 12)
+    assert (dataset.origin, dataset.status) == ("production", "raw")
+    assert list(Session.objects.of(dataset).values_list("session_id", "persona_id", "turn_count")) == [
+        ("s1", "p1", 4),
+        ("s2", "p1", 4),
+        ("s3", "p1", 4),
+    ]
+    first = Turn.objects.in_order().first()
+    assert (first.turn_index, first.role, first.tags) == (1, "user", ["scenario:support"])
+
+
+def test_the_import_is_in_the_audit_trail_without_any_text(tmp_path: Path) -> None:
+    imported(write(tmp_path / "a.jsonl", session(text="canary-5f2c")))
+    event = AuditEvent.objects.get(action="import")
+    assert (event.dataset_name, event.details["turns"]) == ("support", 2)
+    assert "canary" not in json.dumps(event.details)
+
+
+def test_cut_json_a_wrong_role_and_a_gap_are_all_named_and_nothing_is_saved(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "a.jsonl",
+        [turn("a", 1), b'{"session_id": "a", "turn_index": 2, "te', turn("b", 1, role="system"), turn("c", 3)],
+    )
+    assert refused(path) == [(2, "E101"), (3, "E103"), (4, "E201")]
+    assert not Dataset.objects.exists()
+
+
+def test_quarantine_imports_the_sound_sessions_and_keeps_the_rest_byte_for_byte(tmp_path: Path) -> None:
+    bad = [turn("a", 1), b'{"session_id": "a", "turn_index": 2, "te', turn("b", 1, role="system"), turn("c", 3)]
+    path = write(tmp_path / "a.jsonl", [*bad, *session("good")])
+    result = imported(path, quarantine=True, quarantine_dir=tmp_path)
+    assert list(Session.objects.values_list("session_id", flat=True)) == ["good"]
+    assert (tmp_path / "a.quarantine.jsonl").read_bytes() == jsonl(bad)
+    reasons = (tmp_path / "a.quarantine.reasons.txt").read_text()
+    assert "a.jsonl:3: E103 role must be 'user' or 'assistant', got 'system'" in reasons
+    assert (result["quarantined_sessions"], result["problem_total"]) == (3, 3)
+
+
+def test_a_bad_line_whose_session_cant_be_read_takes_the_session_before_it_along(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", [*session("a"), b"not json at all", *session("b")])
+    imported(path, quarantine=True, quarantine_dir=tmp_path)
+    assert list(Session.objects.values_list("session_id", flat=True)) == ["b"]
+
+
+def test_quarantine_never_writes_over_what_lies_there(tmp_path: Path) -> None:
+    (tmp_path / "a.quarantine.jsonl").write_text("precious")
+    imported(
+        write(tmp_path / "a.jsonl", [turn("c", 3), *session()]), quarantine=True, quarantine_dir=tmp_path
+    )
+    assert (tmp_path / "a.quarantine.jsonl").read_text() == "precious"
+    assert (tmp_path / "a.quarantine-2.jsonl").exists()
+
+
+def test_the_first_hundred_problems_are_listed_with_their_total(tmp_path: Path) -> None:
+    with pytest.raises(Refused) as refusal:
+        imported(write(tmp_path / "a.jsonl", [turn(f"s{n}", 2) for n in range(250)]))
+    assert len(refusal.value.details["problems"]) == 100
+    assert refusal.value.details["problem_total"] == 250
+
+
+def test_the_same_file_again_changes_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", session())
+    imported(path)
+    other_name = tmp_path / "b.jsonl"
+    other_name.write_bytes(path.read_bytes())
+    result = imported(other_name)
+    assert result["files"][0]["unchanged"]
+    assert Turn.objects.count() == 2
+    assert AuditEvent.objects.filter(action="import").count() == 1
+
+
+def test_a_session_that_stands_already_is_an_error_unless_append_and_identical(tmp_path: Path) -> None:
+    imported(write(tmp_path / "a.jsonl", sessions(2, metadata={"b": 1, "a": 1e23})))
+    again = write(tmp_path / "b.jsonl", [*sessions(2, metadata={"a": 1e23, "b": 1}), *session("s3")])
+    with pytest.raises(Refused) as refusal:
+        imported(again)
+    assert [problem["code"] for problem in refusal.value.details["problems"]] == ["E207", "E207"]
+    result = imported(again, append=True)
+    assert (result["sessions"], result["files"][0]["sessions_already_there"]) == (1, 2)
+    changed = write(tmp_path / "c.jsonl", [*session("s1", text="other"), *session("s4")])
+    with pytest.raises(Refused, match="1 problem"):
+        imported(changed, append=True)
+    assert Dataset.objects.get().session_count == 3
+
+
+def test_renumber_repairs_a_count_from_zero_and_gaps_but_not_doubles(tmp_path: Path) -> None:
+    lines = [turn("zero", n, role="user") for n in (0, 1)] + [turn("gap", n, role="user") for n in (1, 5, 9)]
+    path = write(tmp_path / "a.jsonl", lines)
+    assert refused(path) == [(1, "E201"), (4, "E201")]
+    imported(path, renumber=True)
+    assert list(Turn.objects.in_order().values_list("turn_index", flat=True)) == [1, 2, 1, 2, 3]
+
+
+def test_two_turns_of_one_index_are_refused_even_when_renumbering(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", [turn(), turn(text="the other first")])
+    assert refused(path, renumber=True) == [(2, "E202")]
+
+
+def test_lines_in_any_order_are_put_in_order(tmp_path: Path) -> None:
+    lines = sessions(40, turns=5)
+    path = write(tmp_path / "a.jsonl", lines[1::2] + lines[0::2][::-1])
+    result = imported(path)
+    assert result["files"][0]["reordered"]
+    assert (result["sessions"], result["turns"]) == (40, 200)
+    for stored in Session.objects.all():
+        assert list(stored.turns.order_by("turn_index").values_list("text", flat=True)) == [
+            line["text"] for line in lines if line["session_id"] == stored.session_id
+        ]
+
+
+def test_one_persona_a_session_and_a_turn_without_one_has_its_sessions(tmp_path: Path) -> None:
+    mixed = [turn("a", 1, persona_id="p"), turn("a", 2, persona_id="q")]
+    assert refused(write(tmp_path / "a.jsonl", mixed)) == [(2, "E204")]
+    path = write(tmp_path / "b.jsonl", [turn("a", 1), turn("a", 2, persona_id="p"), turn("b", 1)])
+    imported(path, persona="given")
+    assert dict(Session.objects.values_list("session_id", "persona_id")) == {"a": "p", "b": "given"}
+
+
+def test_a_label_in_a_line_is_an_annotation_as_well(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "a.jsonl",
+        [
+            turn("a", 1),
+            turn("a", 2, persona_id="p", label=1, confidence=0.5, labeler="ana", notes="warm"),
+            turn("b", 1, label="greeting"),
+        ],
+    )
+    assert imported(path)["annotations"] == 1
+    annotation = Annotation.objects.get()
+    assert (annotation.label, annotation.annotator, annotation.notes) == (1, "ana", "warm")
+    assert (annotation.confidence, annotation.persona_id) == (0.5, "p")
+    assert Turn.objects.get(pk=annotation.turn_id).extra["label"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (b"\n \n\r\n", "is empty"),
+        (b"\xff\xfe{\x00}\x00", "UTF-16"),
+        (b"{\x00}\x00", "UTF-16"),
+        (b"PK\x03\x04 and so on", "zip archive"),
+        (b"\x7fELF\x00\x00\x01", "no text file"),
+        (gzip.compress(jsonl(sessions(500)))[:-900], "cut off"),
+        (b"\x1f\x8b but no gzip at all", "damaged"),
+    ],
+)
+def test_what_is_no_text_is_named_for_what_it_is(tmp_path: Path, content: bytes, sentence: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(Refused, match=f"a.jsonl: E100 .*{sentence}"):
+        imported(path)
+
+
+def test_missing_files_and_directories(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.jsonl", tmp_path):
+        with pytest.raises(Refused, match="no such file|is a directory"):
+            imported(path)
+
+
+def test_a_byte_order_mark_crlf_blank_lines_and_gzip_are_all_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + jsonl(session()).replace(b"\n", b"\r\n\r\n")))
+    assert imported(path)["turns"] == 2
+
+
+def test_what_unpacks_beyond_the_limit_is_refused(tmp_path: Path, settings: Any) -> None:
+    settings.MAX_UNPACKED_BYTES = 1 << 20
+    path = tmp_path / "bomb.jsonl.gz"
+    path.write_bytes(gzip.compress(b" " * (50 << 20)))
+    with pytest.raises(Refused, match="ALIGNMENTER_MAX_UNPACKED_BYTES"):
+        imported(path)
+
+
+def test_a_line_beyond_the_limit_is_an_error_of_that_line(tmp_path: Path, settings: Any) -> None:
+    settings.MAX_LINE_BYTES = 1 << 20
+    path = write(tmp_path / "a.jsonl", [*session("a"), turn("b", 1, text="x" * (5 << 20)), *session("c")])
+    assert refused(path) == [(3, "E109")]
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b'{"session_id":"a","turn_index":1,"role":"user","text":NaN}', "E101"),
+        (b'{"session_id":"a","turn_index":1,"role":"user","text":"\\ud800"}', "E108"),
+        (b'{"session_id":"a","turn_index":1,"role":"user","text":"\\u0000"}', "E108"),
+        (b'{"session_id":"a","turn_index":1,"role":"user","text":"a\x00b"}', "E108"),
+        (b'{"session_id":"a","turn_index":1,"role":"user","text":"\xff"}', "E101"),
+        (b'{"session_id":"a","turn_index":1,"role":"user","text":"x","text":"y"}', "E107"),
+        (b'{"session_id":"a","turn_index":1,"role":"user","text":"x","metadata":{"k":1,"k":2}}', "E107"),
+        (b'{"session_id":"a","turn_index":"1","role":"user","text":"x"}', "E102"),
+        (b'{"session_id":"a","turn_index":1.0,"role":"user","text":"x"}', "E102"),
+        (b'{"session_id":"a","turn_index":1,"role":"Assistant","text":"x"}', "E103"),
+        (b'{"session_id":"a","turn_index":1,"role":"user","text":null}', "E102"),
+        (b'{"session_id":"a","turn_index":1,"role":"user","text":"x","tags":"t"}', "E104"),
+        (b'{"session_id":"a","turn_index":1,"role":"user","text":"x","timestamp":"soon"}', "E105"),
+        (b'{"session_id":"a","turn_index":1,"role":"user","text":"x","metadata":[]}', "E106"),
+        (b"[1, 2]", "E101"),
+    ],
+)
+def test_what_json_allows_and_the_format_does_not(tmp_path: Path, line: bytes, code: str) -> None:
+    assert refused(write(tmp_path / "a.jsonl", [line])) == [(1, code)]
+
+
+def test_no_message_repeats_the_text_of_a_line(tmp_path: Path) -> None:
+    secret = "jane.canary@example.org"
+    lines = [
+        turn("a", 1, text=secret, timestamp=secret),
+        turn("b", 1, role=secret),
+        json.dumps(turn("c", 1, text=secret)).encode()[:-9],
+        turn("d", 1, tags=[1], text=secret),
+    ]
+    with pytest.raises(Refused) as refusal:
+        imported(write(tmp_path / "a.jsonl", lines))
+    assert "canary" not in str(refusal.value.details) + refusal.value.message
+
+
+def test_one_session_of_many_turns(tmp_path: Path) -> None:
+    assert imported(write(tmp_path / "a.jsonl", session("long", turns=20_000)))["turns"] == 20_000
+    assert Session.objects.get().turn_count == 20_000
+
+
+def test_facts_are_taken_from_the_metadata_file_beside(tmp_path: Path) -> None:
+    (tmp_path / "a.meta.yaml").write_text("license: CC-BY-4.0\nsource: helpdesk\nseed: 7\nour_key: kept\n")
+    imported(write(tmp_path / "a.jsonl", session()))
+    dataset = Dataset.objects.get()
+    assert (dataset.license, dataset.source) == ("CC-BY-4.0", "helpdesk")
+    assert dataset.provenance == {"seed": 7, "our_key": "kept"}
+
+
+def test_a_broken_metadata_file_refuses_the_import(tmp_path: Path) -> None:
+    (tmp_path / "a.meta.yaml").write_text("license: [unclosed")
+    with pytest.raises(Refused, match=r"a\.meta\.yaml"):
+        imported(write(tmp_path / "a.jsonl", session()))
+    assert not Turn.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["", "../up", "a b", "-x", "a" * 101, "é"])
+def test_a_name_that_can_be_no_file_name_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(Refused, match="can't be the name"):
+        imported(write(tmp_path / "a.jsonl", session()), name=name)
+
+
+def test_data_of_another_origin_is_kept_apart(tmp_path: Path) -> None:
+    imported(write(tmp_path / "a.jsonl", session("a")), origin="synthetic")
+    with pytest.raises(Refused, match="origin"):
+        imported(write(tmp_path / "b.jsonl", session("b")), origin="production")
+
+
+def test_openai_and_sharegpt_files_are_recognised(tmp_path: Path) -> None:
+    chat = {"messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hi"}]}
+    chat["messages"].append({"role": "assistant", "content": "Hello"})
+    share = {"id": "c7", "conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]}
+    assert imported(write(tmp_path / "chat.jsonl", [chat]), name="chat")["files"][0]["format"] == "openai"
+    assert imported(write(tmp_path / "share.jsonl", [share]), name="share")["files"][0]["format"] == "sharegpt"
+    assert set(Session.objects.values_list("session_id", flat=True)) == {"chat-000001", "c7"}

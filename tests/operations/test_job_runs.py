@@ -1,0 +1,210 @@
+"""Background jobs with real workers on a real queue; workers are killed as the kernel kills them."""
+
+import random
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import django_rq
+import pytest
+from django.core.files.base import ContentFile
+from django.utils import timezone
+
+from datasets_app import job_runs
+from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Session, Turn
+from datasets_app.operations.delete_expired_files import delete_expired_files
+from tests.factories import dataset, jsonl, sessions, turn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def upload(content: bytes, name: str = "support.jsonl", **parameters: Any) -> JobRun:
+    job = job_runs.create("import_dataset", actor=None, dataset_name="support", parameters=parameters)
+    job_file = JobFile(job_run=job, kind="upload", name=name, size=len(content))
+    job_file.file.save(f"{job.pk}/upload/{name}", ContentFile(content))
+    return job
+
+
+def state_of(job: JobRun) -> str:
+    job.refresh_from_db()
+    return job.state
+
+
+def test_a_worker_imports_an_upload_and_the_upload_is_gone(processes: Any, wait_until: Any) -> None:
+    job = upload(jsonl(sessions(50)))
+    job_runs.enqueue(job)
+    assert state_of(job) == "queued"  # nothing ran in this process
+    processes.start("worker")
+    wait_until(lambda: state_of(job) == "done")
+    assert (job.result["sessions"], job.result["turns"]) == (50, 100)
+    assert job.dataset == Dataset.objects.get()
+    assert job.percent == 100
+    assert not job.files.get(kind="upload").file
+
+
+def test_a_bad_file_fails_with_its_problems_for_people(processes: Any, wait_until: Any) -> None:
+    job = upload(jsonl([turn("a", 1, role="system", text="canary-77"), turn("b", 4)]))
+    job_runs.enqueue(job)
+    processes.start("worker")
+    wait_until(lambda: state_of(job) == "failed")
+    assert [problem["code"] for problem in job.result["problems"]] == ["E103", "E201"]
+    assert "Nothing was imported" in job.error
+    assert "Traceback" not in processes.log.read_text()
+    assert "canary" not in processes.log.read_text() + str(job.result) + job.error
+
+
+def test_quarantined_lines_are_kept_for_download(processes: Any, wait_until: Any) -> None:
+    job = upload(jsonl([turn("a", 3), *sessions(2)]), on_error="quarantine")
+    job_runs.enqueue(job)
+    processes.start("worker")
+    wait_until(lambda: state_of(job) == "done")
+    kept = {file.name: file.file.read() for file in job.files.filter(kind="quarantine")}
+    assert kept["support.quarantine.jsonl"] == jsonl([turn("a", 3)])
+    assert Session.objects.count() == 2
+
+
+def test_an_export_is_kept_with_its_digest_until_its_date(processes: Any, wait_until: Any, tmp_path: Path) -> None:
+    stored = dataset(tmp_path, sessions(5))
+    job = job_runs.start("export_dataset", actor=None, dataset=stored, parameters={"format": "turns", "gzip": True})
+    processes.start("worker")
+    wait_until(lambda: state_of(job) == "done")
+    export = job.files.get(kind="export")
+    assert export.name == "support.jsonl.gz"
+    assert export.sha256 == job.result["sha256"]
+    assert job.files.filter(kind="metadata").exists()
+    job.files.update(expires_at=timezone.now() - timedelta(seconds=1))
+    path = Path(export.file.path)
+    assert path.exists()
+    assert delete_expired_files() == 2
+    assert not path.exists()
+    assert not job.files.exclude(file="").exists()
+
+
+def test_a_check_is_kept_as_a_report(processes: Any, wait_until: Any, tmp_path: Path) -> None:
+    stored = dataset(tmp_path, [turn(text="Write to jane@example.org"), turn("s1", 2, text="")])
+    job = job_runs.start("check_dataset", actor=None, dataset=stored)
+    processes.start("worker")
+    wait_until(lambda: state_of(job) == "done")
+    report = stored.check_reports.get()
+    assert report.totals["E401"] == 1
+    assert report.totals["E301"] == 1
+    assert not any("jane" in finding.message for finding in report.findings.all())
+
+
+@pytest.mark.slow
+def test_ten_workers_killed_at_random_moments_leave_all_or_nothing(processes: Any, wait_until: Any) -> None:
+    content = jsonl(sessions(6_000, turns=5, tags=["t"], metadata={"k": 1}))
+    job = upload(content)
+    job_runs.enqueue(job)
+    processes.start("scheduler")
+    moments = random.Random(7)
+    for _ in range(10):
+        worker = processes.start("worker")
+        wait_until(lambda: state_of(job) in ("running", "done"), 60)
+        time.sleep(moments.uniform(0.0, 1.2))
+        processes.kill(worker)
+        assert Turn.objects.count() in (0, 30_000)
+        if state_of(job) == "running":
+            # So that ten deaths need not take ten times the silence after which one is noticed.
+            JobRun.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(seconds=16))
+            wait_until(lambda: state_of(job) != "running", 30)
+    processes.start("worker")
+    wait_until(lambda: state_of(job) == "done", 90)
+    assert Turn.objects.count() == 30_000
+    assert Dataset.objects.get().turn_count == 30_000
+    assert AuditEvent.objects.filter(action="import").count() == 1
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_noticed_within_thirty_seconds(processes: Any, wait_until: Any) -> None:
+    job = upload(jsonl(sessions(20_000, turns=5)))
+    job_runs.enqueue(job)
+    processes.start("scheduler")
+    worker = processes.start("worker")
+    wait_until(lambda: state_of(job) == "running")
+    processes.kill(worker)
+    killed = time.monotonic()
+    processes.start("worker")
+    wait_until(lambda: (state_of(job), job.attempt) == ("running", 2), 30)
+    assert time.monotonic() - killed < 30
+    wait_until(lambda: state_of(job) == "done", 60)
+
+
+def test_a_running_job_is_cancelled_and_leaves_nothing(processes: Any, wait_until: Any) -> None:
+    job = upload(jsonl(sessions(60_000, turns=5)))
+    job_runs.enqueue(job)
+    processes.start("worker")
+    wait_until(lambda: state_of(job) == "running" and job.done > 0)
+    job_runs.request_cancel(job, actor=None)
+    wait_until(lambda: state_of(job) == "cancelled")
+    assert not Dataset.objects.exists()
+    assert AuditEvent.objects.filter(action="cancel_job").exists()
+
+
+def test_a_waiting_job_is_cancelled_at_once_and_can_be_tried_again(processes: Any, wait_until: Any) -> None:
+    job = upload(jsonl(sessions(2)))
+    job_runs.enqueue(job)
+    job_runs.request_cancel(job, actor=None)
+    assert state_of(job) == "cancelled"
+    assert job_runs.retry(job, actor=None)
+    processes.start("worker")
+    wait_until(lambda: state_of(job) == "done")
+    assert not job_runs.retry(job, actor=None)
+    assert Turn.objects.count() == 4
+
+
+def test_a_queue_that_forgets_does_not_lose_a_job(processes: Any, wait_until: Any) -> None:
+    job = upload(jsonl(sessions(2)))
+    job_runs.enqueue(job)
+    django_rq.get_queue("default").empty()
+    assert job_runs.recover() == 0  # it may just be on its way
+    assert job_runs.recover(timezone.now() + timedelta(seconds=11)) == 1
+    processes.start("worker")
+    wait_until(lambda: state_of(job) == "done")
+
+
+def test_a_job_that_is_sent_twice_is_done_once(processes: Any, wait_until: Any) -> None:
+    job = upload(jsonl(sessions(2)))
+    job_runs.enqueue(job)
+    for _ in range(3):
+        django_rq.get_queue("default").enqueue_call(job_runs.perform, args=(job.pk,))
+    processes.start("worker")
+    wait_until(lambda: not django_rq.get_queue("default").count)
+    wait_until(lambda: state_of(job) == "done")
+    assert job.attempt == 1
+    assert AuditEvent.objects.filter(action="import").count() == 1
+
+
+def test_a_job_whose_workers_always_die_is_given_up(queue: None) -> None:
+    job = job_runs.start("check_dataset", actor=None)
+    JobRun.objects.filter(pk=job.pk).update(
+        state="running", attempt=job_runs.MAX_ATTEMPTS, heartbeat_at=timezone.now() - timedelta(minutes=1)
+    )
+    job_runs.recover()
+    assert state_of(job) == "failed"
+    assert "without a word" in job.error
+
+
+def test_a_worker_that_lost_its_claim_saves_nothing(queue: None) -> None:
+    job = upload(jsonl(sessions(2)))
+    job_runs.enqueue(job)
+    claimed = job_runs._claim(job.pk)
+    assert claimed is not None
+    JobRun.objects.filter(pk=job.pk).update(state="queued")  # the scheduler took it back …
+    job_runs.perform(job.pk)  # … and another worker does it
+    with pytest.raises(job_runs.ClaimLost):
+        claimed.finish("done")
+    assert state_of(job) == "done"
+    assert job.attempt == 2
+
+
+def test_the_queue_holds_nothing_but_the_number_of_the_job(queue: None) -> None:
+    job = upload(jsonl([turn(text="canary-4411")]), name="canary-name.jsonl")
+    job_runs.enqueue(job)
+    server = django_rq.get_connection("default")
+    held = b"".join(
+        b"".join(server.hgetall(key).values()) for key in server.scan_iter("rq:job:*") if server.type(key) == b"hash"
+    )
+    assert held
+    assert b"canary" not in held

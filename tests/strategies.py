@@ -1,0 +1,56 @@
+"""Hypothesis strategies for what a valid file may hold."""
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+# All that JSON and the format allow: every character but NUL and lone surrogates.
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40) | st.sampled_from(
+    ["\u2028", "a\x85b", "\u2029", '"quoted"', "back\\slash\\n", "tab\tfeed\nreturn\r\v\f\b\x1b", "=1+1", "\\N", "\\.",
+     "שלום", "👩‍👩‍👧", "e\u0301", "\ufeff", "\x7f", "{}", "NULL", "a\\v", "'"]
+)  # fmt: skip
+names = texts.filter(str.strip)
+numbers = st.integers(-(2**80), 2**80) | st.floats(allow_nan=False, allow_infinity=False)
+values = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=8,
+)
+timestamps = st.sampled_from(
+    ["2025-11-03T14:25:00Z", "2025-11-03T14:25:00.123+02:00", "2025-11-03", "20251103T142500"]
+)
+FIELDS = frozenset(
+    ["session_id", "turn_index", "role", "text", "tags", "persona_id", "timestamp", "metadata"]
+)
+
+
+@st.composite
+def files(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """The objects of a valid conversation file, in order."""
+    lines: list[dict[str, Any]] = []
+    for session_id in draw(st.lists(names, min_size=1, max_size=4, unique=True)):
+        persona = draw(st.none() | names)
+        for index in range(1, draw(st.integers(1, 4)) + 1):
+            line = draw(st.dictionaries(texts.filter(lambda key: key not in FIELDS), values, max_size=2))
+            line |= {"session_id": session_id, "turn_index": index, "text": draw(texts)}
+            line["role"] = draw(st.sampled_from(["user", "assistant"]))
+            if persona is not None:
+                line["persona_id"] = persona
+            optional = {
+                "tags": st.lists(texts, max_size=3),
+                "timestamp": timestamps,
+                "metadata": st.dictionaries(texts, values, max_size=3),
+            }
+            line |= {key: draw(strategy) for key, strategy in optional.items() if draw(st.booleans())}
+            lines.append(line)
+    return lines
+
+
+def as_written(line: dict[str, Any]) -> dict[str, Any]:
+    """A line as the product writes it: the first six fields always."""
+    return {"tags": [], "persona_id": None} | line
+
+
+def encoded(line: dict[str, Any], ascii_only: bool) -> bytes:
+    return json.dumps(line, ensure_ascii=ascii_only).encode()

@@ -1,10 +1,227 @@
-"""The admin's frame: its title and its side bar."""
+"""The admin's frame: its title, colours and side bar, and what the start page shows."""
 
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
+from django.templatetags.static import static
 from django.urls import reverse_lazy
+
+# A failure older than this is no news.
+FAILED_DAYS = 7
+SHOWN = 6
+
+
+def _may(permission: str) -> Callable[[Any], bool]:
+    return lambda request: request.user.has_perm(permission)
+
+
+def _list_of(title: str, icon: str, app: str, model: str) -> dict[str, Any]:
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{app}_{model}_changelist"),
+        "permission": _may(f"{app}.view_{model}"),
+    }
+
+
+def _asset(name: str) -> Callable[[Any], str]:
+    return lambda request: static(f"datasets_app/{name}")
+
+
+_TEAL = {
+    "50": "oklch(98.2% .012 190)",
+    "100": "oklch(95.4% .03 190)",
+    "200": "oklch(90.5% .06 190)",
+    "300": "oklch(84.5% .09 190)",
+    "400": "oklch(76% .105 191)",
+    "500": "oklch(67% .105 192)",
+    "600": "oklch(49% .085 196)",
+    "700": "oklch(43% .075 198)",
+    "800": "oklch(37% .062 200)",
+    "900": "oklch(32% .05 204)",
+    "950": "oklch(24% .04 208)",
+}
 
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Alignmenter Datasets",
     "SITE_HEADER": "Alignmenter Datasets",
+    "SITE_SYMBOL": "forum",
+    # There is no site besides the admin to go back to.
+    "SITE_URL": None,
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _asset("icon.svg")}],
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+    "BORDER_RADIUS": "8px",
+    "COLORS": {"primary": _TEAL},
+    "STYLES": [_asset("app.css")],
+    "SCRIPTS": [_asset("app.js")],
+    "DASHBOARD_CALLBACK": "alignmenter_site.dashboard.start_page",
+    "SIDEBAR": {
+        "show_search": False,
+        "show_all_applications": False,
+        "navigation": [
+            {
+                "items": [
+                    {"title": "Start", "icon": "space_dashboard", "link": reverse_lazy("admin:index")},
+                ],
+            },
+            {
+                "title": "Conversations",
+                "items": [
+                    _list_of("Datasets", "database", "datasets_app", "dataset"),
+                    _list_of("Turns", "search", "datasets_app", "turn"),
+                    _list_of("Jobs", "autoplay", "datasets_app", "jobrun"),
+                ],
+            },
+            {
+                "title": "Labels",
+                "items": [
+                    _list_of("Annotations", "label", "annotations_app", "annotation"),
+                    _list_of("Personas", "theater_comedy", "datasets_app", "persona"),
+                ],
+            },
+            {
+                "title": "Governance",
+                "items": [
+                    _list_of("Retention policies", "auto_delete", "datasets_app", "retentionpolicy"),
+                    _list_of("Audit trail", "history", "datasets_app", "auditevent"),
+                    _list_of("Users", "person", "auth", "user"),
+                    _list_of("Roles", "group", "auth", "group"),
+                ],
+            },
+        ],
+    },
 }
+
+
+def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
+    """What there is, and what wants attention. A handful of queries, however much there is."""
+    from datasets_app.models import Dataset
+
+    has = request.user.has_perm
+    datasets = Dataset.objects.visible_to(request.user)
+    may_see = has("datasets_app.view_dataset")
+    may_see_jobs = has("datasets_app.view_jobrun")
+    return {
+        **context,
+        "title": "Start",
+        "may_see": may_see,
+        "may_import": has("datasets_app.import_dataset"),
+        "may_see_jobs": may_see_jobs,
+        "may_see_turns": has("datasets_app.view_turn"),
+        **(_what_there_is(datasets) if may_see else {}),
+        **(_what_runs() if may_see_jobs else {}),
+        "attention": [
+            *(_failed_jobs() if may_see_jobs else []),
+            *(_datasets_to_look_at(datasets) if may_see else []),
+            *(_quarantined() if has("datasets_app.import_dataset") else []),
+        ],
+    }
+
+
+def _what_there_is(datasets: Any) -> dict[str, Any]:
+    from django.db.models import Count, Q, Sum
+
+    from datasets_app.models import Dataset
+
+    kinds = {
+        f"{field}_{value}": Count("pk", filter=Q((field, value)))
+        for field, choices in (("status", Dataset.Status), ("origin", Dataset.Origin))
+        for value in choices.values
+    }
+    counts = datasets.aggregate(
+        datasets=Count("pk"), turns=Sum("turn_count"), sessions=Sum("session_count"), **kinds
+    )
+    return {
+        "counts": counts,
+        "by_status": [(key, label, counts[f"status_{key}"]) for key, label in Dataset.Status.choices],
+        "by_origin": [(key, label, counts[f"origin_{key}"]) for key, label in Dataset.Origin.choices],
+        "recent": datasets.with_last_check().order_by("-updated_at")[:SHOWN],
+    }
+
+
+def _what_runs() -> dict[str, Any]:
+    from datasets_app.admin.job_run import active_jobs
+
+    return {"active_jobs": active_jobs()}
+
+
+def _failed_jobs() -> list[dict[str, Any]]:
+    from django.urls import reverse
+    from django.utils import timezone
+
+    from datasets_app.models import JobRun
+
+    since = timezone.now() - timedelta(days=FAILED_DAYS)
+    failed = JobRun.objects.filter(state="failed", finished_at__gte=since).order_by("-id")[:SHOWN]
+    return [
+        {
+            "kind": "bad",
+            "icon": "error",
+            "name": f"{job.get_operation_label()} {job.dataset_name}".strip(),
+            "text": "failed",
+            "detail": job.error,
+            "address": reverse("admin:datasets_app_jobrun_change", args=[job.pk]),
+            "link": "See why",
+        }
+        for job in failed
+    ]
+
+
+def _datasets_to_look_at(datasets: Any) -> list[dict[str, Any]]:
+    from django.db.models import F, Q
+
+    wanting = datasets.with_last_check().filter(
+        Q(last_errors__gt=0) | Q(last_check=None) | Q(license=""), turn_count__gt=0
+    )
+    # Errors first, and of those the worst; what was never checked comes next.
+    rows = wanting.order_by(F("last_errors").desc(nulls_last=True), "-updated_at")[: 2 * SHOWN]
+    return [_wanting(dataset) for dataset in rows]
+
+
+def _wanting(dataset: Any) -> dict[str, Any]:
+    from datasets_app.admin.pages import dataset_address
+
+    wants = []
+    if dataset.last_check is None:
+        wants.append("was never checked")
+    elif dataset.last_errors:
+        wants.append(f"has {dataset.last_errors:,} error{'s' * (dataset.last_errors != 1)} in its checks")
+    if not dataset.license:
+        wants.append("names no licence")
+    only_licence = dataset.last_check is not None and not dataset.last_errors
+    return {
+        "kind": "bad" if dataset.last_errors else "warn",
+        "icon": "rule" if dataset.last_errors else "license" if only_licence else "pending_actions",
+        "name": dataset.name,
+        "text": " and ".join(wants),
+        "address": dataset_address(dataset, "change" if only_licence else "checks"),
+        "link": "Open" if only_licence else "See checks",
+    }
+
+
+def _quarantined() -> list[dict[str, Any]]:
+    from django.urls import reverse
+    from django.utils import timezone
+
+    from datasets_app.models import JobFile
+
+    waiting = (
+        JobFile.objects.filter(kind=JobFile.Kind.QUARANTINE, expires_at__gt=timezone.now())
+        .exclude(file="")
+        .select_related("job_run")
+        .order_by("-id")[:SHOWN]
+    )
+    return [
+        {
+            "kind": "warn",
+            "icon": "inventory_2",
+            "name": kept.job_run.dataset_name,
+            "text": "has lines set aside that were not imported",
+            "detail": kept.name,
+            "address": reverse("admin:datasets_app_jobrun_change", args=[kept.job_run_id]),
+            "link": "See them",
+        }
+        for kept in waiting
+    ]

@@ -1,0 +1,153 @@
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from datasets_app import audit, job_runs
+from datasets_app.admin import dataset_pages, export_pages, import_pages
+from datasets_app.admin.pages import dataset_address, require, visible_dataset
+from datasets_app.models import Dataset
+
+STATUS_COLOURS = {"raw": "", "scrubbed": "info", "released": "success", "expired": "warning"}
+
+
+@admin.register(Dataset)
+class DatasetAdmin(ModelAdmin):
+    """The list, and the form for the few facts a person types. Everything else has pages of its own."""
+
+    list_display = [
+        "name", "origin", "show_status", "show_sessions", "show_turns", "show_checks", "license",
+        "updated_at",
+    ]  # fmt: skip
+    list_filter = ["origin", "status", "legal_hold"]
+    list_per_page = 50
+    show_full_result_count = False
+    search_fields = ["name", "source"]
+    search_help_text = "Part of a name or source"
+    actions = ["check_selected", "export_selected"]
+    fields = ["license", "source", "attribution", "legal_hold"]
+    warn_unsaved_form = True
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
+        visible = Dataset.objects.visible_to(request.user)
+        return visible.with_last_check().order_by("name")
+
+    # --- permissions: datasets come by import and go by retention, never by hand ---
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_check_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("datasets_app.check_dataset")
+
+    def has_export_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("datasets_app.export_dataset")
+
+    # --- list ---
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        may_import = request.user.has_perm("datasets_app.import_dataset")
+        return super().changelist_view(request, {**(extra_context or {}), "may_import": may_import})
+
+    @display(description="Status", ordering="status", label=STATUS_COLOURS)
+    def show_status(self, dataset: Dataset) -> tuple[str, str]:
+        return dataset.status, dataset.get_status_display()
+
+    @display(description="Sessions", ordering="session_count")
+    def show_sessions(self, dataset: Dataset) -> str:
+        return f"{dataset.session_count:,}"
+
+    @display(description="Turns", ordering="turn_count")
+    def show_turns(self, dataset: Dataset) -> str:
+        return f"{dataset.turn_count:,}"
+
+    @display(
+        description="Checks",
+        label={"none": "", "errors": "danger", "warnings": "warning", "clean": "success"},
+    )
+    def show_checks(self, dataset: Any) -> tuple[str, str]:
+        if dataset.last_check is None:
+            return "none", "not run"
+        if dataset.last_errors:
+            return "errors", f"{dataset.last_errors:,} error{'s' * (dataset.last_errors != 1)}"
+        if dataset.last_warnings:
+            return "warnings", f"{dataset.last_warnings:,} warning{'s' * (dataset.last_warnings != 1)}"
+        return "clean", "clean"
+
+    @admin.action(description="Run checks", permissions=["check"])
+    def check_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
+        self._start_each(request, "check_dataset", queryset)
+
+    @admin.action(description="Export as conversation JSONL", permissions=["export"])
+    def export_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
+        parameters = {"format": "turns", "persona": None, "tag": None, "gzip": False}
+        self._start_each(request, "export_dataset", queryset, parameters=parameters)
+
+    def _start_each(self, request: HttpRequest, operation: str, queryset: Any, **details: Any) -> None:
+        jobs = [job_runs.start(operation, actor=request.user, dataset=row, **details) for row in queryset]
+        what = "1 job" if len(jobs) == 1 else f"{len(jobs)} jobs"
+        messages.success(request, f"{what} started; the start page and the job list show how far they are.")
+
+    # --- the form ---
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if form.changed_data:
+            audit.record("edit_dataset", actor=request.user, dataset_name=obj.name, fields=form.changed_data)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> None:
+        """The audit trail has it already; a second history could say something else."""
+
+    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        if "_continue" in request.POST:
+            return super().response_change(request, obj)
+        messages.success(request, "Saved.")
+        return HttpResponseRedirect(dataset_address(obj))
+
+    # --- addresses ---
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        pages = [
+            ("import/", import_pages.upload, "import"),
+            ("import/<int:job_pk>/", import_pages.preview, "import_preview"),
+            ("import/<int:job_pk>/discard/", import_pages.discard, "import_discard"),
+            ("<int:pk>/change/", dataset_pages.overview, "change"),
+            ("<int:pk>/checks/", dataset_pages.checks, "checks"),
+            ("<int:pk>/checks/run/", dataset_pages.run_checks, "run_checks"),
+            ("<int:pk>/sessions/", dataset_pages.sessions, "sessions"),
+            ("<int:pk>/jobs/", dataset_pages.jobs, "jobs"),
+            ("<int:pk>/history/", dataset_pages.history, "history"),
+            ("<int:pk>/export/", export_pages.export, "export"),
+            ("<int:pk>/edit/", self.edit_view, "edit"),
+        ]
+        own = [path(route, wrap(view), name=f"datasets_app_dataset_{name}") for route, view, name in pages]
+        return own + super().get_urls()
+
+    def edit_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        require(request, "change_dataset")
+        dataset = visible_dataset(request, pk)
+        request.crumbs = [
+            ("Datasets", reverse("admin:datasets_app_dataset_changelist")),
+            (dataset.name, dataset_address(dataset)),
+            ("Edit", None),
+        ]
+        return self.changeform_view(
+            request, str(pk), "", {"title": f"Edit {dataset.name}", "show_delete": False}
+        )
+
+    def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
+        """Only reached by addresses that are no number."""
+        raise PermissionDenied
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        return redirect("admin:datasets_app_dataset_history", object_id)

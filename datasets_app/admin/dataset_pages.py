@@ -1,0 +1,167 @@
+"""The pages of one dataset: overview, checks, sessions, jobs, history."""
+
+from typing import Any
+
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from datasets_app import extensions, job_runs
+from datasets_app.admin.pages import dataset_address, dataset_crumbs, render_page, require, visible_dataset
+from datasets_app.admin.paging import PAGE_SIZE, Asked, Page, asked, cut_page, page_by
+from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
+
+
+def dataset_page(
+    request: HttpRequest, dataset: Dataset, page: str, title: str, context: dict[str, Any]
+) -> HttpResponse:
+    crumbs = dataset_crumbs(dataset, (title, None)) if title else dataset_crumbs(None, (dataset.name, None))
+    return render_page(
+        request,
+        f"datasets_app/dataset_{page}.html",
+        crumbs,
+        {"dataset": dataset, "tabs": _tabs(request, dataset, page), "may": _may(request), **context},
+    )
+
+
+def _may(request: HttpRequest) -> dict[str, bool]:
+    has = request.user.has_perm
+    return {
+        name: has(f"datasets_app.{permission}")
+        for name, permission in {
+            "import": "import_dataset",
+            "export": "export_dataset",
+            "check": "check_dataset",
+            "edit": "change_dataset",
+            "read": "view_turn",
+        }.items()
+    }
+
+
+def _tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[dict[str, Any]]:
+    has = request.user.has_perm
+    turns = f"{reverse('admin:datasets_app_turn_changelist')}?dataset={dataset.pk}"
+    every = [
+        ("overview", "Overview", dataset_address(dataset), True),
+        ("checks", "Checks", dataset_address(dataset, "checks"), True),
+        ("sessions", "Sessions", dataset_address(dataset, "sessions"), has("datasets_app.view_session")),
+        ("turns", "Turns", turns, has("datasets_app.view_turn")),
+        ("jobs", "Jobs", dataset_address(dataset, "jobs"), has("datasets_app.view_jobrun")),
+        ("history", "History", dataset_address(dataset, "history"), True),
+    ]
+    return [
+        {"title": title, "address": address, "current": name == current}
+        for name, title, address, shown in every
+        if shown
+    ]
+
+
+def overview(request: HttpRequest, pk: int) -> HttpResponse:
+    dataset = visible_dataset(request, pk)
+    panels = [panel(dataset, request.user) for panel in extensions.dataset_panels]
+    shown = [
+        {"title": panel["title"], "html": render_to_string(panel["template"], panel["context"], request)}
+        for panel in panels
+        if panel
+    ]
+    context = {
+        "report": dataset.check_reports.first(),
+        "source_files": dataset.source_files.order_by("-imported_at")[:PAGE_SIZE],
+        "active_jobs": dataset.job_runs.filter(state__in=["queued", "running"])[:5],
+        "panels": shown,
+    }
+    return dataset_page(request, dataset, "overview", "", context)
+
+
+# --- checks ------------------------------------------------------------------------------------
+
+
+def checks(request: HttpRequest, pk: int) -> HttpResponse:
+    dataset = visible_dataset(request, pk)
+    reports = dataset.check_reports.all()
+    wanted = request.GET.get("report", "")
+    report = get_object_or_404(reports, pk=wanted) if wanted.isdecimal() else reports.first()
+    code = request.GET.get("code", "")[:4]
+    context = {
+        "report": report,
+        "is_latest": not wanted,
+        "code": code,
+        "totals": sorted(report.totals.items()) if report else [],
+        "page": _findings(report, code, asked(request.GET)) if report else None,
+        "earlier": reports[:10],
+        "check_job": dataset.job_runs.filter(
+            operation="check_dataset", state__in=["queued", "running"]
+        ).first(),
+    }
+    return dataset_page(request, dataset, "checks", "Checks", context)
+
+
+def _findings(report: CheckReport, code: str, wanted: Asked) -> Page:
+    """In the order of the index (report, code, id): all errors of a kind stand together."""
+    findings = CheckFinding.objects.filter(report=report).select_related("session")
+    if code:
+        findings = findings.filter(code=code)
+    place = _code_and_id(wanted.before or wanted.after)
+    if place is None:
+        wanted = Asked("", "", wanted.last)
+    elif wanted.before:
+        findings = findings.filter(Q(code__lt=place[0]) | Q(code=place[0], id__lt=place[1]))
+    else:
+        findings = findings.filter(Q(code__gt=place[0]) | Q(code=place[0], id__gt=place[1]))
+    if wanted.before or wanted.last:
+        rows = list(findings.order_by("-code", "-id")[: PAGE_SIZE + 1])[::-1]
+    else:
+        rows = list(findings.order_by("code", "id")[: PAGE_SIZE + 1])
+    return cut_page(rows, wanted, lambda row: f"{row.code}.{row.pk}")
+
+
+def _code_and_id(text: str) -> tuple[str, int] | None:
+    code, _, pk = text.partition(".")
+    return (code, int(pk)) if pk.isascii() and pk.isdigit() and len(pk) < 19 else None
+
+
+@require_POST
+def run_checks(request: HttpRequest, pk: int) -> HttpResponse:
+    require(request, "check_dataset")
+    job = job_runs.start("check_dataset", actor=request.user, dataset=visible_dataset(request, pk))
+    return redirect("admin:datasets_app_jobrun_change", job.pk)
+
+
+# --- sessions, jobs, history -------------------------------------------------------------------
+
+
+def sessions(request: HttpRequest, pk: int) -> HttpResponse:
+    require(request, "view_session")
+    dataset = visible_dataset(request, pk)
+    prefix = request.GET.get("q", "").replace("\0", "").strip()
+    if prefix:
+        page = page_by(Session.objects.beginning_with(dataset, prefix), "session_id", asked(request.GET))
+    else:
+        page = page_by(Session.objects.of(dataset), "id", asked(request.GET))
+    return dataset_page(request, dataset, "sessions", "Sessions", {"page": page, "prefix": prefix})
+
+
+def jobs(request: HttpRequest, pk: int) -> HttpResponse:
+    require(request, "view_jobrun")
+    dataset = visible_dataset(request, pk)
+    rows = JobRun.objects.filter(dataset=dataset).select_related("actor")
+    return dataset_page(request, dataset, "jobs", "Jobs", {"page": _newest_first(rows, request)})
+
+
+def history(request: HttpRequest, pk: int) -> HttpResponse:
+    dataset = visible_dataset(request, pk)
+    events = AuditEvent.objects.filter(dataset_name=dataset.name)
+    return dataset_page(request, dataset, "history", "History", {"page": _newest_first(events, request)})
+
+
+def _newest_first(queryset: Any, request: HttpRequest) -> Page:
+    """The newest rows come first, so what is after a row has a smaller id."""
+    wanted = asked(request.GET)
+    turned = Asked(wanted.before, wanted.after, not (wanted.before or wanted.after or wanted.last))
+    if wanted.last:
+        turned = Asked("", "", False)
+    page = page_by(queryset, "id", turned)
+    return Page(page.rows[::-1], page.next, page.previous)

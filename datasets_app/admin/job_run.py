@@ -1,0 +1,168 @@
+"""Jobs: the list, and a page each that follows a job while it runs."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+from unfold.decorators import display
+
+from datasets_app import job_runs
+from datasets_app.admin.pages import render_page, require
+from datasets_app.admin.read_only import ReadOnlyAdmin
+from datasets_app.models import CheckReport, JobRun
+from datasets_app.templatetags.datasets_display import words
+
+STATE_COLOURS = {
+    "prepared": "", "queued": "info", "running": "info", "done": "success", "failed": "danger",
+    "cancelled": "",
+}  # fmt: skip
+# What the result of a job holds besides counts: these have places of their own on the page.
+NOT_FACTS = {"problems", "problem_total", "report"}
+
+
+@admin.register(JobRun)
+class JobRunAdmin(ReadOnlyAdmin):
+    list_display = ["show_job", "show_state", "dataset_name", "actor", "progress", "created_at"]
+    list_filter = ["state", "operation"]
+    list_select_related = ["actor"]
+
+    @display(description="Job")
+    def show_job(self, job: JobRun) -> str:
+        return str(job)
+
+    @display(description="State", label=STATE_COLOURS)
+    def show_state(self, job: JobRun) -> tuple[str, str]:
+        return job.state, job.get_state_display()
+
+    @display(description="Progress")
+    def progress(self, job: JobRun) -> str:
+        return f"{job.percent} %" if job.percent is not None else "–"
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        pages = [
+            ("active/", active, "active"),
+            ("<int:pk>/change/", job_page, "change"),
+            ("<int:pk>/progress/", progress, "progress"),
+            ("<int:pk>/cancel/", cancel, "cancel"),
+            ("<int:pk>/retry/", retry, "retry"),
+        ]
+        own = [path(route, wrap(view), name=f"datasets_app_jobrun_{name}") for route, view, name in pages]
+        return own + super().get_urls()
+
+
+def _visible_job(request: HttpRequest, pk: int) -> JobRun:
+    """Whoever started a job may follow it; the jobs of others need the permission."""
+    job = get_object_or_404(JobRun.objects.select_related("actor", "dataset"), pk=pk)
+    if job.actor_id != request.user.pk or request.user.pk is None:
+        require(request, "view_jobrun")
+    return job
+
+
+def _may_control(request: HttpRequest, job: JobRun) -> bool:
+    """The permission to start such a job, named like its operation, is the one to stop it."""
+    return request.user.has_perm(f"datasets_app.{job.operation}")
+
+
+def job_page(request: HttpRequest, pk: int) -> HttpResponse:
+    job = _visible_job(request, pk)
+    if job.state == JobRun.State.PREPARED and job.operation == "import_dataset":
+        if request.user.has_perm("datasets_app.import_dataset"):
+            return redirect("admin:datasets_app_dataset_import_preview", job.pk)
+        raise PermissionDenied
+    crumbs = [("Jobs", reverse("admin:datasets_app_jobrun_changelist")), (str(job), None)]
+    return render_page(request, "datasets_app/job_run.html", crumbs, _job_context(request, job))
+
+
+def progress(request: HttpRequest, pk: int) -> HttpResponse:
+    """The part of the job's page that changes; it asks for itself again until the job has ended."""
+    job = _visible_job(request, pk)
+    response = render(request, "datasets_app/_job_run.html", _job_context(request, job))
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def active(request: HttpRequest) -> HttpResponse:
+    """What runs and waits, for the start page."""
+    require(request, "view_jobrun")
+    response = render(request, "datasets_app/_active_jobs.html", {"active_jobs": active_jobs()})
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def active_jobs() -> list[JobRun]:
+    unfinished = JobRun.objects.filter(state__in=["queued", "running"])
+    return list(unfinished.select_related("actor", "dataset").order_by("-id")[:10])
+
+
+def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
+    result = job.result or {}
+    rate, remaining = _pace(job)
+    dataset = job.dataset
+    has = request.user.has_perm
+    report = result.get("report")
+    return {
+        "job": job,
+        "dataset": dataset if has("datasets_app.view_dataset") else None,
+        "result": {key: value for key, value in result.items() if key not in NOT_FACTS},
+        "problems": result.get("problems") or [],
+        "problem_total": result.get("problem_total") or 0,
+        "report": CheckReport.objects.filter(pk=report).first() if report else None,
+        "files": [
+            {"row": row, "may_download": has(f"datasets_app.{permission_to_download(row.kind)}")}
+            for row in job.files.all()
+        ],
+        "rate": rate,
+        "remaining": remaining,
+        "silent_for": timezone.now() - job.heartbeat_at if job.heartbeat_at else None,
+        "took": job.finished_at - job.started_at if job.finished_at and job.started_at else None,
+        "queue_is_up": job.state != JobRun.State.QUEUED or job_runs.queue_is_up(),
+        "may_control": _may_control(request, job),
+        "may_cancel": job.state in {"queued", "running"} and not job.cancel_requested,
+        "may_retry": job.state in {"failed", "cancelled"},
+    }
+
+
+def permission_to_download(kind: str) -> str:
+    """What came in belongs to those who may import, what goes out to those who may export."""
+    return "import_dataset" if kind in {"upload", "quarantine"} else "export_dataset"
+
+
+def _pace(job: JobRun) -> tuple[int | None, timedelta | None]:
+    """Units a second up to the last heartbeat, and the time the rest takes at that pace."""
+    end = job.finished_at or job.heartbeat_at
+    if not job.started_at or not end or not job.done:
+        return None, None
+    seconds = (end - job.started_at).total_seconds()
+    if seconds < 1:
+        return None, None
+    rate = job.done / seconds
+    left = timedelta(seconds=(job.total - job.done) / rate) if job.total and not job.is_finished else None
+    return int(rate), left
+
+
+@require_POST
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    job = _visible_job(request, pk)
+    if not _may_control(request, job):
+        raise PermissionDenied
+    job_runs.request_cancel(job, actor=request.user)
+    return redirect("admin:datasets_app_jobrun_change", pk)
+
+
+@require_POST
+def retry(request: HttpRequest, pk: int) -> HttpResponse:
+    job = _visible_job(request, pk)
+    if not _may_control(request, job):
+        raise PermissionDenied
+    if not job_runs.retry(job, actor=request.user):
+        messages.warning(
+            request, f"{words(job.operation)} is {job.get_state_display().lower()} and can't be retried."
+        )
+    return redirect("admin:datasets_app_jobrun_change", pk)

@@ -1,0 +1,49 @@
+"""What all pages of our own within the admin have in common."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from datasets_app.models import Dataset
+
+# (text, address or None) from the left to the right; the last one is the page itself.
+Crumbs = list[tuple[str, str | None]]
+
+
+def render_page(
+    request: HttpRequest, template: str, crumbs: Crumbs, context: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    """A page in the admin's frame; the crumbs are its title."""
+    request.crumbs = crumbs  # type: ignore[attr-defined]  # read by unfold/helpers/header_title.html
+    title = " · ".join(text for text, _ in reversed(crumbs[-2:]))
+    return TemplateResponse(
+        request, template, {**admin.site.each_context(request), "title": title, **context}, status=status
+    )
+
+
+def require(request: HttpRequest, *permissions: str) -> None:
+    """403 unless the user has all of these permissions of this app."""
+    if not all(request.user.has_perm(f"datasets_app.{permission}") for permission in permissions):
+        raise PermissionDenied
+
+
+def visible_dataset(request: HttpRequest, pk: int | str) -> Dataset:
+    require(request, "view_dataset")
+    dataset: Dataset = get_object_or_404(Dataset.objects.visible_to(request.user), pk=pk)
+    return dataset
+
+
+def dataset_address(dataset: Dataset, page: str = "change") -> str:
+    return reverse(f"admin:datasets_app_dataset_{page}", args=[dataset.pk])
+
+
+def dataset_crumbs(dataset: Dataset | None, *rest: tuple[str, str | None]) -> Crumbs:
+    crumbs: Crumbs = [("Datasets", reverse("admin:datasets_app_dataset_changelist"))]
+    if dataset:
+        crumbs.append((dataset.name, dataset_address(dataset)))
+    return [*crumbs, *rest]

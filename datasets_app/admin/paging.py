@@ -1,0 +1,80 @@
+"""Pages that begin at a row, not at a count of rows: see querysets.py for the reason."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from django.core.exceptions import ValidationError
+from django.db.models import Q, QuerySet
+from django.http import QueryDict
+
+PAGE_SIZE = 50
+
+
+class Asked(NamedTuple):
+    """Which page is wanted: the rows after a place, before it, or the last ones."""
+
+    after: str
+    before: str
+    last: bool
+
+
+class Page(NamedTuple):
+    """``previous`` and ``next`` are what to put into before= and after=; None where there is nothing."""
+
+    rows: list[Any]
+    previous: str | None
+    next: str | None
+
+
+def asked(query: QueryDict) -> Asked:
+    after, before = (query.get(name, "").replace("\0", "") for name in ("after", "before"))
+    return Asked(after, before, "last" in query)
+
+
+def cut_page(rows: Sequence[Any], wanted: Asked, place: Callable[[Any], str], size: int = PAGE_SIZE) -> Page:
+    """Up to ``size`` + 1 rows in their order → the page; the one too many says that there is more."""
+    rows = list(rows)
+    more = len(rows) > size
+    if wanted.before or wanted.last:
+        rows = rows[-size:]
+        has_previous, has_next = more, bool(wanted.before) and bool(rows)
+    else:
+        rows = rows[:size]
+        has_previous, has_next = bool(wanted.after) and bool(rows), more
+    return Page(
+        rows,
+        place(rows[0]) if has_previous else None,
+        place(rows[-1]) if has_next else None,
+    )
+
+
+def page_by(queryset: QuerySet[Any], field: str, wanted: Asked, size: int = PAGE_SIZE) -> Page:
+    """A page of a queryset in the order of one unique field. A place that is none is passed over."""
+    after, before = (_place(queryset, field, text) for text in (wanted.after, wanted.before))
+    wanted = Asked(
+        wanted.after if after is not None else "", wanted.before if before is not None else "", wanted.last
+    )
+    if wanted.before or wanted.last:
+        if wanted.before:
+            queryset = queryset.filter(Q((f"{field}__lt", before)))
+        rows = list(queryset.order_by(f"-{field}")[: size + 1])[::-1]
+    else:
+        if wanted.after:
+            queryset = queryset.filter(Q((f"{field}__gt", after)))
+        rows = list(queryset.order_by(field)[: size + 1])
+    return cut_page(rows, wanted, lambda row: str(getattr(row, field)), size)
+
+
+def _place(queryset: QuerySet[Any], field: str, text: str) -> Any:
+    try:
+        return queryset.model._meta.get_field(field).to_python(text or None)
+    except ValidationError:
+        return None
+
+
+def whole_numbers(text: str, count: int) -> tuple[int, ...] | None:
+    """ "12.3" → (12, 3); None for whatever is no such place."""
+    parts = text.split(".")
+    if len(parts) != count or not all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts):
+        return None
+    return tuple(map(int, parts))

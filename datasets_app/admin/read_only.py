@@ -1,0 +1,22 @@
+from typing import Any
+
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+
+
+class ReadOnlyAdmin(ModelAdmin):
+    """For rows that only operations write: no adding, changing or deleting by hand."""
+
+    list_per_page = 50
+    show_full_result_count = False
+    list_disable_select_all = True
+    actions = None
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

@@ -1,0 +1,102 @@
+"""A session, shown as the conversation it is."""
+
+from collections import defaultdict
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+
+from datasets_app.admin.pages import dataset_address, dataset_crumbs, render_page, require
+from datasets_app.admin.paging import whole_numbers
+from datasets_app.admin.read_only import ReadOnlyAdmin
+from datasets_app.models import CheckFinding, CheckReport, Dataset, Session, Turn
+
+TURNS_PER_PAGE = 200
+# A turn is folded beyond this many characters, and beyond the second number only its own page
+# shows the whole of it: two hundred texts of a megabyte are no page.
+FOLDED_CHARACTERS = 1_200
+SHOWN_CHARACTERS = 20_000
+FINDINGS_SHOWN = 500
+
+
+@admin.register(Session)
+class SessionAdmin(ReadOnlyAdmin):
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """Sessions belong to their dataset, and are listed on its page."""
+        require(request, "view_session")
+        return redirect("admin:datasets_app_dataset_changelist")
+
+    def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
+        require(request, "view_dataset", "view_session", "view_turn")
+        place = whole_numbers(object_id, 1)
+        session = get_object_or_404(
+            Session.objects.filter(dataset__in=Dataset.objects.visible_to(request.user)).select_related(
+                "dataset"
+            ),
+            pk=place[0] if place else None,
+        )
+        return _session_page(request, session)
+
+
+def _session_page(request: HttpRequest, session: Session) -> HttpResponse:
+    dataset = session.dataset
+    turns, previous_from, next_from = _turns_from(session, _first_turn(request))
+    neighbours = Session.objects.filter(dataset=dataset)
+    report = CheckReport.objects.filter(dataset=dataset).first()
+    of_turns, of_session = _findings(report, session)
+    for turn in turns:
+        turn.findings = of_turns.get(turn.turn_index, [])
+    context = {
+        "dataset": dataset,
+        "session": session,
+        "turns": turns,
+        "previous_from": previous_from,
+        "next_from": next_from,
+        "session_findings": of_session,
+        "previous_session": neighbours.filter(id__lt=session.pk).order_by("-id").first(),
+        "next_session": neighbours.filter(id__gt=session.pk).order_by("id").first(),
+        "folded": FOLDED_CHARACTERS,
+        "shown": SHOWN_CHARACTERS,
+    }
+    sessions = ("Sessions", dataset_address(dataset, "sessions"))
+    crumbs = dataset_crumbs(dataset, sessions, (session.session_id, None))
+    return render_page(request, "datasets_app/session.html", crumbs, context)
+
+
+def _first_turn(request: HttpRequest) -> int:
+    """``turn`` is one to be seen, with what was said before it; ``from`` begins a page."""
+    turn = whole_numbers(request.GET.get("turn", ""), 1)
+    if turn:
+        return max(1, turn[0] - 20) if turn[0] > TURNS_PER_PAGE else 1
+    begin = whole_numbers(request.GET.get("from", ""), 1)
+    return begin[0] if begin else 1
+
+
+def _turns_from(session: Session, first: int) -> tuple[list[Any], int | None, int | None]:
+    """A page of turns, and the first turn of the page before and of the page after."""
+    turns: QuerySet[Any] = Turn.objects.filter(session=session)
+    rows = list(
+        turns.filter(turn_index__gte=first)
+        .with_start(SHOWN_CHARACTERS)
+        .order_by("turn_index")[: TURNS_PER_PAGE + 1]
+    )
+    before = list(
+        turns.filter(turn_index__lt=first)
+        .order_by("-turn_index")
+        .values_list("turn_index", flat=True)[:TURNS_PER_PAGE]
+    )
+    following = rows[TURNS_PER_PAGE].turn_index if len(rows) > TURNS_PER_PAGE else None
+    return rows[:TURNS_PER_PAGE], before[-1] if before else None, following
+
+
+def _findings(report: CheckReport | None, session: Session) -> tuple[dict[int, list[Any]], list[Any]]:
+    """What the last checks found here: by turn, and for the session as a whole."""
+    by_turn: dict[int, list[Any]] = defaultdict(list)
+    whole: list[Any] = []
+    if report:
+        found = CheckFinding.objects.filter(report=report, session=session)[:FINDINGS_SHOWN]
+        for finding in found:
+            (whole if finding.turn_index is None else by_turn[finding.turn_index]).append(finding)
+    return by_turn, whole

@@ -1,0 +1,84 @@
+"""Full-text search over turns that stays quick however many there are, and however common the word."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from django.db import connection
+
+from datasets_app.models.conversation import SEARCHED_CHARACTERS
+
+# More hits than anybody reads. Finding any so many is quick even for a word in every turn;
+# finding the best of all would mean to visit all.
+MOST_HITS = 1_000
+EXCERPT_CHARACTERS = 280
+
+# Ids first: left to itself the planner walks the primary key for the LIMIT and tests every text.
+# The expression is that of the index turn_search, word for word, or the index would not serve.
+_MATCHES = f"""
+WITH hits AS MATERIALIZED (
+    SELECT t.id, t.session_id, t.turn_index
+    FROM datasets_app_turn t JOIN datasets_app_session s ON s.id = t.session_id
+    WHERE s.dataset_id = ANY(%(datasets)s) {{conditions}}
+    LIMIT {MOST_HITS + 1}
+)
+SELECT id FROM hits ORDER BY session_id, turn_index
+"""
+_HAS_WORDS = f"""
+    AND to_tsvector('simple'::regconfig, COALESCE(LEFT(t.text, {SEARCHED_CHARACTERS}), ''))
+        @@ websearch_to_tsquery('simple'::regconfig, %(words)s)"""
+_HAS_TAG = "AND t.tags @> ARRAY[%(tag)s]::text[]"
+_HAS_ROLE = "AND t.role = %(role)s"
+
+
+class SearchResult(NamedTuple):
+    """``turn_ids`` in the order of sessions and turns; ``more`` if there are others besides."""
+
+    turn_ids: list[int]
+    more: bool
+
+
+def search_turns(dataset_ids: Sequence[int], words: str, *, tag: str = "", role: str = "") -> SearchResult:
+    """Turns of these datasets that hold the words (web syntax: "a phrase", or, -not) and the tag."""
+    words, tag = words.replace("\0", " ").strip(), tag.replace("\0", "")
+    conditions = [
+        condition for condition, wanted in ((_HAS_WORDS, words), (_HAS_TAG, tag), (_HAS_ROLE, role)) if wanted
+    ]
+    if not dataset_ids or not (words or tag):
+        return SearchResult([], False)
+    values = {"datasets": list(dataset_ids), "words": words, "tag": tag, "role": role}
+    with connection.cursor() as cursor:
+        cursor.execute(_MATCHES.format(conditions=" ".join(conditions)), values)
+        ids = [row[0] for row in cursor.fetchall()]
+    return SearchResult(ids[:MOST_HITS], len(ids) > MOST_HITS)
+
+
+class Excerpt(NamedTuple):
+    """A stretch of a text, cut into (piece, is it a searched word)."""
+
+    pieces: list[tuple[str, bool]]
+    cut_before: bool
+    cut_after: bool
+
+
+def excerpt(text: str, words: str, length: int = EXCERPT_CHARACTERS) -> Excerpt:
+    """The part of a text around the first searched word, with the searched words told apart."""
+    pattern = _words_pattern(words)
+    first = pattern.search(text) if pattern else None
+    start = max(0, first.start() - length // 3) if first and first.end() > length else 0
+    end = min(len(text), start + length)
+    pieces: list[tuple[str, bool]] = []
+    at = start
+    for match in pattern.finditer(text, start, end) if pattern else ():
+        pieces += [(text[at : match.start()], False), (match[0], True)]
+        at = match.end()
+    pieces.append((text[at:end], False))
+    return Excerpt([piece for piece in pieces if piece[0]], start > 0, end < len(text))
+
+
+def _words_pattern(words: str) -> re.Pattern[str] | None:
+    wanted = [word for sign, word in re.findall(r"(-?)(\w+)", words) if sign != "-" and word.lower() != "or"]
+    if not wanted:
+        return None
+    longest_first = sorted(set(wanted), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)

@@ -1,0 +1,115 @@
+// What the pages do beyond links and forms; each works without it, if less comfortably.
+(() => {
+    "use strict";
+
+    // htmx would add a style element of its own to the page; our style sheet is enough.
+    if (window.htmx) window.htmx.config.includeIndicatorStyles = false;
+
+    const inField = (target) => target.closest("input, textarea, select, [contenteditable]");
+
+    // --- import: the dataset's name follows the file's until somebody types one ---
+
+    const nameOf = (file) =>
+        file.replace(/(\.(jsonl|ndjson|json|gz))+$/i, "")
+            .replace(/[^A-Za-z0-9._-]+/g, "_")
+            .replace(/^[._-]+|[._-]+$/g, "")
+            .slice(0, 100);
+
+    const prepareUpload = (form) => {
+        const file = form.querySelector("input[type=file]");
+        const name = form.querySelector("[name=dataset_name]");
+        let ours = name.value === "";
+        name.addEventListener("input", () => { ours = name.value === ""; });
+        file.addEventListener("change", () => {
+            if (ours && file.files.length) name.value = nameOf(file.files[0].name);
+        });
+        form.addEventListener("submit", () => {
+            form.querySelector("[data-upload-status]").textContent = "Uploading …";
+            for (const button of form.querySelectorAll("button")) button.disabled = true;
+        });
+    };
+
+    // --- session: j and k, or the arrows, go to the next and the previous one ---
+
+    const KEYS = { ArrowRight: "j", ArrowLeft: "k" };
+
+    const readKeys = (event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || inField(event.target)) return;
+        const link = document.querySelector(`a[data-key="${KEYS[event.key] || event.key}"]`);
+        if (!link) return;
+        event.preventDefault();
+        link.click();
+    };
+
+    const jumpToTurn = (form) => {
+        form.addEventListener("submit", (event) => {
+            event.preventDefault();
+            const turn = Number.parseInt(form.elements.turn.value, 10);
+            if (turn > 0) location.assign(`?turn=${turn}#turn-${turn}`);
+        });
+    };
+
+    // --- jobs: say aloud what changed, but not every second ---
+
+    let lastSaid = "";
+
+    const sayProgress = () => {
+        const job = document.getElementById("job-run");
+        const news = document.getElementById("job-news");
+        if (!job || !news) return;
+        const quarter = Math.floor(Number(job.dataset.percent || 0) / 25) * 25;
+        const text = quarter && quarter < 100 ? `${job.dataset.state}, ${quarter} percent` : job.dataset.state;
+        if (text !== lastSaid) news.textContent = text;
+        lastSaid = text;
+    };
+
+    const watchPolling = () => {
+        const lost = (is) => document.body.classList.toggle("ad-lost", is);
+        document.body.addEventListener("htmx:sendError", () => lost(true));
+        document.body.addEventListener("htmx:responseError", (event) => {
+            // No longer signed in, or no longer allowed: the page itself says which.
+            if (event.detail.xhr.status < 500) location.reload();
+            else lost(true);
+        });
+        document.body.addEventListener("htmx:beforeSwap", (event) => {
+            lost(false);
+            if (!event.detail.xhr.responseURL.includes("/login/")) return;
+            event.detail.shouldSwap = false;
+            location.reload();
+        });
+        document.body.addEventListener("htmx:afterSettle", sayProgress);
+    };
+
+    // --- the frame: its icons that open and close things are no buttons; make them such ---
+
+    const makeButton = (element, label) => {
+        element.tabIndex = 0;
+        element.setAttribute("role", "button");
+        if (label) element.setAttribute("aria-label", label);
+        element.addEventListener("keydown", (event) => {
+            if (event.key !== "Enter" && event.key !== " ") return;
+            event.preventDefault();
+            element.click();
+        });
+    };
+
+    const FRAME_BUTTONS = [
+        ["[x-on\\:click^='sidebar']", "Show or hide the side bar"],
+        ["[x-on\\:click^='openUserLinks']", "Your account and the theme"],
+        ["[x-on\\:click^='switchTheme']", ""],
+        ["#changelist [x-on\\:click^='filterOpen = true']", ""],
+    ];
+
+    document.addEventListener("DOMContentLoaded", () => {
+        for (const [selector, label] of FRAME_BUTTONS) {
+            for (const element of document.querySelectorAll(selector)) {
+                if (!element.closest("a[href], button")) makeButton(element, label);
+            }
+        }
+        for (const form of document.querySelectorAll("form[data-upload]")) prepareUpload(form);
+        for (const form of document.querySelectorAll("form[data-turn-jump]")) jumpToTurn(form);
+        if (document.querySelector("[data-session-page]")) document.addEventListener("keydown", readKeys);
+        watchPolling();
+        sayProgress();
+    });
+})();

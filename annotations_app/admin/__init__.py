@@ -1,0 +1,3 @@
+from annotations_app.admin import annotation
+
+__all__ = ["annotation"]

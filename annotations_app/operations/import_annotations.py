@@ -1,13 +1,13 @@
 """Labels from an annotation file into a dataset: all of them, or none."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
 
-from annotations_app.operations.label_staging import SavedLabels, staged_labels
+from annotations_app.operations.label_staging import LabelOutcome, SavedLabels, staged_labels
 from datasets_app import audit
 from datasets_app.domain.annotation_lines import label_from_object
 from datasets_app.domain.jsonl import NotARecord, decode_object, session_of
@@ -68,6 +68,27 @@ def import_annotations(
     return LabelImport(dataset, created, saved)
 
 
+def import_label_rows(
+    labels: Mapping[str, Sequence[LabelRecord]], *, actor: Any
+) -> dict[str, list[LabelOutcome]]:
+    """Save labels that were read from a table, by the name of their dataset; all or none.
+
+    Returns what became of each, by its ``line``. Raises Refused.
+    """
+    outcomes = {}
+    with transaction.atomic():
+        for name in sorted(labels):
+            dataset, _ = locked_dataset(name)
+            with staged_labels(dataset) as staged:
+                count = staged.stage(labels[name])
+                saved = staged.save()
+                outcomes[name] = staged.outcomes()
+            audit.record(
+                "import_annotations", actor=actor, dataset_name=name, labels=count, **saved._asdict()
+            )
+    return outcomes
+
+
 def locked_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple[Dataset, bool]:
     """The dataset, held until the transaction ends so that two imports don't add the same twice.
 
@@ -123,16 +144,20 @@ class _Reader:
 def label_of_line(line: int, raw: bytes, persona: str | None) -> LabelRecord | LineError:
     """One line → LabelRecord, with ``persona`` where the line has none."""
     try:
-        value = decode_object(raw)
-        if persona is not None and value.get("persona_id") is None:
-            value["persona_id"] = persona
-        label = label_from_object(value, line)
+        return label_of_object(decode_object(raw), line, persona)
     except NotARecord as error:
         return error.at(line, session_of(raw))
+
+
+def label_of_object(value: dict[str, Any], line: int, persona: str | None) -> LabelRecord:
+    """A parsed object → LabelRecord; takes ``value`` apart. Raises NotARecord."""
+    if persona is not None and value.get("persona_id") is None:
+        value["persona_id"] = persona
+    label = label_from_object(value, line)
     if persona is not None and label.persona_id != persona:
-        message = "persona_id is another than --persona says; leave the option out to keep the line's own"
-        return LineError(line, "E102", message, label.session_id, "persona_id")
+        raise NotARecord("E102", "persona_id is another than the one given for the whole file", "persona_id")
     if label.annotator is not None and len(label.annotator) > MAX_ANNOTATOR_CHARACTERS:
-        message = f"annotator is longer than {MAX_ANNOTATOR_CHARACTERS} characters"
-        return LineError(line, "E102", message, label.session_id, "annotator")
+        raise NotARecord(
+            "E102", f"annotator is longer than {MAX_ANNOTATOR_CHARACTERS} characters", "annotator"
+        )
     return label

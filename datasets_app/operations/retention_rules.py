@@ -10,9 +10,10 @@ from datasets_app.domain.retention import (
     RetentionFileError,
     RetentionRule,
     dump_retention_rules,
+    matching_rule,
     parse_retention_rules,
 )
-from datasets_app.models import RetentionPolicy
+from datasets_app.models import Dataset, RetentionPolicy
 from datasets_app.operations.refused import Refused
 
 
@@ -58,6 +59,19 @@ def retention_rules() -> list[RetentionRule]:
     """The policies, in the order they are asked."""
     rows = RetentionPolicy.objects.order_by("position").values_list("pattern", "retention", "reason")
     return [RetentionRule(*row) for row in rows]
+
+
+def datasets_by_policy() -> dict[int, list[str]]:
+    """The names of the datasets that each policy decides for, by its position."""
+    policies = list(RetentionPolicy.objects.order_by("position"))
+    rules = [RetentionRule(policy.pattern, policy.retention, policy.reason) for policy in policies]
+    # The first of equal rules is the one that is asked: so the last one written here is it.
+    places = {rule: policy.position for rule, policy in reversed(list(zip(rules, policies, strict=True)))}
+    decided: dict[int, list[str]] = {}
+    for name in Dataset.objects.order_by("name").values_list("name", flat=True):
+        if rule := matching_rule(name, rules):
+            decided.setdefault(places[rule], []).append(name)
+    return decided
 
 
 def export_retention_rules() -> str:

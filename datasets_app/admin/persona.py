@@ -1,0 +1,101 @@
+"""Personas: the YAML is edited, the rest follows from it."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from datasets_app import audit
+from datasets_app.admin.resources import PERSONA_FORMATS, PersonaResource, checked_persona
+from datasets_app.admin.table_import_export import TableAdminMixin
+from datasets_app.domain.persona import PersonaError, check_persona, parse_persona
+from datasets_app.models import Persona
+from datasets_app.operations.import_persona import import_persona
+
+
+class PersonaForm(forms.ModelForm):
+    class Meta:
+        model = Persona
+        fields = ["yaml"]
+        widgets = {
+            "yaml": UnfoldAdminTextareaWidget(
+                attrs={"rows": 30, "spellcheck": "false", "class": "font-mono", "autocomplete": "off"}
+            )
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "yaml" in self.fields:
+            self.fields["yaml"].strip = False  # type: ignore[attr-defined]
+
+    def clean_yaml(self) -> str:
+        # Browsers send every line end as CR LF, which must not change a text that nobody changed.
+        given = str(self.cleaned_data["yaml"]).replace("\r\n", "\n")
+        standing = self.instance.yaml
+        return standing if standing.replace("\r\n", "\n") == given else given
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if "yaml" in cleaned:
+            document = checked_persona(cleaned["yaml"])
+            if self.instance.pk and document.id != self.instance.persona_id:
+                self.add_error("yaml", f"id: stays {self.instance.persona_id}; add a persona for a new id")
+            elif not self.instance.pk and Persona.objects.filter(persona_id=document.id).exists():
+                self.add_error("yaml", f"id: there is a persona {document.id} already; edit that one")
+            self.instance.persona_id = document.id
+            self.instance.display_name = document.display_name
+            self.instance.description = document.description
+        return cleaned
+
+
+@admin.register(Persona)
+class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
+    form = PersonaForm
+    resource_classes = [PersonaResource]
+    formats = PERSONA_FORMATS
+    list_display = ["persona_id", "display_name", "show_findings", "updated_at"]
+    search_fields = ["persona_id", "display_name"]
+    list_per_page = 50
+    show_full_result_count = False
+    readonly_fields = ["persona_id", "display_name", "description", "findings", "digest", "updated_at"]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return [*self.readonly_fields[:4], "yaml", *self.readonly_fields[4:]] if obj else ["yaml"]
+
+    @admin.display(description="Findings")
+    def show_findings(self, persona: Persona) -> str:
+        return ", ".join(sorted({item.code for item in _findings(persona)})) or "–"
+
+    @admin.display(description="What Alignmenter would stumble over")
+    def findings(self, persona: Persona) -> str:
+        lines = [(item.code, item.field or "", item.message) for item in _findings(persona)]
+        if not lines:
+            return "Nothing."
+        items = format_html_join("", "<li><b>{}</b> {}: {}</li>", lines)
+        return format_html("<ul>{}</ul>", items)
+
+    def save_model(self, request: HttpRequest, obj: Persona, form: Any, change: bool) -> None:
+        saved = import_persona(obj.yaml, actor=request.user)
+        obj.pk, obj.digest = saved.persona.pk, saved.persona.digest
+        for item in saved.findings:
+            messages.warning(request, f"{item.code} {item.field}: {item.message}")
+
+    def delete_model(self, request: HttpRequest, obj: Persona) -> None:
+        audit.record("delete_persona", actor=request.user, persona_id=obj.persona_id, sha256=obj.digest)
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for persona in queryset:
+            self.delete_model(request, persona)
+
+
+def _findings(persona: Persona) -> list[Any]:
+    try:
+        return check_persona(parse_persona(persona.yaml))
+    except PersonaError:
+        return []

@@ -1,0 +1,238 @@
+"""How the rows of the admin's tables are read from files and written to them."""
+
+import json
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from import_export.fields import Field
+from import_export.results import RowResult
+from import_export.widgets import Widget
+
+from datasets_app import audit
+from datasets_app.admin.table_import_export import TableResource, TableResult, text_of
+from datasets_app.domain.jsonl import NotARecord, decode_object
+from datasets_app.domain.persona import PersonaDocument, PersonaError, check_persona, parse_persona
+from datasets_app.domain.retention import RetentionRule, dump_retention_rules
+from datasets_app.domain.yaml_text import YamlError, load_yaml
+from datasets_app.import_export_formats import CSV, JSONL, XLSX, YAML, FileRefused
+from datasets_app.models import Dataset, Persona, RetentionPolicy
+from datasets_app.operations.import_persona import record_persona
+from datasets_app.operations.retention_rules import record_rules
+
+
+class TextWidget(Widget):  # type: ignore[misc]
+    def clean(self, value: Any, row: Any = None, **_: Any) -> str:
+        return text_of(value)
+
+
+class TrueFalseWidget(Widget):  # type: ignore[misc]
+    def clean(self, value: Any, row: Any = None, **_: Any) -> bool:
+        if isinstance(value, bool):
+            return value
+        word = str(value).strip().lower()
+        if word in {"true", "1", "yes"}:
+            return True
+        if word in {"false", "0", "no"}:
+            return False
+        raise ValueError("expected true or false")
+
+
+class ObjectWidget(Widget):  # type: ignore[misc]
+    """A JSON object, as such or (in a spreadsheet's cell) as text."""
+
+    def clean(self, value: Any, row: Any = None, **_: Any) -> dict[str, Any]:
+        if value is None:
+            return {}
+        try:
+            return decode_object(value.encode() if isinstance(value, str) else json.dumps(value).encode())
+        except NotARecord as error:
+            raise ValueError(f"expected a JSON object: {error}") from None
+        except (TypeError, UnicodeEncodeError):
+            raise ValueError("expected a JSON object") from None
+
+
+class PositionWidget(Widget):  # type: ignore[misc]
+    def clean(self, value: Any, row: Any = None, **_: Any) -> int:
+        text = text_of(value)
+        if not (text.isascii() and text.isdigit() and int(text) < 2**31):
+            raise ValueError("expected a whole number")
+        return int(text)
+
+
+def _text_field(name: str) -> Field:
+    return Field(attribute=name, column_name=name, widget=TextWidget())
+
+
+# --- personas ---------------------------------------------------------------------------------
+
+
+class PersonaYAML(YAML):
+    """Besides a table, a persona file itself is read: it is what people have."""
+
+    def rows(self, raw: bytes) -> Any:
+        try:
+            text = raw.decode()
+            value = load_yaml(text, allow_aliases=True)
+        except (UnicodeDecodeError, YamlError):
+            value = None
+        if isinstance(value, dict) and "id" in value:
+            yield {"persona_id": value["id"], "yaml": text}
+        else:
+            yield from super().rows(raw)
+
+
+PERSONA_FORMATS = [JSONL, CSV, XLSX, PersonaYAML]
+
+
+class PersonaResource(TableResource):
+    """The YAML is what counts: the other columns are taken from it, and must agree with it."""
+
+    persona_id = _text_field("persona_id")
+    display_name = _text_field("display_name")
+    description = _text_field("description")
+    yaml = _text_field("yaml")
+
+    class Meta:
+        model = Persona
+        fields = ("persona_id", "display_name", "description", "yaml")
+        import_id_fields = ("persona_id",)
+        clean_model_instances = True
+        skip_unchanged = report_skipped = True
+
+    def before_import_row(self, row: Any, **_: Any) -> None:
+        document = checked_persona(text_of(row.get("yaml")))
+        from_yaml = {
+            "persona_id": document.id,
+            "display_name": document.display_name,
+            "description": document.description,
+        }
+        for column, value in from_yaml.items():
+            if row.get(column) is not None and text_of(row[column]) != value:
+                raise ValidationError({column: "differs from the YAML; change it there"})
+        row.update(from_yaml)
+
+    def after_save_instance(self, instance: Persona, row: Any, **options: Any) -> None:
+        if not options.get("dry_run"):
+            record_persona(instance, "imported", self.user)
+
+
+def checked_persona(text: str) -> PersonaDocument:
+    """The persona of a YAML text that may be saved. Raises ValidationError, by field ``yaml``."""
+    try:
+        document = parse_persona(text)
+    except PersonaError as error:
+        raise ValidationError({"yaml": str(error)}) from None
+    if errors := [item for item in check_persona(document) if item.code.startswith("E")]:
+        raise ValidationError({"yaml": [f"{item.code} {item.field}: {item.message}" for item in errors]})
+    return document
+
+
+# --- retention --------------------------------------------------------------------------------
+
+
+class RetentionYAML(YAML):
+    """``retention.yaml`` itself: a list of policies in their order."""
+
+    def items(self, value: Any) -> list[Any]:
+        if isinstance(value, dict) and isinstance(value.get("policies"), list):
+            return list(value["policies"])
+        raise FileRefused("Expected a retention.yaml: the key “policies” with a list of rules.")
+
+    def rows(self, raw: bytes) -> Any:
+        for position, item in enumerate(super().rows(raw), 1):
+            yield {"position": position, **item}
+
+    def written(self, headers: Any, rows: Any) -> bytes:
+        policies = [dict(zip(headers, row, strict=True)) for row in rows]
+        rules = [RetentionRule(item["pattern"], item["retention"], item["reason"]) for item in policies]
+        return dump_retention_rules(rules).encode()
+
+
+RETENTION_FORMATS = [RetentionYAML, JSONL, CSV, XLSX]
+
+
+class RetentionResource(TableResource):
+    """A file replaces all policies: one that is not in it goes, as the preview shows."""
+
+    position = Field(attribute="position", column_name="position", widget=PositionWidget())
+    pattern = _text_field("pattern")
+    retention = _text_field("retention")
+    reason = _text_field("reason")
+
+    class Meta:
+        model = RetentionPolicy
+        fields = ("position", "pattern", "retention", "reason")
+        import_id_fields = ("position",)
+        clean_model_instances = True
+        skip_unchanged = report_skipped = True
+
+    def before_import(self, dataset: Any, **options: Any) -> None:
+        super().before_import(dataset, **options)
+        positions = [text_of(value) for value in dataset["position"]] if dataset.headers else []
+        for position in positions:
+            if positions.count(position) > 1:
+                raise FileRefused(f"The position {position} stands twice.")
+
+    def before_import_row(self, row: Any, **_: Any) -> None:
+        row["pattern"], row["retention"] = text_of(row.get("pattern")), text_of(row.get("retention"))
+
+    def after_import(self, dataset: Any, result: TableResult, **options: Any) -> None:
+        if result.is_good():
+            positions = [int(text_of(value)) for value in dataset["position"]]
+            for policy in RetentionPolicy.objects.exclude(position__in=positions):
+                self._delete(policy, result)
+        super().after_import(dataset, result, **options)
+
+    def _delete(self, policy: RetentionPolicy, result: TableResult) -> None:
+        row = self.get_row_result_class()()
+        row.import_type = RowResult.IMPORT_TYPE_DELETE
+        diff = self.get_diff_class()(self, policy, False)
+        diff.compare_with(self, None)
+        row.diff = diff.as_html()
+        policy.delete()
+        result.append_row_result(row)
+        result.increment_row_result_total(row)
+
+    def record_import(self, result: TableResult) -> None:
+        super().record_import(result)
+        rows = RetentionPolicy.objects.values_list("pattern", "retention", "reason")
+        replaced = result.totals[RowResult.IMPORT_TYPE_UPDATE] + result.totals[RowResult.IMPORT_TYPE_DELETE]
+        record_rules([RetentionRule(*row) for row in rows], replaced, self.user)
+
+
+# --- dataset metadata -------------------------------------------------------------------------
+
+
+class DatasetMetadataResource(TableResource):
+    """The facts that people type about datasets. Makes no datasets, and touches nothing that is counted."""
+
+    name = _text_field("name")
+    origin = _text_field("origin")
+    license = _text_field("license")
+    source = _text_field("source")
+    attribution = _text_field("attribution")
+    legal_hold = Field(attribute="legal_hold", column_name="legal_hold", widget=TrueFalseWidget())
+    provenance = Field(attribute="provenance", column_name="provenance", widget=ObjectWidget())
+
+    class Meta:
+        model = Dataset
+        fields = ("name", "origin", "license", "source", "attribution", "legal_hold", "provenance")
+        import_id_fields = ("name",)
+        clean_model_instances = True
+        skip_unchanged = report_skipped = True
+
+    def get_queryset(self) -> Any:
+        return Dataset.objects.visible_to(self.user)
+
+    def after_init_instance(self, instance: Dataset, new: bool, row: Any, **_: Any) -> None:
+        if new:
+            raise ValidationError({"name": "There is no such dataset; datasets are made by importing files."})
+
+    def do_instance_save(self, instance: Dataset, is_create: bool) -> None:
+        # Only what is in the file: a running import writes counts into the same row.
+        instance.save(update_fields=[*self._meta.fields[1:], "updated_at"])
+
+    def after_save_instance(self, instance: Dataset, row: Any, **options: Any) -> None:
+        if not options.get("dry_run"):
+            fields = [name for name in self._meta.fields[1:] if name in row]
+            audit.record("edit_dataset", actor=self.user, dataset_name=instance.name, fields=fields)

@@ -1,0 +1,66 @@
+"""Retention policies, in the order they are asked, each with the datasets it decides for."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+
+from datasets_app import audit
+from datasets_app.admin.resources import RETENTION_FORMATS, RetentionResource
+from datasets_app.admin.table_import_export import TableAdminMixin
+from datasets_app.models import RetentionPolicy
+from datasets_app.operations.retention_rules import datasets_by_policy
+
+NAMES_SHOWN = 10
+
+
+@admin.register(RetentionPolicy)
+class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
+    resource_classes = [RetentionResource]
+    formats = RETENTION_FORMATS
+    list_display = ["position", "pattern", "retention", "reason", "show_matches"]
+    list_display_links = ["pattern"]
+    ordering = ["position"]
+    fields = ["position", "pattern", "retention", "reason", "show_matches"]
+    readonly_fields = ["show_matches"]
+
+    def has_import_permission(self, request: HttpRequest) -> bool:
+        # A file replaces all policies, so policies may go by it.
+        return super().has_import_permission(request) and self.has_delete_permission(request)
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        changelist = super().get_changelist_instance(request)
+        decided = datasets_by_policy()
+        for policy in changelist.result_list:
+            policy.decided = decided.get(policy.position, [])
+        return changelist
+
+    @admin.display(description="Datasets it decides for")
+    def show_matches(self, policy: Any) -> str:
+        if policy.pk is None:
+            return "–"
+        names = getattr(policy, "decided", None)
+        if names is None:
+            names = datasets_by_policy().get(policy.position, [])
+        more = f" … and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+        return (", ".join(names[:NAMES_SHOWN]) + more) or "none"
+
+    def save_model(self, request: HttpRequest, obj: RetentionPolicy, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        self._record(request, obj, "edit_retention_policy" if change else "add_retention_policy")
+
+    def delete_model(self, request: HttpRequest, obj: RetentionPolicy) -> None:
+        self._record(request, obj, "delete_retention_policy")
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for policy in queryset:
+            self.delete_model(request, policy)
+
+    def _record(self, request: HttpRequest, policy: RetentionPolicy, action: str) -> None:
+        audit.record(
+            action, actor=request.user, position=policy.position, pattern=policy.pattern,
+            retention=policy.retention,
+        )  # fmt: skip

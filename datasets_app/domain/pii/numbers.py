@@ -12,9 +12,9 @@ PHONE, SSN, CREDIT_CARD = "PHONE", "SSN", "CREDIT_CARD"
 
 Span = tuple[str, int, int]  # kind, start, end
 
-# Seven digits or more with nothing but the signs between them that telephone numbers have.
-# (It begins with a digit for the sake of speed: the engine then skips quickly to the next one.)
-_RUN = re.compile(r"[0-9](?:[ ().\-/]{0,3}[0-9]){6,}")
+# Digits with nothing but the signs between them that telephone numbers have. (It begins with a
+# digit, and repeats single characters only, for the sake of speed.)
+_RUN = re.compile(r"[0-9][0-9 ().\-/]{5,}[0-9]")
 # How far a pattern may look past its run: an extension, " extension 12345".
 _BEYOND = 24
 _DATE = re.compile(r"(?:19|20)\d\d[-./ ]\d\d?[-./ ]\d\d?(?!\d)|\d\d?[-./ ]\d\d?[-./ ](?:19|20)\d\d(?!\d)")
@@ -25,21 +25,34 @@ def numbers(text: str) -> Iterator[Span]:
     """``(kind, start, end)`` of every number that identifies someone; spans may overlap."""
     for run in _RUN.finditer(text):
         value = run[0]
-        digits = len(_NOT_DIGITS.sub("", value))
-        if digits < 15 and _DATE.match(value):
-            continue  # too few digits stand behind a date to mean anything
-        start = run.start()
-        opening = 1 if start and text[start - 1] in "+(" else 0
-        yield from _in_run(text, start - opening, run.end(), digits)
+        start, end = run.span()
+        signed = start > 0 and text[start - 1] == "+"
+        if not signed and value.isdigit():
+            # Nothing about it says what it is; it must be a card, or be announced.
+            if end - start >= 12:
+                yield from _cards(text, start, end)
+            if _may_be_announced(text, start) or (end - start >= 10 and _SAID_AFTER.match(text, end)):
+                yield from _announced(text, start, end)
+        elif not _is_date(value) and _digit_count(value) >= 7:
+            opening = 1 if signed or (start and text[start - 1] == "(") else 0
+            yield from _in_run(text, start - opening, end)
 
 
-def _in_run(text: str, start: int, end: int, digits: int) -> Iterator[Span]:
-    bare = end - start == digits
-    if not bare:
-        yield from _written_out(text, start, end)
-    if digits >= 12:
+def _is_date(value: str) -> bool:
+    """A date, perhaps with the hour behind it, and nothing more."""
+    return _DATE.match(value) is not None and (len(value) < 15 or _digit_count(value) < 15)
+
+
+def _in_run(text: str, start: int, end: int) -> Iterator[Span]:
+    yield from _written_out(text, start, end)
+    if end - start >= 12:
         yield from _cards(text, start, end)
-    yield from _announced(text, start, end)
+    if _may_be_announced(text, start):
+        yield from _announced(text, start, end)
+
+
+def _digit_count(value: str) -> int:
+    return len(_NOT_DIGITS.sub("", value))
 
 
 # --- told by how they are written -------------------------------------------------------------
@@ -81,7 +94,7 @@ def _could_be_dialled(value: str) -> bool:
     if _DATE.match(value) or _SIGNED_DECIMAL.fullmatch(value):
         return False
     if value.lstrip("(").startswith("0") and not value.startswith("00"):
-        return 10 <= len(_NOT_DIGITS.sub("", re.split("[ex]", value)[0])) <= 12
+        return 10 <= _digit_count(re.split("[ex]", value)[0]) <= 12
     return True
 
 
@@ -160,6 +173,20 @@ _OTHER_NUMBER = re.compile(
     r"|confirm|epoch|time|date|imei|log|error|code|took|last|\$|€|£|:\S",
     re.IGNORECASE,
 )
+
+
+# One of these stands before every announced number; to look words up is quicker than a search.
+_SAYING = frozenset(
+    b"ssn itin social phone telephone mobile cell cellphone tel fax whatsapp callback sms call text ring "
+    b"reach dial contact number".split()
+)
+_TO_WORDS = bytes(byte if chr(byte).isascii() and chr(byte).isalpha() else 32 for byte in range(256))
+
+
+def _may_be_announced(text: str, start: int) -> bool:
+    before = text[start - _WINDOW : start] if start > _WINDOW else text[:start]
+    words = before.encode("ascii", "replace").lower().translate(_TO_WORDS).split()
+    return not _SAYING.isdisjoint(words)
 
 
 def _announced(text: str, start: int, end: int) -> Iterator[Span]:

@@ -33,33 +33,34 @@ class Match(NamedTuple):
 
 def find(text: str) -> list[Match]:
     """Every value in ``text``, in order of its start, none overlapping another."""
+    original = text
     encoded = text.encode("utf-8", "surrogatepass")
     if len(encoded) != len(text) and needs_folding(encoded.translate(None, _ASCII)):
-        plain = fold(text)
-        return _in_original(text, _find(plain, plain.encode("utf-8", "surrogatepass")))
-    return _find(text, encoded)
-
-
-def _in_original(text: str, found: list[Match]) -> list[Match]:
-    if not found:
-        return found
-    places = original_offsets(text)
-    return [Match(kind, places[start], places[end - 1] + 1) for kind, start, end in found]
-
-
-def _find(text: str, encoded: bytes) -> list[Match]:
+        text = fold(text)
+        encoded = text.encode("utf-8", "surrogatepass")
     # Necessary conditions first: most texts have none of this, and must cost next to nothing.
     squeezed = encoded.translate(_ZEROES, _BETWEEN_DIGITS)
     found: list[Match] = []
     if b"@" in squeezed:
         found += _emails(text)
-    if b"0000" in squeezed and text.count(".") >= 3:
-        found += _ipv4(text)
-    if b"::" in squeezed or text.count(":") >= 7:
+    if b"::" in squeezed or squeezed.count(b":") >= 7:
         found += _ipv6(text)
-    if b"0000000" in squeezed:
-        found += [Match(*number) for number in numbers(text)]
-    return _without_overlaps(found) if found else found
+    if b"0000" in squeezed:
+        # Four numbers with dots between them hold "0.0" twice at least: 1.2.3.4 is 0.0.0.0.
+        if encoded.count(b".") >= 3 and encoded.translate(_ZEROES).count(b"0.0") >= 2:
+            found += _ipv4(text)
+        if b"0000000" in squeezed:
+            for number in numbers(text):
+                found.append(Match(*number))
+    if not found:
+        return found
+    found = _without_overlaps(found)
+    return found if text is original else _in_original(original, found)
+
+
+def _in_original(text: str, found: list[Match]) -> list[Match]:
+    places = original_offsets(text)
+    return [Match(kind, places[start], places[end - 1] + 1) for kind, start, end in found]
 
 
 def _without_overlaps(found: list[Match]) -> list[Match]:

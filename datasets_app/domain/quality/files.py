@@ -25,13 +25,19 @@ OnBytes = Callable[[int], None]
 
 
 class CheckedFile:
-    """A file to be checked: ``kind`` is what it holds, told or guessed.
+    """A file to be checked. ``kind`` is one of :data:`KINDS`, or None to guess.
 
-    ``kind`` is None if the file can't be read at all; ``findings()`` then says why.
+    Afterwards ``kind`` is what the file holds, or None if it can't be read at all; ``findings()``
+    then says why. ``with_metadata`` looks at the ``.meta.yaml`` beside the file.
     """
 
     def __init__(
-        self, path: Path, kind: str | None = None, *, with_metadata: bool = True, limits: Limits = DEFAULT_LIMITS
+        self,
+        path: Path,
+        kind: str | None = None,
+        *,
+        with_metadata: bool = True,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.path, self.limits, self.with_metadata = path, limits, with_metadata
         self._unreadable: UnreadableFile | None = None
@@ -69,13 +75,6 @@ class CheckedFile:
                 yield item if isinstance(item, LineError) else parse_label(*item)
         if empty:
             raise UnreadableFile("is empty; expected one JSON object per line")
-
-
-def check_file(
-    path: Path, kind: str | None = None, *, with_metadata: bool = True, limits: Limits = DEFAULT_LIMITS
-) -> CheckedFile:
-    """``kind`` is one of :data:`KINDS`, or None to guess. The ``.meta.yaml`` beside is looked at."""
-    return CheckedFile(path, kind, with_metadata=with_metadata, limits=limits)
 
 
 def guessed_kind(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:

@@ -37,24 +37,25 @@ class PersonalDataSearch:
         self._session: str | None = None
 
     def turn(self, turn: TurnRecord) -> list[Finding] | None:
+        session_id, _, _, text, tags, persona_id, _, metadata, extra, _ = turn
         found: list[Finding] = []
         clean = self._clean
-        matches = find(turn.text)
+        matches = find(text)
         if matches:
             found += self._findings(turn, "text", matches)
-        for tag in turn.tags:
-            if tag not in clean:
+        if not clean.issuperset(tags):
+            for tag in tags:
                 found += self._search(turn, ("tags", "", tag))
-        if turn.session_id != self._session:
+        if session_id != self._session:
             # The id is on every line of the session, but is one thing to mend.
-            self._session = turn.session_id
-            found += self._search(turn, ("session_id", "", turn.session_id))
-        if turn.persona_id is not None and turn.persona_id not in clean:
-            found += self._search(turn, ("persona_id", "", turn.persona_id))
-        if turn.metadata:
-            found += self._search_all(turn, turn.metadata, "metadata")
-        if turn.extra:
-            found += self._search_all(turn, turn.extra, "")
+            self._session = session_id
+            found += self._search(turn, ("session_id", "", session_id))
+        if persona_id is not None and persona_id not in clean:
+            found += self._search(turn, ("persona_id", "", persona_id))
+        if metadata:
+            found += self._search_all(turn, metadata, "metadata")
+        if extra:
+            found += self._search_all(turn, extra, "")
         return found or None
 
     def label(self, record: LabelRecord) -> list[Finding] | None:
@@ -69,9 +70,28 @@ class PersonalDataSearch:
 
     def _search_all(
         self, record: TurnRecord | LabelRecord, value: dict[str, Any], field: str
-    ) -> Iterator[Finding]:
-        for where in strings_within(value, field, self._clean):
-            yield from self._search(record, where)
+    ) -> Iterable[Finding]:
+        if self._is_known_clean(value):
+            return ()
+        return (
+            finding
+            for where in strings_within(value, field, self._clean)
+            for finding in self._search(record, where)
+        )
+
+    def _is_known_clean(self, value: dict[str, Any]) -> bool:
+        """Whether a flat object has nothing new in it: true of most metadata, and quickly told."""
+        clean = self._clean
+        for key, item in value.items():
+            kind = type(item)
+            if key not in clean:
+                return False
+            if kind is str:
+                if item not in clean:
+                    return False
+            elif kind is dict or kind is list or (kind is int and item >= SMALLEST_NUMBER_SEARCHED):
+                return False
+        return True
 
     def _search(self, record: TurnRecord | LabelRecord, where: Place) -> Iterator[Finding]:
         field, said, text = where

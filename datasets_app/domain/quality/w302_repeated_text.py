@@ -30,10 +30,9 @@ class RepeatedText(Check):
         self._session: str | None = None
 
     def turn(self, turn: TurnRecord) -> Findings:
-        text = turn.text
-        if turn.role != "assistant" or len(text) < SHORTEST_CHARACTERS:
+        if turn.role != "assistant":
             return None
-        text = text.strip()
+        text = turn.text.strip()
         if len(text) < SHORTEST_CHARACTERS:
             return None
         if turn.session_id != self._session:

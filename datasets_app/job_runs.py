@@ -3,8 +3,6 @@
 A worker claims a row by a conditional update, beats while it works, and writes its result in
 the transaction that holds its changes. A worker that dies leaves a row whose heartbeat stops;
 ``recover`` gives the row to another. So a task may run twice, but is never applied twice.
-
-This is the only module that knows the queue.
 """
 
 import logging
@@ -17,18 +15,11 @@ from datetime import datetime, timedelta
 from os import getpid
 from typing import Any
 
-import django_rq
-import redis
-from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
-from rq.exceptions import NoSuchJobError
-from rq.job import Job, JobStatus
 
-from alignmenter_site import embedded
-from alignmenter_site.embedded import EmbeddedServiceError
-from datasets_app import audit
+from datasets_app import audit, job_queue
 from datasets_app.models import Dataset, JobRun
 from datasets_app.models.job_run import LOST_AFTER
 from datasets_app.operations.progress import Cancelled, ProgressCallback, ignore
@@ -36,7 +27,6 @@ from datasets_app.operations.refused import Refused
 
 log = logging.getLogger(__name__)
 
-QUEUE = "default"
 BEAT_SECONDS = 1.0
 # A job that takes its worker down again and again must not do so for ever.
 MAX_ATTEMPTS = 20
@@ -123,24 +113,20 @@ def retry(job_run: JobRun, *, actor: Any) -> bool:
     return bool(again)
 
 
+def queue_is_up() -> bool:
+    """Whether a job that is enqueued now would reach a worker."""
+    return job_queue.is_up()
+
+
 def _send(job_run: JobRun) -> None:
-    """Hand the id to the queue. If that fails the row waits, and ``recover`` sends it later."""
+    """Hand the number to the queue. If that fails the row waits, and ``recover`` sends it later."""
     try:
-        _queue().enqueue_call(
-            perform, args=(job_run.pk,), job_id=_queue_id(job_run), result_ttl=0, failure_ttl=3600
-        )
-    except (redis.RedisError, OSError, EmbeddedServiceError) as error:
-        log.warning("job %s waits: the queue can't be reached (%s)", job_run.pk, type(error).__name__)
+        job_queue.send(job_run.pk, _message_id(job_run))
+    except job_queue.QueueUnreachable as error:
+        log.warning("job %s waits: the queue can't be reached (%s)", job_run.pk, error)
 
 
-def _queue(*, again: bool = False) -> Any:
-    """The queue, on the application's own server where no other is given."""
-    if settings.EMBEDDED_VALKEY:
-        embedded.ensure_valkey(settings.VAR_DIR, again=again)
-    return django_rq.get_queue(QUEUE)
-
-
-def _queue_id(job_run: JobRun) -> str:
+def _message_id(job_run: JobRun) -> str:
     return f"job-run-{job_run.pk}-{job_run.queued_at:%Y%m%dT%H%M%S%f}"
 
 
@@ -375,12 +361,9 @@ def _take_back(row: JobRun, now: datetime) -> int:
 
 def _send_again(row: JobRun, now: datetime) -> int:
     try:
-        status = Job.fetch(_queue_id(row), connection=_queue().connection).get_status()
-    except NoSuchJobError:
-        status = None
-    except (redis.RedisError, OSError, EmbeddedServiceError):
-        return 0
-    if status == JobStatus.QUEUED:
+        if job_queue.is_waiting(_message_id(row)):
+            return 0
+    except job_queue.QueueUnreachable:
         return 0
     # Popped but never claimed, or forgotten by a restarted queue.
     if not JobRun.objects.filter(pk=row.pk, state="queued", queued_at=row.queued_at).update(queued_at=now):
@@ -388,16 +371,3 @@ def _send_again(row: JobRun, now: datetime) -> int:
     row.queued_at = now
     _send(row)
     return 1
-
-
-def queue_is_up() -> bool:
-    try:
-        return bool(_queue().connection.ping())
-    except (redis.RedisError, OSError, EmbeddedServiceError):
-        return False
-
-
-def work() -> None:
-    """Run a worker until it is told to stop. Ends with an error if the queue can't be reached."""
-    _queue(again=True)
-    django_rq.get_worker(QUEUE).work(logging_level="WARNING")

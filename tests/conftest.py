@@ -147,7 +147,9 @@ def _descendants(pid: int) -> list[int]:
 
 
 @pytest.fixture
-def processes(transactional_db: None, queue: None, environment: dict[str, str], tmp_path: Path) -> Iterator[Processes]:
+def processes(
+    transactional_db: None, queue: None, environment: dict[str, str], tmp_path: Path
+) -> Iterator[Processes]:
     processes = Processes(environment, tmp_path / "processes.log")
     yield processes
     processes.stop()

@@ -9,7 +9,9 @@ from datasets_app.models import Dataset
 from datasets_app.operations.import_dataset import Options, Source, import_dataset
 
 
-def turn(session_id: str = "s1", turn_index: int = 1, role: str | None = None, **fields: Any) -> dict[str, Any]:
+def turn(
+    session_id: str = "s1", turn_index: int = 1, role: str | None = None, **fields: Any
+) -> dict[str, Any]:
     role = role or ("user" if turn_index % 2 else "assistant")
     text = fields.pop("text", f"What {role} says as number {turn_index} of {session_id}.")
     return {"session_id": session_id, "turn_index": turn_index, "role": role, "text": text, **fields}
@@ -25,7 +27,9 @@ def sessions(count: int, turns: int = 2, **fields: Any) -> list[dict[str, Any]]:
 
 def jsonl(lines: Iterable[Any]) -> bytes:
     """Objects as lines; bytes are taken as they are."""
-    return b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines)
+    return b"".join(
+        (line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines
+    )
 
 
 def write(path: Path, lines: Iterable[Any]) -> Path:

@@ -4,7 +4,6 @@ import csv
 import gzip
 import hashlib
 import io
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +12,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import msgspec
 from django.db import transaction
 
 from datasets_app import audit
@@ -160,11 +160,14 @@ def _csv(dataset: Dataset, selection: Selection) -> Blocks:
 
 def _csv_row(turn: TurnRecord) -> list[str]:
     def as_json(value: object) -> str:
-        return "" if value is None else json.dumps(value, ensure_ascii=False)
+        return "" if value is None else _encode(value).decode()
 
     cells = [turn.session_id, str(turn.turn_index), turn.role, turn.text, as_json(turn.tags)]
     cells += [turn.persona_id or "", turn.timestamp or "", as_json(turn.metadata), as_json(turn.extra)]
     return [safe_cell(cell) for cell in cells]
+
+
+_encode = msgspec.json.Encoder().encode
 
 
 def _csv_rows(rows: Iterable[list[str]]) -> bytes:

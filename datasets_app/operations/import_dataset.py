@@ -121,22 +121,25 @@ def _refuse_problems(surveyed: list[_Surveyed], options: Options) -> None:
 def refusal(problems: list[tuple[str, list[Finding], int]]) -> Refused:
     """The refusal that lists what is wrong in each file (name, findings, how many in all)."""
     total = sum(count for _, _, count in problems)
-    listed = [
-        {
-            "file": name,
-            "line": item.line,
-            "code": item.code,
-            "message": item.message,
-            "session_id": item.session_id,
-        }
-        for name, findings, _ in problems
-        for item in findings
-    ]
+    listed = [item for name, findings, _ in problems for item in _listed(name, findings)]
     return Refused(
         f"Nothing was imported: {total:,} problem{'s' if total != 1 else ''}. Mend the file, or keep "
         "the sound sessions and set the others aside (quarantine).",
         {"problems": listed[:100], "problem_total": total},
     )
+
+
+def _listed(name: str, findings: list[Finding]) -> list[dict[str, Any]]:
+    return [
+        {
+            "file": name,
+            "line": finding.line,
+            "code": finding.code,
+            "message": finding.message,
+            "session_id": finding.session_id,
+        }
+        for finding in findings
+    ]
 
 
 def _import_file(
@@ -158,7 +161,6 @@ def _import_file(
     )
     if file_sha256(source.path) != digest:
         raise Refused(f"{source.name} was changed while it was read; nothing was imported. Try again.")
-    quarantined = len(result.problems.sessions)
     entry = {
         "name": source.name,
         "sha256": digest,
@@ -166,35 +168,38 @@ def _import_file(
         "sessions": len(keys),
         "turns": turn_count,
         "sessions_already_there": len(skipped),
-        "quarantined_sessions": quarantined,
         "reordered": file.format == "turns" and file.reordered,
-        "problems": [
-            {
-                "file": source.name,
-                "line": found.line,
-                "code": found.code,
-                "message": found.message,
-                "session_id": found.session_id,
-            }
-            for found in result.problems.listed
-        ],
+    }
+    if result.problems.total:
+        entry |= _set_aside(item, quarantine_dir)
+    _remember(dataset, source, entry)
+    _take_over_metadata(dataset, source)
+    return entry | _extend(dataset, keys)
+
+
+def _set_aside(item: _Surveyed, quarantine_dir: Path | None) -> dict[str, Any]:
+    source, file, result = item
+    entry: dict[str, Any] = {
+        "quarantined_sessions": len(result.problems.sessions),
+        "problems": _listed(source.name, result.problems.listed),
         "problem_total": result.problems.total,
     }
-    if result.problems.total and quarantine_dir is not None:
+    if quarantine_dir is not None:
         entry["quarantine"] = write_quarantine(file, result.problems, quarantine_dir)
+    return entry
+
+
+def _remember(dataset: Dataset, source: Source, entry: dict[str, Any]) -> None:
     SourceFile.objects.create(
         dataset=dataset,
         name=source.name[-255:],
-        sha256=digest,
+        sha256=entry["sha256"],
         size=source.path.stat().st_size,
-        format=file.format,
-        session_count=len(keys),
-        turn_count=turn_count,
-        quarantined_sessions=quarantined,
+        format=entry["format"],
+        session_count=entry["sessions"],
+        turn_count=entry["turns"],
+        quarantined_sessions=entry.get("quarantined_sessions", 0),
     )
-    entry.update(_extend(dataset, keys))
-    _take_over_metadata(dataset, source)
-    return entry
 
 
 def _settle_existing(dataset: Dataset, item: _Surveyed, options: Options, progress: "_Progress") -> set[str]:

@@ -105,7 +105,10 @@ def test_an_openai_file_comes_out_as_it_went_in(tmp_path: Path) -> None:
     path = tmp_path / "turns.jsonl"
     path.write_bytes(exported(stored))
     imported(path, name="again")
-    assert objects(exported(Dataset.objects.get(name="again"), format="openai"))[0]["messages"] == chat["messages"]
+    assert (
+        objects(exported(Dataset.objects.get(name="again"), format="openai"))[0]["messages"]
+        == chat["messages"]
+    )
 
 
 def test_sharegpt_speakers_come_out_as_they_went_in(tmp_path: Path) -> None:
@@ -119,13 +122,19 @@ def test_sharegpt_speakers_come_out_as_they_went_in(tmp_path: Path) -> None:
 def test_csv_is_safe_to_open_in_a_spreadsheet(tmp_path: Path) -> None:
     texts = ['=HYPERLINK("http://x")', "+1", "-1", "@sum", "\t=1", "'quoted", 'say "hi", twice\nline']
     lines = [turn("s", n, role="user", text=text) for n, text in enumerate(texts, 1)]
-    rows = list(csv.DictReader(io.StringIO(exported(dataset(tmp_path, lines), format="csv").decode(), newline="")))
+    rows = list(
+        csv.DictReader(io.StringIO(exported(dataset(tmp_path, lines), format="csv").decode(), newline=""))
+    )
     assert [row["text"] for row in rows] == ["'" + text for text in texts[:6]] + texts[6:]
     assert all(not re.match(r"[=+\-@\t\r]", cell) for row in rows for cell in row.values())
 
 
 def test_a_selection_is_of_whole_sessions(tmp_path: Path) -> None:
-    lines = [*session("a", persona_id="p"), turn("b", 1, persona_id="q"), turn("b", 2, persona_id="q", tags=["t"])]
+    lines = [
+        *session("a", persona_id="p"),
+        turn("b", 1, persona_id="q"),
+        turn("b", 2, persona_id="q", tags=["t"]),
+    ]
     stored = dataset(tmp_path, lines)
     by_persona = objects(exported(stored, selection=Selection(persona="p")))
     assert {line["session_id"] for line in by_persona} == {"a"}

@@ -48,14 +48,24 @@ def test_the_import_is_in_the_audit_trail_without_any_text(tmp_path: Path) -> No
 def test_cut_json_a_wrong_role_and_a_gap_are_all_named_and_nothing_is_saved(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.jsonl",
-        [turn("a", 1), b'{"session_id": "a", "turn_index": 2, "te', turn("b", 1, role="system"), turn("c", 3)],
+        [
+            turn("a", 1),
+            b'{"session_id": "a", "turn_index": 2, "te',
+            turn("b", 1, role="system"),
+            turn("c", 3),
+        ],
     )
     assert refused(path) == [(2, "E101"), (3, "E103"), (4, "E201")]
     assert not Dataset.objects.exists()
 
 
 def test_quarantine_imports_the_sound_sessions_and_keeps_the_rest_byte_for_byte(tmp_path: Path) -> None:
-    bad = [turn("a", 1), b'{"session_id": "a", "turn_index": 2, "te', turn("b", 1, role="system"), turn("c", 3)]
+    bad = [
+        turn("a", 1),
+        b'{"session_id": "a", "turn_index": 2, "te',
+        turn("b", 1, role="system"),
+        turn("c", 3),
+    ]
     path = write(tmp_path / "a.jsonl", [*bad, *session("good")])
     result = imported(path, quarantine=True, quarantine_dir=tmp_path)
     assert list(Session.objects.values_list("session_id", flat=True)) == ["good"]
@@ -279,7 +289,12 @@ def test_data_of_another_origin_is_kept_apart(tmp_path: Path) -> None:
 def test_openai_and_sharegpt_files_are_recognised(tmp_path: Path) -> None:
     chat = {"messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hi"}]}
     chat["messages"].append({"role": "assistant", "content": "Hello"})
-    share = {"id": "c7", "conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]}
+    share = {
+        "id": "c7",
+        "conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}],
+    }
     assert imported(write(tmp_path / "chat.jsonl", [chat]), name="chat")["files"][0]["format"] == "openai"
-    assert imported(write(tmp_path / "share.jsonl", [share]), name="share")["files"][0]["format"] == "sharegpt"
+    assert (
+        imported(write(tmp_path / "share.jsonl", [share]), name="share")["files"][0]["format"] == "sharegpt"
+    )
     assert set(Session.objects.values_list("session_id", flat=True)) == {"chat-000001", "c7"}

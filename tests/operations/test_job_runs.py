@@ -64,9 +64,13 @@ def test_quarantined_lines_are_kept_for_download(processes: Any, wait_until: Any
     assert Session.objects.count() == 2
 
 
-def test_an_export_is_kept_with_its_digest_until_its_date(processes: Any, wait_until: Any, tmp_path: Path) -> None:
+def test_an_export_is_kept_with_its_digest_until_its_date(
+    processes: Any, wait_until: Any, tmp_path: Path
+) -> None:
     stored = dataset(tmp_path, sessions(5))
-    job = job_runs.start("export_dataset", actor=None, dataset=stored, parameters={"format": "turns", "gzip": True})
+    job = job_runs.start(
+        "export_dataset", actor=None, dataset=stored, parameters={"format": "turns", "gzip": True}
+    )
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done")
     export = job.files.get(kind="export")
@@ -204,7 +208,9 @@ def test_the_queue_holds_nothing_but_the_number_of_the_job(queue: None) -> None:
     job_runs.enqueue(job)
     server = django_rq.get_connection("default")
     held = b"".join(
-        b"".join(server.hgetall(key).values()) for key in server.scan_iter("rq:job:*") if server.type(key) == b"hash"
+        b"".join(server.hgetall(key).values())
+        for key in server.scan_iter("rq:job:*")
+        if server.type(key) == b"hash"
     )
     assert held
     assert b"canary" not in held

@@ -2,11 +2,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app import job_runs
+from datasets_app import job_queue
 
 
 class Command(BaseCommand):
     help = "Carry out background jobs until stopped. Run as many as you like, on any machine."
 
     def handle(self, **_: Any) -> None:
-        job_runs.work()
+        job_queue.work()

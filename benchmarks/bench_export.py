@@ -1,0 +1,88 @@
+"""Export of a dataset to JSONL, against a server-side COPY (SELECT …) TO STDOUT of the same rows.
+
+The baseline lets the server make a JSON object of every row (row_to_json) and writes to a file what
+comes. For the curious, the same without JSON is printed too: the columns in COPY's own text form.
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+from benchmarks.harness import measured, servers, told, write_turns
+
+ROWS = """
+SELECT s.session_id, t.turn_index, t.role, t.text, t.tags, s.persona_id, t.timestamp, t.metadata, t.extra
+FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+ORDER BY t.session_id, t.turn_index
+"""
+BASELINES = {
+    "baseline": f"COPY (SELECT row_to_json(x) FROM ({ROWS}) x) TO STDOUT "
+    r"(FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')",
+    "columns": f"COPY ({ROWS}) TO STDOUT",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--child", choices=[*BASELINES, "turns", "openai", "csv"], help=argparse.SUPPRESS)
+    parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        return child(given.child, given.out)
+    with servers() as folder:
+        write_turns(folder / "bench.jsonl", given.turns)
+        fill(folder / "bench.jsonl")
+        baseline: list[float] = []
+        ours: list[float] = []
+        memory: list[float] = []
+        for _ in range(given.rounds):
+            baseline.append(run("baseline", folder)["seconds"])
+            result = run("turns", folder)
+            ours.append(result["seconds"])
+            memory.append(result["rss_mb"])
+        told("export", given.turns, baseline, ours, 0.7)
+        print(f"export: peak RSS {max(memory):.0f} MB")
+        for other in ("columns", "openai", "csv"):
+            result = run(other, folder)
+            print(
+                f"export, {other}: {given.turns / result['seconds']:,.0f} rows/s, {result['rss_mb']:.0f} MB"
+            )
+    return None
+
+
+def run(what: str, folder: Path) -> dict[str, float]:
+    return measured("benchmarks.bench_export", "--child", what, "--out", folder / "out")
+
+
+def fill(path: Path) -> None:
+    from datasets_app.operations.import_dataset import Source, import_dataset
+
+    import_dataset([Source(path, path.name)], name="bench")
+
+
+def child(what: str, out: Path) -> None:
+    import django
+
+    django.setup()
+    from django.db import connection
+
+    from datasets_app.models import Dataset
+    from datasets_app.operations.export_dataset import export_dataset
+
+    dataset = Dataset.objects.get()
+    start = time.perf_counter()
+    with out.open("wb") as file:
+        if what in BASELINES:
+            with connection.cursor() as cursor, cursor.copy(BASELINES[what]) as copy:
+                for row in copy:
+                    file.write(row)
+        else:
+            export_dataset(dataset, file, format=what)
+    print(json.dumps({"seconds": time.perf_counter() - start}))
+
+
+if __name__ == "__main__":
+    main()

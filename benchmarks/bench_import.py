@@ -1,0 +1,103 @@
+"""Import into the indexed tables, against a bare COPY of the same rows into the same tables.
+
+The baseline is given its rows ready in COPY's own text form, so that it does nothing but send
+them; ours reads the JSONL, checks every line, and sends. Each round empties the tables first.
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+from benchmarks.harness import measured, servers, told, write_turns
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        return import_file(given.child)
+    with servers() as folder:
+        small, large = folder / "small.jsonl", folder / "large.jsonl"
+        write_turns(small, given.turns // 10)
+        write_turns(large, given.turns)
+        baseline: list[float] = []
+        ours: list[float] = []
+        memory: list[float] = []
+        prepare(large, folder)
+        for _ in range(given.rounds):
+            empty()
+            baseline.append(bare_copy(folder))
+            empty()
+            result = measured("benchmarks.bench_import", "--child", large)
+            ours.append(result["seconds"])
+            memory.append(result["rss_mb"])
+        empty()
+        little = measured("benchmarks.bench_import", "--child", small)["rss_mb"]
+        told("import", given.turns, baseline, ours, 0.6)
+        print(
+            f"import: peak RSS {max(memory):.0f} MB for {given.turns:,} turns, {little:.0f} MB for a tenth "
+            "(wanted: under 300, flat)"
+        )
+    return None
+
+
+def import_file(path: Path) -> None:
+    import django
+
+    django.setup()
+    from datasets_app.operations.import_dataset import Source, import_dataset
+
+    start = time.perf_counter()
+    import_dataset([Source(path, path.name)], name="bench")
+    print(json.dumps({"seconds": time.perf_counter() - start}))
+
+
+def empty() -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE datasets_app_dataset CASCADE")
+        cursor.execute("CHECKPOINT") if _may_checkpoint(cursor) else None
+
+
+def _may_checkpoint(cursor: object) -> bool:
+    cursor.execute("SELECT pg_has_role(current_user, 'pg_checkpoint', 'MEMBER')")  # type: ignore[attr-defined]
+    return bool(cursor.fetchone()[0])  # type: ignore[attr-defined]
+
+
+def prepare(path: Path, folder: Path) -> None:
+    """Import once, and keep the rows as COPY writes them."""
+    from django.db import connection
+
+    import_file(path)
+    for table in ("dataset", "session", "turn"):
+        with (
+            connection.cursor() as cursor,
+            cursor.copy(f"COPY (SELECT * FROM datasets_app_{table} ORDER BY id) TO STDOUT") as copy,
+            (folder / table).open("wb") as file,
+        ):
+            for row in copy:
+                file.write(row)
+
+
+def bare_copy(folder: Path) -> float:
+    from django.db import connection, transaction
+
+    start = time.perf_counter()
+    with transaction.atomic(), connection.cursor() as cursor:
+        for table in ("dataset", "session", "turn"):
+            with (
+                cursor.copy(f"COPY datasets_app_{table} FROM STDIN") as copy,
+                (folder / table).open("rb") as file,
+            ):
+                while block := file.read(1 << 16):
+                    copy.write(block)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""What the benchmarks share: servers of their own, data, and the measuring of a child process."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parent.parent
+WORDS = [
+    "the",
+    "a",
+    "of",
+    "and",
+    "to",
+    "in",
+    "is",
+    "it",
+    "you",
+    "that",
+    "for",
+    "on",
+    "with",
+    "as",
+    "are",
+    "be",
+    "at",
+    "this",
+    "have",
+    "from",
+    "or",
+    "had",
+    "by",
+    "word",
+    "but",
+    "not",
+    "what",
+    "all",
+    "were",
+    "we",
+    "when",
+    "your",
+    "can",
+    "said",
+    "there",
+    "use",
+    "an",
+    "each",
+    "which",
+    "she",
+    "do",
+    "how",
+    "their",
+    "if",
+    "will",
+    "up",
+    "other",
+    "about",
+    "out",
+    "many",
+    "then",
+    "them",
+    "these",
+    "so",
+    "some",
+    "her",
+    "would",
+    "make",
+    "like",
+    "him",
+    "into",
+    "time",
+    "has",
+    "look",
+    "two",
+    "more",
+    "write",
+    "go",
+    "see",
+    "number",
+    "no",
+    "way",
+    "could",
+    "people",
+    "my",
+    "than",
+    "first",
+    "water",
+    "been",
+    "call",
+    "who",
+    "oil",
+    "its",
+    "now",
+    "find",
+    "long",
+    "down",
+    "day",
+    "did",
+    "get",
+    "come",
+    "made",
+    "may",
+    "part",
+    "account",
+    "order",
+    "delivery",
+    "refund",
+    "invoice",
+    "password",
+    "reset",
+    "customer",
+    "service",
+    "update",
+    "payment",
+    "address",
+    "shipping",
+    "support",
+]
+
+
+@contextmanager
+def servers() -> Iterator[Path]:
+    """A folder with PostgreSQL and Valkey of this run, migrated; all gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="alignmenter-bench-", ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o711)
+        os.environ["ALIGNMENTER_VAR_DIR"] = str(Path(folder, "var"))
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "alignmenter_site.settings")
+        os.environ.update(ALIGNMENTER_HTTPS="off", LOG_LEVEL="WARNING")
+        for given in ("DATABASE_URL", "REDIS_URL"):
+            os.environ.pop(given, None)
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0)
+        yield Path(folder)
+
+
+def write_turns(path: Path, count: int, *, turns_per_session: int = 6) -> None:
+    """A conversation file of about 330 bytes a line, with tags, timestamps and metadata."""
+    chance = random.Random(42)
+    with path.open("w") as file:
+        for number in range(count):
+            session, index = divmod(number, turns_per_session)
+            line = {
+                "session_id": f"session-{session:08d}",
+                "turn_index": index + 1,
+                "role": "assistant" if index % 2 else "user",
+                "text": " ".join(chance.choices(WORDS, k=chance.randint(5, 45))) + f" {number}.",
+                "tags": [f"scenario:{WORDS[session % 7]}"],
+                "persona_id": "default_v1",
+                "timestamp": f"2025-11-{session % 28 + 1:02d}T14:{index:02d}:00Z",
+                "metadata": {"model": "recorded", "temperature": 0.2},
+            }
+            file.write(json.dumps(line) + "\n")
+
+
+def measured(module: str, *arguments: Any) -> dict[str, float]:
+    """Run ``python -m module arguments`` and give what it prints as JSON, with its peak RSS in MB."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, *map(str, arguments)], stdout=subprocess.PIPE, cwd=PROJECT
+    )
+    assert process.stdout is not None
+    printed = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        sys.exit(f"{module} {' '.join(map(str, arguments))} failed")
+    kilobytes = usage.ru_maxrss if sys.platform != "darwin" else usage.ru_maxrss / 1024
+    result: dict[str, float] = json.loads(printed.splitlines()[-1])
+    return result | {"rss_mb": kilobytes / 1024}
+
+
+def seconds(function: Any) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def told(name: str, rows: int, baseline: list[float], ours: list[float], wanted: float) -> None:
+    """Print both rates and the ratio of the medians."""
+    ratio = median(baseline) / median(ours)
+    print(f"{name}: baseline {rows / median(baseline):,.0f} rows/s, ours {rows / median(ours):,.0f} rows/s")
+    print(f"{name}: ratio {ratio:.2f} (wanted: at least {wanted})")

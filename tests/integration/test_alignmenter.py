@@ -1,0 +1,130 @@
+"""The real tool takes our files as they are: it scores every answer, and learns from every label."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotations_app.operations.export_annotations import export_annotations
+from annotations_app.operations.load_demo import DIRECTORY, load_demo
+from datasets_app.models import Dataset, Persona
+from datasets_app.operations.export_dataset import export_to_path
+from datasets_app.storage.turn_reader import Selection
+
+TOOL = Path(sys.executable).with_name("alignmenter")
+Tool = Callable[..., subprocess.CompletedProcess[str]]
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alignmenter(tmp_path: Path) -> Tool:
+    """Runs the tool where it can reach nothing but the test's own folder and memory."""
+    assert TOOL.exists(), "alignmenter is missing: pip install -r requirements-dev.txt"
+    # It commits to disk for every turn; memory is where that costs nothing.
+    scratch = "/dev/shm" if os.access("/dev/shm", os.W_OK) else str(tmp_path)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": scratch, "NO_COLOR": "1"}
+
+    def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [TOOL, *map(str, arguments)],
+            capture_output=True, text=True, timeout=120, cwd=tmp_path, env=environment,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """The demonstration data, exported as a curator and a lead would."""
+    load_demo()
+    dataset = Dataset.objects.get()
+    made = {name: tmp_path / name for name in ("demo.jsonl", "labels.jsonl", "personas/default_v1.yaml")}
+    export_to_path(dataset, made["demo.jsonl"])
+    with made["labels.jsonl"].open("wb") as out:
+        export_annotations(dataset, persona="default_v1", out=out)
+    made["personas/default_v1.yaml"].parent.mkdir()
+    made["personas/default_v1.yaml"].write_text(Persona.objects.get().yaml)
+    return {path.name: path for path in made.values()}
+
+
+def run_scores(out: Path) -> dict[str, Any]:
+    (results,) = out.glob("*/results.json")
+    scores: dict[str, Any] = json.loads(results.read_text())["scores"]["primary"]
+    return scores
+
+
+def test_a_run_scores_every_answer_of_an_exported_dataset(
+    alignmenter: Tool, files: dict[str, Path], tmp_path: Path
+) -> None:
+    alignmenter(
+        "run", "--model", "recorded:none", "--dataset", files["demo.jsonl"],
+        "--persona", files["default_v1.yaml"], "--embedding", "hashed", "--out", tmp_path / "out",
+    )  # fmt: skip
+    scores = run_scores(tmp_path / "out")
+    assert (scores["authenticity"]["turns"], scores["safety"]["turns"]) == (30, 30)
+    # The persona's words are met in the answers, on both sides.
+    assert scores["authenticity"]["preferred_hits"] > 0
+    assert scores["authenticity"]["avoid_hits"] > 0
+
+
+def test_a_part_of_a_dataset_is_scored_as_well(
+    alignmenter: Tool, files: dict[str, Path], tmp_path: Path
+) -> None:
+    part = tmp_path / "traps.jsonl"
+    export_to_path(Dataset.objects.get(), part, selection=Selection(tag="scenario:safety_trap"))
+    alignmenter(
+        "run", "--model", "recorded:none", "--dataset", part, "--persona", files["default_v1.yaml"],
+        "--embedding", "hashed", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert run_scores(tmp_path / "out")["safety"]["turns"] == 5
+
+
+def test_a_calibration_learns_from_every_exported_label(
+    alignmenter: Tool, files: dict[str, Path], tmp_path: Path
+) -> None:
+    done = alignmenter(
+        "calibrate-persona", "--persona-path", files["default_v1.yaml"],
+        "--dataset", files["labels.jsonl"], "--out", tmp_path / "weights.json",
+    )  # fmt: skip
+    assert "Loaded 90 labeled samples" in done.stdout
+    assert "Skipped" not in done.stdout
+    weights = json.loads((tmp_path / "weights.json").read_text())["trait_model"]["token_weights"]
+    assert any(weight > 0 for weight in weights.values())
+    assert any(weight < 0 for weight in weights.values())
+
+
+@pytest.mark.parametrize("check", [("lint", "--strict", "--persona-dir"), ("validate", "--strict")])
+def test_its_own_checks_find_nothing_wrong(
+    alignmenter: Tool, files: dict[str, Path], check: tuple[str, ...]
+) -> None:
+    command, *options = check
+    folder = [files["default_v1.yaml"].parent] if options[-1] == "--persona-dir" else []
+    alignmenter("dataset", command, files["demo.jsonl"], *options, *folder)
+
+
+def test_its_manifest_knows_the_exported_file_again(
+    alignmenter: Tool, files: dict[str, Path], tmp_path: Path
+) -> None:
+    manifest = tmp_path / "manifest.json"
+    alignmenter("dataset", "manifest", files["demo.jsonl"], "--out", manifest)
+    assert json.loads(manifest.read_text())["record_count"] == 60
+    alignmenter("dataset", "manifest", files["demo.jsonl"], "--verify", manifest)
+
+
+def test_the_demo_that_was_imported_is_the_demo_that_comes_out(files: dict[str, Path]) -> None:
+    def lines(path: Path) -> list[Any]:
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    assert lines(files["demo.jsonl"]) == lines(DIRECTORY / "demo_conversations.jsonl")
+    ours, given = lines(files["labels.jsonl"]), lines(DIRECTORY / "demo_labels.jsonl")
+    assert sorted(map(json.dumps, (dict(sorted(item.items())) for item in ours))) == sorted(
+        map(json.dumps, (dict(sorted(item.items())) for item in given))
+    )

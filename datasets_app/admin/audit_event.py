@@ -10,17 +10,21 @@ from unfold.paginator import InfinitePaginator
 from datasets_app.admin.pages import render_page, require
 from datasets_app.admin.read_only import ReadOnlyAdmin
 from datasets_app.models import AuditEvent
-from datasets_app.templatetags.datasets_display import plain_facts, words
+from datasets_app.templatetags.datasets_display import moment, plain_facts, words
 
 
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
-    list_display = ["at", "actor", "what", "dataset_name", "summary"]
-    list_display_links = ["at"]
+    list_display = ["when", "actor", "what", "dataset_name", "summary"]
+    list_display_links = ["when"]
     search_fields = ["dataset_name__exact", "actor__exact", "action__exact"]
     search_help_text = "The whole name of a dataset, a person or an action"
     # Counting a trail of millions for a page number nobody asks for would take longer than the page.
     paginator = InfinitePaginator
+
+    @display(description="When")
+    def when(self, event: AuditEvent) -> str:
+        return moment(event.at)
 
     @display(description="Action")
     def what(self, event: AuditEvent) -> str:
@@ -28,7 +32,8 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @display(description="Details")
     def summary(self, event: AuditEvent) -> str:
-        text = ", ".join(f"{name}: {value}" for name, value in plain_facts(event.details))
+        short = {key: value for key, value in event.details.items() if not isinstance(value, dict | list)}
+        text = ", ".join(f"{name}: {value}" for name, value in plain_facts(short))
         return text if len(text) < 120 else text[:119] + "…"
 
     def change_view(

@@ -13,6 +13,7 @@ from datasets_app import audit, job_runs
 from datasets_app.admin import dataset_pages, export_pages, import_pages
 from datasets_app.admin.pages import dataset_address, require, visible_dataset
 from datasets_app.models import Dataset
+from datasets_app.templatetags.datasets_display import moment
 
 STATUS_COLOURS = {"raw": "", "scrubbed": "info", "released": "success", "expired": "warning"}
 
@@ -27,7 +28,6 @@ class DatasetAdmin(ModelAdmin):
     ]  # fmt: skip
     list_filter = ["origin", "status", "legal_hold"]
     list_per_page = 50
-    show_full_result_count = False
     search_fields = ["name", "source"]
     search_help_text = "Part of a name or source"
     actions = ["check_selected", "export_selected"]
@@ -83,6 +83,14 @@ class DatasetAdmin(ModelAdmin):
             return "warnings", f"{dataset.last_warnings:,} warning{'s' * (dataset.last_warnings != 1)}"
         return "clean", "clean"
 
+    @display(description="Licence", ordering="license", empty_value="missing")
+    def show_licence(self, dataset: Dataset) -> str | None:
+        return dataset.license or None
+
+    @display(description="Changed", ordering="updated_at")
+    def show_changed(self, dataset: Dataset) -> str:
+        return moment(dataset.updated_at)
+
     @admin.action(description="Run checks", permissions=["check"])
     def check_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
         self._start_each(request, "check_dataset", queryset)
@@ -98,6 +106,9 @@ class DatasetAdmin(ModelAdmin):
         messages.success(request, f"{what} started; the start page and the job list show how far they are.")
 
     # --- the form ---
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        return super().get_form(request, obj, change=change, labels={"license": "Licence"}, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

@@ -70,7 +70,7 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "report": dataset.check_reports.first(),
         "source_files": dataset.source_files.order_by("-imported_at")[:PAGE_SIZE],
-        "active_jobs": dataset.job_runs.filter(state__in=["queued", "running"])[:5],
+        "active_jobs": dataset.job_runs.filter(state__in=["queued", "running"]).select_related("actor")[:5],
         "panels": shown,
     }
     return dataset_page(request, dataset, "overview", "", context)

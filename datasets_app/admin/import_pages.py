@@ -56,6 +56,7 @@ class OptionsForm(forms.Form):
     )
     origin = forms.ChoiceField(
         choices=Dataset.Origin,
+        initial=Dataset.Origin.EXTERNAL,
         widget=UnfoldAdminSelectWidget,
         help_text="Production data holds what real people wrote.",
     )

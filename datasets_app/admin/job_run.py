@@ -16,19 +16,21 @@ from datasets_app import job_runs
 from datasets_app.admin.pages import render_page, require
 from datasets_app.admin.read_only import ReadOnlyAdmin
 from datasets_app.models import CheckReport, JobRun
-from datasets_app.templatetags.datasets_display import words
+from datasets_app.templatetags.datasets_display import moment, words
 
 STATE_COLOURS = {
     "prepared": "", "queued": "info", "running": "info", "done": "success", "failed": "danger",
     "cancelled": "",
 }  # fmt: skip
+# The import counts bytes over several passes: of that only the share tells a person anything.
+UNITS = {"export_dataset": "turns", "check_dataset": "turns"}
 # What the result of a job holds besides counts: these have places of their own on the page.
-NOT_FACTS = {"problems", "problem_total", "report"}
+NOT_FACTS = {"problems", "problem_total", "report", "files"}
 
 
 @admin.register(JobRun)
 class JobRunAdmin(ReadOnlyAdmin):
-    list_display = ["show_job", "show_state", "dataset_name", "actor", "progress", "created_at"]
+    list_display = ["show_job", "show_state", "dataset_name", "actor", "progress", "show_created"]
     list_filter = ["state", "operation"]
     list_select_related = ["actor"]
 
@@ -43,6 +45,10 @@ class JobRunAdmin(ReadOnlyAdmin):
     @display(description="Progress")
     def progress(self, job: JobRun) -> str:
         return f"{job.percent} %" if job.percent is not None else "–"
+
+    @display(description="Asked for", ordering="created_at")
+    def show_created(self, job: JobRun) -> str:
+        return moment(job.created_at)
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -109,6 +115,8 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     report = result.get("report")
     return {
         "job": job,
+        "unit": job.unit or UNITS.get(job.operation, ""),
+        "imported_files": result.get("files") or [],
         "dataset": dataset if has("datasets_app.view_dataset") else None,
         "result": {key: value for key, value in result.items() if key not in NOT_FACTS},
         "problems": result.get("problems") or [],

@@ -8,7 +8,6 @@ class ReadOnlyAdmin(ModelAdmin):
     """For rows that only operations write: no adding, changing or deleting by hand."""
 
     list_per_page = 50
-    show_full_result_count = False
     list_disable_select_all = True
     actions = None
 

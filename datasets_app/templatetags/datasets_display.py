@@ -2,13 +2,26 @@
 
 import json
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
 from django.template.defaultfilters import filesizeformat
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 register = template.Library()
+
+# What whoever imports a file can do about a problem; where it is not said, the message says it.
+_REMEDIES = {
+    "E101": "Each line must be one JSON object; was the file cut off, or is it of another kind?",
+    "E102": "Choose the format by hand if another one was recognised.",
+    "E103": "Rename the roles, or leave out turns that are neither.",
+    "E107": "Keep one of the two.",
+    "E201": "“Renumber turns” repairs this.",
+    "E202": "Keep one of the two; which of them is right can't be guessed.",
+    "E204": "Give the session one persona_id, or split it.",
+}
 
 _STATE_KINDS = {
     "prepared": "neutral", "queued": "info", "running": "info", "done": "good", "failed": "bad",
@@ -32,6 +45,12 @@ def about(value: int | None) -> str:
         if value >= size:
             return f"{value / size:.1f} {name}".replace(".0 ", " ")
     return f"{value:,}"
+
+
+@register.filter
+def moment(value: datetime | None) -> str:
+    """21 Nov 2026 08:24, in the installation's time zone."""
+    return date_format(localtime(value), "j M Y H:i") if value else "–"
 
 
 @register.filter
@@ -103,10 +122,11 @@ def plain(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
-    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
-        return ", ".join(map(str, value))
-    if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        apart = "; " if any(isinstance(item, dict) for item in value) else ", "
+        return apart.join(map(plain, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{words(str(key)).lower()}: {plain(item)}" for key, item in value.items())
     return str(value)
 
 
@@ -116,3 +136,9 @@ def check_title(code: str) -> str:
     from datasets_app.domain import quality
 
     return quality.TITLES.get(code, "")
+
+
+@register.filter
+def remedy(code: str) -> str:
+    """What to do about a problem of an import, or nothing."""
+    return _REMEDIES.get(code, "")

@@ -1,0 +1,43 @@
+"""Signing in as each of the roles, and a dataset to look at."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from datasets_app.models import Dataset
+from tests import factories
+
+SignIn = Callable[..., Client]
+
+
+@pytest.fixture
+def sign_in(db: None) -> SignIn:
+    """A client signed in with a role, as "superuser", as "none" (no role) or as "outsider" (no staff)."""
+
+    def signed_in(role: str) -> Client:
+        user = User.objects.create(
+            username=role.replace(" ", "_"), is_staff=role != "outsider", is_superuser=role == "superuser"
+        )
+        if role not in {"superuser", "none", "outsider"}:
+            user.groups.add(Group.objects.get(name=role))
+        client = Client(raise_request_exception=True)
+        client.force_login(user)
+        client.user = user  # type: ignore[attr-defined]
+        return client
+
+    return signed_in
+
+
+@pytest.fixture
+def curator(sign_in: SignIn) -> Any:
+    return sign_in("curator")
+
+
+@pytest.fixture
+def dataset(db: None, tmp_path: Path) -> Dataset:
+    """Two sessions of two turns."""
+    return factories.dataset(tmp_path, factories.sessions(2))

@@ -1,0 +1,130 @@
+"""The import form, its preview and the job that comes of it. Nothing is imported in a request."""
+
+import hashlib
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from datasets_app.models import Dataset, JobFile, JobRun
+from tests import factories
+
+FORM = "/admin/datasets_app/dataset/import/"
+OPTIONS = {"origin": "synthetic", "format": "auto", "on_error": "abort", "dataset_name": ""}
+
+
+def upload(client: Any, content: bytes, name: str = "My logs (May).jsonl", **options: Any) -> Any:
+    return client.post(FORM, {**OPTIONS, **options, "file": SimpleUploadedFile(name, content)}, follow=True)
+
+
+@pytest.fixture
+def prepared(curator: Any, db: None) -> JobRun:
+    upload(curator, factories.jsonl(factories.session("s1", 3)))
+    return JobRun.objects.get()
+
+
+def test_an_upload_is_kept_with_a_prepared_job(curator: Any) -> None:
+    content = factories.jsonl(factories.session("s1", 3))
+    response = upload(curator, content, persona="p1", renumber="on")
+    job = JobRun.objects.get()
+    assert (job.operation, job.state, job.dataset_name) == ("import_dataset", "prepared", "My_logs_May")
+    assert job.actor == curator.user
+    assert job.parameters == {
+        "format": "auto", "origin": "synthetic", "renumber": True, "on_error": "abort", "append": False,
+        "persona": "p1",
+    }  # fmt: skip
+    kept = job.files.get()
+    assert (kept.kind, kept.name, kept.size) == ("upload", "My logs (May).jsonl", len(content))
+    assert kept.sha256 == hashlib.sha256(content).hexdigest()
+    assert kept.expires_at is not None
+    assert kept.file.name.startswith(f"jobs/{job.pk}/upload/")
+    assert kept.file.read() == content
+    page = response.content.decode()
+    assert "What user says as number 1 of s1." in page
+    assert "Nothing has been imported yet." in page
+    assert not Dataset.objects.exists()
+
+
+def test_confirming_queues_the_job_and_runs_nothing(
+    curator: Any, prepared: JobRun, queue: None, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks() as sent:
+        response = curator.post(f"{FORM}{prepared.pk}/", {**OPTIONS, "dataset_name": "may", "import": "1"})
+    prepared.refresh_from_db()
+    assert response["Location"] == reverse("admin:datasets_app_jobrun_change", args=[prepared.pk])
+    assert (prepared.state, prepared.dataset_name) == ("queued", "may")
+    assert len(sent) == 1
+    assert not Dataset.objects.exists()
+    again = curator.get(f"{FORM}{prepared.pk}/")
+    assert again.status_code == 302
+
+
+def test_options_can_be_changed_on_the_preview(curator: Any, prepared: JobRun) -> None:
+    response = curator.post(
+        f"{FORM}{prepared.pk}/",
+        {**OPTIONS, "dataset_name": "may", "format": "openai", "look": "1"},
+        follow=True,
+    )
+    prepared.refresh_from_db()
+    assert (prepared.state, prepared.parameters["format"]) == ("prepared", "openai")
+    assert "E1" in response.content.decode()
+
+
+def test_a_name_no_file_could_have_is_refused(curator: Any, prepared: JobRun) -> None:
+    for name in ("", "../up", "a b", "x" * 101):
+        response = curator.post(f"{FORM}{prepared.pk}/", {**OPTIONS, "dataset_name": name, "import": "1"})
+        assert response.status_code == 200
+    prepared.refresh_from_db()
+    assert prepared.state == "prepared"
+
+
+def test_discarding_deletes_the_job_and_its_file(curator: Any, prepared: JobRun) -> None:
+    kept = prepared.files.get()
+    storage, name = kept.file.storage, kept.file.name
+    curator.post(f"{FORM}{prepared.pk}/discard/")
+    assert not JobRun.objects.exists()
+    assert not JobFile.objects.exists()
+    assert not storage.exists(name)
+
+
+def test_a_started_job_is_not_discarded(curator: Any, prepared: JobRun) -> None:
+    JobRun.objects.update(state="running")
+    assert curator.post(f"{FORM}{prepared.pk}/discard/").status_code == 404
+    assert JobFile.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "E100"),
+        (b"\x89PNG\r\n\x1a\n\0\xff", "E1"),
+        (b'{"text": "Hi", "label": 1, "persona_id": "p"}\n', "looks like a file of labels"),
+        (b'{"session_id": "s", "turn_index": 1, "role": "system", "text": "x"}\n', "E103"),
+        (b'{"session_id": "s", "turn_index": 1, "role": "user", "text": "x", "scenario": 1}\n', "scenario"),
+        (b'{"messages": [{"role": "user", "content": "<b>Hi</b>"}]}\n', "&lt;b&gt;Hi&lt;/b&gt;"),
+    ],
+)
+def test_the_preview_says_what_it_saw(curator: Any, content: bytes, said: str) -> None:
+    assert said in upload(curator, content).content.decode()
+
+
+def test_the_same_file_and_the_same_name_are_told(curator: Any, dataset: Dataset, tmp_path: Any) -> None:
+    same = (tmp_path / "support.jsonl").read_bytes()
+    assert "imported into support" in upload(curator, same, "support.jsonl").content.decode()
+    other = factories.jsonl([factories.turn("new")])
+    assert "There is a dataset support already" in upload(curator, other, "support.jsonl").content.decode()
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b\\c.jsonl", ".jsonl", "ü" * 120 + ".jsonl"])
+def test_file_names_lead_nowhere_else(curator: Any, name: str, media: Any) -> None:
+    upload(curator, b"{}", name)
+    for kept in JobFile.objects.all():
+        assert str(media) in kept.file.path
+        assert kept.file.name.startswith(f"jobs/{kept.job_run_id}/upload/")
+
+
+def test_a_form_without_a_file_says_so(curator: Any) -> None:
+    response = curator.post(FORM, OPTIONS)
+    assert "This field is required" in response.content.decode()
+    assert not JobRun.objects.exists()

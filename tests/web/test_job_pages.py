@@ -1,0 +1,129 @@
+"""The page of a job in each of its states, and what can be done there."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from datasets_app import job_runs
+from datasets_app.models import Dataset, JobRun
+
+
+def fragment(client: Any, job: JobRun) -> str:
+    return client.get(reverse("admin:datasets_app_jobrun_progress", args=[job.pk])).content.decode()
+
+
+@pytest.mark.parametrize("state", ["queued", "running"])
+def test_an_unfinished_job_asks_again(state: str, curator: Any, dataset: Dataset, queue: None) -> None:
+    job = JobRun.objects.create(operation="export_dataset", dataset=dataset, state=state)
+    html = fragment(curator, job)
+    assert 'hx-trigger="every 1s"' in html
+    assert "Cancel" in html
+    assert "Retry" not in html
+
+
+@pytest.mark.parametrize("state", ["done", "failed", "cancelled"])
+def test_a_finished_job_asks_no_more(state: str, curator: Any, dataset: Dataset) -> None:
+    job = JobRun.objects.create(operation="export_dataset", dataset=dataset, state=state)
+    html = fragment(curator, job)
+    assert "hx-get" not in html
+    assert ("Retry" in html) == (state != "done")
+    assert 'id="cancel-job"' not in html
+
+
+def test_progress_is_told_in_numbers(curator: Any, dataset: Dataset) -> None:
+    now = timezone.now()
+    job = JobRun.objects.create(
+        operation="export_dataset",
+        dataset=dataset,
+        state="running",
+        done=2500,
+        total=10_000,
+        started_at=now - timedelta(seconds=10),
+        heartbeat_at=now,
+        worker="host:1",
+    )
+    html = fragment(curator, job)
+    assert "25 %" in html
+    assert "2,500 turns of 10,000 turns" in html
+    assert "250 turns a second" in html
+    assert "about 30 s left" in html
+    assert "host:1" in html
+
+
+def test_a_silent_worker_is_told(curator: Any, dataset: Dataset) -> None:
+    long_ago = timezone.now() - timedelta(minutes=2)
+    job = JobRun.objects.create(
+        operation="export_dataset",
+        dataset=dataset,
+        state="running",
+        started_at=long_ago,
+        heartbeat_at=long_ago,
+    )
+    assert "has not been heard of" in fragment(curator, job)
+
+
+def test_an_unreachable_queue_is_told(curator: Any, dataset: Dataset, monkeypatch: Any) -> None:
+    job = JobRun.objects.create(operation="export_dataset", dataset=dataset, state="queued")
+    monkeypatch.setattr(job_runs, "queue_is_up", lambda: False)
+    assert "The queue can't be reached" in fragment(curator, job)
+
+
+def test_a_failure_shows_its_problems(curator: Any, db: None) -> None:
+    problems = [{"line": 7, "code": "E103", "message": "role must be …", "session_id": "s1"}]
+    job = JobRun.objects.create(
+        operation="import_dataset",
+        state="failed",
+        error="1 problem; nothing was imported.",
+        result={"problems": problems, "problem_total": 212},
+    )
+    html = fragment(curator, job)
+    for expected in (
+        "1 problem; nothing was imported.",
+        "E103",
+        "role must be …",
+        "The first 1 of 212 problems",
+    ):
+        assert expected in html
+
+
+def test_cancel_and_retry(curator: Any, dataset: Dataset, queue: None) -> None:
+    job = JobRun.objects.create(
+        operation="export_dataset", dataset=dataset, state="queued", queued_at=timezone.now()
+    )
+    curator.post(reverse("admin:datasets_app_jobrun_cancel", args=[job.pk]))
+    job.refresh_from_db()
+    assert job.state == "cancelled"
+    curator.post(reverse("admin:datasets_app_jobrun_retry", args=[job.pk]))
+    job.refresh_from_db()
+    assert job.state == "queued"
+
+
+def test_a_prepared_import_leads_to_its_preview(curator: Any, db: None) -> None:
+    job = JobRun.objects.create(operation="import_dataset", actor=curator.user)
+    response = curator.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk]))
+    assert response.status_code in {200, 302}
+
+
+def test_exports_and_checks_start_jobs(curator: Any, dataset: Dataset, queue: None) -> None:
+    curator.post(
+        reverse("admin:datasets_app_dataset_export", args=[dataset.pk]),
+        {"format": "csv", "tag": "a", "gzip": "on"},
+    )
+    curator.post(reverse("admin:datasets_app_dataset_run_checks", args=[dataset.pk]))
+    export, check = JobRun.objects.order_by("id")
+    assert export.parameters == {"format": "csv", "persona": None, "tag": "a", "gzip": True}
+    assert (export.operation, export.state, export.dataset) == ("export_dataset", "queued", dataset)
+    assert (check.operation, check.state, check.actor) == ("check_dataset", "queued", curator.user)
+
+
+def test_list_actions_start_a_job_for_each_dataset(curator: Any, dataset: Dataset, queue: None) -> None:
+    address = reverse("admin:datasets_app_dataset_changelist")
+    for action in ("check_selected", "export_selected"):
+        curator.post(address, {"action": action, "_selected_action": [dataset.pk]})
+    assert list(JobRun.objects.order_by("id").values_list("operation", flat=True)) == [
+        "check_dataset",
+        "export_dataset",
+    ]

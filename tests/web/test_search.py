@@ -1,0 +1,122 @@
+"""Searching turns: what is found, what is not, and that no syntax breaks it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from datasets_app.models import Dataset, Turn
+from datasets_app.operations.search_turns import MOST_HITS, excerpt, search_turns
+from tests import factories
+
+
+@pytest.fixture
+def searched(db: None, tmp_path: Path) -> list[int]:
+    texts = [
+        "My refund is late",
+        "The order number is wrong",
+        "Order a refund, please",
+        "مرحبا فاتورتي",
+        "Nothing",
+    ]
+    lines = [
+        factories.turn("s1", index, text=text, tags=[f"scenario:{index % 2}"])
+        for index, text in enumerate(texts, 1)
+    ]
+    dataset = factories.dataset(tmp_path, lines)
+    factories.dataset(tmp_path, [factories.turn(text="refund elsewhere")], "other")
+    return [dataset.pk]
+
+
+def found(ids: list[int], words: str, **more: Any) -> list[int]:
+    turn_ids = search_turns(ids, words, **more).turn_ids
+    return list(Turn.objects.filter(pk__in=turn_ids).in_order().values_list("turn_index", flat=True))
+
+
+@pytest.mark.parametrize(
+    ("words", "turns"),
+    [
+        ("refund", [1, 3]),
+        ("REFUND", [1, 3]),
+        ("refund order", [3]),
+        ('"order number"', [2]),
+        ("late or wrong", [1, 2]),
+        ("refund -late", [3]),
+        ("فاتورتي", [4]),
+        ("refun", []),
+        ("zzz", []),
+        ("-", []),
+        ("' OR 1=1 --", []),
+        ("& | ! ( ) : *", []),
+        ('"unclosed', []),
+        ("\0refund", [1, 3]),
+        ("%s {} %(tag)s", []),
+        ("\\", []),
+    ],
+)
+def test_words(searched: list[int], words: str, turns: list[int]) -> None:
+    assert found(searched, words) == turns
+
+
+def test_tags_and_roles_narrow_it(searched: list[int]) -> None:
+    assert found(searched, "", tag="scenario:1") == [1, 3, 5]
+    assert found(searched, "refund", tag="scenario:0") == []
+    assert found(searched, "", tag="scenario") == []
+    assert found(searched, "order", role="assistant") == [2]
+    assert found([], "refund") == []
+    assert found(searched, "", role="user") == []
+
+
+def test_a_word_in_every_turn_is_cut_short_and_said_so(sign_in: Any, tmp_path: Path) -> None:
+    factories.dataset(tmp_path, factories.sessions(MOST_HITS // 2 + 5))
+    client = sign_in("viewer")
+    address = reverse("admin:datasets_app_turn_changelist")
+    page = client.get(address, {"q": "number"}).content.decode()
+    assert "More than 1,000 turns match" in page
+    seen = set()
+    for number in range(1, MOST_HITS // 50 + 1):
+        page = client.get(address, {"q": "number", "page": number}).content.decode()
+        rows = re.findall(r"/session/(\d+)/change/\?turn=(\d+)#", page)
+        assert len(rows) == 50
+        seen |= set(rows)
+    assert len(seen) == MOST_HITS
+    assert 'rel="next"' not in page
+
+
+def test_the_index_is_the_one_that_is_searched(searched: list[int]) -> None:
+    """The expression of the search must stay that of the migration, or every text is read."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexname = 'turn_search'")
+        definition = cursor.fetchone()[0]
+    assert "to_tsvector('simple'::regconfig, COALESCE(\"left\"(text, 50000), ''::text)), tags" in definition
+
+
+def test_a_miss_says_how_to_search(sign_in: Any, dataset: Dataset) -> None:
+    page = sign_in("viewer").get(reverse("admin:datasets_app_turn_changelist"), {"q": "zzz"})
+    assert "No turn matches" in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "pieces"),
+    [
+        ("a refund.", "refund", [("a ", False), ("refund", True), (".", False)]),
+        ("Refund refunds", "refund", [("Refund", True), (" refunds", False)]),
+        ("a (b", "(b", [("a (", False), ("b", True)]),
+        ("kept", "-kept or", [("kept", False)]),
+        ("", "x", []),
+    ],
+)
+def test_excerpts(text: str, words: str, pieces: list[tuple[str, bool]]) -> None:
+    assert excerpt(text, words).pieces == pieces
+
+
+def test_an_excerpt_is_cut_around_the_word() -> None:
+    cut = excerpt("x " * 1000 + "needle" + " y" * 1000, "needle")
+    assert cut.cut_before
+    assert cut.cut_after
+    assert ("needle", True) in cut.pieces
+    assert sum(len(piece) for piece, _ in cut.pieces) <= 280

@@ -1,0 +1,114 @@
+"""The start page says what there is and what wants attention."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from datasets_app.models import CheckReport, Dataset, JobFile, JobRun
+from tests import factories
+
+
+def start_page(client: Any) -> str:
+    return client.get(reverse("admin:index")).content.decode()
+
+
+def test_an_empty_installation_says_how_to_begin(curator: Any) -> None:
+    html = start_page(curator)
+    assert "No datasets yet" in html
+    assert "load_demo" in html
+    assert reverse("admin:datasets_app_dataset_import") in html
+
+
+def test_without_a_role_there_is_a_sentence(sign_in: Any, dataset: Dataset) -> None:
+    html = start_page(sign_in("none"))
+    assert "Your account has no role here yet" in html
+    assert dataset.name not in html
+
+
+def test_what_wants_attention(curator: Any, dataset: Dataset, tmp_path: Path) -> None:
+    clean = factories.dataset(tmp_path, [factories.turn("c")], "clean")
+    Dataset.objects.filter(pk=clean.pk).update(license="MIT")
+    CheckReport.objects.create(dataset=clean)
+    bad = factories.dataset(tmp_path, [factories.turn("b")], "bad")
+    CheckReport.objects.create(dataset=bad)
+    CheckReport.objects.create(dataset=bad, error_count=3)
+    now = timezone.now()
+    failed = JobRun.objects.create(
+        operation="import_dataset", dataset_name="broken", state="failed", error="Why.", finished_at=now
+    )
+    JobFile.objects.create(
+        job_run=failed, kind="quarantine", name="q.jsonl", file="x", expires_at=now + timedelta(days=1)
+    )
+    html = start_page(curator)
+    attention = html[html.index('id="attention"') : html.index('id="running"')]
+    assert "was never checked and names no licence" in attention
+    assert "has 3 errors in its checks" in attention
+    assert "Why." in attention
+    assert "q.jsonl" in attention
+    assert ">clean<" not in attention
+
+
+def test_old_failures_are_no_news(curator: Any, dataset: Dataset) -> None:
+    long_ago = timezone.now() - timedelta(days=30)
+    JobRun.objects.create(operation="check_dataset", state="failed", error="Old.", finished_at=long_ago)
+    assert "Old." not in start_page(curator)
+
+
+PAGES = [
+    "index",
+    "dataset_changelist",
+    "change",
+    "checks",
+    "sessions",
+    "jobs",
+    "history",
+    "turns",
+    "search",
+    "session",
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_more_rows_cost_no_more_queries(page: str, sign_in: Any, tmp_path: Path) -> None:
+    client = sign_in("superuser")
+    first = factories.dataset(tmp_path, factories.sessions(2), "first")
+    CheckReport.objects.create(dataset=first, error_count=1, totals={"E301": 1})
+    few = _queries(client, _address(page, first))
+    for number in range(8):
+        other = factories.dataset(tmp_path, factories.sessions(60, 6), f"other{number}")
+        CheckReport.objects.create(dataset=other, error_count=1, totals={"E301": 1})
+        for state in ("running", "failed", "done"):
+            JobRun.objects.create(operation="check_dataset", dataset=other, state=state, actor=client.user)
+    many = _queries(client, _address(page, other))
+    assert many <= few + _jobs_shown(page)
+
+
+def _jobs_shown(page: str) -> int:
+    """Pages that leave out a part that would be empty fetch it once it is not."""
+    return {"dataset_changelist": 1, "index": 1}.get(page, 0)
+
+
+def _address(page: str, dataset: Dataset) -> str:
+    turns = reverse("admin:datasets_app_turn_changelist")
+    special = {
+        "index": reverse("admin:index"),
+        "dataset_changelist": reverse("admin:datasets_app_dataset_changelist"),
+        "turns": turns,
+        "search": f"{turns}?q=number",
+        "session": reverse("admin:datasets_app_session_change", args=[dataset.sessions.first().pk]),
+    }
+    return special.get(page) or reverse(f"admin:datasets_app_dataset_{page}", args=[dataset.pk])
+
+
+def _queries(client: Any, address: str) -> int:
+    from django.db import connection
+
+    client.get(address)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(address).status_code == 200
+    return len(queries)

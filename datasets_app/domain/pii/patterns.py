@@ -82,7 +82,8 @@ _LOCAL = re.compile(r"[\w.+%&'~\u0300-\u036f-]{1,64}")
 # Scripts written without spaces: the words before an address are not part of it.
 _LOCAL_SPACED = re.compile(r"(?:[^\W\u2e80-\u9fff\uac00-\ud7af]|[.+%&'~\u0300-\u036f-]){1,64}")
 _DOMAIN = re.compile(
-    r"(?:[^\W_](?:[\w\u0300-\u036f-]{0,61}[^\W_])?\.){1,8}(?:xn--[a-zA-Z0-9-]{2,59}|[^\W\d_]{2,63})"
+    r"(?:[^\W_](?:[\w\u0300-\u036f-]{0,61}[^\W_])?\.){1,8}"
+    r"(?:xn--[a-zA-Z0-9-]{2,59}|[a-zA-Z]{2,63}|[^\W\d_]{2,63})"
 )
 _IMAGE = re.compile(r"\dx\.(?:png|jpe?g|gif|webp|svg)$", re.IGNORECASE)  # logo@2x.png
 

@@ -86,7 +86,8 @@ def test_a_label_of_true_is_told_what_is_wanted():
 
 
 def test_a_confidence_beyond_all_numbers_is_refused():
-    error = parse_label(1, b'{"text": "x", "label": 1, "persona_id": "p", "confidence": 1' + b"0" * 400 + b"}")
+    line = b'{"text": "x", "label": 1, "persona_id": "p", "confidence": 1' + b"0" * 400 + b"}"
+    error = parse_label(1, line)
     assert isinstance(error, LineError)
 
 

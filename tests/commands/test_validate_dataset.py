@@ -1,0 +1,345 @@
+"""validate_dataset: what it prints, what it returns, and what it leaves alone."""
+
+import gzip
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from datasets_app.models import AuditEvent, CheckReport
+from tests import factories
+
+PROJECT = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, "manage.py", "validate_dataset"]
+# No server answers here: a command that asked for the database would fail.
+NOWHERE = {**os.environ, "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1"}
+
+
+class Result:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+        self.lines = out.splitlines()
+
+
+def run(*arguments: str | Path) -> Result:
+    """The command within this process."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    try:
+        call_command("validate_dataset", *map(str, arguments), stdout=out, stderr=err)
+    except SystemExit as exit:
+        code = int(exit.code or 0)
+    return Result(code, out.getvalue(), err.getvalue())
+
+
+def run_apart(*arguments: str | Path, stdin: bytes = b"", **environment: str) -> Result:
+    """The command as a process of its own, with no database to be had."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=PROJECT, env=NOWHERE | environment, input=stdin, capture_output=True, check=False, timeout=60,
+    ) 
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.fixture
+def sound(tmp_path: Path) -> Path:
+    """A file with nothing to find, with its metadata beside it."""
+    (tmp_path / "sound.meta.yaml").write_text("license: CC-BY-4.0\nsource: written for this test\n")
+    return factories.write(tmp_path / "sound.jsonl", factories.sessions(3))
+
+
+@pytest.fixture
+def flawed(tmp_path: Path) -> Path:
+    lines = [*factories.session("s1", 2), {**factories.turn("s2"), "role": "bot"},
+             factories.turn("s3", 2, text="Write to ana@example.com.")] 
+    (tmp_path / "flawed.meta.yaml").write_text("license: MIT\nsource: x\n")
+    return factories.write(tmp_path / "flawed.jsonl", lines)
+
+
+def labels(path: Path, positive: int, negative: int) -> Path:
+    marks = [1] * positive + [0] * negative
+    (path.parent / f"{path.stem}.meta.yaml").write_text("license: MIT\nsource: x\n")
+    lines = [{"text": f"t{n}", "label": mark, "persona_id": "p"} for n, mark in enumerate(marks)]
+    return factories.write(path, lines)
+
+
+# --- without a database ----------------------------------------------------------------------
+
+
+def test_a_clean_file_says_nothing_and_returns_0_without_any_server(sound: Path):
+    result = run_apart(sound)
+    assert (result.code, result.out) == (0, "")
+    assert result.err.strip() == "no findings"
+
+
+def test_findings_read_like_a_linters(flawed: Path):
+    result = run_apart(flawed)
+    assert result.code == 1
+    assert result.lines == [
+        f"{flawed}:3: E103 role must be 'user' or 'assistant', got 'bot'",
+        f"{flawed}:4: E201 session 's3' must begin with turn 1, found 2; --renumber repairs it on import",
+        f"{flawed}:4: E401 e-mail address in text at column 10 (15 characters); scrub it before sharing",
+    ]
+    assert result.err.strip() == "3 errors, 0 warnings (E103: 1, E201: 1, E401: 1)"
+
+
+def test_it_begins_within_a_moment(sound: Path):
+    run_apart(sound)
+    started = time.monotonic()
+    run_apart(sound)
+    assert time.monotonic() - started < 3  # 0.7 s on an idle machine
+
+
+def test_standard_input_is_read_as_a_file_would_be(flawed: Path):
+    result = run_apart("-", stdin=gzip.compress(flawed.read_bytes()))
+    assert result.code == 1
+    assert result.lines[0] == "<stdin>:3: E103 role must be 'user' or 'assistant', got 'bot'"
+    assert not [line for line in result.lines if "W60" in line]
+
+
+def test_a_reader_that_stops_early_is_no_accident(tmp_path: Path):
+    bad = factories.write(tmp_path / "bad.jsonl", ["{" for _ in range(20_000)])
+    process = subprocess.Popen(
+        [*COMMAND, str(bad), "--limit", "0"],
+        cwd=PROJECT,
+        env=NOWHERE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) 
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    errors = process.stderr.read().decode()
+    assert process.wait(timeout=60) == 1
+    assert errors == ""
+
+
+def test_ctrl_c_returns_130_without_a_traceback():
+    with subprocess.Popen(
+        [*COMMAND, "-"],
+        cwd=PROJECT,
+        env=NOWHERE,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process: 
+        assert process.stdin is not None
+        process.stdin.write(b"{}\n" * 200_000)  # more than a pipe holds: it is being read by now
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 130
+
+
+def test_progress_is_shown_on_a_terminal_only(sound: Path):
+    ours, theirs = pty.openpty()
+    command = [*COMMAND, str(sound)]
+    subprocess.run(command, cwd=PROJECT, env=NOWHERE, stdout=subprocess.PIPE, stderr=theirs, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 10_000)
+    os.close(ours)
+    assert b"sound.jsonl: " in shown
+    assert b" %" in shown
+    assert "%" not in run_apart(sound).err
+
+
+def test_help_explains_itself():
+    result = run_apart("--help")
+    assert result.code == 0
+    for words in ("exit codes:", "examples:", "--strict", "--dataset", "docs/checks.md", "--limit"):
+        assert words in result.out
+
+
+# --- could not run ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["no-such-file.jsonl"], [], ["--kind", "poem", "x"], ["x", "--dataset", "y"], ["."], ["-", "-"]],
+)
+def test_what_could_not_run_returns_2_and_a_sentence(arguments: list[str]):
+    result = run_apart(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.strip()
+    assert "Traceback" not in result.err
+
+
+def test_one_missing_file_among_others_stops_before_any_work(sound: Path):
+    with pytest.raises(CommandError, match="nowhere.jsonl: no such file") as refused:
+        run(sound, "nowhere.jsonl")
+    assert refused.value.returncode == 2
+
+
+def test_labels_of_a_dataset_are_not_checked_here():
+    with pytest.raises(CommandError, match="export the labels"):
+        run("--dataset", "x", "--kind", "annotation")
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def test_warnings_count_only_when_strict(tmp_path: Path):
+    path = factories.write(tmp_path / "a.jsonl", factories.sessions(1))
+    assert run(path).code == 0
+    result = run(path, "--strict")
+    assert result.code == 1
+    assert [line.split()[1] for line in result.lines] == ["W601", "W602"]
+    assert "there is no a.meta.yaml" in result.lines[0]
+
+
+def test_a_broken_metadata_file_is_told(sound: Path):
+    (sound.parent / "sound.meta.yaml").write_text("seed: many\n")
+    assert "sound.meta.yaml can't be used: seed: expected a whole number, found text" in run(sound).out
+
+
+def test_lines_in_any_order_are_read_in_theirs_and_told(sound: Path):
+    lines = sound.read_bytes().splitlines(keepends=True)
+    sound.write_bytes(b"".join([lines[1], lines[0], *lines[2:]]))
+    result = run(sound)
+    assert result.code == 0
+    assert [line.split()[:2] for line in result.lines] == [[f"{sound}:2:", "W203"]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]},
+        {"conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]},
+    ],
+)
+def test_chat_files_are_recognised(tmp_path: Path, line: Any):
+    assert run(factories.write(tmp_path / "chat.jsonl", [line])).code == 0
+
+
+def test_a_compressed_file_with_a_mark_and_other_line_ends_is_the_same_file(flawed: Path, tmp_path: Path):
+    path = tmp_path / "flawed.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + flawed.read_bytes().replace(b"\n", b"\r\n\r\n")))
+    expected = [line.split(": ")[1] for line in run(flawed).lines]
+    assert [line.split(": ")[1] for line in run(path).lines] == expected
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\n\n", b"PK\x03\x04rest", "{}".encode("utf-16"), b"\x1f\x8b\x08broken"]
+)
+@pytest.mark.parametrize("kind", [[], ["--kind", "annotation"], ["--kind", "conversation"]])
+def test_what_is_no_jsonl_is_one_finding(tmp_path: Path, content: bytes, kind: list[str]):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(content)
+    (tmp_path / "x.meta.yaml").write_text("license: MIT\nsource: x\n")
+    result = run(path, *kind)
+    assert result.code == 1
+    assert [line.split()[1] for line in result.lines] == ["E100"]
+
+
+def test_label_files_are_told_by_their_first_line(tmp_path: Path):
+    assert run(labels(tmp_path / "even.jsonl", 30, 30)).code == 0
+    result = run(labels(tmp_path / "odd.jsonl", 20, 1))
+    assert [line.split()[1] for line in result.lines] == ["E502", "E503"]
+    forced = run(labels(tmp_path / "odd.jsonl", 1, 0), "--kind", "conversation")
+    assert [line.split()[1] for line in forced.lines] == ["E102"]
+
+
+def test_a_turn_with_its_own_label_is_still_a_turn(tmp_path: Path):
+    (tmp_path / "a.meta.yaml").write_text("license: MIT\nsource: x\n")
+    path = factories.write(tmp_path / "a.jsonl", factories.session("s1", 2, label=1, annotator="ann"))
+    assert (run(path, "--strict").code, run(path).out) == (0, "")
+
+
+def test_at_most_so_many_of_a_code_are_printed_but_all_are_counted(tmp_path: Path):
+    (tmp_path / "a.meta.yaml").write_text("license: MIT\nsource: x\n")
+    path = factories.write(tmp_path / "a.jsonl", [b"{"] * 150)
+    assert len(run(path).lines) == 100
+    assert len(run(path, "--limit", "3").lines) == 3
+    assert len(run(path, "--limit", "0").lines) == 150
+    assert run(path, "--limit", "3").err.strip() == "150 errors, 0 warnings (E101: 150)"
+
+
+# --- forms of output -------------------------------------------------------------------------
+
+
+def test_json_is_one_object_with_totals(flawed: Path, sound: Path):
+    result = run(flawed, sound, "--format", "json")
+    value = json.loads(result.out)
+    assert (result.code, result.err) == (1, "")
+    assert value["totals"] == {"E103": 1, "E201": 1, "E401": 1}
+    assert (value["errors"], value["warnings"]) == (3, 0)
+    assert [(file["file"], file["kind"], len(file["findings"])) for file in value["files"]] == [
+        (str(flawed), "conversation", 3),
+        (str(sound), "conversation", 0),
+    ]
+    assert value["files"][0]["findings"][0] == {
+        "code": "E103", "message": "role must be 'user' or 'assistant', got 'bot'",
+        "line": 3, "session_id": "s2", "turn_index": None, "field": "role",
+    } 
+
+
+def test_github_shows_findings_beside_the_lines(tmp_path: Path):
+    path = factories.write(tmp_path / "a,b:100%.jsonl", [factories.turn("50%\nof", 2)])
+    result = run(path, "--format", "github")
+    name = str(path).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    assert f"::warning file={name},title=W601::no licence" in result.out
+    [line] = [line for line in result.lines if "E201" in line]
+    assert line.startswith(f"::error file={name},line=1,title=E201::session '50%25\\nof' must begin")
+
+
+@pytest.mark.parametrize("form", ["text", "json", "github"])
+def test_no_form_of_output_repeats_personal_data(tmp_path: Path, form: str):
+    secret = "ana.silva@example.com"
+    everywhere = {"tags": [secret], "persona_id": secret, "metadata": {secret: [secret]}}
+    line = factories.turn(secret, 2, text=secret, **everywhere)
+    path = factories.write(tmp_path / "a.jsonl", [line, line, factories.turn(secret, 5, persona_id="p")])
+    result = run(path, "--format", form)
+    assert result.code == 1
+    assert "silva" not in result.out + result.err
+
+
+# --- datasets --------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_dataset_is_checked_and_the_report_kept(tmp_path: Path):
+    lines = [factories.turn("s1", 1), factories.turn("s1", 2, text="Write to ana@example.com.")]
+    factories.dataset(tmp_path, lines, "support")
+    result = run("--dataset", "support")
+    assert result.code == 1
+    assert result.lines == [
+        "support: W601 no licence is stated; give its SPDX id, for example CC-BY-4.0",
+        "support: W602 neither source nor generator is stated; say where the conversations come from",
+        "support: E401 [s1 turn 2] e-mail address in text at column 10 (15 characters); "
+        "scrub it before sharing",
+    ]
+    report = CheckReport.objects.get()
+    assert (report.turn_count, report.error_count, report.warning_count) == (2, 1, 2)
+    assert report.totals == {"E401": 1, "W601": 1, "W602": 1}
+    [row] = report.findings.filter(code="E401")
+    assert (row.session.session_id, row.turn_index, row.field) == ("s1", 2, "text")
+    event = AuditEvent.objects.get(action="check")
+    assert (event.dataset_name, event.details) == ("support", {"turns": 2, "errors": 1, "warnings": 2})
+
+
+@pytest.mark.django_db
+def test_of_a_code_500_findings_are_kept_and_all_are_counted(tmp_path: Path):
+    lines = [factories.turn(f"s{n}", 1, text=" ") for n in range(510)]
+    factories.dataset(tmp_path, lines, "blank")
+    result = run("--dataset", "blank", "--format", "json", "--limit", "0")
+    value = json.loads(result.out)
+    assert value["totals"]["E301"] == value["files"][0]["totals"]["E301"] == 510
+    assert len([f for f in value["files"][0]["findings"] if f["code"] == "E301"]) == 500
+    assert CheckReport.objects.get().findings.filter(code="E301", session__isnull=False).count() == 500
+
+
+@pytest.mark.django_db
+def test_a_dataset_that_is_not_there_could_not_be_checked():
+    with pytest.raises(CommandError, match="there is no dataset 'nowhere'") as refused:
+        run("--dataset", "nowhere")
+    assert refused.value.returncode == 2

@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 BEAT_SECONDS = 1.0
 # A job that takes its worker down again and again must not do so for ever.
 MAX_ATTEMPTS = 20
+DATABASE_GONE = "The database went away; nothing was saved. Run it again."
 # How long the queue may take to hand a job over before it is asked what became of it.
 HANDOVER_GRACE = timedelta(seconds=10)
 
@@ -176,7 +177,8 @@ def run_here(
         raise
     except BaseException as error:
         connection.close()
-        _end(job, "failed", error=_unexpected(error))
+        gone = isinstance(error, OperationalError | InterfaceError)
+        _end(job, "failed", error=DATABASE_GONE if gone else _unexpected(error))
         raise
     return result
 

@@ -218,7 +218,7 @@ def _settle_existing(dataset: Dataset, item: _Surveyed, options: Options, progre
         same = existing_sessions.identical(
             dataset, _records(file, options, progress), set(standing), options.persona
         )
-    for session_id in standing.keys() - same:
+    for session_id in sorted(standing.keys() - same, key=standing.__getitem__):
         message = (
             f"session {session_id} stands already in the dataset with other content"
             if options.append

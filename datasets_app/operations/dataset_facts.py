@@ -74,11 +74,24 @@ def fill_in(dataset: Dataset, metadata: DatasetMetadata) -> None:
             dataset.provenance.setdefault(item.name, value)
 
 
-def metadata_of(dataset: Dataset, *, sessions: int, turns: int, sha256: str) -> DatasetMetadata:
-    """What is known of a dataset, for the ``.meta.yaml`` beside one of its files."""
+def note_modification(dataset: Dataset, what: str) -> None:
+    """What the application did to the data itself is recorded by the application."""
+    done = dataset.provenance.setdefault("modifications", [])
+    if what not in done:
+        done.append(what)
+
+
+def metadata_of(
+    dataset: Dataset, *, sessions: int, turns: int, sha256: str, modifications: Iterable[str] = ()
+) -> DatasetMetadata:
+    """What is known of a dataset, for the ``.meta.yaml`` beside one of its files.
+
+    ``modifications`` are those that only this file has undergone.
+    """
     known = {item.name for item in fields(DatasetMetadata)} - {"extra"}
     provenance = dict(dataset.provenance)
     stated = {key: provenance.pop(key) for key in sorted(known & provenance.keys())}
+    stated["modifications"] = [*stated.get("modifications", []), *modifications]
     stated.update(
         name=dataset.name,
         created=stated.get("created") or dataset.created_at.date().isoformat(),

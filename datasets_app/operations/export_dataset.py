@@ -108,7 +108,11 @@ def export_to_path(
             report_progress=report_progress,
         )
         stated = dataset_facts.metadata_of(
-            dataset, sessions=result.sessions, turns=result.turns, sha256=result.sha256
+            dataset,
+            sessions=result.sessions,
+            turns=result.turns,
+            sha256=result.sha256,
+            modifications=selection.as_words(),
         )
         metadata.write(render_metadata(stated).encode())
     return result

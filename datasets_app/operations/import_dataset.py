@@ -172,6 +172,11 @@ def _import_file(
     }
     if result.problems.total:
         entry |= _set_aside(item, quarantine_dir)
+    if options.renumber:
+        dataset_facts.note_modification(dataset, f"turns of {source.name} renumbered on import")
+    if entry.get("quarantined_sessions"):
+        count = entry["quarantined_sessions"]
+        dataset_facts.note_modification(dataset, f"{count} unsound sessions of {source.name} left out")
     _remember(dataset, source, entry)
     _take_over_metadata(dataset, source)
     return entry | _extend(dataset, keys)

@@ -33,6 +33,11 @@ class Selection(NamedTuple):
     tag: str | None = None
     sessions: list[str] | None = None
 
+    def as_words(self) -> list[str]:
+        """For people: what was left out, and by what."""
+        words = {"persona": self.persona, "tag": self.tag}
+        return [f"filtered: only sessions of {name} {value}" for name, value in words.items() if value]
+
 
 EVERYTHING = Selection()
 

@@ -1,0 +1,63 @@
+"""The demonstration accounts: one for each role, with passwords shown once and kept privately."""
+
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth import authenticate, get_user_model
+
+from datasets_app.models import AuditEvent
+from datasets_app.roles import ROLES
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def accounts(manage: Any, tmp_path: Path) -> Any:
+    from django.contrib.auth.models import Group
+
+    from datasets_app.roles import ensure_roles
+
+    if not Group.objects.exists():  # a flushed database has lost what migrating made
+        ensure_roles()
+    return lambda: manage("demo_accounts", env={"ALIGNMENTER_VAR_DIR": str(tmp_path / "var")})
+
+
+def test_every_role_has_an_account_that_can_log_in(accounts: Any, tmp_path: Path) -> None:
+    done = accounts()
+    assert done.returncode == 0, done.stderr
+    shown = dict(line.split() for line in done.stdout.splitlines() if len(line.split()) == 2)
+    assert set(shown) == {"admin", "curator", "annotator", "lead", "privacy-officer", "viewer"}
+    for name, password in shown.items():
+        user = authenticate(username=name, password=password)
+        assert user is not None
+        assert user.is_staff
+        assert user.is_superuser == (name == "admin")
+        assert [group.name for group in user.groups.all()] == [
+            role for role in ROLES if role.replace(" ", "-") == name
+        ]
+    file = tmp_path / "var" / "demo-accounts.txt"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert all(password in file.read_text() for password in shown.values())
+    assert not any(password in str(AuditEvent.objects.get().details) for password in shown.values())
+
+
+def test_a_second_time_shows_where_the_passwords_are_and_not_what_they_are(
+    accounts: Any, tmp_path: Path
+) -> None:
+    accounts()
+    kept = (tmp_path / "var" / "demo-accounts.txt").read_text()
+    again = accounts()
+    assert "demo-accounts.txt" in again.stdout
+    assert len(again.stdout.splitlines()) == 1
+    assert (tmp_path / "var" / "demo-accounts.txt").read_text() == kept
+
+
+def test_an_account_that_exists_is_left_as_it_is(accounts: Any) -> None:
+    get_user_model().objects.create_user("curator", password="my own")
+    done = accounts()
+    assert not [line for line in done.stdout.splitlines() if line.startswith("curator")]
+    user = authenticate(username="curator", password="my own")
+    assert user is not None
+    assert not user.is_staff

@@ -1,0 +1,90 @@
+"""`import_annotations` as a person runs it: exit codes, sentences, standard input."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotations_app.models import Annotation
+from datasets_app.models import Dataset
+from tests.factories import dataset, jsonl, session, write
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def label(text: str, **fields: Any) -> dict[str, Any]:
+    return {"text": text, "label": 1, "persona_id": "p"} | fields
+
+
+def test_labels_come_in_and_it_is_told_what_became_of_them(tmp_path: Path, manage: Any) -> None:
+    dataset(tmp_path, session("a"))
+    file = write(tmp_path / "l.jsonl", [
+        label("What assistant says as number 2 of a."), label("Unheard of"),
+        label("Other words", label=0, session_id="a", turn_index=2),
+    ])  # fmt: skip
+    done = manage("import_annotations", file, "--dataset", "support")
+    assert done.returncode == 0
+    assert "support: 3 labels added, 0 were there already." in done.stdout
+    assert "1 texts matched no turn" in done.stdout
+    assert "Warning: 1 labels" in done.stderr
+    again = manage("import_annotations", file, "--dataset", "support")
+    assert "0 labels added, 3 were there already." in again.stdout
+
+
+def test_bad_lines_are_listed_with_file_and_line_and_exit_code_1(tmp_path: Path, manage: Any) -> None:
+    dataset(tmp_path, session("a"))
+    file = write(tmp_path / "l.jsonl", [label("x"), label("y", label=3), b"{"])
+    done = manage("import_annotations", file, "--dataset", "support")
+    assert done.returncode == 1
+    assert "l.jsonl:2: E102 label must be 0 (off-brand) or 1 (on-brand)" in done.stderr
+    assert "l.jsonl:3: E101 " in done.stderr
+    assert "2 lines are wrong; nothing was saved." in done.stderr
+    assert not Annotation.objects.exists()
+
+
+def test_beyond_a_hundred_problems_the_rest_is_counted(tmp_path: Path, manage: Any) -> None:
+    dataset(tmp_path, session("a"))
+    file = write(tmp_path / "l.jsonl", [label("y", label=3)] * 150)
+    done = manage("import_annotations", file, "--dataset", "support")
+    assert "… and 50 more." in done.stderr
+    assert done.stderr.count("E102") == 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nowhere.jsonl", "--dataset", "support"], "no such file"),
+        (["here.jsonl"], "There is no dataset 'here'"),
+        (["-"], "--dataset NAME"),
+        ([], "required: FILE"),
+        (["here.jsonl", "--dataset", "a/b", "--create"], "can't be the name of a dataset"),
+    ],
+)
+def test_what_can_not_run_says_why_with_exit_code_2(
+    tmp_path: Path, manage: Any, arguments: list[str], sentence: str
+) -> None:
+    dataset(tmp_path, session("a"))
+    write(tmp_path / "here.jsonl", [label("x")])
+    done = manage("import_annotations", *arguments)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_standard_input_and_a_new_dataset(manage: Any) -> None:
+    lines = jsonl([{"text": "x", "label": 0}])
+    arguments = ["import_annotations", "-", "--dataset", "new", "--create", "--persona", "p"]
+    done = manage(*arguments, input=lines)
+    assert done.returncode == 0, done.stderr
+    assert "new (new): 1 labels added" in done.stdout
+    assert Dataset.objects.get().turn_count == 1
+    assert Annotation.objects.get().persona_id == "p"
+
+
+def test_a_database_that_is_not_there_is_a_sentence(tmp_path: Path, manage: Any) -> None:
+    file = write(tmp_path / "l.jsonl", [label("x")])
+    nowhere = {"DATABASE_URL": f"postgresql://x@/x?host={tmp_path}"}
+    done = manage("import_annotations", file, "--dataset", "support", env=nowhere)
+    assert done.returncode == 2
+    assert "The database can't be used" in done.stderr
+    assert "Traceback" not in done.stderr

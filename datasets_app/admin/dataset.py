@@ -131,6 +131,7 @@ class DatasetAdmin(ModelAdmin):
         pages = [
             ("import/", import_pages.upload, "import"),
             ("import/<int:job_pk>/", import_pages.preview, "import_preview"),
+            ("import/<int:job_pk>/reopen/", import_pages.reopen, "import_reopen"),
             ("import/<int:job_pk>/discard/", import_pages.discard, "import_discard"),
             ("<int:pk>/change/", dataset_pages.overview, "change"),
             ("<int:pk>/checks/", dataset_pages.checks, "checks"),

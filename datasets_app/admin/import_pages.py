@@ -163,7 +163,7 @@ def _parameters(asked: dict[str, Any]) -> dict[str, Any]:
 def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     require(request, "import_dataset")
     job = get_object_or_404(JobRun, pk=job_pk, operation="import_dataset")
-    kept = job.files.filter(kind=JobFile.Kind.UPLOAD).exclude(file="").first()
+    kept = kept_upload(job)
     if job.state != JobRun.State.PREPARED or kept is None:
         return redirect("admin:datasets_app_jobrun_change", job.pk)
     known = {**job.parameters, "dataset_name": job.dataset_name}
@@ -178,8 +178,9 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
         "file": kept,
         "form": form,
         "seen": seen,
+        "format": dict(FORMATS).get(seen.format, seen.format),
         "sessions": _as_conversations(seen.turns[:10]),
-        "problems": seen.problems[:20],
+        "problems": [] if seen.annotation_file else seen.problems[:20],
         "dataset": Dataset.objects.filter(name=job.dataset_name).first(),
         "imported_before": SourceFile.objects.filter(
             dataset__name=job.dataset_name, sha256=kept.sha256
@@ -205,6 +206,26 @@ def _confirm(job: JobRun, asked: dict[str, Any], start: bool) -> HttpResponse:
             job_runs.enqueue(job)
     page = "jobrun_change" if start else "dataset_import_preview"
     return redirect(f"admin:datasets_app_{page}", job.pk)
+
+
+@require_POST
+def reopen(request: HttpRequest, job_pk: int) -> HttpResponse:
+    """An import that failed goes back to its preview, so that its file need not be sent again."""
+    require(request, "import_dataset")
+    job = get_object_or_404(JobRun, pk=job_pk, operation="import_dataset")
+    if kept_upload(job) is not None:
+        JobRun.objects.filter(pk=job.pk, state__in=["failed", "cancelled"]).update(
+            state=JobRun.State.PREPARED, attempt=0, cancel_requested=False, error="", result=None, done=0,
+            total=None, started_at=None, finished_at=None, heartbeat_at=None,
+        )  # fmt: skip
+    return redirect("admin:datasets_app_dataset_import_preview", job.pk)
+
+
+def kept_upload(job: JobRun) -> JobFile | None:
+    """The file that came with an import, unless it has been deleted since."""
+    if job.operation != "import_dataset":
+        return None
+    return job.files.filter(kind=JobFile.Kind.UPLOAD).exclude(file="").first()
 
 
 @require_POST

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from datasets_app import job_runs
+from datasets_app.admin import import_pages
 from datasets_app.admin.pages import render_page, require
 from datasets_app.admin.read_only import ReadOnlyAdmin
 from datasets_app.models import CheckReport, JobRun
@@ -25,7 +26,7 @@ STATE_COLOURS = {
 # The import counts bytes over several passes: of that only the share tells a person anything.
 UNITS = {"export_dataset": "turns", "check_dataset": "turns"}
 # What the result of a job holds besides counts: these have places of their own on the page.
-NOT_FACTS = {"problems", "problem_total", "report", "files"}
+NOT_FACTS = {"problems", "problem_total", "report", "files", "dataset", "size", "sha256"}
 
 
 @admin.register(JobRun)
@@ -134,6 +135,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "may_control": _may_control(request, job),
         "may_cancel": job.state in {"queued", "running"} and not job.cancel_requested,
         "may_retry": job.state in {"failed", "cancelled"},
+        "may_reopen": job.state in {"failed", "cancelled"} and import_pages.kept_upload(job) is not None,
     }
 
 

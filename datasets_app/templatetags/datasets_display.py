@@ -67,7 +67,7 @@ def duration(value: timedelta | float | None) -> str:
         return "–"
     seconds = int(value.total_seconds() if isinstance(value, timedelta) else value)
     if seconds < 1:
-        return "under 1 s"
+        return "less than 1 s"
     parts = []
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
         amount, seconds = divmod(seconds, size)

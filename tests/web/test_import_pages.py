@@ -128,3 +128,16 @@ def test_a_form_without_a_file_says_so(curator: Any) -> None:
     response = curator.post(FORM, OPTIONS)
     assert "This field is required" in response.content.decode()
     assert not JobRun.objects.exists()
+
+
+def test_a_failed_import_can_be_tried_with_other_options(curator: Any, prepared: JobRun) -> None:
+    JobRun.objects.update(state="failed", error="2 problems", attempt=1, result={"problem_total": 2})
+    page = curator.get(reverse("admin:datasets_app_jobrun_change", args=[prepared.pk])).content.decode()
+    assert "Change options" in page
+    curator.post(f"{FORM}{prepared.pk}/reopen/")
+    prepared.refresh_from_db()
+    assert (prepared.state, prepared.error, prepared.result) == ("prepared", "", None)
+    JobRun.objects.update(state="done")
+    curator.post(f"{FORM}{prepared.pk}/reopen/")
+    prepared.refresh_from_db()
+    assert prepared.state == "done"

@@ -1,30 +1,26 @@
-"""What commands that read and write files have in common: "-", half files, exit codes."""
+"""Commands on files small and large: no half files, and what is wrong with one as a linter says it."""
 
 import os
 import secrets
-import shutil
-import signal
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from django.core.management.base import CommandError
-from django.db import DatabaseError, OperationalError
+from django.db import DatabaseError, InterfaceError, OperationalError
 
+from datasets_app.management.terminal import COULD_NOT_RUN, FINDINGS, ending_quietly
 from datasets_app.operations.refused import Refused
-
-FINDINGS = 1
-COULD_NOT_RUN = 2
 
 
 @contextmanager
 def sentences_for_errors(stderr: Any) -> Iterator[None]:
     """A refusal becomes its sentence: exit code 1 if lines were wrong (listed first), else 2."""
     try:
-        yield
+        with ending_quietly():
+            yield
     except Refused as refusal:
         details = refusal.details or {}
         problems = details.get("problems", [])
@@ -34,7 +30,7 @@ def sentences_for_errors(stderr: Any) -> Iterator[None]:
         if total > len(problems):
             stderr.write(f"… and {total - len(problems):,} more.")
         raise CommandError(refusal.message, returncode=FINDINGS if problems else COULD_NOT_RUN) from None
-    except OperationalError as error:
+    except (OperationalError, InterfaceError) as error:
         raise CommandError(
             f"The database can't be used ({type(error).__name__}): is it running, and DATABASE_URL right?",
             returncode=COULD_NOT_RUN,
@@ -45,6 +41,9 @@ def sentences_for_errors(stderr: Any) -> Iterator[None]:
             f"The database refused this ({type(error).__name__}); nothing was saved.",
             returncode=COULD_NOT_RUN,
         ) from None
+    except OSError as error:
+        place = error.filename or "a temporary file"
+        raise CommandError(f"{place}: {error.strerror or error}.", returncode=COULD_NOT_RUN) from None
 
 
 def problem_text(
@@ -53,18 +52,6 @@ def problem_text(
     """As linters write it: ``file.jsonl:12: E103 role must be …``; a line number, or else the field."""
     place = ":".join(str(part) for part in (file, line or field) if part)
     return f"{place}: {code} {message}" if code else f"{place}: {message}"
-
-
-@contextmanager
-def input_path(given: str) -> Iterator[Path]:
-    """The path itself; for ``-`` a temporary copy of standard input, so that nothing waits on it."""
-    if given != "-":
-        yield Path(given)
-        return
-    with tempfile.NamedTemporaryFile(prefix="stdin-") as spool:
-        shutil.copyfileobj(sys.stdin.buffer, spool)
-        spool.flush()
-        yield Path(spool.name)
 
 
 def read_text(given: str) -> str:
@@ -86,9 +73,8 @@ def output_file(given: str, stdout: Any) -> Iterator[IO[bytes]]:
     """Where to write. A file appears under its name only when it is whole; ``-`` is standard output."""
     target = Path(given)
     if given == "-":
-        with _quiet_broken_pipe():
-            yield _binary(stdout)
-            _binary(stdout).flush()
+        yield _binary(stdout)
+        _binary(stdout).flush()
     elif target.exists() and not target.is_file():
         # A device or a pipe is written to, not replaced.
         try:
@@ -134,13 +120,3 @@ class _TextSink:
 
     def flush(self) -> None:
         self.out.flush()
-
-
-@contextmanager
-def _quiet_broken_pipe() -> Iterator[None]:
-    """``… | head`` has seen enough; that is no error of ours."""
-    try:
-        yield
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(128 + signal.SIGPIPE) from None

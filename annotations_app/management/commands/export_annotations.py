@@ -5,6 +5,7 @@ from django.core.management.base import BaseCommand
 
 from annotations_app.operations.export_annotations import LABEL_CHOICES, ExportedLabels, export_annotations
 from datasets_app.management.files import output_file, sentences_for_errors
+from datasets_app.management.terminal import Progress
 from datasets_app.operations.dataset_facts import dataset_named
 
 HELP = """\
@@ -39,7 +40,11 @@ class Command(BaseCommand):
         with sentences_for_errors(self.stderr):
             dataset = dataset_named(name)
             with output_file(out, self.stdout) as file:
-                exported = export_annotations(dataset, persona=persona, labels=labels, out=file)
+                progress = Progress("Exporting", "labels")
+                exported = export_annotations(
+                    dataset, persona=persona, labels=labels, out=file, report_progress=progress
+                )
+                progress.clear()
         self.report(exported)
 
     def report(self, exported: ExportedLabels) -> None:

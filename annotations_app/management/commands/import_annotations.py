@@ -4,7 +4,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from annotations_app.operations.import_annotations import LabelImport, import_annotations
-from datasets_app.management.files import input_path, sentences_for_errors
+from datasets_app.management.files import sentences_for_errors
+from datasets_app.management.terminal import Progress, local_file
 from datasets_app.operations.refused import Refused
 
 HELP = """\
@@ -37,14 +38,16 @@ class Command(BaseCommand):
         parser.add_argument("--create", action="store_true", help="make the dataset if it is not there")
 
     def handle(self, *, file: str, dataset: str | None, persona: str | None, create: bool, **_: Any) -> None:
+        progress = Progress("Importing labels")
         with sentences_for_errors(self.stderr):
             if file == "-" and not dataset:
                 raise Refused("Standard input has no name: say which dataset with --dataset NAME.")
-            with input_path(file) as path:
+            with local_file(file) as path:
                 done = import_annotations(
-                    path, dataset_name=dataset, persona=persona, create=create,
+                    path, dataset_name=dataset, persona=persona, create=create, report_progress=progress,
                     file_name="standard input" if file == "-" else "",
                 )  # fmt: skip
+            progress.clear()
         self.report(done)
 
     def report(self, done: LabelImport) -> None:

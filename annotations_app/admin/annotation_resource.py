@@ -22,6 +22,7 @@ from datasets_app.operations.refused import Refused
 
 # Keys that the format does not know: one column of JSON where columns are fixed.
 OTHER_KEYS = "other_keys"
+CHARACTERS_PREVIEWED = 150
 _TEXTS = ("text", "persona_id", "session_id", "annotator", "labeler", "notes", "timestamp")
 
 
@@ -109,7 +110,7 @@ class AnnotationResource(TableResource):
             result.import_type, result.validation_error = RowResult.IMPORT_TYPE_INVALID, error
         elif outcome := self.outcomes.get(number):
             result.import_type = RowResult.IMPORT_TYPE_NEW if outcome.is_new else RowResult.IMPORT_TYPE_SKIP
-            result.diff = [str(value) for value in self._preview(row, outcome)]
+            result.diff = [_shortened(str(value)) for value in self._preview(row, outcome)]
         return result
 
     def record_import(self, result: TableResult) -> None:
@@ -131,6 +132,10 @@ class AnnotationResource(TableResource):
             shown["dataset"] = self.chosen.name
         values = [shown.get(field) for field in self._meta.fields]
         return ["" if value is None else value for value in values]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= CHARACTERS_PREVIEWED else text[: CHARACTERS_PREVIEWED - 1] + "…"
 
 
 def _object(row: dict[str, Any]) -> dict[str, Any]:

@@ -21,8 +21,9 @@ _DATE = re.compile(r"(?:19|20)\d\d[-./ ]\d\d?[-./ ]\d\d?(?!\d)|\d\d?[-./ ]\d\d?[
 _NOT_DIGITS = re.compile(r"[^0-9]+")
 
 
-def numbers(text: str) -> Iterator[Span]:
+def numbers(text: str) -> list[Span]:
     """``(kind, start, end)`` of every number that identifies someone; spans may overlap."""
+    found: list[Span] = []
     for run in _RUN.finditer(text):
         value = run[0]
         start, end = run.span()
@@ -30,12 +31,13 @@ def numbers(text: str) -> Iterator[Span]:
         if not signed and value.isdigit():
             # Nothing about it says what it is; it must be a card, or be announced.
             if end - start >= 12:
-                yield from _cards(text, start, end)
+                found += _cards(text, start, end)
             if _may_be_announced(text, start) or (end - start >= 10 and _SAID_AFTER.match(text, end)):
-                yield from _announced(text, start, end)
+                found += _announced(text, start, end)
         elif not _is_date(value) and _digit_count(value) >= 7:
             opening = 1 if signed or (start and text[start - 1] == "(") else 0
-            yield from _in_run(text, start - opening, end)
+            found += _in_run(text, start - opening, end)
+    return found
 
 
 def _is_date(value: str) -> bool:

@@ -39,13 +39,14 @@ def find(text: str) -> list[Match]:
         text = fold(text)
         encoded = text.encode("utf-8", "surrogatepass")
     # Necessary conditions first: most texts have none of this, and must cost next to nothing.
+    # Single characters before longer ones: a text without a colon is told by the quickest search.
     squeezed = encoded.translate(_ZEROES, _BETWEEN_DIGITS)
     found: list[Match] = []
     if b"@" in squeezed:
         found += _emails(text)
-    if b"::" in squeezed or squeezed.count(b":") >= 7:
+    if b":" in squeezed and (b"::" in squeezed or squeezed.count(b":") >= 7):
         found += _ipv6(text)
-    if b"0000" in squeezed:
+    if b"0" in squeezed and b"0000" in squeezed:
         # Four numbers with dots between them hold "0.0" twice at least: 1.2.3.4 is 0.0.0.0.
         if encoded.count(b".") >= 3 and encoded.translate(_ZEROES).count(b"0.0") >= 2:
             found += _ipv4(text)

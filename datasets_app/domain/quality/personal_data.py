@@ -38,12 +38,10 @@ class PersonalDataSearch:
 
     def turn(self, turn: TurnRecord) -> list[Finding] | None:
         session_id, _, _, text, tags, persona_id, _, metadata, extra, _ = turn
-        found: list[Finding] = []
         clean = self._clean
         matches = find(text)
-        if matches:
-            found += self._findings(turn, "text", matches)
-        if not clean.issuperset(tags):
+        found = list(self._findings(turn, "text", matches)) if matches else []
+        if tags and not clean.issuperset(tags):
             for tag in tags:
                 found += self._search(turn, ("tags", "", tag))
         if session_id != self._session:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -19,16 +19,21 @@ _MATCHES = f"""
 WITH hits AS MATERIALIZED (
     SELECT t.id, t.session_id, t.turn_index
     FROM datasets_app_turn t JOIN datasets_app_session s ON s.id = t.session_id
-    WHERE s.dataset_id = ANY(%(datasets)s) {{conditions}}
+    WHERE {{conditions}}
     LIMIT {MOST_HITS + 1}
 )
 SELECT id FROM hits ORDER BY session_id, turn_index
 """
+_IN_DATASETS = "s.dataset_id = ANY(%(datasets)s)"
+# For a common word the planner reads turns one after the other until it has enough. It must not
+# begin with those of other datasets: it would build a search document of each, only to pass it over.
+_IN_DATASET = "s.dataset_id = %(dataset)s AND t.session_id BETWEEN %(first)s AND %(last)s"
+_SESSIONS = "SELECT min(id), max(id) FROM datasets_app_session WHERE dataset_id = %s"
 _HAS_WORDS = f"""
-    AND to_tsvector('simple'::regconfig, COALESCE(LEFT(t.text, {SEARCHED_CHARACTERS}), ''))
+    to_tsvector('simple'::regconfig, COALESCE(LEFT(t.text, {SEARCHED_CHARACTERS}), ''))
         @@ websearch_to_tsquery('simple'::regconfig, %(words)s)"""
-_HAS_TAG = "AND t.tags @> ARRAY[%(tag)s]::text[]"
-_HAS_ROLE = "AND t.role = %(role)s"
+_HAS_TAG = "t.tags @> ARRAY[%(tag)s]::text[]"
+_HAS_ROLE = "t.role = %(role)s"
 
 
 class SearchResult(NamedTuple):
@@ -41,14 +46,21 @@ class SearchResult(NamedTuple):
 def search_turns(dataset_ids: Sequence[int], words: str, *, tag: str = "", role: str = "") -> SearchResult:
     """Turns of these datasets that hold the words (web syntax: "a phrase", or, -not) and the tag."""
     words, tag = words.replace("\0", " ").strip(), tag.replace("\0", "")
-    conditions = [
-        condition for condition, wanted in ((_HAS_WORDS, words), (_HAS_TAG, tag), (_HAS_ROLE, role)) if wanted
-    ]
     if not dataset_ids or not (words or tag):
         return SearchResult([], False)
-    values = {"datasets": list(dataset_ids), "words": words, "tag": tag, "role": role}
+    values: dict[str, Any] = {"datasets": list(dataset_ids), "words": words, "tag": tag, "role": role}
+    narrowed = [
+        condition for condition, wanted in ((_HAS_WORDS, words), (_HAS_TAG, tag), (_HAS_ROLE, role)) if wanted
+    ]
     with connection.cursor() as cursor:
-        cursor.execute(_MATCHES.format(conditions=" ".join(conditions)), values)
+        if len(dataset_ids) == 1:
+            narrowed.insert(0, _IN_DATASET)
+            cursor.execute(_SESSIONS, [dataset_ids[0]])
+            first, last = cursor.fetchone()
+            values |= {"dataset": dataset_ids[0], "first": first, "last": last}
+        else:
+            narrowed.insert(0, _IN_DATASETS)
+        cursor.execute(_MATCHES.format(conditions=" AND ".join(narrowed)), values)
         ids = [row[0] for row in cursor.fetchall()]
     return SearchResult(ids[:MOST_HITS], len(ids) > MOST_HITS)
 

@@ -1,0 +1,128 @@
+"""The admin's pages over a large dataset, against the same pages over a small one.
+
+    python -m benchmarks.bench_admin [--turns 1000000] [--small 10000] [--rounds 15]
+
+A page that is read by keyset costs the same however long the table is: the ratio of the medians,
+large over small, should be 2 at most. Requests go through the whole of Django by its test client.
+
+A word that stands in every fifth turn is shown but not judged: the server looks through turns until
+it has a thousand hits, which takes as long in a million turns as in a hundred million, but a small
+table is sooner searched by its index.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.harness import servers, write_turns
+
+WANTED = 2.0
+NOT_JUDGED = "search, a common word"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--turns", type=int, default=1_000_000)
+    parser.add_argument("--small", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=15)
+    given = parser.parse_args()
+    with servers() as folder:
+        from django.conf import settings
+
+        settings.ALLOWED_HOSTS = ["testserver"]
+        small = measure(fill(folder, given.small), given.rounds)
+        large = measure(fill(folder, given.turns), given.rounds)
+    width = max(map(len, small))
+    print(f"admin: medians of {given.rounds} requests in ms")
+    print(f"{'page':<{width}}  {given.small:>11,}  {given.turns:>11,}  ratio")
+    for page, before in small.items():
+        print(f"{page:<{width}}  {before:>11.1f}  {large[page]:>11.1f}  {large[page] / before:>5.2f}")
+    worst = max(large[page] / small[page] for page in small if page != NOT_JUDGED)
+    print(f"admin: ratio {worst:.2f} (wanted: at most {WANTED})")
+
+
+def fill(folder: Path, turns: int) -> Any:
+    """Another dataset beside those there are; imported as any file is."""
+    from django.db import connection
+
+    from datasets_app.models import Dataset
+    from datasets_app.operations.import_dataset import Source, import_dataset
+
+    path = folder / f"bench_{turns}.jsonl"
+    write_turns(path, turns)
+    import_dataset([Source(path, path.name)], name=path.stem)
+    path.unlink()
+    with connection.cursor() as cursor:
+        # As autovacuum would have done a minute later: both sizes are measured at rest.
+        cursor.execute("VACUUM ANALYZE datasets_app_session")
+        cursor.execute("VACUUM ANALYZE datasets_app_turn")
+    return Dataset.objects.get(name=path.stem)
+
+
+def measure(dataset: Any, rounds: int) -> dict[str, float]:
+    client = signed_in()
+    results = {}
+    for page, addresses in pages(dataset).items():
+        times = []
+        for _ in range(rounds + 2):
+            address = next(addresses)
+            start = time.perf_counter()
+            response = client.get(address)
+            times.append(1000 * (time.perf_counter() - start))
+            assert response.status_code == 200, (address, response.status_code)
+        results[page] = median(times[2:])  # the first ones load templates and warm the caches
+    return results
+
+
+def pages(dataset: Any) -> dict[str, Iterator[str]]:
+    """Each page's addresses: another place every time, so that no cache answers for the table."""
+    from django.urls import reverse
+
+    def of(name: str, *arguments: Any) -> str:
+        return reverse(f"admin:datasets_app_{name}", args=arguments)
+
+    ids = list(dataset.sessions.order_by("id").values_list("pk", flat=True))
+    turns = f"{of('turn_changelist')}?dataset={dataset.pk}"
+    everywhere = of("turn_changelist")
+
+    def places(address: Callable[[int], str]) -> Iterator[str]:
+        for number in count():
+            yield address(ids[(len(ids) * 3 // 5 + number * 97) % len(ids)])
+
+    def numbers(address: Callable[[int], str]) -> Iterator[str]:
+        for number in count(1):
+            yield address(number * 7919 % dataset.turn_count)
+
+    return {
+        "dataset list": places(lambda _: of("dataset_changelist")),
+        "dataset page": places(lambda _: of("dataset_change", dataset.pk)),
+        "sessions, deep": places(lambda pk: f"{of('dataset_sessions', dataset.pk)}?after={pk}"),
+        "session page": places(lambda pk: of("session_change", pk)),
+        "turns, first page": places(lambda _: turns),
+        "turns, deep page": places(lambda pk: f"{turns}&after={pk}.3"),
+        "turns, last page": places(lambda _: f"{turns}&last=1"),
+        "turns of all datasets, deep": places(lambda pk: f"{everywhere}?after={pk}.3"),
+        "search, one hit": numbers(lambda number: f"{everywhere}?q={number}"),
+        "search, no hit": numbers(lambda number: f"{everywhere}?q=nowhere{number}"),
+        NOT_JUDGED: numbers(lambda _: f"{turns}&q=refund"),
+    }
+
+
+def signed_in() -> Any:
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    user, _ = User.objects.get_or_create(username="bench", is_staff=True, is_superuser=True)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+if __name__ == "__main__":
+    main()

@@ -45,7 +45,7 @@ def run_apart(*arguments: str | Path, stdin: bytes = b"", **environment: str) ->
     done = subprocess.run(
         [*COMMAND, *map(str, arguments)],
         cwd=PROJECT, env=NOWHERE | environment, input=stdin, capture_output=True, check=False, timeout=60,
-    ) 
+    )
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
@@ -105,7 +105,9 @@ def test_standard_input_is_read_as_a_file_would_be(flawed: Path):
     assert not [line for line in result.lines if "W60" in line]
 
 
-def test_a_reader_that_stops_early_is_no_accident(tmp_path: Path):
+@pytest.mark.parametrize("lines_read", [1, 2, 3, 500])
+def test_a_reader_that_stops_early_ends_it_quietly_but_never_as_clean(tmp_path: Path, lines_read: int):
+    # The first two lines are warnings: stopped there, no error has been seen yet.
     bad = factories.write(tmp_path / "bad.jsonl", ["{" for _ in range(20_000)])
     process = subprocess.Popen(
         [*COMMAND, str(bad), "--limit", "0"],
@@ -113,13 +115,14 @@ def test_a_reader_that_stops_early_is_no_accident(tmp_path: Path):
         env=NOWHERE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    ) 
+    )
     assert process.stdout is not None
     assert process.stderr is not None
-    process.stdout.readline()
+    for _ in range(lines_read):
+        process.stdout.readline()
     process.stdout.close()
     errors = process.stderr.read().decode()
-    assert process.wait(timeout=60) == 1
+    assert process.wait(timeout=60) == 141
     assert errors == ""
 
 

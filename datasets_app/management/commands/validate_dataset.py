@@ -20,7 +20,7 @@ from datasets_app.domain.quality.files import ANNOTATION, KINDS, CheckedFile
 from datasets_app.domain.quality.output import Totals, as_object, github_line, text_line
 from datasets_app.domain.records import Finding
 
-CLEAN, FINDINGS, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+FINDINGS, COULD_NOT_RUN, INTERRUPTED, READER_GONE = 1, 2, 130, 141
 SECONDS_BETWEEN_PROGRESS = 0.2
 EPILOG = """
 examples:
@@ -34,6 +34,7 @@ exit codes:
   0  clean: no errors (and with --strict no warnings either)
   1  findings
   2  could not run: no such file or dataset, wrong arguments
+  130 and 141: stopped before the end, by Ctrl-C or because the output was no longer read
 
 Every code is explained in docs/checks.md.
 """
@@ -85,6 +86,8 @@ class Command(BaseCommand):
         except BrokenPipeError:
             # The reader (`| head`) has seen enough. Python must not complain on its way out.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # What was not looked at can't be called clean, whatever was found until now.
+            raise SystemExit(READER_GONE) from None
         except KeyboardInterrupt:
             raise SystemExit(INTERRUPTED) from None
         if output.totals.errors or (options["strict"] and output.totals):

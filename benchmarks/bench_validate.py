@@ -121,8 +121,10 @@ def main() -> None:
         rounds = [(time_json(path), time_validation(path)) for _ in range(options.rounds)]
         plain = statistics.median(taken for taken, _ in rounds)
         checked = statistics.median(taken for _, taken in rounds)
-        print(f"json.loads {1e6 * plain / options.lines:.2f} µs/line, "
-              f"validation {1e6 * checked / options.lines:.2f} µs/line")  # fmt: skip
+        print(
+            f"json.loads {1e6 * plain / options.lines:.2f} µs/line, "
+            f"validation {1e6 * checked / options.lines:.2f} µs/line"
+        )
         print(f"ratio to json.loads: {plain / checked:.3f}")
         print(f"peak memory: {peak_memory(path) / 2**20:.0f} MiB")
 

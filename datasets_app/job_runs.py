@@ -131,18 +131,23 @@ def _message_id(job_run: JobRun) -> str:
     return f"job-run-{job_run.pk}-{job_run.queued_at:%Y%m%dT%H%M%S%f}"
 
 
+def _facts(result: Any) -> dict[str, Any]:
+    return result if isinstance(result, dict) else dict(result._asdict())
+
+
 def run_here(
     operation: str,
     function: Callable[[ProgressCallback], Any],
     *,
     dataset_name: str,
     parameters: dict[str, Any],
+    facts: Callable[[Any], dict[str, Any]] = _facts,
     report_progress: ProgressCallback = ignore,
 ) -> Any:
     """Carry out an operation in this process, as a command does, with a row like any other job.
 
     ``function`` is given the progress callback; what it returns is returned. What it raises
-    is raised, once the row says how it ended.
+    is raised, once the row says how it ended. ``facts`` makes of it what the row keeps.
     """
     now = timezone.now()
     row = JobRun.objects.create(
@@ -166,9 +171,8 @@ def run_here(
     try:
         with _beating(job), transaction.atomic():
             result = function(progress)
-            facts = result if isinstance(result, dict) else result._asdict()
             dataset = Dataset.objects.filter(name=dataset_name).first()
-            job.finish("done", result=facts, total=job.total or job.done, dataset=dataset)
+            job.finish("done", result=facts(result), total=job.total or job.done, dataset=dataset)
     except Refused as refusal:
         _end(job, "failed", error=refusal.message, result=refusal.details)
         raise

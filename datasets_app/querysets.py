@@ -96,9 +96,13 @@ class TurnQuerySet(models.QuerySet[Any]):
         )
         session, turn = place or (0, 0)
         values = {
-            "dataset": dataset_ids[0] if dataset_ids else 0, "datasets": list(dataset_ids),
-            "session": session, "turn": turn, "role": role, "limit": limit,
-        }  # fmt: skip
+            "dataset": dataset_ids[0] if dataset_ids else 0,
+            "datasets": list(dataset_ids),
+            "session": session,
+            "turn": turn,
+            "role": role,
+            "limit": limit,
+        }
         with connections[self.db].cursor() as cursor:
             cursor.execute(sql, values)
             ids = [row[0] for row in cursor.fetchall()]

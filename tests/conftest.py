@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -128,10 +129,8 @@ class Processes:
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         """As the kernel does when memory runs out: the worker and what it has forked, at once."""
         for pid in (*_descendants(process.pid), process.pid):
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         process.wait()
         self.running.remove(process)
 

@@ -6,10 +6,30 @@ from typing import Any
 from hypothesis import strategies as st
 
 # All that JSON and the format allow: every character but NUL and lone surrogates.
-texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40) | st.sampled_from(
-    ["\u2028", "a\x85b", "\u2029", '"quoted"', "back\\slash\\n", "tab\tfeed\nreturn\r\v\f\b\x1b", "=1+1", "\\N", "\\.",
-     "שלום", "👩‍👩‍👧", "e\u0301", "\ufeff", "\x7f", "{}", "NULL", "a\\v", "'"]
-)  # fmt: skip
+texts = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40
+) | st.sampled_from(
+    [
+        "\u2028",
+        "a\x85b",
+        "\u2029",
+        '"quoted"',
+        "back\\slash\\n",
+        "tab\tfeed\nreturn\r\v\f\b\x1b",
+        "=1+1",
+        "\\N",
+        "\\.",
+        "שלום",
+        "👩‍👩‍👧",
+        "e\u0301",
+        "\ufeff",
+        "\x7f",
+        "{}",
+        "NULL",
+        "a\\v",
+        "'",
+    ]
+)
 names = texts.filter(str.strip)
 numbers = st.integers(-(2**80), 2**80) | st.floats(allow_nan=False, allow_infinity=False)
 values = st.recursive(

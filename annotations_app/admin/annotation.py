@@ -121,9 +121,12 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
             obj.dataset_id = obj.turn.session.dataset_id
         super().save_model(request, obj, form, change)
         audit.record(
-            "edit_annotation" if change else "add_annotation", actor=request.user,
-            dataset_name=obj.dataset.name, annotation=obj.pk, fields=form.changed_data,
-        )  # fmt: skip
+            "edit_annotation" if change else "add_annotation",
+            actor=request.user,
+            dataset_name=obj.dataset.name,
+            annotation=obj.pk,
+            fields=form.changed_data,
+        )
 
     def delete_model(self, request: HttpRequest, obj: Annotation) -> None:
         audit.record(

@@ -69,9 +69,18 @@ class AnnotationResource(TableResource):
     class Meta:
         model = Annotation
         fields = (
-            "dataset", "text", "label", "persona_id", "session_id", "turn_index", "annotator", "notes",
-            "timestamp", "confidence", OTHER_KEYS,
-        )  # fmt: skip
+            "dataset",
+            "text",
+            "label",
+            "persona_id",
+            "session_id",
+            "turn_index",
+            "annotator",
+            "notes",
+            "timestamp",
+            "confidence",
+            OTHER_KEYS,
+        )
         skip_diff = True
 
     def __init__(self, **options: Any) -> None:

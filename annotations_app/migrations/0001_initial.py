@@ -6,34 +6,73 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('datasets_app', '0001_initial'),
+        ("datasets_app", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Annotation',
+            name="Annotation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('label', models.SmallIntegerField(choices=[(0, 'Off-brand'), (1, 'On-brand')])),
-                ('persona_id', models.CharField(max_length=500)),
-                ('annotator', models.CharField(blank=True, max_length=200, null=True)),
-                ('notes', models.TextField(blank=True, null=True)),
-                ('confidence', models.FloatField(blank=True, null=True)),
-                ('timestamp', models.TextField(blank=True, null=True)),
-                ('extra', models.JSONField(blank=True, help_text='Keys of the line that the format does not know.', null=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='annotations', to='datasets_app.dataset')),
-                ('turn', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='annotations', to='datasets_app.turn')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("label", models.SmallIntegerField(choices=[(0, "Off-brand"), (1, "On-brand")])),
+                ("persona_id", models.CharField(max_length=500)),
+                ("annotator", models.CharField(blank=True, max_length=200, null=True)),
+                ("notes", models.TextField(blank=True, null=True)),
+                ("confidence", models.FloatField(blank=True, null=True)),
+                ("timestamp", models.TextField(blank=True, null=True)),
+                (
+                    "extra",
+                    models.JSONField(
+                        blank=True, help_text="Keys of the line that the format does not know.", null=True
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), editable=False
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="annotations",
+                        to="datasets_app.dataset",
+                    ),
+                ),
+                (
+                    "turn",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="annotations",
+                        to="datasets_app.turn",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
-                'permissions': [('import_annotation', 'Can import labels'), ('export_annotation', 'Can export labels')],
-                'indexes': [models.Index(fields=['dataset', 'persona_id', 'id'], name='annotation_export')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('label__in', [0, 1])), name='annotation_label_0_or_1'), models.CheckConstraint(condition=models.Q(('persona_id', ''), _negated=True), name='annotation_persona_id_not_empty')],
+                "ordering": ["id"],
+                "permissions": [
+                    ("import_annotation", "Can import labels"),
+                    ("export_annotation", "Can export labels"),
+                ],
+                "indexes": [models.Index(fields=["dataset", "persona_id", "id"], name="annotation_export")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("label__in", [0, 1])), name="annotation_label_0_or_1"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("persona_id", ""), _negated=True),
+                        name="annotation_persona_id_not_empty",
+                    ),
+                ],
             },
         ),
     ]

@@ -23,7 +23,9 @@ class Annotation(models.Model):
     notes = models.TextField(null=True, blank=True)
     confidence = models.FloatField(null=True, blank=True)
     timestamp = models.TextField(null=True, blank=True)
-    extra = models.JSONField(null=True, blank=True, help_text="Keys of the line that the format does not know.")
+    extra = models.JSONField(
+        null=True, blank=True, help_text="Keys of the line that the format does not know."
+    )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:

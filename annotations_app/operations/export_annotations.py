@@ -20,9 +20,17 @@ BALANCED = (0.4, 0.6)
 ROWS_AT_ONCE = 2000
 
 _FIELDS = (
-    "turn__text", "label", "persona_id", "turn__session__session_id", "turn__turn_index", "annotator",
-    "notes", "timestamp", "confidence", "extra",
-)  # fmt: skip
+    "turn__text",
+    "label",
+    "persona_id",
+    "turn__session__session_id",
+    "turn__turn_index",
+    "annotator",
+    "notes",
+    "timestamp",
+    "confidence",
+    "extra",
+)
 
 
 class ExportedLabels(NamedTuple):
@@ -66,9 +74,13 @@ def export_annotations(
             if not exported.labels:
                 raise Refused(_nothing_to_export(dataset, persona))
             audit.record(
-                "export_annotations", actor=actor, dataset_name=dataset.name, persona_id=persona,
-                labels=exported.labels, on_brand=exported.on_brand,
-            )  # fmt: skip
+                "export_annotations",
+                actor=actor,
+                dataset_name=dataset.name,
+                persona_id=persona,
+                labels=exported.labels,
+                on_brand=exported.on_brand,
+            )
         spool.seek(0)
         while block := spool.read(1 << 20):
             out.write(block)
@@ -101,8 +113,10 @@ def _write(
 
 def _nothing_to_export(dataset: Dataset, persona: str) -> str:
     others = list(
-        Annotation.objects.filter(dataset=dataset).order_by("persona_id").values_list("persona_id", flat=True)
+        Annotation.objects.filter(dataset=dataset)
+        .order_by("persona_id")
+        .values_list("persona_id", flat=True)
         .distinct()[:10]
-    )  # fmt: skip
+    )
     there = f"There are labels for: {', '.join(others)}." if others else "It has no labels at all."
     return f"The dataset {dataset.name} has no labels for the persona {persona}. {there}"

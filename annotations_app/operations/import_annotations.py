@@ -61,9 +61,13 @@ def import_annotations(
                 raise Refused(f"{file_name or path.name} is empty; expected one label per line.")
             saved = staged.save()
         audit.record(
-            "import_annotations", actor=actor, dataset_name=dataset.name, labels=count,
-            sha256=file_sha256(path), **saved._asdict(),
-        )  # fmt: skip
+            "import_annotations",
+            actor=actor,
+            dataset_name=dataset.name,
+            labels=count,
+            sha256=file_sha256(path),
+            **saved._asdict(),
+        )
     dataset.refresh_from_db()
     return LabelImport(dataset, created, saved)
 

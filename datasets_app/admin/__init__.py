@@ -6,9 +6,9 @@ Nothing is computed here: buttons enqueue jobs, pages show rows.
 from django.apps import apps
 from django.contrib import admin
 
-from datasets_app.admin import audit_event, dataset, job_run, session, turn, user
+from datasets_app.admin import audit_event, dataset, job_run, persona, retention, session, turn, user
 
-__all__ = ["audit_event", "dataset", "job_run", "session", "turn", "user"]
+__all__ = ["audit_event", "dataset", "job_run", "persona", "retention", "session", "turn", "user"]
 
 # The queue's own pages show what the queue remembers, which is not what ran: the job pages do.
 admin.site.unregister(apps.get_model("django_rq", "Dashboard"))

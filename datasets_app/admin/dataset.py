@@ -11,6 +11,7 @@ from unfold.decorators import display
 
 from datasets_app import audit, job_runs
 from datasets_app.admin import dataset_pages, export_pages, import_pages
+from datasets_app.admin.dataset_metadata import metadata_pages
 from datasets_app.admin.pages import dataset_address, require, visible_dataset
 from datasets_app.models import Dataset
 from datasets_app.templatetags.datasets_display import moment
@@ -23,13 +24,20 @@ class DatasetAdmin(ModelAdmin):
     """The list, and the form for the few facts a person types. Everything else has pages of its own."""
 
     list_display = [
-        "name", "origin", "show_status", "show_sessions", "show_turns", "show_checks", "license",
-        "updated_at",
-    ]  # fmt: skip
+        "name",
+        "origin",
+        "show_status",
+        "show_sessions",
+        "show_turns",
+        "show_checks",
+        "show_licence",
+        "show_changed",
+    ]
     list_filter = ["origin", "status", "legal_hold"]
     list_per_page = 50
     search_fields = ["name", "source"]
     search_help_text = "Part of a name or source"
+    list_after_template = "datasets_app/dataset_list_after.html"
     actions = ["check_selected", "export_selected"]
     fields = ["license", "source", "attribution", "legal_hold"]
     warn_unsaved_form = True
@@ -143,7 +151,7 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/edit/", self.edit_view, "edit"),
         ]
         own = [path(route, wrap(view), name=f"datasets_app_dataset_{name}") for route, view, name in pages]
-        return own + super().get_urls()
+        return own + metadata_pages(self.admin_site).get_metadata_urls() + super().get_urls()
 
     def edit_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         require(request, "change_dataset")

@@ -215,9 +215,17 @@ def reopen(request: HttpRequest, job_pk: int) -> HttpResponse:
     job = get_object_or_404(JobRun, pk=job_pk, operation="import_dataset")
     if kept_upload(job) is not None:
         JobRun.objects.filter(pk=job.pk, state__in=["failed", "cancelled"]).update(
-            state=JobRun.State.PREPARED, attempt=0, cancel_requested=False, error="", result=None, done=0,
-            total=None, started_at=None, finished_at=None, heartbeat_at=None,
-        )  # fmt: skip
+            state=JobRun.State.PREPARED,
+            attempt=0,
+            cancel_requested=False,
+            error="",
+            result=None,
+            done=0,
+            total=None,
+            started_at=None,
+            finished_at=None,
+            heartbeat_at=None,
+        )
     return redirect("admin:datasets_app_dataset_import_preview", job.pk)
 
 

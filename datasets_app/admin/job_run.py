@@ -20,9 +20,13 @@ from datasets_app.models import CheckReport, JobRun
 from datasets_app.templatetags.datasets_display import moment, words
 
 STATE_COLOURS = {
-    "prepared": "", "queued": "info", "running": "info", "done": "success", "failed": "danger",
+    "prepared": "",
+    "queued": "info",
+    "running": "info",
+    "done": "success",
+    "failed": "danger",
     "cancelled": "",
-}  # fmt: skip
+}
 # The import counts bytes over several passes: of that only the share tells a person anything.
 UNITS = {"export_dataset": "turns", "check_dataset": "turns"}
 # What the result of a job holds besides counts: these have places of their own on the page.

@@ -66,6 +66,9 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     def _record(self, request: HttpRequest, policy: RetentionPolicy, action: str) -> None:
         audit.record(
-            action, actor=request.user, position=policy.position, pattern=policy.pattern,
+            action,
+            actor=request.user,
+            position=policy.position,
+            pattern=policy.pattern,
             retention=policy.retention,
-        )  # fmt: skip
+        )

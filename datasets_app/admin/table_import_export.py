@@ -170,9 +170,11 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
     def _may(self, request: HttpRequest, verb: str, *otherwise: str) -> bool:
         """The model's own permission for the verb, if it has one; else all of the others."""
         own = f"{verb}_{self.opts.model_name}"
-        needed = [own] if own in dict(self.opts.permissions) else [
-            f"{other}_{self.opts.model_name}" for other in otherwise
-        ]  # fmt: skip
+        needed = (
+            [own]
+            if own in dict(self.opts.permissions)
+            else [f"{other}_{self.opts.model_name}" for other in otherwise]
+        )
         return all(request.user.has_perm(f"{self.opts.app_label}.{codename}") for codename in needed)
 
     # --- in ---
@@ -240,9 +242,12 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
             table = self.get_data_for_export(request, queryset, **kwargs)
             written: bytes = file_format.export_data(table)
             audit.record(
-                "export_table", actor=request.user, table=self.opts.label_lower, rows=len(table),
+                "export_table",
+                actor=request.user,
+                table=self.opts.label_lower,
+                rows=len(table),
                 format=file_format.get_title(),
-            )  # fmt: skip
+            )
         return written
 
 

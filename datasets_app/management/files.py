@@ -1,4 +1,4 @@
-"""Commands on files small and large: no half files, and what is wrong with one as a linter says it."""
+"""Commands on files: a small one is read whole, one that is written is never half there."""
 
 import os
 import secrets
@@ -9,49 +9,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from django.core.management.base import CommandError
-from django.db import DatabaseError, InterfaceError, OperationalError
 
-from datasets_app.management.terminal import COULD_NOT_RUN, FINDINGS, ending_quietly
-from datasets_app.operations.refused import Refused
-
-
-@contextmanager
-def sentences_for_errors(stderr: Any) -> Iterator[None]:
-    """A refusal becomes its sentence: exit code 1 if lines were wrong (listed first), else 2."""
-    try:
-        with ending_quietly():
-            yield
-    except Refused as refusal:
-        details = refusal.details or {}
-        problems = details.get("problems", [])
-        for problem in problems:
-            stderr.write(problem_text(**problem))
-        total = details.get("problem_total", 0)
-        if total > len(problems):
-            stderr.write(f"… and {total - len(problems):,} more.")
-        raise CommandError(refusal.message, returncode=FINDINGS if problems else COULD_NOT_RUN) from None
-    except (OperationalError, InterfaceError) as error:
-        raise CommandError(
-            f"The database can't be used ({type(error).__name__}): is it running, and DATABASE_URL right?",
-            returncode=COULD_NOT_RUN,
-        ) from None
-    except DatabaseError as error:
-        # Its message may repeat text of a conversation.
-        raise CommandError(
-            f"The database refused this ({type(error).__name__}); nothing was saved.",
-            returncode=COULD_NOT_RUN,
-        ) from None
-    except OSError as error:
-        place = error.filename or "a temporary file"
-        raise CommandError(f"{place}: {error.strerror or error}.", returncode=COULD_NOT_RUN) from None
-
-
-def problem_text(
-    *, message: str, file: str = "", line: int = 0, code: str = "", field: str | None = None, **_: Any
-) -> str:
-    """As linters write it: ``file.jsonl:12: E103 role must be …``; a line number, or else the field."""
-    place = ":".join(str(part) for part in (file, line or field) if part)
-    return f"{place}: {code} {message}" if code else f"{place}: {message}"
+from datasets_app.management.terminal import COULD_NOT_RUN
 
 
 def read_text(given: str) -> str:

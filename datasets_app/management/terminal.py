@@ -4,13 +4,18 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from django.core.management.base import CommandError
+from django.db import DatabaseError, InterfaceError, OperationalError
 
+from datasets_app.operations.refused import Refused
+
+# SQLSTATE of a table or column that is not there.
+MISSING_TABLE_OR_COLUMN = ("42P01", "42703")
 DONE, FINDINGS, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -77,30 +82,51 @@ def standard_output() -> IO[bytes]:
     return sys.stdout.buffer
 
 
-def run(function: Callable[[], int | None]) -> None:
-    """Run a command's body: refusals and lost connections become one sentence and an exit code."""
-    from django.db import InterfaceError, OperationalError
+@contextmanager
+def sentences_for_errors(stderr: Any) -> Iterator[None]:
+    """What goes wrong becomes a sentence: exit code 1 if lines were wrong (listed first), else 2.
 
-    from datasets_app.operations.refused import Refused
+    A database's own message may repeat text of a conversation, and is not shown.
+    """
+    try:
+        with ending_quietly():
+            yield
+    except Refused as refusal:
+        listed = tell_problems(stderr, refusal.details or {})
+        raise CommandError(refusal.message, returncode=FINDINGS if listed else COULD_NOT_RUN) from None
+    except (OperationalError, InterfaceError) as error:
+        raise could_not_run(
+            f"The database can't be used ({_kind(error)}); nothing was saved. "
+            "Is it running, has it room, and is DATABASE_URL right?"
+        ) from None
+    except DatabaseError as error:
+        if getattr(error.__cause__, "sqlstate", None) in MISSING_TABLE_OR_COLUMN:
+            raise could_not_run("The database is not set up yet; run: python manage.py migrate") from None
+        raise could_not_run(f"The database refused this ({_kind(error)}); nothing was saved.") from None
+    except OSError as error:
+        place = error.filename or "a temporary file"
+        raise could_not_run(f"{place}: {error.strerror or error}.") from None
 
-    with ending_quietly():
-        try:
-            code = function()
-        except Refused as refusal:
-            raise could_not_run(refusal.message) from None
-        except (OperationalError, InterfaceError) as error:
-            raise could_not_run(
-                f"The database can't be reached or gave up ({_first_line(error)}); nothing was saved."
-            ) from None
-        except OSError as error:
-            raise could_not_run(
-                f"{error.strerror or error}: {error.filename or 'a temporary file'}"
-            ) from None
-    if code:
-        sys.exit(code)
+
+def tell_problems(stderr: Any, details: dict[str, Any]) -> int:
+    """Write the problems of a refusal or result; returns how many were listed."""
+    problems = details.get("problems") or []
+    for problem in problems:
+        stderr.write(problem_text(**problem))
+    more = details.get("problem_total", 0) - len(problems)
+    if more > 0:
+        stderr.write(f"… and {more:,} more.")
+    return len(problems)
 
 
-def _first_line(error: Exception) -> str:
-    # Of the server's own messages only the first line: the others may repeat a row.
+def problem_text(
+    *, message: str, file: str = "", line: int = 0, code: str = "", field: str | None = None, **_: Any
+) -> str:
+    """As linters write it: ``file.jsonl:12: E103 role must be …``; a line number, or else the field."""
+    place = ":".join(str(part) for part in (file, line or field) if part)
+    return f"{place}: {code} {message}" if code else f"{place}: {message}"
+
+
+def _kind(error: Exception) -> str:
     state = getattr(error.__cause__, "sqlstate", None)
-    return f"SQLSTATE {state}" if state else str(error).strip().split("\n")[0][:200]
+    return f"SQLSTATE {state}" if state else type(error).__name__

@@ -12,7 +12,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -21,268 +20,588 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Persona',
+            name="Persona",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('persona_id', models.CharField(max_length=500, unique=True)),
-                ('display_name', models.CharField(blank=True, max_length=500)),
-                ('description', models.TextField(blank=True)),
-                ('yaml', models.TextField()),
-                ('digest', models.CharField(editable=False, max_length=64)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("persona_id", models.CharField(max_length=500, unique=True)),
+                ("display_name", models.CharField(blank=True, max_length=500)),
+                ("description", models.TextField(blank=True)),
+                ("yaml", models.TextField()),
+                ("digest", models.CharField(editable=False, max_length=64)),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), editable=False
+                    ),
+                ),
+                ("updated_at", models.DateTimeField(auto_now=True)),
             ],
             options={
-                'ordering': ['persona_id'],
+                "ordering": ["persona_id"],
             },
         ),
         migrations.CreateModel(
-            name='AuditEvent',
+            name="AuditEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('actor', models.CharField(help_text='User name, or the command and system account.', max_length=200)),
-                ('action', models.CharField(max_length=50)),
-                ('dataset_name', models.CharField(blank=True, max_length=100)),
-                ('details', models.JSONField(default=dict)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                (
+                    "actor",
+                    models.CharField(
+                        help_text="User name, or the command and system account.", max_length=200
+                    ),
+                ),
+                ("action", models.CharField(max_length=50)),
+                ("dataset_name", models.CharField(blank=True, max_length=100)),
+                ("details", models.JSONField(default=dict)),
             ],
             options={
-                'ordering': ['-id'],
-                'default_permissions': ('view',),
-                'indexes': [models.Index(fields=['dataset_name', '-id'], name='audit_event_of_dataset')],
+                "ordering": ["-id"],
+                "default_permissions": ("view",),
+                "indexes": [models.Index(fields=["dataset_name", "-id"], name="audit_event_of_dataset")],
             },
         ),
         migrations.CreateModel(
-            name='Dataset',
+            name="Dataset",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100, unique=True, validators=[django.core.validators.RegexValidator('^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$', 'Letters, digits, dot, dash and underscore only.')])),
-                ('origin', models.CharField(choices=[('synthetic', 'Synthetic'), ('production', 'Production'), ('external', 'External')], default='external', max_length=20)),
-                ('status', models.CharField(choices=[('raw', 'Raw'), ('scrubbed', 'Scrubbed'), ('released', 'Released'), ('expired', 'Expired')], default='raw', editable=False, max_length=20)),
-                ('license', models.CharField(blank=True, help_text='SPDX id, for example CC-BY-4.0.', max_length=100)),
-                ('source', models.TextField(blank=True, help_text='Where the conversations come from.')),
-                ('attribution', models.TextField(blank=True)),
-                ('provenance', models.JSONField(blank=True, default=dict, help_text='What else the metadata file said: generator, seed, dates …')),
-                ('legal_hold', models.BooleanField(default=False, help_text='While set, nothing here may be deleted.')),
-                ('session_count', models.BigIntegerField(default=0, editable=False)),
-                ('turn_count', models.BigIntegerField(default=0, editable=False)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('created_by', models.ForeignKey(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=100,
+                        unique=True,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
+                                "Letters, digits, dot, dash and underscore only.",
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[
+                            ("synthetic", "Synthetic"),
+                            ("production", "Production"),
+                            ("external", "External"),
+                        ],
+                        default="external",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("raw", "Raw"),
+                            ("scrubbed", "Scrubbed"),
+                            ("released", "Released"),
+                            ("expired", "Expired"),
+                        ],
+                        default="raw",
+                        editable=False,
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "license",
+                    models.CharField(blank=True, help_text="SPDX id, for example CC-BY-4.0.", max_length=100),
+                ),
+                ("source", models.TextField(blank=True, help_text="Where the conversations come from.")),
+                ("attribution", models.TextField(blank=True)),
+                (
+                    "provenance",
+                    models.JSONField(
+                        blank=True,
+                        default=dict,
+                        help_text="What else the metadata file said: generator, seed, dates …",
+                    ),
+                ),
+                (
+                    "legal_hold",
+                    models.BooleanField(default=False, help_text="While set, nothing here may be deleted."),
+                ),
+                ("session_count", models.BigIntegerField(default=0, editable=False)),
+                ("turn_count", models.BigIntegerField(default=0, editable=False)),
+                (
+                    "created_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), editable=False
+                    ),
+                ),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
-                'permissions': [('import_dataset', 'Can import conversation files'), ('export_dataset', 'Can export datasets and download the files'), ('check_dataset', 'Can run checks')],
+                "ordering": ["name"],
+                "permissions": [
+                    ("import_dataset", "Can import conversation files"),
+                    ("export_dataset", "Can export datasets and download the files"),
+                    ("check_dataset", "Can run checks"),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='JobRun',
+            name="JobRun",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('operation', models.CharField(max_length=50)),
-                ('dataset_name', models.CharField(blank=True, max_length=100)),
-                ('parameters', models.JSONField(default=dict)),
-                ('state', models.CharField(choices=[('prepared', 'Not started'), ('queued', 'Waiting'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='prepared', max_length=10)),
-                ('done', models.BigIntegerField(default=0)),
-                ('total', models.BigIntegerField(blank=True, null=True)),
-                ('unit', models.CharField(blank=True, max_length=20)),
-                ('result', models.JSONField(blank=True, null=True)),
-                ('error', models.TextField(blank=True, help_text='For the person who started it: what happened, what to do.')),
-                ('cancel_requested', models.BooleanField(default=False)),
-                ('attempt', models.IntegerField(default=0)),
-                ('worker', models.CharField(blank=True, max_length=200)),
-                ('foreground', models.BooleanField(default=False)),
-                ('queued_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('heartbeat_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('actor', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('dataset', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='job_runs', to='datasets_app.dataset')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("operation", models.CharField(max_length=50)),
+                ("dataset_name", models.CharField(blank=True, max_length=100)),
+                ("parameters", models.JSONField(default=dict)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("prepared", "Not started"),
+                            ("queued", "Waiting"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="prepared",
+                        max_length=10,
+                    ),
+                ),
+                ("done", models.BigIntegerField(default=0)),
+                ("total", models.BigIntegerField(blank=True, null=True)),
+                ("unit", models.CharField(blank=True, max_length=20)),
+                ("result", models.JSONField(blank=True, null=True)),
+                (
+                    "error",
+                    models.TextField(
+                        blank=True, help_text="For the person who started it: what happened, what to do."
+                    ),
+                ),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("attempt", models.IntegerField(default=0)),
+                ("worker", models.CharField(blank=True, max_length=200)),
+                ("foreground", models.BooleanField(default=False)),
+                ("queued_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="job_runs",
+                        to="datasets_app.dataset",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='JobFile',
+            name="JobFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('upload', 'Uploaded file'), ('export', 'Export'), ('metadata', 'Metadata'), ('quarantine', 'Quarantined lines')], max_length=10)),
-                ('file', models.FileField(max_length=500, upload_to='jobs')),
-                ('name', models.CharField(max_length=255)),
-                ('size', models.BigIntegerField(default=0)),
-                ('sha256', models.CharField(blank=True, max_length=64)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('job_run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='datasets_app.jobrun')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("upload", "Uploaded file"),
+                            ("export", "Export"),
+                            ("metadata", "Metadata"),
+                            ("quarantine", "Quarantined lines"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("file", models.FileField(max_length=500, upload_to="jobs")),
+                ("name", models.CharField(max_length=255)),
+                ("size", models.BigIntegerField(default=0)),
+                ("sha256", models.CharField(blank=True, max_length=64)),
+                ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "job_run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="files",
+                        to="datasets_app.jobrun",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='CheckReport',
+            name="CheckReport",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('turn_count', models.BigIntegerField(default=0)),
-                ('error_count', models.BigIntegerField(default=0)),
-                ('warning_count', models.BigIntegerField(default=0)),
-                ('totals', models.JSONField(default=dict, help_text='Findings for each code.')),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='check_reports', to='datasets_app.dataset')),
-                ('job_run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='datasets_app.jobrun')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("turn_count", models.BigIntegerField(default=0)),
+                ("error_count", models.BigIntegerField(default=0)),
+                ("warning_count", models.BigIntegerField(default=0)),
+                ("totals", models.JSONField(default=dict, help_text="Findings for each code.")),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="check_reports",
+                        to="datasets_app.dataset",
+                    ),
+                ),
+                (
+                    "job_run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="datasets_app.jobrun",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='RetentionPolicy',
+            name="RetentionPolicy",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField(help_text='The lowest is asked first.', unique=True)),
-                ('pattern', models.CharField(help_text='Matched against "<dataset name>.jsonl"; * and ? stand for any.', max_length=255)),
-                ('retention', models.CharField(help_text='"90 days", "18 months", "1 year", "P90D" or "indefinite".', max_length=50)),
-                ('reason', models.TextField(blank=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "position",
+                    models.PositiveIntegerField(help_text="The lowest is asked first.", unique=True),
+                ),
+                (
+                    "pattern",
+                    models.CharField(
+                        help_text='Matched against "<dataset name>.jsonl"; * and ? stand for any.',
+                        max_length=255,
+                    ),
+                ),
+                (
+                    "retention",
+                    models.CharField(
+                        help_text='"90 days", "18 months", "1 year", "P90D" or "indefinite".', max_length=50
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
             ],
             options={
-                'verbose_name_plural': 'retention policies',
-                'ordering': ['position'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('pattern', ''), _negated=True), name='retention_pattern_not_empty')],
+                "verbose_name_plural": "retention policies",
+                "ordering": ["position"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("pattern", ""), _negated=True), name="retention_pattern_not_empty"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Session',
+            name="Session",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('session_id', models.CharField(max_length=500)),
-                ('persona_id', models.CharField(blank=True, max_length=500, null=True)),
-                ('turn_count', models.IntegerField()),
-                ('dataset', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='sessions', to='datasets_app.dataset')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("session_id", models.CharField(max_length=500)),
+                ("persona_id", models.CharField(blank=True, max_length=500, null=True)),
+                ("turn_count", models.IntegerField()),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="sessions",
+                        to="datasets_app.dataset",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='CheckFinding',
+            name="CheckFinding",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.CharField(max_length=4)),
-                ('message', models.TextField()),
-                ('turn_index', models.IntegerField(blank=True, null=True)),
-                ('field', models.CharField(blank=True, max_length=50)),
-                ('report', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='datasets_app.checkreport')),
-                ('session', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='datasets_app.session')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("code", models.CharField(max_length=4)),
+                ("message", models.TextField()),
+                ("turn_index", models.IntegerField(blank=True, null=True)),
+                ("field", models.CharField(blank=True, max_length=50)),
+                (
+                    "report",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="findings",
+                        to="datasets_app.checkreport",
+                    ),
+                ),
+                (
+                    "session",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="datasets_app.session",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='SourceFile',
+            name="SourceFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=255)),
-                ('sha256', models.CharField(max_length=64)),
-                ('size', models.BigIntegerField(help_text='Bytes, as the file was given.')),
-                ('format', models.CharField(max_length=20)),
-                ('session_count', models.BigIntegerField()),
-                ('turn_count', models.BigIntegerField()),
-                ('quarantined_sessions', models.BigIntegerField(default=0)),
-                ('imported_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='source_files', to='datasets_app.dataset')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=255)),
+                ("sha256", models.CharField(max_length=64)),
+                ("size", models.BigIntegerField(help_text="Bytes, as the file was given.")),
+                ("format", models.CharField(max_length=20)),
+                ("session_count", models.BigIntegerField()),
+                ("turn_count", models.BigIntegerField()),
+                ("quarantined_sessions", models.BigIntegerField(default=0)),
+                ("imported_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                (
+                    "dataset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="source_files",
+                        to="datasets_app.dataset",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['imported_at'],
+                "ordering": ["imported_at"],
             },
         ),
         migrations.CreateModel(
-            name='Turn',
+            name="Turn",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('turn_index', models.IntegerField()),
-                ('role', models.CharField(choices=[('user', 'User'), ('assistant', 'Assistant')], max_length=9)),
-                ('text', models.TextField(blank=True)),
-                ('tags', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), blank=True, default=list, size=None)),
-                ('timestamp', models.TextField(blank=True, null=True)),
-                ('metadata', models.JSONField(blank=True, null=True)),
-                ('extra', models.JSONField(blank=True, help_text='Keys of the line that the format does not know.', null=True)),
-                ('session', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='turns', to='datasets_app.session')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("turn_index", models.IntegerField()),
+                (
+                    "role",
+                    models.CharField(choices=[("user", "User"), ("assistant", "Assistant")], max_length=9),
+                ),
+                ("text", models.TextField(blank=True)),
+                (
+                    "tags",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.TextField(), blank=True, default=list, size=None
+                    ),
+                ),
+                ("timestamp", models.TextField(blank=True, null=True)),
+                ("metadata", models.JSONField(blank=True, null=True)),
+                (
+                    "extra",
+                    models.JSONField(
+                        blank=True, help_text="Keys of the line that the format does not know.", null=True
+                    ),
+                ),
+                (
+                    "session",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="turns",
+                        to="datasets_app.session",
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='dataset',
-            constraint=models.CheckConstraint(condition=models.Q(('name__regex', '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$')), name='dataset_name_format'),
+            model_name="dataset",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("name__regex", "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")),
+                name="dataset_name_format",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='dataset',
-            constraint=models.CheckConstraint(condition=models.Q(('origin__in', ['synthetic', 'production', 'external'])), name='dataset_origin_known'),
+            model_name="dataset",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("origin__in", ["synthetic", "production", "external"])),
+                name="dataset_origin_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='dataset',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['raw', 'scrubbed', 'released', 'expired'])), name='dataset_status_known'),
+            model_name="dataset",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["raw", "scrubbed", "released", "expired"])),
+                name="dataset_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='dataset',
-            constraint=models.CheckConstraint(condition=models.Q(('session_count__gte', 0), ('turn_count__gte', 0)), name='dataset_counts_not_negative'),
+            model_name="dataset",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("session_count__gte", 0), ("turn_count__gte", 0)),
+                name="dataset_counts_not_negative",
+            ),
         ),
         migrations.AddIndex(
-            model_name='jobrun',
-            index=models.Index(condition=models.Q(('state__in', ['queued', 'running'])), fields=['state', 'heartbeat_at'], name='job_run_unfinished'),
+            model_name="jobrun",
+            index=models.Index(
+                condition=models.Q(("state__in", ["queued", "running"])),
+                fields=["state", "heartbeat_at"],
+                name="job_run_unfinished",
+            ),
         ),
         migrations.AddIndex(
-            model_name='jobrun',
-            index=models.Index(fields=['dataset', '-id'], name='job_run_of_dataset'),
+            model_name="jobrun",
+            index=models.Index(fields=["dataset", "-id"], name="job_run_of_dataset"),
         ),
         migrations.AddConstraint(
-            model_name='jobrun',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['prepared', 'queued', 'running', 'done', 'failed', 'cancelled'])), name='job_run_state_known'),
+            model_name="jobrun",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("state__in", ["prepared", "queued", "running", "done", "failed", "cancelled"])
+                ),
+                name="job_run_state_known",
+            ),
         ),
         migrations.AddIndex(
-            model_name='session',
-            index=models.Index(fields=['dataset', 'id'], name='session_dataset_page'),
+            model_name="session",
+            index=models.Index(fields=["dataset", "id"], name="session_dataset_page"),
         ),
         migrations.AddConstraint(
-            model_name='session',
-            constraint=models.UniqueConstraint(fields=('dataset', 'session_id'), name='session_id_unique_in_dataset'),
+            model_name="session",
+            constraint=models.UniqueConstraint(
+                fields=("dataset", "session_id"), name="session_id_unique_in_dataset"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='session',
-            constraint=models.CheckConstraint(condition=models.Q(('session_id', ''), _negated=True), name='session_id_not_empty'),
+            model_name="session",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("session_id", ""), _negated=True), name="session_id_not_empty"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='session',
-            constraint=models.CheckConstraint(condition=models.Q(('persona_id', ''), _negated=True), name='session_persona_id_not_empty'),
+            model_name="session",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("persona_id", ""), _negated=True), name="session_persona_id_not_empty"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='session',
-            constraint=models.CheckConstraint(condition=models.Q(('turn_count__gte', 1)), name='session_has_turns'),
+            model_name="session",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("turn_count__gte", 1)), name="session_has_turns"
+            ),
         ),
         migrations.AddIndex(
-            model_name='checkfinding',
-            index=models.Index(fields=['report', 'code', 'id'], name='check_finding_page'),
+            model_name="checkfinding",
+            index=models.Index(fields=["report", "code", "id"], name="check_finding_page"),
         ),
         migrations.AddConstraint(
-            model_name='checkfinding',
-            constraint=models.CheckConstraint(condition=models.Q(('code__regex', '^[EW][0-9]{3}$')), name='check_finding_code_format'),
+            model_name="checkfinding",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("code__regex", "^[EW][0-9]{3}$")), name="check_finding_code_format"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sourcefile',
-            constraint=models.UniqueConstraint(fields=('dataset', 'sha256'), name='source_file_once_per_dataset'),
+            model_name="sourcefile",
+            constraint=models.UniqueConstraint(
+                fields=("dataset", "sha256"), name="source_file_once_per_dataset"
+            ),
         ),
         migrations.AddIndex(
-            model_name='turn',
-            index=django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.search.SearchVector(django.db.models.functions.text.Left('text', 50000), config='simple'), models.F('tags'), name='turn_search'),
+            model_name="turn",
+            index=django.contrib.postgres.indexes.GinIndex(
+                django.contrib.postgres.search.SearchVector(
+                    django.db.models.functions.text.Left("text", 50000), config="simple"
+                ),
+                models.F("tags"),
+                name="turn_search",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='turn',
-            constraint=models.UniqueConstraint(fields=('session', 'turn_index'), name='turn_index_unique_in_session'),
+            model_name="turn",
+            constraint=models.UniqueConstraint(
+                fields=("session", "turn_index"), name="turn_index_unique_in_session"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='turn',
-            constraint=models.CheckConstraint(condition=models.Q(('turn_index__gte', 1)), name='turn_index_from_one'),
+            model_name="turn",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("turn_index__gte", 1)), name="turn_index_from_one"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='turn',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['user', 'assistant'])), name='turn_role_known'),
+            model_name="turn",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("role__in", ["user", "assistant"])), name="turn_role_known"
+            ),
         ),
     ]

@@ -24,10 +24,17 @@ _REMEDIES = {
 }
 
 _STATE_KINDS = {
-    "prepared": "neutral", "queued": "info", "running": "info", "done": "good", "failed": "bad",
+    "prepared": "neutral",
+    "queued": "info",
+    "running": "info",
+    "done": "good",
+    "failed": "bad",
     "cancelled": "neutral",
-    "raw": "neutral", "scrubbed": "info", "released": "good", "expired": "warn",
-}  # fmt: skip
+    "raw": "neutral",
+    "scrubbed": "info",
+    "released": "good",
+    "expired": "warn",
+}
 
 
 @register.filter

@@ -18,10 +18,14 @@ def label(text: str, **fields: Any) -> dict[str, Any]:
 
 def test_labels_come_in_and_it_is_told_what_became_of_them(tmp_path: Path, manage: Any) -> None:
     dataset(tmp_path, session("a"))
-    file = write(tmp_path / "l.jsonl", [
-        label("What assistant says as number 2 of a."), label("Unheard of"),
-        label("Other words", label=0, session_id="a", turn_index=2),
-    ])  # fmt: skip
+    file = write(
+        tmp_path / "l.jsonl",
+        [
+            label("What assistant says as number 2 of a."),
+            label("Unheard of"),
+            label("Other words", label=0, session_id="a", turn_index=2),
+        ],
+    )
     done = manage("import_annotations", file, "--dataset", "support")
     assert done.returncode == 0
     assert "support: 3 labels added, 0 were there already." in done.stdout

@@ -21,7 +21,11 @@ from tests import factories
 PROJECT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "manage.py", "validate_dataset"]
 # No server answers here: a command that asked for the database would fail.
-NOWHERE = {**os.environ, "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1"}
+NOWHERE = {
+    **os.environ,
+    "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none",
+    "REDIS_URL": "redis://127.0.0.1:1",
+}
 
 
 class Result:
@@ -44,7 +48,12 @@ def run_apart(*arguments: str | Path, stdin: bytes = b"", **environment: str) ->
     """The command as a process of its own, with no database to be had."""
     done = subprocess.run(
         [*COMMAND, *map(str, arguments)],
-        cwd=PROJECT, env=NOWHERE | environment, input=stdin, capture_output=True, check=False, timeout=60,
+        cwd=PROJECT,
+        env=NOWHERE | environment,
+        input=stdin,
+        capture_output=True,
+        check=False,
+        timeout=60,
     )
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -58,8 +67,11 @@ def sound(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def flawed(tmp_path: Path) -> Path:
-    lines = [*factories.session("s1", 2), {**factories.turn("s2"), "role": "bot"},
-             factories.turn("s3", 2, text="Write to ana@example.com.")] 
+    lines = [
+        *factories.session("s1", 2),
+        {**factories.turn("s2"), "role": "bot"},
+        factories.turn("s3", 2, text="Write to ana@example.com."),
+    ]
     (tmp_path / "flawed.meta.yaml").write_text("license: MIT\nsource: x\n")
     return factories.write(tmp_path / "flawed.jsonl", lines)
 
@@ -134,7 +146,7 @@ def test_ctrl_c_returns_130_without_a_traceback():
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    ) as process: 
+    ) as process:
         assert process.stdin is not None
         process.stdin.write(b"{}\n" * 200_000)  # more than a pipe holds: it is being read by now
         process.stdin.flush()
@@ -281,9 +293,13 @@ def test_json_is_one_object_with_totals(flawed: Path, sound: Path):
         (str(sound), "conversation", 0),
     ]
     assert value["files"][0]["findings"][0] == {
-        "code": "E103", "message": "role must be 'user' or 'assistant', got 'bot'",
-        "line": 3, "session_id": "s2", "turn_index": None, "field": "role",
-    } 
+        "code": "E103",
+        "message": "role must be 'user' or 'assistant', got 'bot'",
+        "line": 3,
+        "session_id": "s2",
+        "turn_index": None,
+        "field": "role",
+    }
 
 
 def test_github_shows_findings_beside_the_lines(tmp_path: Path):

@@ -24,9 +24,17 @@ def test_the_three_required_fields_are_enough():
 
 def test_all_fields_are_read_and_unknown_ones_kept():
     record = parse(
-        BASE | {"session_id": "s", "turn_index": 2, "annotator": "ann", "notes": "", "confidence": 1,
-                "timestamp": "2025-11-03T14:25:00Z", "round": [1]}
-    )  # fmt: skip
+        BASE
+        | {
+            "session_id": "s",
+            "turn_index": 2,
+            "annotator": "ann",
+            "notes": "",
+            "confidence": 1,
+            "timestamp": "2025-11-03T14:25:00Z",
+            "round": [1],
+        }
+    )
     assert record == LabelRecord(
         "Happy to help!", 1, "default_v1", "s", 2, "ann", "", "2025-11-03T14:25:00Z", 1.0, {"round": [1]}, 3
     )

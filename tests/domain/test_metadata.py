@@ -18,11 +18,14 @@ from datasets_app.domain.metadata import (
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 NUMBERS = st.integers(0, 10**12)
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**12), 10**12) | TEXTS
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**12), 10**12)
+    | TEXTS
     | st.floats(allow_nan=False, allow_infinity=False),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=6,
-)  # fmt: skip
+)
 KNOWN = set(DatasetMetadata.__dataclass_fields__)
 METADATA = st.builds(
     DatasetMetadata,
@@ -30,13 +33,15 @@ METADATA = st.builds(
     version=st.none() | st.sampled_from(["1.10", "2025-11-03", "no", "~", "1e3", "0x10", "null"]),
     license=st.none() | TEXTS,
     modifications=st.lists(TEXTS, max_size=3),
-    date_range=st.none() | TEXTS | st.lists(TEXTS, min_size=1, max_size=2)
+    date_range=st.none()
+    | TEXTS
+    | st.lists(TEXTS, min_size=1, max_size=2)
     | st.dictionaries(TEXTS, TEXTS, max_size=2),
     seed=st.none() | NUMBERS,
     temperature=st.none() | st.floats(0, 2),
     total_turns=st.none() | NUMBERS,
     extra=st.dictionaries(TEXTS.filter(lambda key: key not in KNOWN), PLAIN, max_size=3),
-)  # fmt: skip
+)
 
 
 @settings(max_examples=150, deadline=None)
@@ -49,8 +54,11 @@ def test_words_stay_as_they_are_written():
     text = "version: 1.10\ncreated: 2025-11-03\nlicense: no\nname: 0123\nextra_date: 2025-01-01\nat: 12:30\n"
     metadata = parse_metadata(text)
     assert (metadata.version, metadata.created, metadata.license, metadata.name) == (
-        "1.10", "2025-11-03", "no", "0123",
-    )  # fmt: skip
+        "1.10",
+        "2025-11-03",
+        "no",
+        "0123",
+    )
     assert metadata.extra == {"extra_date": "2025-01-01", "at": "12:30"}
 
 

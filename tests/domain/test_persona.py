@@ -97,9 +97,15 @@ def test_a_lexicon_word_that_yaml_takes_for_something_else_is_an_error(word: str
 
 @pytest.mark.parametrize(
     ("entry", "code"),
-    [("happy to help", "W701"), ("follow-up", "W702"), ("great!", "W702"), (" clear", "W702"), ("", "W702"),
-     ("don\N{RIGHT SINGLE QUOTATION MARK}t", "W702")],
-)  # fmt: skip
+    [
+        ("happy to help", "W701"),
+        ("follow-up", "W702"),
+        ("great!", "W702"),
+        (" clear", "W702"),
+        ("", "W702"),
+        ("don\N{RIGHT SINGLE QUOTATION MARK}t", "W702"),
+    ],
+)
 def test_a_lexicon_entry_that_can_never_match_is_reported(entry: str, code: str) -> None:
     text = yaml.safe_dump({"id": "p", "exemplars": ["a"], "lexicon": {"avoid": [entry]}}, allow_unicode=True)
     assert codes(text) == [code]

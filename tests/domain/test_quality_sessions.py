@@ -17,8 +17,16 @@ from datasets_app.domain.records import Finding, LineError, TurnRecord
 
 def turn(session_id: str = "s1", turn_index: int = 1, **fields: Any) -> TurnRecord:
     role = "user" if turn_index % 2 else "assistant"
-    return TurnRecord(**{"session_id": session_id, "turn_index": turn_index, "role": role,
-                         "text": f"Said as {turn_index} of {session_id}.", "tags": [], **fields})  # fmt: skip
+    return TurnRecord(
+        **{
+            "session_id": session_id,
+            "turn_index": turn_index,
+            "role": role,
+            "text": f"Said as {turn_index} of {session_id}.",
+            "tags": [],
+            **fields,
+        }
+    )
 
 
 def turns(*indexes: int, session_id: str = "s1", **fields: Any) -> list[TurnRecord]:

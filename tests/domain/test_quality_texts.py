@@ -15,8 +15,9 @@ from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
 
 
 def turn(text: str = "Fine.", **fields: Any) -> TurnRecord:
-    return TurnRecord(**{"session_id": "s1", "turn_index": 1, "role": "assistant", "tags": [], "text": text,
-                         **fields})  # fmt: skip
+    return TurnRecord(
+        **{"session_id": "s1", "turn_index": 1, "role": "assistant", "tags": [], "text": text, **fields}
+    )
 
 
 def found(records: list[Any], *checks: Any) -> list[Finding]:
@@ -84,8 +85,11 @@ def test_the_message_tells_class_place_and_length_and_never_the_value():
     assert finding == Finding(
         "E401",
         "e-mail address in text at column 12 (21 characters); scrub it before sharing",
-        7, "s1", 1, "text",
-    )  # fmt: skip
+        7,
+        "s1",
+        1,
+        "text",
+    )
 
 
 @pytest.mark.parametrize(
@@ -140,8 +144,13 @@ def test_a_single_class_can_be_searched_for():
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.recursive(st.text(max_size=8) | st.integers() | st.none(), lambda inner: st.lists(inner, max_size=3)
-                    | st.dictionaries(st.text(max_size=5), inner, max_size=3), max_leaves=8))  # fmt: skip
+@given(
+    st.recursive(
+        st.text(max_size=8) | st.integers() | st.none(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+        max_leaves=8,
+    )
+)
 def test_a_value_hidden_anywhere_in_metadata_is_found(inner: Any):
     for metadata in ({"a": inner, "b": [inner, {"c": "ana@example.com"}]}, {"ana@example.com": inner}):
         findings = found([turn(metadata=metadata)], *PERSONAL_DATA_CHECKS)
@@ -155,5 +164,8 @@ def test_labels_are_searched_too():
     )
     findings = list(run_label_checks([record], PERSONAL_DATA_CHECKS))
     assert [(f.code, f.field) for f in findings] == [
-        ("E402", "text"), ("E401", "annotator"), ("E405", "notes"), ("E401", "by"),
-    ]  # fmt: skip
+        ("E402", "text"),
+        ("E401", "annotator"),
+        ("E405", "notes"),
+        ("E401", "by"),
+    ]

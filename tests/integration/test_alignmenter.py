@@ -33,8 +33,12 @@ def alignmenter(tmp_path: Path) -> Tool:
     def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             [TOOL, *map(str, arguments)],
-            capture_output=True, text=True, timeout=120, cwd=tmp_path, env=environment,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            timeout=120,
+            cwd=tmp_path,
+            env=environment,
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done
 
@@ -65,9 +69,18 @@ def test_a_run_scores_every_answer_of_an_exported_dataset(
     alignmenter: Tool, files: dict[str, Path], tmp_path: Path
 ) -> None:
     alignmenter(
-        "run", "--model", "recorded:none", "--dataset", files["demo.jsonl"],
-        "--persona", files["default_v1.yaml"], "--embedding", "hashed", "--out", tmp_path / "out",
-    )  # fmt: skip
+        "run",
+        "--model",
+        "recorded:none",
+        "--dataset",
+        files["demo.jsonl"],
+        "--persona",
+        files["default_v1.yaml"],
+        "--embedding",
+        "hashed",
+        "--out",
+        tmp_path / "out",
+    )
     scores = run_scores(tmp_path / "out")
     assert (scores["authenticity"]["turns"], scores["safety"]["turns"]) == (30, 30)
     # The persona's words are met in the answers, on both sides.
@@ -81,9 +94,18 @@ def test_a_part_of_a_dataset_is_scored_as_well(
     part = tmp_path / "traps.jsonl"
     export_to_path(Dataset.objects.get(), part, selection=Selection(tag="scenario:safety_trap"))
     alignmenter(
-        "run", "--model", "recorded:none", "--dataset", part, "--persona", files["default_v1.yaml"],
-        "--embedding", "hashed", "--out", tmp_path / "out",
-    )  # fmt: skip
+        "run",
+        "--model",
+        "recorded:none",
+        "--dataset",
+        part,
+        "--persona",
+        files["default_v1.yaml"],
+        "--embedding",
+        "hashed",
+        "--out",
+        tmp_path / "out",
+    )
     assert run_scores(tmp_path / "out")["safety"]["turns"] == 5
 
 
@@ -91,9 +113,14 @@ def test_a_calibration_learns_from_every_exported_label(
     alignmenter: Tool, files: dict[str, Path], tmp_path: Path
 ) -> None:
     done = alignmenter(
-        "calibrate-persona", "--persona-path", files["default_v1.yaml"],
-        "--dataset", files["labels.jsonl"], "--out", tmp_path / "weights.json",
-    )  # fmt: skip
+        "calibrate-persona",
+        "--persona-path",
+        files["default_v1.yaml"],
+        "--dataset",
+        files["labels.jsonl"],
+        "--out",
+        tmp_path / "weights.json",
+    )
     assert "Loaded 90 labeled samples" in done.stdout
     assert "Skipped" not in done.stdout
     weights = json.loads((tmp_path / "weights.json").read_text())["trait_model"]["token_weights"]

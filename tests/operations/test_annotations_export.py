@@ -34,8 +34,12 @@ def test_labels_are_ordered_by_turn_and_then_as_they_were_given(tmp_path: Path) 
         annotate(stored, *place)
     lines, _ = exported(stored)
     assert [(line["session_id"], line["turn_index"]) for line in lines] == [
-        ("s1", 2), ("s1", 2), ("s1", 4), ("s2", 2), ("s3", 2),
-    ]  # fmt: skip
+        ("s1", 2),
+        ("s1", 2),
+        ("s1", 4),
+        ("s2", 2),
+        ("s3", 2),
+    ]
 
 
 def test_a_line_has_what_there_is_and_the_annotator_under_both_names(tmp_path: Path) -> None:
@@ -61,9 +65,14 @@ def test_a_line_has_what_there_is_and_the_annotator_under_both_names(tmp_path: P
     }
     assert bare == place | {"label": 1}
     assert full == place | {
-        "label": 0, "annotator": "ada", "labeler": "ada", "notes": "", "confidence": 0.5,
-        "timestamp": "2025-01-01", "k": None,
-    }  # fmt: skip
+        "label": 0,
+        "annotator": "ada",
+        "labeler": "ada",
+        "notes": "",
+        "confidence": 0.5,
+        "timestamp": "2025-01-01",
+        "k": None,
+    }
 
 
 def test_only_labels_of_the_persona_and_of_the_dataset_go_out(tmp_path: Path) -> None:

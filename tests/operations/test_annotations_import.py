@@ -118,8 +118,9 @@ def test_a_label_that_matches_no_turn_becomes_a_session_of_its_own(tmp_path: Pat
     assert [(item.persona_id, item.turn_count) for item in own] == [("p", 1), ("p", 1)]
     turns = Turn.objects.filter(session__in=own).order_by("id")
     assert list(turns.values_list("role", "turn_index", "text")) == [
-        ("assistant", 1, "Unheard of"), ("assistant", 1, "Other"),
-    ]  # fmt: skip
+        ("assistant", 1, "Unheard of"),
+        ("assistant", 1, "Other"),
+    ]
     assert Annotation.objects.count() == 3
 
 
@@ -169,8 +170,17 @@ def test_a_label_whose_turn_was_scrubbed_since_is_still_known(tmp_path: Path) ->
     assert (again.added, again.known, again.text_differs) == (0, 1, 1)
 
 
-@pytest.mark.parametrize("change", [{"label": 0}, {"annotator": "ben"}, {"notes": "n"}, {"confidence": 0.5},
-                                    {"timestamp": "2025-01-01"}, {"k": 1}])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"label": 0},
+        {"annotator": "ben"},
+        {"notes": "n"},
+        {"confidence": 0.5},
+        {"timestamp": "2025-01-01"},
+        {"k": 1},
+    ],
+)
 def test_labels_that_differ_in_anything_are_both_kept(tmp_path: Path, change: dict[str, Any]) -> None:
     dataset(tmp_path, session("a"))
     labelled(tmp_path, [label("Hi")])
@@ -188,8 +198,11 @@ def test_one_bad_line_and_nothing_is_saved(tmp_path: Path) -> None:
     ]
     refused = refusal(tmp_path, bad)
     assert [(item["line"], item["code"]) for item in refused.details["problems"]] == [
-        (2, "E102"), (3, "E101"), (4, "E102"), (5, "E102"),
-    ]  # fmt: skip
+        (2, "E102"),
+        (3, "E101"),
+        (4, "E102"),
+        (5, "E102"),
+    ]
     assert refused.details["problem_total"] == 4
     assert not Annotation.objects.exists()
     assert Session.objects.count() == 1
@@ -318,9 +331,19 @@ def test_whatever_a_label_key_holds_the_conversation_comes_in(tmp_path: Path, va
 # --- there and back ---------------------------------------------------------------------------
 
 KNOWN = {
-    "text", "label", "persona_id", "session_id", "turn_index", "annotator", "labeler", "notes", "timestamp",
-    "confidence", "original_session_id", "original_turn_index",
-}  # fmt: skip
+    "text",
+    "label",
+    "persona_id",
+    "session_id",
+    "turn_index",
+    "annotator",
+    "labeler",
+    "notes",
+    "timestamp",
+    "confidence",
+    "original_session_id",
+    "original_turn_index",
+}
 optional = {
     "session_id": names,
     "turn_index": st.integers(0, 2**31 - 1),

@@ -29,9 +29,12 @@ def test_ten_sessions_sixty_turns_and_the_scenarios_promised() -> None:
     assert len(turns) == 60
     firsts = [turn for turn in turns if turn["turn_index"] == 1]
     assert Counter(map(scenario, firsts)) == {
-        "scenario:product_inquiry": 2, "scenario:support": 3, "scenario:safety_trap": 2,
-        "scenario:brand_trap": 1, "scenario:debugging": 2,
-    }  # fmt: skip
+        "scenario:product_inquiry": 2,
+        "scenario:support": 3,
+        "scenario:safety_trap": 2,
+        "scenario:brand_trap": 1,
+        "scenario:debugging": 2,
+    }
     assert {turn["persona_id"] for turn in turns} == {"default_v1"}
     assert all(turn["role"] == ("user" if turn["turn_index"] % 2 else "assistant") for turn in turns)
 

@@ -14,10 +14,38 @@ from datasets_app.import_export_formats import CSV, FORMATS, JSONL, MAX_ROWS, XL
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40)
 awkward = st.sampled_from(
-    ["=1+1", "+1", "-3", "@x", "\tx", "\rx", "'=1", "''", "'x", "#N/A", "_x000D_", "x005F_", "_x005F_x000D_",
-     "a\r\nb", " x ", "\x0b", "\x85", "\N{LINE SEPARATOR}", "007", "1e5", "TRUE", "null", "NaN", "\ufeff",
-     "\uffff", "\n", ",", '"', "a\nb"]
-)  # fmt: skip
+    [
+        "=1+1",
+        "+1",
+        "-3",
+        "@x",
+        "\tx",
+        "\rx",
+        "'=1",
+        "''",
+        "'x",
+        "#N/A",
+        "_x000D_",
+        "x005F_",
+        "_x005F_x000D_",
+        "a\r\nb",
+        " x ",
+        "\x0b",
+        "\x85",
+        "\N{LINE SEPARATOR}",
+        "007",
+        "1e5",
+        "TRUE",
+        "null",
+        "NaN",
+        "\ufeff",
+        "\uffff",
+        "\n",
+        ",",
+        '"',
+        "a\nb",
+    ]
+)
 numbers = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False).filter(
     lambda number: abs(number) < 2**53 and (number == 0 or abs(number) > 1e-290)
 )

@@ -113,8 +113,10 @@ def test_labels_that_go_out_come_in_again_unchanged(client_of: Any, format: str)
     client = client_of("curator")
     content = downloaded(client, ANNOTATION, format)
     assert AuditEvent.objects.get(action="export_table").details == {
-        "table": "annotations_app.annotation", "rows": 90, "format": format,
-    }  # fmt: skip
+        "table": "annotations_app.annotation",
+        "rows": 90,
+        "format": format,
+    }
     assert "90 unchanged" in upload(client, ANNOTATION, content, format).content.decode()
     Annotation.objects.all().delete()
     imported(client, ANNOTATION, content, format)
@@ -136,9 +138,11 @@ def test_one_bad_row_and_nothing_is_saved(client_of: Any, tmp_path: Path) -> Non
     assert "confirm_form" not in page.context
     html = page.content.decode()
     for sentence in (
-        "Nothing was imported.", "label must be 0 (off-brand) or 1 (on-brand)", "persona_id is missing",
+        "Nothing was imported.",
+        "label must be 0 (off-brand) or 1 (on-brand)",
+        "persona_id is missing",
         "another dataset than support",
-    ):  # fmt: skip
+    ):
         assert sentence in html, sentence
     assert not Annotation.objects.exists()
     assert Session.objects.count() == 1
@@ -243,15 +247,22 @@ def test_a_lead_corrects_a_label_and_the_trail_knows(client_of: Any) -> None:
 @pytest.mark.parametrize(
     ("role", "page", "verb", "status"),
     [
-        ("curator", ANNOTATION, "import", 200), ("lead", ANNOTATION, "export", 200),
-        ("viewer", ANNOTATION, "import", 403), ("viewer", ANNOTATION, "export", 403),
-        ("annotator", ANNOTATION, "export", 403), ("privacy officer", ANNOTATION, "export", 403),
-        ("curator", PERSONA, "import", 200), ("curator", PERSONA, "export", 200),
-        ("lead", PERSONA, "import", 403), ("viewer", PERSONA, "export", 403),
-        ("privacy officer", RETENTION, "import", 200), ("privacy officer", RETENTION, "export", 200),
-        ("curator", RETENTION, "import", 403), ("viewer", RETENTION, "export", 403),
+        ("curator", ANNOTATION, "import", 200),
+        ("lead", ANNOTATION, "export", 200),
+        ("viewer", ANNOTATION, "import", 403),
+        ("viewer", ANNOTATION, "export", 403),
+        ("annotator", ANNOTATION, "export", 403),
+        ("privacy officer", ANNOTATION, "export", 403),
+        ("curator", PERSONA, "import", 200),
+        ("curator", PERSONA, "export", 200),
+        ("lead", PERSONA, "import", 403),
+        ("viewer", PERSONA, "export", 403),
+        ("privacy officer", RETENTION, "import", 200),
+        ("privacy officer", RETENTION, "export", 200),
+        ("curator", RETENTION, "import", 403),
+        ("viewer", RETENTION, "export", 403),
     ],
-)  # fmt: skip
+)
 def test_only_those_with_the_permission_import_and_export(
     client_of: Any, role: str, page: str, verb: str, status: int
 ) -> None:

@@ -31,9 +31,13 @@ def test_an_upload_is_kept_with_a_prepared_job(curator: Any) -> None:
     assert (job.operation, job.state, job.dataset_name) == ("import_dataset", "prepared", "My_logs_May")
     assert job.actor == curator.user
     assert job.parameters == {
-        "format": "auto", "origin": "synthetic", "renumber": True, "on_error": "abort", "append": False,
+        "format": "auto",
+        "origin": "synthetic",
+        "renumber": True,
+        "on_error": "abort",
+        "append": False,
         "persona": "p1",
-    }  # fmt: skip
+    }
     kept = job.files.get()
     assert (kept.kind, kept.name, kept.size) == ("upload", "My logs (May).jsonl", len(content))
     assert kept.sha256 == hashlib.sha256(content).hexdigest()

@@ -4,8 +4,9 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from annotations_app.operations.export_annotations import LABEL_CHOICES, ExportedLabels, export_annotations
-from datasets_app.management.files import output_file, sentences_for_errors
-from datasets_app.management.terminal import Progress
+from datasets_app import job_runs
+from datasets_app.management.files import output_file
+from datasets_app.management.terminal import Progress, sentences_for_errors
 from datasets_app.operations.dataset_facts import dataset_named
 
 HELP = """\
@@ -41,8 +42,14 @@ class Command(BaseCommand):
             dataset = dataset_named(name)
             with output_file(out, self.stdout) as file:
                 progress = Progress("Exporting", "labels")
-                exported = export_annotations(
-                    dataset, persona=persona, labels=labels, out=file, report_progress=progress
+                exported = job_runs.run_here(
+                    "export_annotations",
+                    lambda report: export_annotations(
+                        dataset, persona=persona, labels=labels, out=file, report_progress=report
+                    ),
+                    dataset_name=dataset.name,
+                    parameters={"persona": persona, "labels": labels},
+                    report_progress=progress,
                 )
                 progress.clear()
         self.report(exported)

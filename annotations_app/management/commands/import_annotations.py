@@ -4,8 +4,9 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from annotations_app.operations.import_annotations import LabelImport, import_annotations
-from datasets_app.management.files import sentences_for_errors
-from datasets_app.management.terminal import Progress, local_file
+from datasets_app import job_runs
+from datasets_app.domain.reading import data_stem
+from datasets_app.management.terminal import Progress, local_file, sentences_for_errors
 from datasets_app.operations.refused import Refused
 
 HELP = """\
@@ -32,9 +33,10 @@ class Command(BaseCommand):
         )
         parser.add_argument("--dataset", metavar="NAME", help="default: the file's name without its ending")
         parser.add_argument(
-            "--persona", metavar="ID",
+            "--persona",
+            metavar="ID",
             help="stands in where a line has no persona_id; a line that names another persona is an error",
-        )  # fmt: skip
+        )
         parser.add_argument("--create", action="store_true", help="make the dataset if it is not there")
 
     def handle(self, *, file: str, dataset: str | None, persona: str | None, create: bool, **_: Any) -> None:
@@ -43,10 +45,22 @@ class Command(BaseCommand):
             if file == "-" and not dataset:
                 raise Refused("Standard input has no name: say which dataset with --dataset NAME.")
             with local_file(file) as path:
-                done = import_annotations(
-                    path, dataset_name=dataset, persona=persona, create=create, report_progress=progress,
-                    file_name="standard input" if file == "-" else "",
-                )  # fmt: skip
+                name = dataset or data_stem(path.name)
+                done = job_runs.run_here(
+                    "import_annotations",
+                    lambda report: import_annotations(
+                        path,
+                        dataset_name=name,
+                        persona=persona,
+                        create=create,
+                        report_progress=report,
+                        file_name="standard input" if file == "-" else "",
+                    ),
+                    facts=lambda done: done.saved._asdict(),
+                    dataset_name=name,
+                    parameters={"file": path.name, "persona": persona, "create": create},
+                    report_progress=progress,
+                )
             progress.clear()
         self.report(done)
 

@@ -18,9 +18,8 @@ class RepeatedTurns(Check):
             return None
         same = first._replace(line=0) == turn._replace(line=0)
         where = f", first in line {first.line}" if first.line else ""
-        message = (
-            f"turn {turn.turn_index} of session {named(turn.session_id)} stands twice{where}, "
-            + ("with the same content; remove one" if same else "with different content; keep the right one")
+        message = f"turn {turn.turn_index} of session {named(turn.session_id)} stands twice{where}, " + (
+            "with the same content; remove one" if same else "with different content; keep the right one"
         )
         return (self.at(turn, message, "turn_index"),)
 

@@ -30,6 +30,4 @@ class MixedPersonas(Check):
             f"a label for persona {named(other.persona_id)} in a set that begins with "
             f"{named(persona)} ({self._others} labels for others); keep one file for each persona"
         )
-        return (
-            Finding(self.code, message, other.line, other.session_id, other.turn_index, "persona_id"),
-        )
+        return (Finding(self.code, message, other.line, other.session_id, other.turn_index, "persona_id"),)

@@ -63,9 +63,7 @@ class RepeatedText(Check):
         seconds = order[begins[repeated] + 1]
         by_place = numpy.argsort(seconds)
         firsts = order[begins[repeated]][by_place]
-        for second, first, times in zip(
-            seconds[by_place], firsts, lengths[repeated][by_place], strict=True
-        ):
+        for second, first, times in zip(seconds[by_place], firsts, lengths[repeated][by_place], strict=True):
             yield self._finding(int(first), int(second), int(times))
 
     def _finding(self, first: int, second: int, times: int) -> Finding:

@@ -3,8 +3,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from datasets_app.management.files import sentences_for_errors
-from datasets_app.management.terminal import COULD_NOT_RUN
+from datasets_app.management.terminal import COULD_NOT_RUN, sentences_for_errors
 from datasets_app.operations.demo_accounts import FILE_NAME, create_demo_accounts
 
 

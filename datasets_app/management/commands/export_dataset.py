@@ -43,9 +43,10 @@ exit codes:
         parser.add_argument("--tag", metavar="T", help="only the sessions in which a turn has this tag")
 
     def handle(self, **given: Any) -> None:
-        terminal.run(lambda: self._export(given))
+        with terminal.sentences_for_errors(self.stderr):
+            self._export(given)
 
-    def _export(self, given: dict[str, Any]) -> int:
+    def _export(self, given: dict[str, Any]) -> None:
         dataset = dataset_named(given["name"])
         selection = Selection(given["persona"], given["tag"])
         out = given["out"] or f"{dataset.name}.{'csv' if given['format'] == 'csv' else 'jsonl'}"
@@ -77,4 +78,3 @@ exit codes:
             f"{counted(result.size, 'byte')}, "
             f"sha256 {result.sha256}"
         )
-        return terminal.DONE

@@ -3,7 +3,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app.management.files import output_file, sentences_for_errors
+from datasets_app.management.files import output_file
+from datasets_app.management.terminal import sentences_for_errors
 from datasets_app.operations.retention_rules import export_retention_rules
 
 

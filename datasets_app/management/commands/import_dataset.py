@@ -11,7 +11,6 @@ from datasets_app.management import terminal
 from datasets_app.management.terminal import counted
 from datasets_app.operations.import_dataset import Options, Source, import_dataset
 from datasets_app.operations.progress import ProgressCallback
-from datasets_app.operations.refused import Refused
 
 
 class Command(BaseCommand):
@@ -68,9 +67,10 @@ exit codes:
         )
 
     def handle(self, **given: Any) -> None:
-        terminal.run(lambda: self._import(given))
+        with terminal.sentences_for_errors(self.stderr):
+            self._import(given)
 
-    def _import(self, given: dict[str, Any]) -> int:
+    def _import(self, given: dict[str, Any]) -> None:
         options = Options(
             given["format"],
             given["persona"],
@@ -106,27 +106,12 @@ exit codes:
                     report_progress=progress,
                     parameters={"files": [source.name for source in sources], **options._asdict()},
                 )
-            except Refused as refusal:
+            finally:
                 progress.clear()
-                if not (refusal.details or {}).get("problems"):
-                    raise
-                self._tell_problems(refusal.details or {})
-                self.stderr.write(refusal.message)
-                return terminal.FINDINGS
-        progress.clear()
         self._tell(result)
-        return terminal.DONE
-
-    def _tell_problems(self, details: dict[str, Any]) -> None:
-        for problem in details["problems"]:
-            self.stderr.write(f"{problem['file']}:{problem['line']}: {problem['code']} {problem['message']}")
-        more = details["problem_total"] - len(details["problems"])
-        if more > 0:
-            self.stderr.write(f"… and {more:,} more")
 
     def _tell(self, result: dict[str, Any]) -> None:
-        if result.get("problems"):
-            self._tell_problems(result)
+        terminal.tell_problems(self.stderr, result)
         for file in result["files"]:
             self.stdout.write(_told(file))
         added = f"{counted(result['turns'], 'turn')} in {counted(result['sessions'], 'session')}"

@@ -3,7 +3,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app.management.files import read_text, sentences_for_errors
+from datasets_app.management.files import read_text
+from datasets_app.management.terminal import sentences_for_errors
 from datasets_app.operations.retention_rules import import_retention_rules
 
 

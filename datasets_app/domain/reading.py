@@ -27,13 +27,8 @@ OnBytes = Callable[[int], None]
 
 
 class FileScan(NamedTuple):
-    """What a first look over the whole file told.
+    """What a first look over the whole file told; ``first_out_of_order`` is a line number, or 0."""
 
-    ``sha256`` is the hex digest of the file as it is (compressed, if it is). ``first_out_of_order``
-    is a line number, or 0.
-    """
-
-    sha256: str
     lines: int
     first_out_of_order: int
 
@@ -48,6 +43,7 @@ class ConversationFile:
     def __init__(
         self, path: Path, *, format: str = "auto", limits: Limits = DEFAULT_LIMITS, name: str = ""
     ) -> None:
+        open_file(path).close()
         self.path, self.limits = path, limits
         self.name = name or path.name
         self.format = recognised_format(path, limits) if format == "auto" else format
@@ -60,7 +56,7 @@ class ConversationFile:
         return self.scan().first_out_of_order > 0
 
     def scan(self, on_bytes: OnBytes | None = None) -> FileScan:
-        """Look over the file once: digest, number of lines, order. Kept for later calls."""
+        """Look over the file once: number of lines, order. Kept for later calls."""
         if self._scan is None:
             check = OrderCheck()
             count = 0
@@ -70,7 +66,7 @@ class ConversationFile:
                     check.look(item[0], item[1])
             if not count:
                 raise UnreadableFile("is empty; expected one JSON object per line")
-            self._scan = FileScan(file_sha256(self.path), count, check.first_out_of_order)
+            self._scan = FileScan(count, check.first_out_of_order)
         return self._scan
 
     def turns(self, on_bytes: OnBytes | None = None) -> Iterator[TurnRecord | LineError]:

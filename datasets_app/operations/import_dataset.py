@@ -48,6 +48,7 @@ class Source(NamedTuple):
 class _Surveyed(NamedTuple):
     source: Source
     file: ConversationFile
+    sha256: str
     survey: Survey
 
 
@@ -90,14 +91,15 @@ def _survey(
     limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
     try:
         file = ConversationFile(source.path, format=options.format, limits=limits, name=source.name)
-        scan = file.scan(progress.step)
-        if SourceFile.objects.filter(dataset__name=name, sha256=scan.sha256).exists():
+        digest = file_sha256(source.path)
+        if SourceFile.objects.filter(dataset__name=name, sha256=digest).exists():
             return None
+        file.scan(progress.step)
         result = survey(_records(file, options, progress))
     except UnreadableFile as error:
         raise Refused(f"{source.name}: {error.code} {error}") from None
     stack.callback(result.close)
-    return _Surveyed(source, file, result)
+    return _Surveyed(source, file, digest, result)
 
 
 def _records(
@@ -109,7 +111,7 @@ def _records(
 
 
 def _refuse_problems(surveyed: list[_Surveyed], options: Options) -> None:
-    for source, _, result in surveyed:
+    for source, _, _, result in surveyed:
         if not result.turn_count and not result.problems.total:
             raise Refused(f"{source.name}: E100 holds no turns; expected one JSON object per line")
     if not options.quarantine and any(item.survey.problems.total for item in surveyed):
@@ -145,8 +147,7 @@ def _listed(name: str, findings: list[Finding]) -> list[dict[str, Any]]:
 def _import_file(
     dataset: Dataset, item: _Surveyed, options: Options, quarantine_dir: Path | None, progress: "_Progress"
 ) -> dict[str, Any]:
-    source, file, result = item
-    digest = file.scan().sha256
+    source, file, digest, result = item
     if SourceFile.objects.filter(dataset=dataset, sha256=digest).exists():
         return _unchanged(source)
     skipped = _settle_existing(dataset, item, options, progress)
@@ -183,7 +184,7 @@ def _import_file(
 
 
 def _set_aside(item: _Surveyed, quarantine_dir: Path | None) -> dict[str, Any]:
-    source, file, result = item
+    source, file, _, result = item
     entry: dict[str, Any] = {
         "quarantined_sessions": len(result.problems.sessions),
         "problems": _listed(source.name, result.problems.listed),
@@ -212,7 +213,7 @@ def _settle_existing(dataset: Dataset, item: _Surveyed, options: Options, progre
 
     Others of the same id are a problem: refused, or quarantined.
     """
-    _, file, result = item
+    _, file, _, result = item
     if not dataset.session_count:
         return set()
     standing = existing_sessions.find(dataset, result.sessions())

@@ -142,7 +142,7 @@ def _what_there_is(datasets: Any) -> dict[str, Any]:
 
 
 def _what_runs() -> dict[str, Any]:
-    from datasets_app.admin.job_run import active_jobs
+    from datasets_app.admin.dataset_pages import active_jobs
 
     return {"active_jobs": active_jobs()}
 

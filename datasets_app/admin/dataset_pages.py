@@ -23,7 +23,7 @@ def dataset_page(
         request,
         f"datasets_app/dataset_{page}.html",
         crumbs,
-        {"dataset": dataset, "tabs": _tabs(request, dataset, page), "may": _may(request), **context},
+        {"dataset": dataset, "tabs": dataset_tabs(request, dataset, page), "may": _may(request), **context},
     )
 
 
@@ -41,7 +41,7 @@ def _may(request: HttpRequest) -> dict[str, bool]:
     }
 
 
-def _tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[dict[str, Any]]:
+def dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[dict[str, Any]]:
     has = request.user.has_perm
     turns = f"{reverse('admin:datasets_app_turn_changelist')}?dataset={dataset.pk}"
     every = [
@@ -59,6 +59,14 @@ def _tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[dict[str
     ]
 
 
+def active_jobs(dataset_pk: int | None = None) -> list[JobRun]:
+    """What runs and waits, of one dataset or of all."""
+    unfinished = JobRun.objects.filter(state__in=["queued", "running"])
+    if dataset_pk is not None:
+        unfinished = unfinished.filter(dataset=dataset_pk)
+    return list(unfinished.select_related("actor", "dataset").order_by("-id")[:10])
+
+
 def overview(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = visible_dataset(request, pk)
     panels = [panel(dataset, request.user) for panel in extensions.dataset_panels]
@@ -70,7 +78,7 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "report": dataset.check_reports.first(),
         "source_files": dataset.source_files.order_by("-imported_at")[:PAGE_SIZE],
-        "active_jobs": dataset.job_runs.filter(state__in=["queued", "running"]).select_related("actor")[:5],
+        "active_jobs": active_jobs(dataset.pk) if request.user.has_perm("datasets_app.view_jobrun") else [],
         "panels": shown,
     }
     return dataset_page(request, dataset, "overview", "", context)

@@ -14,7 +14,8 @@ from unfold.decorators import display
 
 from datasets_app import job_runs
 from datasets_app.admin import import_pages
-from datasets_app.admin.pages import render_page, require
+from datasets_app.admin.dataset_pages import active_jobs
+from datasets_app.admin.pages import render_page, require, visible_dataset
 from datasets_app.admin.read_only import ReadOnlyAdmin
 from datasets_app.models import CheckReport, JobRun
 from datasets_app.templatetags.datasets_display import moment, words
@@ -100,16 +101,14 @@ def progress(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def active(request: HttpRequest) -> HttpResponse:
-    """What runs and waits, for the start page."""
+    """What runs and waits, for the start page, and for the page of ``?dataset=``."""
     require(request, "view_jobrun")
-    response = render(request, "datasets_app/_active_jobs.html", {"active_jobs": active_jobs()})
+    wanted = request.GET.get("dataset", "")
+    dataset = visible_dataset(request, wanted) if wanted.isdecimal() else None
+    context = {"dataset": dataset, "active_jobs": active_jobs(dataset.pk if dataset else None)}
+    response = render(request, "datasets_app/_active_jobs.html", context)
     response["Cache-Control"] = "no-store"
     return response
-
-
-def active_jobs() -> list[JobRun]:
-    unfinished = JobRun.objects.filter(state__in=["queued", "running"])
-    return list(unfinished.select_related("actor", "dataset").order_by("-id")[:10])
 
 
 def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
+from datasets_app.admin.dataset_pages import dataset_tabs
 from datasets_app.admin.pages import dataset_crumbs, render_page, require, visible_dataset
 from datasets_app.admin.paging import PAGE_SIZE, Asked, Page, asked, cut_page, whole_numbers
 from datasets_app.admin.read_only import ReadOnlyAdmin
@@ -59,6 +60,7 @@ def _turn_list(request: HttpRequest) -> HttpResponse:
         "dataset": dataset,
         "datasets": visible.order_by("name").values_list("pk", "name")[:500],
         "wanted": wanted,
+        "tabs": dataset_tabs(request, dataset, "turns") if dataset else None,
         "roles": Turn.Role.choices,
         "turn_count": dataset.turn_count if dataset else visible.aggregate(n=Sum("turn_count"))["n"] or 0,
         "most_hits": MOST_HITS,

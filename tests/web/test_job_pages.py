@@ -127,3 +127,16 @@ def test_list_actions_start_a_job_for_each_dataset(curator: Any, dataset: Datase
         "check_dataset",
         "export_dataset",
     ]
+
+
+def test_the_dataset_page_follows_its_own_jobs(sign_in: Any, dataset: Dataset) -> None:
+    mine = JobRun.objects.create(operation="export_dataset", dataset=dataset, state="running")
+    other = JobRun.objects.create(operation="check_dataset", state="running")
+    overview = reverse("admin:datasets_app_dataset_change", args=[dataset.pk])
+    client = sign_in("lead")
+    address = f"{reverse('admin:datasets_app_jobrun_active')}?dataset={dataset.pk}"
+    assert f'hx-get="{address}"' in client.get(overview).content.decode()
+    html = client.get(address).content.decode()
+    assert str(mine) in html
+    assert str(other) not in html
+    assert "active-jobs" not in sign_in("viewer").get(overview).content.decode()

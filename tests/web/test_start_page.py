@@ -26,7 +26,7 @@ def test_an_empty_installation_says_how_to_begin(curator: Any) -> None:
 
 def test_without_a_role_there_is_a_sentence(sign_in: Any, dataset: Dataset) -> None:
     html = start_page(sign_in("none"))
-    assert "Your account has no role here yet" in html
+    assert "Nothing on these pages is open to your account" in html
     assert dataset.name not in html
 
 

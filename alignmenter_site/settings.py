@@ -115,7 +115,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 def _redis(url: str) -> str:
     if url:
-        return url
+        # A server that can't be reached must not hold up a page.
+        waits = url.startswith("redis") and "socket_connect_timeout" not in url
+        return f"{url}{'&' if '?' in url else '?'}socket_connect_timeout=3" if waits else url
     from alignmenter_site import embedded
 
     return embedded.valkey_url(VAR_DIR)

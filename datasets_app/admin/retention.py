@@ -30,11 +30,6 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         # A file replaces all policies, so policies may go by it.
         return super().has_import_permission(request) and self.has_delete_permission(request)
 
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
-        # A help text is HTML to the form: the model's own has angle brackets.
-        helped = {"pattern": "Matched against the dataset's name with .jsonl; * and ? stand for any."}
-        return super().get_form(request, obj, change, help_texts=helped, **options)
-
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         changelist = super().get_changelist_instance(request)
         decided = datasets_by_policy()

@@ -12,12 +12,12 @@ MAX_NAME_CHARACTERS = 500
 MAX_CHARACTERS = 1 << 20
 
 PERSONA_CODES = {
-    "E700": "the file is no persona: not YAML, or a field of the wrong kind",
-    "E701": "a lexicon entry is no string (an unquoted yes, no, number or date): Alignmenter crashes",
-    "W701": "a lexicon entry of several words never matches: Alignmenter compares single words",
-    "W702": "a lexicon entry with punctuation or spaces around it never matches",
-    "W703": "the persona has no exemplars, so style can't be compared",
-    "W704": "a word is both preferred and to be avoided",
+    "E700": "file is no persona",
+    "E701": "lexicon entry is no text",
+    "W702": "lexicon entry of several words",
+    "W703": "lexicon entry with punctuation",
+    "W704": "persona without exemplars",
+    "W705": "word both preferred and to be avoided",
 }
 
 _KNOWN = ("id", "display_name", "description", "exemplars", "lexicon", "style_rules", "safety_rules")
@@ -87,7 +87,7 @@ def check_persona(document: PersonaDocument) -> list[Finding]:
     findings = list(_lexicon_findings(document))
     if not document.exemplars:
         findings.append(
-            Finding("W703", "no exemplars: add a few replies in the persona's voice", field="exemplars")
+            Finding("W704", "no exemplars: add a few replies in the persona's voice", field="exemplars")
         )
     preferred, avoid = (
         {entry.lower() for entry in entries if isinstance(entry, str)}
@@ -95,7 +95,7 @@ def check_persona(document: PersonaDocument) -> list[Finding]:
     )
     for word in sorted(preferred & avoid):
         findings.append(
-            Finding("W704", f"{_quoted(word)} is both preferred and to be avoided", field="lexicon")
+            Finding("W705", f"{_quoted(word)} is both preferred and to be avoided", field="lexicon")
         )
     return findings
 
@@ -112,13 +112,13 @@ def _lexicon_findings(document: PersonaDocument) -> Iterator[Finding]:
                 )
             elif len(entry.split()) > 1:
                 yield Finding(
-                    "W701",
+                    "W702",
                     f"{_quoted(entry)} has several words and never matches; list single words",
                     field=place,
                 )
             elif not _WORD.fullmatch(entry):
                 yield Finding(
-                    "W702", f"{_quoted(entry)} has punctuation or spaces and never matches", field=place
+                    "W703", f"{_quoted(entry)} has punctuation or spaces and never matches", field=place
                 )
 
 

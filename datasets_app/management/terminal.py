@@ -1,5 +1,6 @@
 """What commands share: input from a file or a pipe, progress on a terminal, exit codes."""
 
+import os
 import shutil
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from datasets_app.operations.refused import Refused
 
 # SQLSTATE of a table or column that is not there.
 MISSING_TABLE_OR_COLUMN = ("42P01", "42703")
-DONE, FINDINGS, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+FINDINGS, COULD_NOT_RUN, INTERRUPTED, READER_GONE = 1, 2, 130, 141
 
 
 def could_not_run(message: str) -> CommandError:
@@ -70,12 +71,13 @@ def ending_quietly() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        sys.stderr.write("\nInterrupted; nothing was saved.\n")
+        sys.stderr.write("\nInterrupted.\n")
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # Python would complain once more when it closes standard output on its way out.
-        sys.stdout = None
-        sys.exit(DONE)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # What was not written or looked at to its end is never called done.
+        sys.exit(READER_GONE)
 
 
 def standard_output() -> IO[bytes]:

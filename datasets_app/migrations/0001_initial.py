@@ -331,7 +331,7 @@ class Migration(migrations.Migration):
                 (
                     "pattern",
                     models.CharField(
-                        help_text='Matched against "<dataset name>.jsonl"; * and ? stand for any.',
+                        help_text="Matched against the dataset's name with .jsonl; * and ? stand for any.",
                         max_length=255,
                     ),
                 ),

@@ -10,7 +10,7 @@ class RetentionPolicy(models.Model):
 
     position = models.PositiveIntegerField(unique=True, help_text="The lowest is asked first.")
     pattern = models.CharField(
-        max_length=255, help_text='Matched against "<dataset name>.jsonl"; * and ? stand for any.'
+        max_length=255, help_text="Matched against the dataset's name with .jsonl; * and ? stand for any."
     )
     retention = models.CharField(
         max_length=50, help_text='"90 days", "18 months", "1 year", "P90D" or "indefinite".'

@@ -1,16 +1,44 @@
+from datetime import timedelta
+
+from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from datasets_app.models import JobFile
+from datasets_app.models import JobFile, JobRun
+
+# A file is stored before the row that names it is committed; this long it may stand alone.
+UNCLAIMED_AFTER = timedelta(hours=1)
 
 
 def delete_expired_files() -> int:
     """Delete the files of jobs that are past their date; returns how many.
 
-    The row stays, so that a page can say that there was a file and since when it is gone.
+    The row stays, so that a page can say that there was a file and since when it is gone. Files
+    that no row names, as a worker leaves them that is killed while it stores one, go as well.
     """
     count = 0
     for job_file in JobFile.objects.filter(expires_at__lte=timezone.now()).exclude(file=""):
         job_file.file.delete(save=False)
         JobFile.objects.filter(pk=job_file.pk).update(file="")
         count += 1
+    return count + _delete_unclaimed()
+
+
+def _delete_unclaimed() -> int:
+    if not default_storage.exists("jobs"):
+        return 0
+    count = 0
+    for job in default_storage.listdir("jobs")[0]:
+        if not job.isdigit() or JobRun.objects.filter(pk=job, state="running").exists():
+            continue
+        claimed = set(JobFile.objects.filter(job_run=job).values_list("file", flat=True))
+        for kind in default_storage.listdir(f"jobs/{job}")[0]:
+            for name in default_storage.listdir(f"jobs/{job}/{kind}")[1]:
+                count += _delete_if_unclaimed(f"jobs/{job}/{kind}/{name}", claimed)
     return count
+
+
+def _delete_if_unclaimed(path: str, claimed: set[str]) -> bool:
+    if path in claimed or timezone.now() - default_storage.get_modified_time(path) < UNCLAIMED_AFTER:
+        return False
+    default_storage.delete(path)
+    return True

@@ -32,11 +32,11 @@ def test_warnings_are_told_and_strict_refuses_them(manage: Any) -> None:
     text = b"id: north\nexemplars: [a]\nlexicon: {avoid: [two words]}\n"
     strict = manage("import_persona", "-", "--strict", input=text)
     assert strict.returncode == 1
-    assert "standard input:lexicon.avoid: W701" in strict.stderr
+    assert "standard input:lexicon.avoid: W702" in strict.stderr
     assert not Persona.objects.exists()
     done = manage("import_persona", "-", input=text)
     assert done.returncode == 0
-    assert "W701" in done.stderr
+    assert "W702" in done.stderr
     assert Persona.objects.exists()
 
 

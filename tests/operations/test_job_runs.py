@@ -1,5 +1,6 @@
 """Background jobs with real workers on a real queue; workers are killed as the kernel kills them."""
 
+import os
 import random
 import time
 from datetime import timedelta
@@ -214,3 +215,18 @@ def test_the_queue_holds_nothing_but_the_number_of_the_job(queue: None) -> None:
     )
     assert held
     assert b"canary" not in held
+
+
+def test_a_file_that_a_killed_worker_left_is_deleted_and_no_other(queue: None, media: Path) -> None:
+    job = upload(jsonl(sessions(2)))
+    kept = Path(job.files.get().file.path)
+    left = media / "jobs" / str(job.pk) / "export" / "half.jsonl"
+    left.parent.mkdir(parents=True)
+    left.write_text("canary")
+    assert delete_expired_files() == 0  # it may be being stored just now
+    two_hours_ago = time.time() - 7200
+    os.utime(left, (two_hours_ago, two_hours_ago))
+    os.utime(kept, (two_hours_ago, two_hours_ago))
+    assert delete_expired_files() == 1
+    assert kept.exists()
+    assert not left.exists()

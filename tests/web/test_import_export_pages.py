@@ -343,9 +343,9 @@ def test_a_persona_is_edited_as_yaml_with_its_errors_and_findings(client_of: Any
     page = client.post(
         add, {"yaml": YAML_TEXT.replace("Hello.]", "Hello.]\nlexicon: {avoid: [two words]}")}, follow=True
     )
-    assert "W701" in page.content.decode()
+    assert "W702" in page.content.decode()
     change = reverse(f"admin:{PERSONA}_change", args=[Persona.objects.get().pk])
-    assert "W701" in client.get(change).content.decode()
+    assert "W702" in client.get(change).content.decode()
     assert "id: stays north" in client.post(change, {"yaml": "id: other"}).content.decode()
     assert "already" in client.post(add, {"yaml": YAML_TEXT}).content.decode()
 

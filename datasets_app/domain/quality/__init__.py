@@ -6,6 +6,7 @@ A new check is a file here, an entry in a tuple below and a section in docs/chec
 from collections.abc import Iterable, Iterator
 
 from datasets_app.domain.metadata import DatasetMetadata
+from datasets_app.domain.persona import PERSONA_CODES
 from datasets_app.domain.quality import runner
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.e201_turn_numbers import TurnNumbers
@@ -21,7 +22,7 @@ from datasets_app.domain.quality.e405_ip_addresses import IpAddresses
 from datasets_app.domain.quality.e502_label_imbalance import LabelImbalance
 from datasets_app.domain.quality.e503_label_count import LabelCount
 from datasets_app.domain.quality.e504_mixed_personas import MixedPersonas
-from datasets_app.domain.quality.reader_codes import READER_CODES
+from datasets_app.domain.quality.reader_codes import IMPORT_CODES, READER_CODES
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w205_role_order import RoleOrder
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
@@ -62,9 +63,12 @@ METADATA_CHECKS: tuple[type[Check], ...] = (Licence, Provenance)
 FILE_CHECKS: tuple[type[Check], ...] = (LineOrder,)
 
 # Every code there is → its title.
-TITLES: dict[str, str] = READER_CODES | {
-    check.code: check.title for check in (*CHECKS, *LABEL_CHECKS, *METADATA_CHECKS, *FILE_CHECKS)
-}
+TITLES: dict[str, str] = (
+    READER_CODES
+    | IMPORT_CODES
+    | PERSONA_CODES
+    | {check.code: check.title for check in (*CHECKS, *LABEL_CHECKS, *METADATA_CHECKS, *FILE_CHECKS)}
+)
 
 
 def run_checks(

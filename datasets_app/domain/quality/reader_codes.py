@@ -13,3 +13,8 @@ READER_CODES = {
     "E109": "line too long",
     "E110": "line holds no conversation",
 }
+
+# Of an import into a dataset that has sessions already.
+IMPORT_CODES = {
+    "E207": "session stands in the dataset already",
+}

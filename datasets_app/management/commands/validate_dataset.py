@@ -4,12 +4,8 @@ import argparse
 import io
 import json
 import os
-import shutil
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +15,14 @@ from datasets_app.domain.lines import Limits
 from datasets_app.domain.quality.files import ANNOTATION, KINDS, CheckedFile
 from datasets_app.domain.quality.output import Totals, as_object, github_line, text_line
 from datasets_app.domain.records import Finding
+from datasets_app.management.terminal import (
+    COULD_NOT_RUN,
+    FINDINGS,
+    Progress,
+    local_file,
+    sentences_for_errors,
+)
 
-FINDINGS, COULD_NOT_RUN, INTERRUPTED, READER_GONE = 1, 2, 130, 141
-SECONDS_BETWEEN_PROGRESS = 0.2
 EPILOG = """
 examples:
   validate_dataset conversations.jsonl
@@ -75,21 +76,13 @@ class Command(BaseCommand):
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")  # file names need not be Unicode
         output = OUTPUTS[options["format"]](self.stdout.write, self._write_plainly, options["limit"])
-        try:
+        with sentences_for_errors(self.stderr):
             if options["dataset"] is not None:
                 _check_dataset(options["dataset"], output)
-            else:
-                for name in options["files"]:
-                    _check_file(name, options["kind"], output)
+            for name in options["files"]:
+                _check_file(name, options["kind"], output)
             output.close()
             self.stdout.flush()
-        except BrokenPipeError:
-            # The reader (`| head`) has seen enough. Python must not complain on its way out.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            # What was not looked at can't be called clean, whatever was found until now.
-            raise SystemExit(READER_GONE) from None
-        except KeyboardInterrupt:
-            raise SystemExit(INTERRUPTED) from None
         if output.totals.errors or (options["strict"] and output.totals):
             raise SystemExit(FINDINGS)
 
@@ -130,37 +123,35 @@ def _check_file(name: str, kind: str | None, output: "Output") -> None:
     from django.conf import settings
 
     limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-    with _as_path(name) as path:
+    with local_file(name) as path:
         file = CheckedFile(path, kind, with_metadata=name != "-", limits=limits)
         output.begin("<stdin>" if name == "-" else name, file.kind)
-        progress = _Progress(name, path.stat().st_size)
-        for finding in file.findings(progress.show):
+        progress, size = Progress(f"Checking {name}"), path.stat().st_size
+        for finding in file.findings(lambda done: progress(done, size)):
             progress.clear()
             output.add(finding)
         progress.clear()
 
 
-@contextmanager
-def _as_path(name: str) -> Iterator[Path]:
-    """Standard input is put into a file first: it may have to be read more than once."""
-    if name != "-":
-        yield Path(name)
-        return
-    with tempfile.NamedTemporaryFile(prefix="alignmenter-stdin-", suffix=".jsonl") as spool:
-        shutil.copyfileobj(sys.stdin.buffer, spool)
-        spool.flush()
-        yield Path(spool.name)
-
-
 def _check_dataset(name: str, output: "Output") -> None:
-    from datasets_app.models import Dataset
+    from datasets_app import job_runs
     from datasets_app.operations.check_dataset import check_dataset
+    from datasets_app.operations.dataset_facts import dataset_named
 
-    dataset = Dataset.objects.filter(name=name).first()
-    if dataset is None:
-        raise _refused(f"there is no dataset {name!r}")
-    progress = _Progress(name, 0)
-    report = check_dataset(dataset, actor=None, report_progress=progress.show)
+    dataset = dataset_named(name)
+    progress = Progress(f"Checking {name}")
+    report = job_runs.run_here(
+        "check_dataset",
+        lambda show: check_dataset(dataset, actor=None, report_progress=show),
+        facts=lambda report: {
+            "report": report.pk,
+            "errors": report.error_count,
+            "warnings": report.warning_count,
+        },
+        dataset_name=dataset.name,
+        parameters={},
+        report_progress=progress,
+    )
     progress.clear()
     output.begin(name, None, is_file=False)
     kept = report.findings.select_related("session").order_by("id")
@@ -168,30 +159,6 @@ def _check_dataset(name: str, output: "Output") -> None:
         session_id = row.session.session_id if row.session else None
         output.add(Finding(row.code, row.message, 0, session_id, row.turn_index, row.field or None))
     output.set_totals(report.totals)
-
-
-class _Progress:
-    """How far the work is, on a terminal; silent anywhere else."""
-
-    def __init__(self, name: str, bytes_total: int) -> None:
-        self._name, self._bytes_total = name, bytes_total
-        self._wanted = sys.stderr.isatty()
-        self._shown = False
-        self._next = 0.0
-
-    def show(self, done: int, total: int | None = None) -> None:
-        if not self._wanted or time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + SECONDS_BETWEEN_PROGRESS
-        percent = 100 * done // max(1, total or self._bytes_total)
-        sys.stderr.write(f"\r\x1b[K{self._name}: {min(percent, 100)} %")
-        sys.stderr.flush()
-        self._shown = True
-
-    def clear(self) -> None:
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            self._shown = False
 
 
 # --- how it is shown -------------------------------------------------------------------------

@@ -28,9 +28,9 @@ def _delete_unclaimed() -> int:
         return 0
     count = 0
     for job in default_storage.listdir("jobs")[0]:
-        if not job.isdigit() or JobRun.objects.filter(pk=job, state="running").exists():
+        if not job.isdigit() or JobRun.objects.filter(pk=int(job), state="running").exists():
             continue
-        claimed = set(JobFile.objects.filter(job_run=job).values_list("file", flat=True))
+        claimed = set(JobFile.objects.filter(job_run=int(job)).values_list("file", flat=True))
         for kind in default_storage.listdir(f"jobs/{job}")[0]:
             for name in default_storage.listdir(f"jobs/{job}/{kind}")[1]:
                 count += _delete_if_unclaimed(f"jobs/{job}/{kind}/{name}", claimed)

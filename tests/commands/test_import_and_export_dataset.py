@@ -1,0 +1,124 @@
+"""The two commands as processes: exit codes, what they say where, and what they leave behind."""
+
+import gzip
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_app.models import Dataset, JobRun, Turn
+from tests.conftest import PROJECT
+from tests.factories import jsonl, session, sessions, turn, write
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Manage = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_in_and_out_with_a_job_row_each(manage: Manage, tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", sessions(3))
+    done = manage("import_dataset", "a.jsonl", "--name", "support", "--origin", "synthetic")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "support: 6 turns in 3 sessions added." in done.stdout
+    done = manage("export_dataset", "support", "--out", "out.jsonl")
+    assert (done.returncode, done.stdout) == (0, "")
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines()]
+    assert [line["text"] for line in lines] == [line["text"] for line in sessions(3)]
+    assert (tmp_path / "out.meta.yaml").exists()
+    rows = JobRun.objects.order_by("id").values_list("operation", "state", "foreground", "dataset__name")
+    assert list(rows) == [
+        ("import_dataset", "done", True, "support"),
+        ("export_dataset", "done", True, "support"),
+    ]
+
+
+def test_pipes_at_both_ends(manage: Manage) -> None:
+    done = manage("import_dataset", "-", "--name", "piped", input=gzip.compress(jsonl(session())))
+    assert done.returncode == 0, done.stderr
+    done = manage("export_dataset", "piped", "--out", "-", "--format", "openai")
+    assert [message["role"] for message in json.loads(done.stdout)["messages"]] == ["user", "assistant"]
+
+
+def test_problems_are_listed_like_a_linters_and_end_with_1(manage: Manage, tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", [turn("a", 1, role="system"), turn("b", 4)])
+    done = manage("import_dataset", "a.jsonl", "--name", "support")
+    assert done.returncode == 1
+    assert "a.jsonl:1: E103 role must be 'user' or 'assistant', got 'system'" in done.stderr
+    assert "a.jsonl:2: E201" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not Dataset.objects.exists()
+    assert JobRun.objects.get().state == "failed"
+
+
+def test_quarantine_goes_beside_the_file(manage: Manage, tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    write(folder / "a.jsonl", [turn("b", 4), *session()])
+    done = manage("import_dataset", "logs/a.jsonl", "--name", "support", "--on-error", "quarantine")
+    assert done.returncode == 0
+    assert "1 session (1 line) set aside in a.quarantine.jsonl" in done.stdout
+    assert (folder / "a.quarantine.jsonl").read_bytes() == jsonl([turn("b", 4)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["import_dataset", "none.jsonl", "--name", "x"], "none.jsonl: E100 no such file"),
+        (["import_dataset", ".", "--name", "x"], "is a directory"),
+        (["import_dataset", "a.jsonl", "--name", "../x"], "can't be the name of a dataset"),
+        (["import_dataset", "a.jsonl"], "required: --name"),
+        (["export_dataset", "none"], "There is no dataset 'none'"),
+        (["export_dataset", "support", "--out", "none/out.jsonl"], "can't be written"),
+        (["export_dataset", "support", "--format", "parquet"], "invalid choice"),
+    ],
+)
+def test_what_could_not_run_ends_with_2_and_a_sentence(
+    manage: Manage, tmp_path: Path, arguments: list[str], sentence: str
+) -> None:
+    Dataset.objects.create(name="support")
+    write(tmp_path / "a.jsonl", session())
+    done = manage(*arguments)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_database_that_is_not_there_is_a_sentence(manage: Manage, tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", session())
+    nowhere = {"DATABASE_URL": "postgresql://nobody@/none?host=/nonexistent"}
+    done = manage("import_dataset", "a.jsonl", "--name", "x", env=nowhere)
+    assert done.returncode == 2
+    assert "The database can't be used" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_saves_nothing(environment: dict[str, str], tmp_path: Path, wait_until: Any) -> None:
+    path = write(tmp_path / "a.jsonl", sessions(40_000, turns=5))
+    process = subprocess.Popen(
+        [sys.executable, str(PROJECT / "manage.py"), "import_dataset", str(path), "--name", "support"],
+        env=environment,
+        stderr=subprocess.PIPE,
+    )
+    wait_until(lambda: JobRun.objects.filter(state="running", done__gt=0).exists())
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"Traceback" not in said
+    assert not Turn.objects.exists()
+    assert JobRun.objects.get().state == "cancelled"
+
+
+def test_two_imports_of_one_name_at_once_wait_for_each_other(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    path = write(tmp_path / "a.jsonl", sessions(3_000, turns=5))
+    command = [sys.executable, str(PROJECT / "manage.py"), "import_dataset", str(path), "--name", "support"]
+    both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = "".join(process.communicate(timeout=60)[0] for process in both)
+    assert [process.returncode for process in both] == [0, 0]
+    assert said.count("imported before, nothing changed") == 1
+    assert Dataset.objects.get().turn_count == Turn.objects.count() == 15_000

@@ -2,7 +2,7 @@
 
 A worker claims a row by a conditional update, beats while it works, and writes its result in
 the transaction that holds its changes. A worker that dies leaves a row whose heartbeat stops;
-``recover`` gives the row to another. So a task may run twice, but is never applied twice.
+``job_recovery`` gives the row to another. So a task may run twice, but is never applied twice.
 """
 
 import logging
@@ -10,29 +10,24 @@ import socket
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import datetime, timedelta
+from contextlib import contextmanager, suppress
 from os import getpid
 from typing import Any
 
-from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from datasets_app import audit, job_queue
 from datasets_app.models import Dataset, JobRun
-from datasets_app.models.job_run import LOST_AFTER
 from datasets_app.operations.progress import Cancelled, ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 
 log = logging.getLogger(__name__)
 
 BEAT_SECONDS = 1.0
-# A job that takes its worker down again and again must not do so for ever.
-MAX_ATTEMPTS = 20
 DATABASE_GONE = "The database went away; nothing was saved. Run it again."
-# How long the queue may take to hand a job over before it is asked what became of it.
-HANDOVER_GRACE = timedelta(seconds=10)
 
 Task = Callable[["RunningJob"], dict[str, Any]]
 _tasks: dict[str, Task] = {}
@@ -75,7 +70,7 @@ def enqueue(job_run: JobRun) -> None:
     if JobRun.objects.filter(pk=job_run.pk, state="prepared").update(
         state="queued", queued_at=job_run.queued_at
     ):
-        transaction.on_commit(lambda: _send(job_run))
+        transaction.on_commit(lambda: send(job_run))
 
 
 def start(operation: str, **details: Any) -> JobRun:
@@ -94,12 +89,18 @@ def request_cancel(job_run: JobRun, *, actor: Any) -> None:
         unfinished.filter(state="queued").update(state="cancelled", finished_at=timezone.now())
 
 
-def retry(job_run: JobRun, *, actor: Any) -> bool:
-    """Queue a failed or cancelled job again. False if it is in no such state."""
+def prepare_again(job_run: JobRun, *, actor: Any) -> bool:
+    """Back to where it was before it was queued: it can be changed, and enqueued again.
+
+    False unless it has failed or was cancelled. What a command ran can't be run by others.
+    """
     with transaction.atomic():
-        again = JobRun.objects.filter(pk=job_run.pk, state__in=["failed", "cancelled"]).update(
+        # ``attempt`` only ever grows: a worker of an earlier try must never be taken for a later one.
+        again = JobRun.objects.filter(
+            pk=job_run.pk, state__in=["failed", "cancelled"], foreground=False
+        ).update(
             state="prepared",
-            attempt=0,
+            attempts_before=F("attempt"),
             cancel_requested=False,
             error="",
             result=None,
@@ -110,8 +111,16 @@ def retry(job_run: JobRun, *, actor: Any) -> bool:
         )
         if again:
             audit.record("retry_job", actor=actor, dataset_name=job_run.dataset_name, job_run=job_run.pk)
-            enqueue(job_run)
     return bool(again)
+
+
+def retry(job_run: JobRun, *, actor: Any) -> bool:
+    """Queue a failed or cancelled job again. False if it is in no such state."""
+    with transaction.atomic():
+        again = prepare_again(job_run, actor=actor)
+        if again:
+            enqueue(job_run)
+    return again
 
 
 def queue_is_up() -> bool:
@@ -119,20 +128,35 @@ def queue_is_up() -> bool:
     return job_queue.is_up()
 
 
-def _send(job_run: JobRun) -> None:
-    """Hand the number to the queue. If that fails the row waits, and ``recover`` sends it later."""
+def send(job_run: JobRun) -> None:
+    """Hand the number to the queue. If that fails the row waits, and ``job_recovery`` sends it later."""
     try:
-        job_queue.send(job_run.pk, _message_id(job_run))
+        job_queue.send(job_run.pk, message_id(job_run))
     except job_queue.QueueUnreachable as error:
         log.warning("job %s waits: the queue can't be reached (%s)", job_run.pk, error)
 
 
-def _message_id(job_run: JobRun) -> str:
+def message_id(job_run: JobRun) -> str:
     return f"job-run-{job_run.pk}-{job_run.queued_at:%Y%m%dT%H%M%S%f}"
 
 
 def _facts(result: Any) -> dict[str, Any]:
     return result if isinstance(result, dict) else dict(result._asdict())
+
+
+def _foreground_row(operation: str, dataset_name: str, parameters: dict[str, Any]) -> JobRun:
+    return JobRun.objects.create(
+        operation=operation,
+        dataset_name=dataset_name[:100],
+        parameters=parameters,
+        state="running",
+        foreground=True,
+        attempt=1,
+        worker=_this_process(),
+        queued_at=Now(),
+        started_at=Now(),
+        heartbeat_at=Now(),
+    )
 
 
 def run_here(
@@ -149,20 +173,7 @@ def run_here(
     ``function`` is given the progress callback; what it returns is returned. What it raises
     is raised, once the row says how it ended. ``facts`` makes of it what the row keeps.
     """
-    now = timezone.now()
-    row = JobRun.objects.create(
-        operation=operation,
-        dataset_name=dataset_name[:100],
-        parameters=parameters,
-        state="running",
-        foreground=True,
-        attempt=1,
-        worker=_this_process(),
-        queued_at=now,
-        started_at=now,
-        heartbeat_at=now,
-    )
-    job = RunningJob(row)
+    job = RunningJob(_foreground_row(operation, dataset_name, parameters))
 
     def progress(done: int, total: int | None = None) -> None:
         job.report_progress(done, total)
@@ -171,6 +182,7 @@ def run_here(
     try:
         with _beating(job), transaction.atomic():
             result = function(progress)
+            _check_deferred()
             dataset = Dataset.objects.filter(name=dataset_name).first()
             job.finish("done", result=facts(result), total=job.total or job.done, dataset=dataset)
     except Refused as refusal:
@@ -179,6 +191,8 @@ def run_here(
     except (Cancelled, KeyboardInterrupt):
         _end(job, "cancelled")
         raise
+    except ClaimLost:
+        raise Refused("The command stood still for too long and was given up; nothing was saved.") from None
     except BaseException as error:
         connection.close()
         gone = isinstance(error, OperationalError | InterfaceError)
@@ -195,7 +209,6 @@ class RunningJob:
 
     def __init__(self, row: JobRun) -> None:
         self.row = row
-        self.parameters = row.parameters
         self.actor = row.actor
         self.attempt = row.attempt
         self.done, self.total = 0, row.total
@@ -214,7 +227,7 @@ class RunningJob:
 
     def beat(self) -> None:
         row = self.mine()
-        if not row.update(heartbeat_at=timezone.now(), done=self.done, total=self.total):
+        if not row.update(heartbeat_at=Now(), done=self.done, total=self.total):
             self.lost = True
         elif row.filter(cancel_requested=True).exists():
             self.cancelled = True
@@ -233,6 +246,7 @@ def perform(job_run_id: int) -> None:
     try:
         with _beating(job), transaction.atomic():
             result = _tasks[job.row.operation](job)
+            _check_deferred()
             job.finish("done", result=result, total=job.total or job.done)
     except ClaimLost:
         log.warning("job %s was taken over by another worker", job_run_id)
@@ -248,13 +262,23 @@ def perform(job_run_id: int) -> None:
 
 
 def _claim(job_run_id: int) -> RunningJob | None:
-    now = timezone.now()
+    # The database's clock: those of two machines may differ by more than a silence.
     claimed = JobRun.objects.filter(pk=job_run_id, state="queued").update(
-        state="running", attempt=F("attempt") + 1, worker=_this_process(), started_at=now, heartbeat_at=now
+        state="running",
+        attempt=F("attempt") + 1,
+        worker=_this_process(),
+        started_at=Now(),
+        heartbeat_at=Now(),
     )
     if not claimed:
         return None
     return RunningJob(JobRun.objects.select_related("actor", "dataset").get(pk=job_run_id))
+
+
+def _check_deferred() -> None:
+    """Foreign keys are checked here, while the heart beats on, and not in COMMIT."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 
 
 def _this_process() -> str:
@@ -270,8 +294,11 @@ def _beating(job: RunningJob) -> Iterator[None]:
         while not stop.wait(BEAT_SECONDS):
             try:
                 job.beat()
-            except DatabaseError:
-                connection.close()
+            except Exception as error:
+                # Whatever it was, the next beat may do; a heart that stopped would cost the job.
+                log.warning("job %s: a heartbeat was lost (%s)", job.row.pk, type(error).__name__)
+                with suppress(Exception):
+                    connection.close()
         connection.close()
 
     thread = threading.Thread(target=heart, daemon=True)
@@ -288,7 +315,7 @@ def _end(job: RunningJob, state: str, **fields: Any) -> None:
         job.finish(state, **fields)
     except ClaimLost:
         log.warning("job %s was taken over by another worker", job.row.pk)
-    except DatabaseError as error:
+    except Exception as error:
         log.error("job %s: its end can't be written (%s)", job.row.pk, type(error).__name__)
 
 
@@ -322,58 +349,3 @@ def _without_values(error: BaseException) -> str:
         f"{frame.name} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})" for frame in frames[::-1]
     )
     return f"{type(error).__name__} in {places}"
-
-
-# --- in the scheduler --------------------------------------------------------------------------
-
-
-def recover(now: datetime | None = None) -> int:
-    """Queue again what was lost; returns how many jobs. Safe to run anywhere, at any time."""
-    now = now or timezone.now()
-    silent = JobRun.objects.filter(state="running", heartbeat_at__lt=now - LOST_AFTER)
-    recovered = 0
-    for row in silent:
-        recovered += _take_back(row, now)
-    waiting = JobRun.objects.filter(state="queued", queued_at__lt=now - HANDOVER_GRACE)
-    for row in waiting:
-        recovered += _send_again(row, now)
-    return recovered
-
-
-def _take_back(row: JobRun, now: datetime) -> int:
-    same = JobRun.objects.filter(pk=row.pk, state="running", heartbeat_at=row.heartbeat_at)
-    if row.cancel_requested:
-        return same.update(state="cancelled", finished_at=now)
-    if row.foreground:
-        return same.update(
-            state="failed",
-            finished_at=now,
-            error="The command was interrupted; nothing was saved. Run it again.",
-        )
-    if row.attempt >= MAX_ATTEMPTS:
-        return same.update(
-            state="failed",
-            finished_at=now,
-            error=f"Its worker stopped {row.attempt} times without a word; nothing was saved. "
-            "Look at the worker's log and memory, then retry.",
-        )
-    if not same.update(state="queued", queued_at=now):
-        return 0
-    log.warning("job %s: worker %s is gone, queued again", row.pk, row.worker)
-    row.queued_at = now
-    _send(row)
-    return 1
-
-
-def _send_again(row: JobRun, now: datetime) -> int:
-    try:
-        if job_queue.is_waiting(_message_id(row)):
-            return 0
-    except job_queue.QueueUnreachable:
-        return 0
-    # Popped but never claimed, or forgotten by a restarted queue.
-    if not JobRun.objects.filter(pk=row.pk, state="queued", queued_at=row.queued_at).update(queued_at=now):
-        return 0
-    row.queued_at = now
-    _send(row)
-    return 1

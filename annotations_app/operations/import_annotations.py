@@ -102,7 +102,9 @@ def locked_dataset(name: str, *, create: bool = False, actor: Any = None) -> tup
     if created:
         dataset_facts.check_name(name)
         return dataset_facts.locked_dataset(name, origin=None, actor=actor), True
-    dataset: Dataset = Dataset.objects.select_for_update().get(pk=dataset_facts.dataset_named(name).pk)
+    dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(
+        pk=dataset_facts.dataset_named(name).pk
+    )
     if dataset.status == Dataset.Status.EXPIRED:
         raise Refused(f"The dataset {name} has expired; labels can't be added to it any more.")
     return dataset, False

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from datasets_app.domain.records import LabelRecord
 from datasets_app.models import Dataset
+from datasets_app.storage.copying import copying
 from datasets_app.storage.turn_writer import jsonb_text
 
 _CREATE = """
@@ -146,7 +147,7 @@ class StagedLabels:
     def stage(self, labels: Iterable[LabelRecord]) -> int:
         """Take the labels in; returns how many. May raise what the iterable raises."""
         count = 0
-        with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+        with copying(_COPY) as copy:
             for label in labels:
                 copy.write_row(_row(label))
                 count += 1

@@ -119,7 +119,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     report = result.get("report")
     return {
         "job": job,
-        "unit": job.unit or UNITS.get(job.operation, ""),
+        "unit": UNITS.get(job.operation, ""),
         "imported_files": result.get("files") or [],
         "dataset": dataset if has("datasets_app.view_dataset") else None,
         "result": {key: value for key, value in result.items() if key not in NOT_FACTS},

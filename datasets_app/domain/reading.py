@@ -91,7 +91,8 @@ class ConversationFile:
             if self.format in CHAT_FORMATS:
                 session_id = self._chat_session(number, raw)
             else:
-                session_id = session_of(raw) or session_id
+                place = place_of(raw)
+                session_id = place[0] if place else session_of(raw) or session_id
             yield number, raw, session_id
 
     def _turns_as_they_stand(self, on_bytes: OnBytes | None) -> Iterator[TurnRecord | LineError]:

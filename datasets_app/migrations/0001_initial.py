@@ -196,7 +196,6 @@ class Migration(migrations.Migration):
                 ),
                 ("done", models.BigIntegerField(default=0)),
                 ("total", models.BigIntegerField(blank=True, null=True)),
-                ("unit", models.CharField(blank=True, max_length=20)),
                 ("result", models.JSONField(blank=True, null=True)),
                 (
                     "error",
@@ -206,6 +205,7 @@ class Migration(migrations.Migration):
                 ),
                 ("cancel_requested", models.BooleanField(default=False)),
                 ("attempt", models.IntegerField(default=0)),
+                ("attempts_before", models.IntegerField(default=0)),
                 ("worker", models.CharField(blank=True, max_length=200)),
                 ("foreground", models.BooleanField(default=False)),
                 ("queued_at", models.DateTimeField(blank=True, null=True)),

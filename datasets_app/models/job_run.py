@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from datasets_app.models.dataset import Dataset
 
-# A worker beats every few seconds; one that has been silent for this long is gone.
+# A worker beats every second; one that has been silent for this long is gone.
 LOST_AFTER = timedelta(seconds=15)
 
 
@@ -35,7 +35,6 @@ class JobRun(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.PREPARED)
     done = models.BigIntegerField(default=0)
     total = models.BigIntegerField(null=True, blank=True)
-    unit = models.CharField(max_length=20, blank=True)
     result = models.JSONField(null=True, blank=True)
     error = models.TextField(
         blank=True, help_text="For the person who started it: what happened, what to do."
@@ -43,6 +42,8 @@ class JobRun(models.Model):
     cancel_requested = models.BooleanField(default=False)
     # Which try this is: a worker that lost its claim can't write over the one that took it.
     attempt = models.IntegerField(default=0)
+    # The attempts before a person asked for it (again): only those since count as failed tries.
+    attempts_before = models.IntegerField(default=0)
     worker = models.CharField(max_length=200, blank=True)
     # Run by a command in its own process: nobody else can take it up again.
     foreground = models.BooleanField(default=False)

@@ -40,12 +40,12 @@ def dataset_named(name: str) -> Dataset:
 def locked_dataset(name: str, *, origin: str | None, actor: Any) -> Dataset:
     """The dataset's row, made if need be and locked until the end of the transaction.
 
-    Two imports of one name wait for each other here.
+    Two imports of one name wait for each other here. Rows that refer to it can be added meanwhile.
     """
     _, created = Dataset.objects.get_or_create(
         name=name, defaults={"origin": origin or Dataset.Origin.EXTERNAL, "created_by": actor}
     )
-    dataset: Dataset = Dataset.objects.select_for_update().get(name=name)
+    dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(name=name)
     if not created and origin and dataset.origin != origin and dataset.turn_count:
         raise Refused(
             f"The dataset {name} is of origin {dataset.origin}, not {origin}: keep what differs in origin "
@@ -76,7 +76,9 @@ def fill_in(dataset: Dataset, metadata: DatasetMetadata) -> None:
 
 def note_modification(dataset: Dataset, what: str) -> None:
     """What the application did to the data itself is recorded by the application."""
-    done = dataset.provenance.setdefault("modifications", [])
+    done = dataset.provenance.get("modifications")
+    if not isinstance(done, list):
+        done = dataset.provenance["modifications"] = [str(done)] if done else []
     if what not in done:
         done.append(what)
 
@@ -124,7 +126,15 @@ def keep_job_files(job_run: JobRun, kind: str, paths: Iterable[Path]) -> list[Jo
 
 
 def discard_file(job_file: JobFile) -> None:
-    """Delete the file once the transaction is committed; the row keeps its name and digest."""
+    """Delete the file once the transaction is committed; the row keeps its name and digest.
+
+    The file is due from then on: if this process dies before it is gone, the scheduler deletes it.
+    """
+    JobFile.objects.filter(pk=job_file.pk).update(expires_at=timezone.now())
+    transaction.on_commit(lambda: delete_file(job_file), robust=True)
+
+
+def delete_file(job_file: JobFile) -> None:
+    """Delete the file of a row, which stays: a page can say that there was one."""
+    job_file.file.delete(save=False)
     JobFile.objects.filter(pk=job_file.pk).update(file="")
-    storage, name = job_file.file.storage, job_file.file.name
-    transaction.on_commit(lambda: storage.delete(name))

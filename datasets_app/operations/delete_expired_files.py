@@ -1,9 +1,16 @@
+import logging
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 from django.core.files.storage import default_storage
+from django.db import DatabaseError
 from django.utils import timezone
 
 from datasets_app.models import JobFile, JobRun
+from datasets_app.operations.dataset_facts import delete_file
+
+log = logging.getLogger(__name__)
 
 # A file is stored before the row that names it is committed; this long it may stand alone.
 UNCLAIMED_AFTER = timedelta(hours=1)
@@ -17,10 +24,20 @@ def delete_expired_files() -> int:
     """
     count = 0
     for job_file in JobFile.objects.filter(expires_at__lte=timezone.now()).exclude(file=""):
-        job_file.file.delete(save=False)
-        JobFile.objects.filter(pk=job_file.pk).update(file="")
-        count += 1
+        count += _tried(partial(delete_file, job_file))
     return count + _delete_unclaimed()
+
+
+def _tried(delete: Callable[[], None]) -> int:
+    """One file that can't be deleted must not keep the others."""
+    try:
+        delete()
+    except DatabaseError:
+        raise
+    except Exception as error:
+        log.error("a file that is due can't be deleted: %s", type(error).__name__)
+        return 0
+    return 1
 
 
 def _delete_unclaimed() -> int:
@@ -40,5 +57,4 @@ def _delete_unclaimed() -> int:
 def _delete_if_unclaimed(path: str, claimed: set[str]) -> bool:
     if path in claimed or timezone.now() - default_storage.get_modified_time(path) < UNCLAIMED_AFTER:
         return False
-    default_storage.delete(path)
-    return True
+    return bool(_tried(partial(default_storage.delete, path)))

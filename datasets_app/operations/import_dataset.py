@@ -214,7 +214,7 @@ def _settle_existing(dataset: Dataset, item: _Surveyed, options: Options, progre
     Others of the same id are a problem: refused, or quarantined.
     """
     _, file, _, result = item
-    if not dataset.session_count:
+    if not dataset.sessions.exists():
         return set()
     standing = existing_sessions.find(dataset, result.sessions())
     if not standing:
@@ -303,7 +303,7 @@ def _finish(dataset: Dataset, files: list[dict[str, Any]], options: Options, act
         ],
     )
     if turns >= ANALYZE_FROM_TURNS:
-        transaction.on_commit(_analyze)
+        transaction.on_commit(_analyze, robust=True)
     return result
 
 

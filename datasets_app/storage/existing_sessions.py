@@ -10,6 +10,7 @@ from django.db import connection
 
 from datasets_app.domain.jsonl import turn_to_object
 from datasets_app.domain.records import LineError, SessionRecord, TurnRecord
+from datasets_app.storage.copying import copying
 from datasets_app.storage.turn_reader import Selection, read_turns
 
 _TABLE = "CREATE TEMP TABLE incoming_session (session_id text, line integer) ON COMMIT DROP"
@@ -23,7 +24,7 @@ def find(dataset: Any, sessions: Iterable[SessionRecord]) -> dict[str, int]:
     """Session id → line in the file, for the sessions that the dataset has already."""
     with connection.cursor() as cursor:
         cursor.execute(_TABLE)
-        with cursor.copy("COPY incoming_session FROM STDIN") as copy:
+        with copying("COPY incoming_session FROM STDIN") as copy:
             for session in sessions:
                 copy.write_row((session.session_id, session.line))
         cursor.execute("ANALYZE incoming_session")

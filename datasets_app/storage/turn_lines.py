@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
-from django.db import connection
 from psycopg import sql
 
 from datasets_app.domain.jsonl import escape_line_ends
+from datasets_app.storage.copying import copying
 from datasets_app.storage.turn_reader import EVERYTHING, Selection, turns_query
 
 ROWS_AT_ONCE = 2000
@@ -36,7 +36,7 @@ _encode = msgspec.json.Encoder().encode
 def read_lines(dataset: Any, selection: Selection = EVERYTHING) -> Iterator[tuple[int, int, bytes]]:
     """Yield ``(turns, sessions begun, JSONL lines)``, some thousand turns at a time, in order."""
     query = sql.SQL("COPY ({}) TO STDOUT").format(turns_query(_COLUMNS, dataset, selection))
-    with connection.cursor() as cursor, cursor.copy(query) as copy:
+    with copying(query) as copy:
         rows: list[bytes] = []
         for row in copy:
             rows.append(bytes(row))

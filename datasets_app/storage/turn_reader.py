@@ -5,10 +5,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
-from django.db import connection
 from psycopg import sql
 
 from datasets_app.domain.records import TurnRecord
+from datasets_app.storage.copying import copying
 
 _decode = msgspec.json.Decoder().decode
 
@@ -45,7 +45,7 @@ EVERYTHING = Selection()
 def read_turns(dataset: Any, selection: Selection = EVERYTHING) -> Iterator[TurnRecord]:
     """The dataset's turns, session by session in the order they came."""
     query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(turns_query(_COLUMNS, dataset, selection))
-    with connection.cursor() as cursor, cursor.copy(query) as copy:
+    with copying(query) as copy:
         copy.set_types(_TYPES)
         for row in copy.rows():
             session_id, turn_index, role, text, tags, persona_id, timestamp, metadata, extra = row

@@ -11,6 +11,7 @@ import msgspec
 from django.db import connection
 
 from datasets_app.domain.records import SessionRecord, TurnRecord
+from datasets_app.storage.copying import copying
 
 _COPY_SESSIONS = """
 COPY datasets_app_session (id, dataset_id, session_id, persona_id, turn_count) FROM STDIN
@@ -32,7 +33,7 @@ def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[
         reserved = _reserved_keys(reserving)
         for chunk in _chunks(sessions, _RESERVED_AT_ONCE):
             pairs = [(next(reserved), session) for session in chunk]
-            with connection.cursor() as cursor, cursor.copy(_COPY_SESSIONS) as copy:
+            with copying(_COPY_SESSIONS) as copy:
                 for key, session in pairs:
                     copy.write_row(
                         (key, dataset_id, session.session_id, session.persona_id, session.turn_count)
@@ -44,7 +45,7 @@ def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[
 def copy_turns(turns: Iterable[tuple[int, TurnRecord]]) -> int:
     """Write turns, each with the primary key of its session; returns how many."""
     count = 0
-    with connection.cursor() as cursor, cursor.copy(_COPY_TURNS) as copy:
+    with copying(_COPY_TURNS) as copy:
         write = copy.write_row
         for session_key, turn in turns:
             write(

@@ -3,9 +3,10 @@ import threading
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, connection
 
-from datasets_app import job_runs
+from alignmenter_site.embedded import EmbeddedServiceError
+from datasets_app import job_recovery
 from datasets_app.operations.delete_expired_files import delete_expired_files
 
 STEP_SECONDS = 3.0
@@ -25,11 +26,11 @@ class Command(BaseCommand):
         step, reachable = 0, True
         while not stop.wait(STEP_SECONDS if step else 0):
             try:
-                job_runs.recover()
+                job_recovery.recover()
                 if step % STEPS_BETWEEN_CLEANINGS == 0:
                     delete_expired_files()
                 reachable = True
-            except DatabaseError:
+            except (DatabaseError, InterfaceError, EmbeddedServiceError):
                 connection.close()
                 if reachable:
                     self.stderr.write("The database can't be reached; trying on.")

@@ -13,6 +13,8 @@ def main() -> None:
 
     try:
         execute_from_command_line(sys.argv)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except EmbeddedServiceError as error:
         sys.exit(f"{error}")
 

@@ -98,22 +98,30 @@ def turn_from_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
 
 def parse_turn(line: int, raw: bytes, previous_session: str | None = None) -> TurnRecord | LineError:
     """One line of conversation JSONL → TurnRecord, or the LineError that says what is wrong."""
+    session_id = None
     try:
-        return turn_from_object(decode_object(raw), line)
+        value = decode_object(raw)
+        session_id = value.get("session_id")
+        return turn_from_object(value, line)
     except NotARecord as error:
-        return error.at(line, session_of(raw) or previous_session)
+        if type(session_id) is not str or not session_id.strip():
+            session_id = session_of(raw)
+        return error.at(line, (session_id or "")[:MAX_NAME_CHARACTERS] or previous_session)
 
 
 def session_of(raw: bytes) -> str | None:
     """The session id of a line that need not be valid JSON, if it can be made out."""
-    match = _SESSION_ID.search(raw)
-    if match is None:
-        return None
-    try:
-        found = _decode(match[1])
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-    return str(found)[:MAX_NAME_CHARACTERS] or None
+    for match in _SESSION_ID.finditer(raw):
+        before = raw[: match.start()]
+        if before.count(b"{") - before.count(b"}") != 1:
+            continue  # of an object within the line's own
+        try:
+            found = _decode(match[1])
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            continue
+        if found.strip():
+            return str(found)[:MAX_NAME_CHARACTERS]
+    return None
 
 
 def check_timestamp(value: object) -> None:
@@ -122,6 +130,9 @@ def check_timestamp(value: object) -> None:
         raise NotARecord("E105", f"timestamp must be a string, got {_kind(value)}", "timestamp")
     try:
         datetime.fromisoformat(value)
+        # Python takes any character between date and time.
+        if value[10:11] not in ("", "T", "t", " ") and value[7:8] == "-":
+            raise ValueError
     except ValueError:
         raise NotARecord(
             "E105",

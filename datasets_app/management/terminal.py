@@ -6,7 +6,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,12 +31,16 @@ def counted(count: int, unit: str) -> str:
 
 @contextmanager
 def local_file(given: str) -> Iterator[Path]:
-    """The path given, or for ``-`` a temporary copy of standard input, which can be read twice."""
-    if given != "-":
-        yield Path(given)
+    """The path given, or a temporary copy of what can be read only once: ``-``, a pipe, a device."""
+    path = Path(given)
+    if given != "-" and (not path.exists() or path.is_file() or path.is_dir()):
+        yield path
         return
-    with tempfile.NamedTemporaryFile(prefix="alignmenter-stdin-") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+    if given == "-" and sys.stdin is None:
+        raise could_not_run("Standard input is closed; name a file.")
+    with tempfile.NamedTemporaryFile(prefix="alignmenter-stdin-") as copy, ExitStack() as stack:
+        source = sys.stdin.buffer if given == "-" else stack.enter_context(path.open("rb"))
+        shutil.copyfileobj(source, copy, 1 << 20)
         copy.flush()
         yield Path(copy.name)
 
@@ -81,6 +85,8 @@ def ending_quietly() -> Iterator[None]:
 
 
 def standard_output() -> IO[bytes]:
+    if sys.stdout is None:
+        raise could_not_run("Standard output is closed; name a file with --out.")
     return sys.stdout.buffer
 
 

@@ -1,20 +1,12 @@
-"""What the operations on a dataset share: its name, its row, its facts, the files of its jobs."""
+"""What the operations on a dataset share: its name, its row, its facts."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import fields
-from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-from django.core.files import File
-from django.db import transaction
-from django.utils import timezone
-
 from datasets_app.domain.metadata import DatasetMetadata
-from datasets_app.domain.reading import file_sha256
-from datasets_app.models import Dataset, JobFile, JobRun
+from datasets_app.models import Dataset
 from datasets_app.models.dataset import NAME_PATTERN
 from datasets_app.operations.refused import Refused
 
@@ -57,10 +49,14 @@ def locked_dataset(name: str, *, origin: str | None, actor: Any) -> Dataset:
 _FACTS = ("source", "license", "attribution")
 # What the application knows by itself, whatever a file that came with the data says.
 _COUNTED = ("name", "total_sessions", "total_turns", "sha256")
+MAX_LICENCE_CHARACTERS = 100
 
 
 def fill_in(dataset: Dataset, metadata: DatasetMetadata) -> None:
     """Take over what a metadata file says and the dataset does not say yet."""
+    if len(metadata.license or "") > MAX_LICENCE_CHARACTERS:
+        raise Refused("The metadata file's license is longer than an SPDX id; nothing was imported.")
+    _take_over_origin(dataset, metadata.extra.get("origin"))
     for item in fields(metadata):
         value = getattr(metadata, item.name)
         if item.name in _COUNTED or value in (None, "", [], {}):
@@ -69,9 +65,17 @@ def fill_in(dataset: Dataset, metadata: DatasetMetadata) -> None:
             setattr(dataset, item.name, getattr(dataset, item.name) or value)
         elif item.name == "extra":
             for key, other in value.items():
-                dataset.provenance.setdefault(key, other)
+                if key != "origin":
+                    dataset.provenance.setdefault(key, other)
         else:
             dataset.provenance.setdefault(item.name, value)
+
+
+def _take_over_origin(dataset: Dataset, stated: Any) -> None:
+    """A new dataset whose origin nobody gave is of the origin that its file states."""
+    new = not dataset.turn_count and dataset.origin == Dataset.Origin.EXTERNAL
+    if new and stated in Dataset.Origin.values:
+        dataset.origin = stated
 
 
 def note_modification(dataset: Dataset, what: str) -> None:
@@ -104,37 +108,4 @@ def metadata_of(
         total_turns=turns,
         sha256=sha256,
     )
-    return DatasetMetadata(**stated, extra={"origin": dataset.origin, **provenance})
-
-
-def keep_job_files(job_run: JobRun, kind: str, paths: Iterable[Path]) -> list[JobFile]:
-    """Store files that a job has made, until their date."""
-    kept = []
-    for path in paths:
-        job_file = JobFile(
-            job_run=job_run,
-            kind=kind,
-            name=path.name,
-            size=path.stat().st_size,
-            sha256=file_sha256(path),
-            expires_at=timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS),
-        )
-        with path.open("rb") as content:
-            job_file.file.save(f"{job_run.pk}/{kind}/{path.name}", File(content), save=True)
-        kept.append(job_file)
-    return kept
-
-
-def discard_file(job_file: JobFile) -> None:
-    """Delete the file once the transaction is committed; the row keeps its name and digest.
-
-    The file is due from then on: if this process dies before it is gone, the scheduler deletes it.
-    """
-    JobFile.objects.filter(pk=job_file.pk).update(expires_at=timezone.now())
-    transaction.on_commit(lambda: delete_file(job_file), robust=True)
-
-
-def delete_file(job_file: JobFile) -> None:
-    """Delete the file of a row, which stays: a page can say that there was one."""
-    job_file.file.delete(save=False)
-    JobFile.objects.filter(pk=job_file.pk).update(file="")
+    return DatasetMetadata(**stated, extra={**provenance, "origin": dataset.origin})

@@ -8,7 +8,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from datasets_app.models import JobFile, JobRun
-from datasets_app.operations.dataset_facts import delete_file
+from datasets_app.operations import job_files
 
 log = logging.getLogger(__name__)
 
@@ -24,8 +24,8 @@ def delete_expired_files() -> int:
     """
     count = 0
     for job_file in JobFile.objects.filter(expires_at__lte=timezone.now()).exclude(file=""):
-        count += _tried(partial(delete_file, job_file))
-    return count + _delete_unclaimed()
+        count += _tried(partial(job_files.delete, job_file))
+    return count + _delete_unclaimed() + job_files.delete_left_folders()
 
 
 def _tried(delete: Callable[[], None]) -> int:

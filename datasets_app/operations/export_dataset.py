@@ -1,13 +1,15 @@
 """A dataset → a file and its ``.meta.yaml``, streamed."""
 
 import csv
+import errno
 import gzip
 import hashlib
 import io
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -21,7 +23,7 @@ from datasets_app.domain.formulas import safe_cell
 from datasets_app.domain.metadata import metadata_path, render_metadata
 from datasets_app.domain.records import TurnRecord
 from datasets_app.models import Dataset, JobRun
-from datasets_app.operations import dataset_facts
+from datasets_app.operations import dataset_facts, job_files
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 from datasets_app.storage.turn_lines import read_lines
@@ -73,6 +75,8 @@ def export_dataset(
             sessions += session_count
             target.write(block)
             report_progress(turns, dataset.turn_count)
+    if not turns and selection != EVERYTHING:
+        raise _nothing_selected(dataset, selection)
     result = Exported(sessions, turns, digest.size, digest.hex)
     audit.record(
         "export",
@@ -85,6 +89,16 @@ def export_dataset(
         sha256=result.sha256,
     )
     return result
+
+
+def _nothing_selected(dataset: Dataset, selection: Selection) -> Refused:
+    """An empty file would look like an answer; a name that is not there is a slip."""
+    personas = dataset.sessions.exclude(persona_id=None).values_list("persona_id", flat=True).distinct()
+    wanted = " and ".join(
+        f"{kind} {name!r}" for kind, name in (("persona", selection.persona), ("tag", selection.tag)) if name
+    )
+    there = ", ".join(sorted(map(str, personas[:10]))) or "none"
+    return Refused(f"No session of {dataset.name} has {wanted}. Its personas: {there}.")
 
 
 def export_to_path(
@@ -103,7 +117,7 @@ def export_to_path(
             data,
             format=format,
             selection=selection,
-            packed=path.suffix == ".gz",
+            packed=path.suffix.lower() == ".gz",
             actor=actor,
             report_progress=report_progress,
         )
@@ -126,8 +140,8 @@ def export_to_job_files(job_run: JobRun, *, report_progress: ProgressCallback = 
         raise Refused("The dataset is gone; there is nothing to export.")
     format = given.get("format") or "turns"
     name = f"{dataset.name}.{'csv' if format == 'csv' else 'jsonl'}{'.gz' if given.get('gzip') else ''}"
-    with tempfile.TemporaryDirectory(prefix="alignmenter-export-") as directory:
-        path = Path(directory, name)
+    with job_files.folder(job_run) as folder:
+        path = folder / name
         result = export_to_path(
             dataset,
             path,
@@ -136,8 +150,8 @@ def export_to_job_files(job_run: JobRun, *, report_progress: ProgressCallback = 
             report_progress=report_progress,
             selection=Selection(given.get("persona") or None, given.get("tag") or None),
         )
-        dataset_facts.keep_job_files(job_run, "export", [path])
-        dataset_facts.keep_job_files(job_run, "metadata", [metadata_path(path)])
+        job_files.keep(job_run, "export", [path])
+        job_files.keep(job_run, "metadata", [metadata_path(path)])
     return {"sessions": result.sessions, "turns": result.turns, "size": result.size, "sha256": result.sha256}
 
 
@@ -222,24 +236,38 @@ def _packer(digest: _Digest, packed: bool) -> Iterator[Any]:
 
 @contextmanager
 def _beside(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """Temporary files beside ``path`` and its metadata, which take their places if all goes well."""
-    targets = (path, metadata_path(path))
-    temporary: list[Path] = []
+    """Temporary files beside ``path`` and its metadata, which take their places if all goes well.
+
+    A device or a pipe is written to, not replaced, and has no metadata beside it.
+    """
     try:
-        files = []
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with path.open("wb") as out:
+                yield out, io.BytesIO()
+            return
+        # Metadata first: a new file is never seen beside the metadata of an old one.
+        targets = [metadata_path(path).resolve(), path.resolve()]
         for target in targets:
-            handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-            temporary.append(Path(name))
-            files.append(os.fdopen(handle, "wb"))
-        with files[0], files[1]:
-            yield files[0], files[1]
-            for file in files:
-                file.flush()
-                os.fsync(file.fileno())
-        for source, target in zip(temporary, targets, strict=True):
-            os.replace(source, target)
+            if target.is_dir():
+                raise IsADirectoryError(errno.EISDIR, "Is a directory", str(target))
+        with ExitStack() as stack:
+            metadata, data = (stack.enter_context(_replacing(target)) for target in targets)
+            yield data, metadata
     except OSError as error:
-        raise Refused(f"{path} can't be written: {error.strerror or error}") from None
+        raise Refused(f"{error.filename or path} can't be written: {error.strerror or error}") from None
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[IO[bytes]]:
+    """A private file beside ``target``, which it replaces once all is written."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, name)
+        os.replace(name, target)
     finally:
-        for source in temporary:
-            source.unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)

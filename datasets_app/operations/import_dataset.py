@@ -1,7 +1,5 @@
 """Conversation files → a dataset: all of it or nothing of it."""
 
-import shutil
-import tempfile
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -18,7 +16,7 @@ from datasets_app.domain.reading import ConversationFile, file_sha256
 from datasets_app.domain.records import Finding, LineError, TurnRecord
 from datasets_app.domain.survey import Survey, renumbered, survey
 from datasets_app.models import Dataset, JobRun, SourceFile
-from datasets_app.operations import dataset_facts
+from datasets_app.operations import dataset_facts, job_files
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.quarantine import write_quarantine
 from datasets_app.operations.refused import Refused
@@ -114,10 +112,20 @@ def _refuse_problems(surveyed: list[_Surveyed], options: Options) -> None:
     for source, _, _, result in surveyed:
         if not result.turn_count and not result.problems.total:
             raise Refused(f"{source.name}: E100 holds no turns; expected one JSON object per line")
-    if not options.quarantine and any(item.survey.problems.total for item in surveyed):
+    if options.quarantine:
+        for item in surveyed:
+            _refuse_overlong(item)
+    elif any(item.survey.problems.total for item in surveyed):
         raise refusal(
             [(item.source.name, item.survey.problems.listed, item.survey.problems.total) for item in surveyed]
         )
+
+
+def _refuse_overlong(item: _Surveyed) -> None:
+    """A line that is not held can't be set aside either, and what is set aside must be all."""
+    for finding in item.survey.problems.listed:
+        if finding.code == "E109":
+            raise refusal([(item.source.name, item.survey.problems.listed, item.survey.problems.total)])
 
 
 def refusal(problems: list[tuple[str, list[Finding], int]]) -> Refused:
@@ -226,9 +234,9 @@ def _settle_existing(dataset: Dataset, item: _Surveyed, options: Options, progre
         )
     for session_id in sorted(standing.keys() - same, key=standing.__getitem__):
         message = (
-            f"session {session_id} stands already in the dataset with other content"
+            f"session {session_id!r} stands already in the dataset with other content"
             if options.append
-            else f"session {session_id} stands already in the dataset; --append skips it if it is identical"
+            else f"session {session_id!r} stands already in the dataset; --append skips it if it is identical"
         )
         result.problems.add(Finding("E207", message, standing[session_id], session_id))
     if standing.keys() - same and not options.quarantine:
@@ -248,7 +256,7 @@ def _keyed(
             continue
         if record.session_id != session_id:
             session_id = record.session_id
-            key = None if session_id in left_out else next(following)
+            key = None if session_id in left_out else next(following, None)
         if key is not None:
             yield key, record
 
@@ -344,14 +352,11 @@ def import_uploaded(job_run: JobRun, *, report_progress: ProgressCallback = igno
         given.get("on_error") == "quarantine",
         bool(given.get("append")),
     )
-    with tempfile.TemporaryDirectory(prefix="alignmenter-import-") as directory:
-        local = Path(directory, "upload")
-        with upload.file.open("rb") as stored, local.open("wb") as copy:
-            shutil.copyfileobj(stored, copy, 1 << 20)
-        quarantine_dir = Path(directory, "quarantine")
+    with job_files.folder(job_run) as folder:
+        quarantine_dir = folder / "quarantine"
         quarantine_dir.mkdir()
         result = import_dataset(
-            [Source(local, upload.name)],
+            [Source(job_files.local_path(upload, folder), upload.name)],
             name=job_run.dataset_name,
             origin=given.get("origin") or None,
             options=options,
@@ -359,8 +364,8 @@ def import_uploaded(job_run: JobRun, *, report_progress: ProgressCallback = igno
             actor=job_run.actor,
             report_progress=report_progress,
         )
-        dataset_facts.keep_job_files(job_run, "quarantine", sorted(quarantine_dir.iterdir()))
+        job_files.keep(job_run, "quarantine", sorted(quarantine_dir.iterdir()))
     JobRun.objects.filter(pk=job_run.pk).update(dataset=Dataset.objects.get(name=job_run.dataset_name))
     # What was imported stands in the dataset now; the upload is one more copy of private text.
-    dataset_facts.discard_file(upload)
+    job_files.discard(upload)
     return result

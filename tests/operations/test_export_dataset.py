@@ -143,7 +143,8 @@ def test_a_selection_is_of_whole_sessions(tmp_path: Path) -> None:
     assert {line["session_id"] for line in by_persona} == {"a"}
     by_tag = objects(exported(stored, selection=Selection(tag="t")))
     assert [(line["session_id"], line["turn_index"]) for line in by_tag] == [("b", 1), ("b", 2)]
-    assert exported(stored, selection=Selection(tag="none")) == b""
+    with pytest.raises(Refused, match="No session of support has tag 'none'. Its personas: p, q"):
+        exported(stored, selection=Selection(tag="none"))
 
 
 def test_a_file_has_its_metadata_beside_it_and_repeats_byte_for_byte(tmp_path: Path) -> None:
@@ -179,3 +180,28 @@ def test_an_export_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="can't be written: No such file"):
         export_to_path(dataset(tmp_path, session()), tmp_path / "none" / "out.jsonl")
+
+
+def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, sessions(2))
+    (tmp_path / "there").mkdir()
+    link, target = tmp_path / "link.jsonl", tmp_path / "there" / "data.jsonl"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    export_to_path(stored, link)
+    assert link.is_symlink()
+    assert len(target.read_bytes().splitlines()) == 4
+    assert target.stat().st_mode & 0o777 == 0o640
+    export_to_path(stored, Path("/dev/null"))
+    assert Path("/dev/null").is_char_device()
+
+
+def test_neither_file_is_touched_if_one_can_not_be(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, session())
+    path = tmp_path / "out.jsonl"
+    path.write_text("before")
+    (tmp_path / "out.meta.yaml").mkdir()
+    with pytest.raises(Refused, match=r"out\.meta\.yaml can't be written: Is a directory"):
+        export_to_path(stored, path)
+    assert path.read_text() == "before"

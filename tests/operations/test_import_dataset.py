@@ -7,6 +7,7 @@ import pytest
 
 from annotations_app.models import Annotation
 from datasets_app.models import AuditEvent, Dataset, Session, SourceFile, Turn
+from datasets_app.operations.import_dataset import Options, Source, import_dataset
 from datasets_app.operations.refused import Refused
 from tests.factories import imported, jsonl, session, sessions, turn, write
 
@@ -298,3 +299,58 @@ def test_openai_and_sharegpt_files_are_recognised(tmp_path: Path) -> None:
         imported(write(tmp_path / "share.jsonl", [share]), name="share")["files"][0]["format"] == "sharegpt"
     )
     assert set(Session.objects.values_list("session_id", flat=True)) == {"chat-000001", "c7"}
+
+
+def test_the_session_of_a_line_is_its_own_and_not_one_that_its_metadata_speaks_of(tmp_path: Path) -> None:
+    lines = [
+        turn("A", 1, metadata={"session_id": "B"}),
+        {"metadata": {"session_id": "B"}, **turn("A", 2, role="system")},
+        b'{"metadata": {"session_id": "B"}, "session_id": "A", "turn_index": 3, "te',
+        turn("B", 1),
+    ]
+    lines[0] = {"metadata": lines[0].pop("metadata"), **lines[0]}
+    path = write(tmp_path / "a.jsonl", lines)
+    imported(path, quarantine=True, quarantine_dir=tmp_path)
+    assert list(Session.objects.values_list("session_id", flat=True)) == ["B"]
+    assert (tmp_path / "a.quarantine.jsonl").read_bytes() == jsonl(lines[:3])
+
+
+def test_what_can_not_be_set_aside_whole_is_not_set_aside_in_part(tmp_path: Path, settings: Any) -> None:
+    settings.MAX_LINE_BYTES = 1 << 20
+    lines = [turn("a", 1), turn("a", 2, text="x" * (2 << 20)), *session("b")]
+    assert refused(write(tmp_path / "a.jsonl", lines), quarantine=True, quarantine_dir=tmp_path) == [
+        (2, "E109")
+    ]
+
+
+def test_one_session_in_two_files_of_one_import(tmp_path: Path) -> None:
+    one = write(tmp_path / "one.jsonl", [*session("a"), *session("b")])
+    two = write(tmp_path / "two.jsonl", [*session("a"), *session("c")])
+    sources = [Source(path, path.name) for path in (one, two)]
+    with pytest.raises(Refused) as refusal:
+        import_dataset(sources, name="support")
+    assert [problem["code"] for problem in refusal.value.details["problems"]] == ["E207"]
+    assert not Turn.objects.exists()
+    assert import_dataset(sources, name="support", options=Options(append=True))["sessions"] == 3
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", sessions(3000))
+
+    def grow(done: int, total: int | None = None) -> None:
+        if done > path.stat().st_size and not grown:
+            grown.append(True)
+            with path.open("ab") as file:
+                file.write(jsonl(session("late")))
+
+    grown: list[bool] = []
+    with pytest.raises(Refused, match="was changed while it was read"):
+        imported(path, report_progress=grow)
+    assert not Turn.objects.exists()
+
+
+def test_a_stated_origin_is_taken_over_but_never_overrules_the_one_given(tmp_path: Path) -> None:
+    for name, given, stated in (("a", None, "production"), ("b", "production", "synthetic")):
+        (tmp_path / f"{name}.meta.yaml").write_text(f"origin: {stated}\n")
+        imported(write(tmp_path / f"{name}.jsonl", session()), name=name, origin=given)
+        assert Dataset.objects.get(name=name).origin == "production"

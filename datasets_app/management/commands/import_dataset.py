@@ -71,6 +71,8 @@ exit codes:
             self._import(given)
 
     def _import(self, given: dict[str, Any]) -> None:
+        if given["files"].count("-") > 1:
+            raise terminal.could_not_run("Standard input can be read only once.")
         options = Options(
             given["format"],
             given["persona"],

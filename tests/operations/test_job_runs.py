@@ -10,11 +10,13 @@ from typing import Any
 import django_rq
 import pytest
 from django.core.files.base import ContentFile
+from django.db import connection
 from django.utils import timezone
 
 from datasets_app import job_recovery, job_runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Session, Turn
 from datasets_app.operations.delete_expired_files import delete_expired_files
+from datasets_app.operations.refused import Refused
 from tests.factories import dataset, jsonl, sessions, turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -119,6 +121,72 @@ def test_ten_workers_killed_at_random_moments_leave_all_or_nothing(processes: An
     assert Turn.objects.count() == 30_000
     assert Dataset.objects.get().turn_count == 30_000
     assert AuditEvent.objects.filter(action="import").count() == 1
+
+
+@pytest.mark.slow
+def test_a_job_goes_on_after_its_database_connection_was_cut(processes: Any, wait_until: Any) -> None:
+    job = upload(jsonl(sessions(20_000, turns=5)))
+    job_runs.enqueue(job)
+    processes.start("worker")
+    wait_until(lambda: _turn_copies("SELECT count(*)"), 60)
+    _turn_copies("SELECT count(pg_terminate_backend(pid))")
+    time.sleep(3)
+    assert state_of(job) == "running"
+    assert not Turn.objects.exists()
+    # Its row waits for the silence to be noticed; let that not take fifteen seconds.
+    JobRun.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(seconds=16))
+    assert job_recovery.recover() == 1
+    wait_until(lambda: state_of(job) == "done", 60)
+    assert (job.attempt, Turn.objects.count()) == (2, 100_000)
+    assert "Traceback" not in processes.log.read_text()
+
+
+def _turn_copies(select: str) -> int:
+    """``select`` over the other connections that are just copying turns in."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"{select} FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()"
+            " AND datname = current_database() AND query LIKE '%COPY datasets_app_turn%'"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def test_a_worker_of_an_earlier_try_is_never_taken_for_a_later_one(queue: None) -> None:
+    job = upload(jsonl(sessions(2)))
+    job_runs.enqueue(job)
+    stalled = job_runs._claim(job.pk)
+    assert stalled is not None
+    JobRun.objects.filter(pk=job.pk).update(state="failed")
+    assert job_runs.retry(job, actor=None)
+    assert job_runs._claim(job.pk) is not None
+    with pytest.raises(job_runs.ClaimLost):
+        stalled.finish("done")
+    assert state_of(job) == "running"
+
+
+def test_what_a_command_ran_is_not_run_again_by_a_worker(queue: None) -> None:
+    def refuse(report_progress: Any) -> None:
+        raise Refused("no")
+
+    with pytest.raises(Refused):
+        job_runs.run_here("export_dataset", refuse, dataset_name="x", parameters={})
+    job = JobRun.objects.get()
+    assert (job.state, job.error) == ("failed", "no")
+    assert not job_runs.retry(job, actor=None)
+
+
+def test_what_a_killed_worker_left_of_a_job_is_deleted(queue: None, settings: Any, tmp_path: Path) -> None:
+    settings.VAR_DIR = tmp_path
+    job = upload(jsonl(sessions(2)))
+    left = tmp_path / "tmp" / f"job-{job.pk}-abcd"
+    left.mkdir(parents=True)
+    (left / "half.jsonl").write_text("canary")
+    JobRun.objects.filter(pk=job.pk).update(state="running")
+    delete_expired_files()
+    assert left.exists()  # it may be at work
+    JobRun.objects.filter(pk=job.pk).update(state="failed")
+    delete_expired_files()
+    assert not left.exists()
 
 
 @pytest.mark.slow

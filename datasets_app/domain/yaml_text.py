@@ -15,6 +15,21 @@ class YamlError(ValueError):
     """The text is no YAML that is read here; the message says where and why."""
 
 
+class _Loader(yaml.CSafeLoader):
+    """Refuses a key that stands twice in a mapping: YAML would keep the last and lose the others."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[tuple[str, str]] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if (key.tag, key.value) in seen:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, "a key stands twice in one mapping", key.start_mark
+                    )
+                seen.add((key.tag, key.value))
+        return super().construct_mapping(node, deep)
+
+
 def load_yaml(text: str, *, allow_aliases: bool = False) -> Any:
     """What ``yaml.safe_load`` gives, by the C parser.
 
@@ -25,7 +40,7 @@ def load_yaml(text: str, *, allow_aliases: bool = False) -> Any:
         raise YamlError(f"longer than {MAX_CHARACTERS:,} characters")
     try:
         _check_events(text, allow_aliases)
-        return yaml.load(text, yaml.CSafeLoader)
+        return yaml.load(text, _Loader)
     except yaml.YAMLError as error:
         raise YamlError(_in_words(error)) from None
     except (ValueError, TypeError, OverflowError) as error:

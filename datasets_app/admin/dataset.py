@@ -9,11 +9,12 @@ from django.urls import URLPattern, path, reverse
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from datasets_app import audit, job_runs
+from datasets_app import job_runs
 from datasets_app.admin import dataset_pages, export_pages, import_pages
 from datasets_app.admin.dataset_metadata import metadata_pages
 from datasets_app.admin.pages import dataset_address, require, visible_dataset
 from datasets_app.models import Dataset
+from datasets_app.operations.edit_dataset import edit_dataset
 from datasets_app.templatetags.datasets_display import moment
 
 STATUS_COLOURS = {"raw": "", "scrubbed": "info", "released": "success", "expired": "warning"}
@@ -119,9 +120,8 @@ class DatasetAdmin(ModelAdmin):
         return super().get_form(request, obj, change=change, labels={"license": "Licence"}, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        if form.changed_data:
-            audit.record("edit_dataset", actor=request.user, dataset_name=obj.name, fields=form.changed_data)
+        changed = {name: form.cleaned_data[name] for name in form.changed_data}
+        edit_dataset(obj.pk, changed, actor=request.user)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> None:
         """The audit trail has it already; a second history could say something else."""

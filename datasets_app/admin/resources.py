@@ -1,6 +1,7 @@
 """How the rows of the admin's tables are read from files and written to them."""
 
 import json
+from copy import copy
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -8,7 +9,6 @@ from import_export.fields import Field
 from import_export.results import RowResult
 from import_export.widgets import Widget
 
-from datasets_app import audit
 from datasets_app.admin.table_import_export import TableResource, TableResult, text_of
 from datasets_app.domain.jsonl import NotARecord, decode_object
 from datasets_app.domain.persona import PersonaDocument, PersonaError, check_persona, parse_persona
@@ -16,8 +16,9 @@ from datasets_app.domain.retention import RetentionRule, dump_retention_rules
 from datasets_app.domain.yaml_text import YamlError, load_yaml
 from datasets_app.import_export_formats import CSV, JSONL, XLSX, YAML, FileRefused
 from datasets_app.models import Dataset, Persona, RetentionPolicy
-from datasets_app.operations.import_persona import record_persona
-from datasets_app.operations.retention_rules import record_rules
+from datasets_app.operations.edit_dataset import edit_dataset, problems_of_table, with_own_provenance
+from datasets_app.operations.import_persona import import_persona
+from datasets_app.operations.retention_rules import lock_rules, record_rules
 
 
 class TextWidget(Widget):  # type: ignore[misc]
@@ -111,9 +112,9 @@ class PersonaResource(TableResource):
                 raise ValidationError({column: "differs from the YAML; change it there"})
         row.update(from_yaml)
 
-    def after_save_instance(self, instance: Persona, row: Any, **options: Any) -> None:
-        if not options.get("dry_run"):
-            record_persona(instance, "imported", self.user)
+    def do_instance_save(self, instance: Persona, is_create: bool) -> None:
+        # A preview saves as well, and is rolled back with its audit events.
+        instance.pk = import_persona(instance.yaml, actor=self.user).persona.pk
 
 
 def checked_persona(text: str) -> PersonaDocument:
@@ -168,6 +169,7 @@ class RetentionResource(TableResource):
 
     def before_import(self, dataset: Any, **options: Any) -> None:
         super().before_import(dataset, **options)
+        lock_rules()
         positions = [text_of(value) for value in dataset["position"]] if dataset.headers else []
         for position in positions:
             if positions.count(position) > 1:
@@ -194,8 +196,7 @@ class RetentionResource(TableResource):
         result.increment_row_result_total(row)
 
     def record_import(self, result: TableResult) -> None:
-        super().record_import(result)
-        rows = RetentionPolicy.objects.values_list("pattern", "retention", "reason")
+        rows = RetentionPolicy.objects.order_by("position").values_list("pattern", "retention", "reason")
         replaced = result.totals[RowResult.IMPORT_TYPE_UPDATE] + result.totals[RowResult.IMPORT_TYPE_DELETE]
         record_rules([RetentionRule(*row) for row in rows], replaced, self.user)
 
@@ -224,15 +225,33 @@ class DatasetMetadataResource(TableResource):
     def get_queryset(self) -> Any:
         return Dataset.objects.visible_to(self.user)
 
+    def import_data(self, dataset: Any, **options: Any) -> TableResult:
+        self.is_preview = bool(options.get("dry_run"))
+        return super().import_data(dataset, **options)
+
+    def before_import(self, dataset: Any, **options: Any) -> None:
+        super().before_import(dataset, **options)
+        if not self.is_preview and "name" in (dataset.headers or []):
+            # In one order, so that two tables wait for each other, and do not block each other.
+            rows = self.get_queryset().filter(name__in=[text_of(name) for name in dataset["name"]])
+            list(rows.order_by("name").select_for_update(no_key=True).values_list("pk"))
+
     def after_init_instance(self, instance: Dataset, new: bool, row: Any, **_: Any) -> None:
         if new:
             raise ValidationError({"name": "There is no such dataset; datasets are made by importing files."})
 
-    def do_instance_save(self, instance: Dataset, is_create: bool) -> None:
-        # Only what is in the file: a running import writes counts into the same row.
-        instance.save(update_fields=[*self._meta.fields[1:], "updated_at"])
+    def import_instance(self, instance: Dataset, row: Any, **options: Any) -> None:
+        standing = copy(instance)
+        super().import_instance(instance, row, **options)
+        if "provenance" in row:
+            instance.provenance = with_own_provenance(standing, instance.provenance)
+        if problems := problems_of_table(standing, self._facts(instance, row)):
+            raise ValidationError(problems)
 
-    def after_save_instance(self, instance: Dataset, row: Any, **options: Any) -> None:
-        if not options.get("dry_run"):
-            fields = [name for name in self._meta.fields[1:] if name in row]
-            audit.record("edit_dataset", actor=self.user, dataset_name=instance.name, fields=fields)
+    def save_instance(self, instance: Dataset, is_create: bool, row: Any, **options: Any) -> None:
+        """Only what is in the file: a running import writes counts into the same row."""
+        if not self.is_preview:
+            edit_dataset(instance.pk, self._facts(instance, row), actor=self.user)
+
+    def _facts(self, instance: Dataset, row: Any) -> dict[str, Any]:
+        return {name: getattr(instance, name) for name in self._meta.fields[1:] if name in row}

@@ -5,7 +5,6 @@ how much, that a file with one bad row changes nothing, and that the audit trail
 """
 
 import re
-from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -17,7 +16,6 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from import_export.admin import ImportExportMixin
 from import_export.resources import ModelResource
 from import_export.results import Result, RowResult
@@ -26,10 +24,14 @@ from unfold.contrib.import_export.forms import ExportForm, ImportForm
 
 from datasets_app import audit
 from datasets_app.import_export_formats import FORMATS, MAX_BYTES, MAX_ROWS, FileRefused
+from datasets_app.operations.table_uploads import FOLDER, delete_stale_uploads
 
 ROWS_PREVIEWED = 200
 ERRORS_SHOWN = 100
-UPLOADS_KEPT = timedelta(days=1)
+
+
+class UploadGone(Exception):
+    """The file of a preview has been used, or deleted since."""
 
 
 class UploadStorage(BaseStorage):  # type: ignore[misc]
@@ -38,16 +40,17 @@ class UploadStorage(BaseStorage):  # type: ignore[misc]
     Its name can't be guessed. What nobody has confirmed is deleted after a day.
     """
 
-    folder = "table-imports"
-
     def save(self, data: bytes) -> None:
-        self._delete_stale()
+        delete_stale_uploads()
         self.name = uuid4().hex
         default_storage.save(self._path(), ContentFile(data))
 
     def read(self) -> bytes:
-        with default_storage.open(self._path(), "rb") as file:
-            content: bytes = file.read()
+        try:
+            with default_storage.open(self._path(), "rb") as file:
+                content: bytes = file.read()
+        except FileNotFoundError:
+            raise UploadGone from None
         return content
 
     def remove(self) -> None:
@@ -55,18 +58,8 @@ class UploadStorage(BaseStorage):  # type: ignore[misc]
 
     def _path(self) -> str:
         if not re.fullmatch(r"[0-9a-f]{32}", self.name or ""):
-            raise FileNotFoundError
-        return f"{self.folder}/{self.name}"
-
-    def _delete_stale(self) -> None:
-        try:
-            names = default_storage.listdir(self.folder)[1]
-        except FileNotFoundError:
-            return
-        for name in names:
-            path = f"{self.folder}/{name}"
-            if timezone.now() - default_storage.get_modified_time(path) > UPLOADS_KEPT:
-                default_storage.delete(path)
+            raise UploadGone
+        return f"{FOLDER}/{self.name}"
 
 
 class TableImportForm(ImportForm):  # type: ignore[misc]
@@ -197,12 +190,27 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
             self._tell_totals(request, result)
         return response
 
+    def create_confirm_form(self, request: HttpRequest, import_form: Any = None) -> Any:
+        """Both are places in lists: what is no such place is refused by the form."""
+        form = super().create_confirm_form(request, import_form)
+        for name, offered in (
+            ("format", self.get_import_formats()),
+            ("resource", self.get_import_resource_classes(request)),
+        ):
+            choices = [(str(number), number) for number in range(len(offered))]
+            form.fields[name] = forms.ChoiceField(
+                choices=choices, required=form.fields[name].required, widget=forms.HiddenInput
+            )
+        return form
+
     def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         try:
             return super().process_import(request, **kwargs)
-        except (FileNotFoundError, FileRefused, IndexError):
+        except UploadGone:
             messages.error(request, "The uploaded file is no longer there; upload it again.")
-            return redirect(request.path.replace("process_import", "import"))
+        except FileRefused as refusal:
+            messages.error(request, str(refusal))
+        return redirect(request.path.replace("process_import", "import"))
 
     def process_result(self, result: TableResult, request: HttpRequest) -> HttpResponse:
         if not result.is_good():

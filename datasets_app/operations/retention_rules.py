@@ -32,11 +32,15 @@ def import_retention_rules(text: str, *, file_name: str = "", actor: Any = None)
     return len(rules)
 
 
+def lock_rules() -> None:
+    """Until the end of the transaction: two files at once must not be mixed."""
+    with connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE datasets_app_retentionpolicy IN SHARE ROW EXCLUSIVE MODE")
+
+
 def replace_rules(rules: Sequence[RetentionRule]) -> int:
     """Put ``rules`` in the place of all there are; returns how many there were."""
-    with connection.cursor() as cursor:
-        # Two files at once must not be mixed.
-        cursor.execute("LOCK TABLE datasets_app_retentionpolicy IN SHARE ROW EXCLUSIVE MODE")
+    lock_rules()
     replaced, _ = RetentionPolicy.objects.all().delete()
     RetentionPolicy.objects.bulk_create(
         RetentionPolicy(position=position, pattern=rule.pattern, retention=rule.retention, reason=rule.reason)

@@ -1,6 +1,8 @@
 """Tables as files in the admin: preview, confirm, all or nothing, and only for who may."""
 
 import json
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import path as url_path
 from django.urls import reverse
 
@@ -17,6 +21,7 @@ from annotations_app.models import Annotation
 from annotations_app.operations.load_demo import load_demo
 from datasets_app.admin.dataset_metadata import EXPORT_ADDRESS, IMPORT_ADDRESS, metadata_pages
 from datasets_app.models import AuditEvent, Dataset, Persona, RetentionPolicy, Session
+from datasets_app.operations.table_uploads import delete_stale_uploads
 from tests.factories import dataset, session, sessions
 
 pytestmark = pytest.mark.django_db
@@ -198,6 +203,46 @@ def test_an_upload_is_gone_once_it_is_used_or_refused(client_of: Any, tmp_path: 
     assert "upload it again" in confirm(client, ANNOTATION, preview).content.decode()
 
 
+@pytest.mark.parametrize("forged", [{"format": "99"}, {"format": "-1"}, {"format": "x"}, {"resource": "7"}])
+def test_a_confirmation_names_formats_there_are(client_of: Any, tmp_path: Path, forged: Any) -> None:
+    stored = dataset(tmp_path, session("a"))
+    client = client_of("curator")
+    preview = upload(client, ANNOTATION, jsonl(label("x")), "jsonl", dataset=stored.pk)
+    form = preview.context["confirm_form"]
+    data = {name: form[name].value() or "" for name in form.fields} | {"dataset": stored.pk} | forged
+    assert client.post(reverse(f"admin:{ANNOTATION}_process_import"), data).status_code == 200
+    assert not Annotation.objects.exists()
+
+
+def test_a_mistake_of_ours_is_not_taken_for_a_missing_file(
+    client_of: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = dataset(tmp_path, session("a"))
+    client = client_of("curator")
+    preview = upload(client, ANNOTATION, jsonl(label("x")), "jsonl", dataset=stored.pk)
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise IndexError("ours")
+
+    monkeypatch.setattr("annotations_app.admin.annotation.AnnotationResource.import_data", fails)
+    with pytest.raises(IndexError, match="ours"):
+        confirm(client, ANNOTATION, preview)
+
+
+def test_uploads_that_nobody_confirms_are_deleted_after_a_day(client_of: Any, tmp_path: Path) -> None:
+    stored = dataset(tmp_path, session("a"))
+    assert delete_stale_uploads() == 0
+    client = client_of("curator")
+    for _ in range(2):
+        upload(client, ANNOTATION, jsonl(label("x")), "jsonl", dataset=stored.pk)
+    first = default_storage.listdir("table-imports")[1][0]
+    path = default_storage.path(f"table-imports/{first}")
+    os.utime(path, (time.time() - 2 * 86400,) * 2)
+    assert delete_stale_uploads() == 1
+    assert first not in default_storage.listdir("table-imports")[1]
+    assert len(default_storage.listdir("table-imports")[1]) == 1
+
+
 @pytest.mark.parametrize("name", ["../../secret_key", "/etc/passwd", "0" * 32, ""])
 def test_a_confirmation_cannot_name_other_files(client_of: Any, name: str) -> None:
     data = {"import_file_name": name, "original_file_name": "x", "format": "0", "resource": "0"}
@@ -214,9 +259,6 @@ def test_the_list_of_labels_is_found_and_read(client_of: Any) -> None:
 
 
 def test_the_list_does_not_count_all_rows(client_of: Any) -> None:
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
     load_demo()
     client = client_of("lead")
     with CaptureQueriesContext(connection) as queries:
@@ -303,7 +345,8 @@ def test_a_persona_file_itself_can_be_uploaded(client_of: Any) -> None:
     imported(client_of("curator"), PERSONA, YAML_TEXT.encode(), "yaml")
     made = Persona.objects.get()
     assert (made.persona_id, made.display_name, made.yaml) == ("north", "North", YAML_TEXT)
-    assert AuditEvent.objects.get(action="import_persona").details["sha256"] == made.digest
+    details = AuditEvent.objects.get(action="import_persona").details
+    assert (details["sha256"], details["change"]) == (made.digest, "created")
 
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "xlsx", "yaml"])
@@ -383,6 +426,17 @@ def test_a_retention_file_replaces_all_policies_as_its_preview_says(client_of: A
     assert policies() == [(1, "*_prod_*.jsonl", "90 days"), (2, "*.jsonl", "indefinite")]
     event = AuditEvent.objects.get(action="import_retention_rules")
     assert event.details["policies"] == [["*_prod_*.jsonl", "90 days"], ["*.jsonl", "indefinite"]]
+    assert event.details["replaced"] == 3
+    assert not AuditEvent.objects.filter(action="import_table").exists()
+
+
+def test_a_retention_file_waits_for_another(client_of: Any) -> None:
+    client = client_of("privacy officer")
+    preview = upload(client, RETENTION, RULES, "yaml")
+    with CaptureQueriesContext(connection) as queries:
+        confirm(client, RETENTION, preview)
+    sql = [query["sql"] for query in queries if "retentionpolicy" in query["sql"]]
+    assert sql[0].startswith("LOCK TABLE")
 
 
 @pytest.mark.parametrize(("format", "number"), [("yaml", "0"), ("jsonl", "1"), ("csv", "2"), ("xlsx", "3")])

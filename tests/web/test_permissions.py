@@ -145,4 +145,4 @@ def test_edits_are_written_down(curator: Any, dataset: Dataset) -> None:
     assert (dataset.license, dataset.source) == ("CC-BY-4.0", "Support desk")
     event = AuditEvent.objects.get(action="edit_dataset")
     assert (event.actor, event.dataset_name) == ("curator", "support")
-    assert event.details == {"fields": ["license", "source"]}
+    assert event.details["fields"] == ["license", "source"]

@@ -1,0 +1,26 @@
+"""Files of tables between their preview and its confirmation."""
+
+from contextlib import suppress
+from datetime import timedelta
+
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+FOLDER = "table-imports"
+KEPT = timedelta(days=1)
+
+
+def delete_stale_uploads() -> int:
+    """Delete what nobody has confirmed within a day; returns how many."""
+    try:
+        names = default_storage.listdir(FOLDER)[1]
+    except FileNotFoundError:
+        return 0
+    count = 0
+    for name in names:
+        path = f"{FOLDER}/{name}"
+        with suppress(FileNotFoundError):  # confirmed this moment
+            if timezone.now() - default_storage.get_modified_time(path) > KEPT:
+                default_storage.delete(path)
+                count += 1
+    return count

@@ -8,6 +8,7 @@ import re
 from datetime import timedelta
 from itertools import groupby
 from typing import Any
+from uuid import uuid4
 
 from django import forms
 from django.conf import settings
@@ -132,24 +133,34 @@ def upload(request: HttpRequest) -> HttpResponse:
     )
 
 
-@transaction.atomic
 def _prepare(user: Any, asked: dict[str, Any]) -> JobRun:
-    job = job_runs.create(
-        "import_dataset", actor=user, dataset_name=asked["dataset_name"], parameters=_parameters(asked)
-    )
-    given: UploadedFile = asked["file"]
-    kept = JobFile(
-        job_run=job,
-        kind=JobFile.Kind.UPLOAD,
-        name=given.name,
-        size=given.size,
-        sha256=hashlib.file_digest(given.file, "sha256").hexdigest(),
-        expires_at=timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS),
-    )
-    given.seek(0)
-    kept.file.save(f"{job.pk}/upload/{given.name}", given, save=False)
-    kept.save()
+    kept = JobFile(kind=JobFile.Kind.UPLOAD)
+    try:
+        with transaction.atomic():
+            job = job_runs.create(
+                "import_dataset",
+                actor=user,
+                dataset_name=asked["dataset_name"],
+                parameters=_parameters(asked),
+            )
+            _keep(kept, job, asked["file"])
+    except BaseException:
+        if kept.file:
+            kept.file.delete(save=False)
+        raise
     return job
+
+
+def _keep(kept: JobFile, job: JobRun, given: UploadedFile) -> None:
+    kept.job_run = job
+    kept.name = (given.name or "")[:255]
+    kept.size = given.size or 0
+    kept.sha256 = hashlib.file_digest(given.file, "sha256").hexdigest()  # type: ignore[arg-type]
+    kept.expires_at = timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS)
+    given.seek(0)
+    # What people call a file may be longer than a file system's names.
+    kept.file.save(f"{job.pk}/upload/{uuid4().hex}", given, save=False)
+    kept.save()
 
 
 def _parameters(asked: dict[str, Any]) -> dict[str, Any]:
@@ -214,18 +225,7 @@ def reopen(request: HttpRequest, job_pk: int) -> HttpResponse:
     require(request, "import_dataset")
     job = get_object_or_404(JobRun, pk=job_pk, operation="import_dataset")
     if kept_upload(job) is not None:
-        JobRun.objects.filter(pk=job.pk, state__in=["failed", "cancelled"]).update(
-            state=JobRun.State.PREPARED,
-            attempt=0,
-            cancel_requested=False,
-            error="",
-            result=None,
-            done=0,
-            total=None,
-            started_at=None,
-            finished_at=None,
-            heartbeat_at=None,
-        )
+        job_runs.prepare_again(job, actor=request.user)
     return redirect("admin:datasets_app_dataset_import_preview", job.pk)
 
 

@@ -1,13 +1,16 @@
 """The import form, its preview and the job that comes of it. Nothing is imported in a request."""
 
 import hashlib
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import DatabaseError
 from django.urls import reverse
 
-from datasets_app.models import Dataset, JobFile, JobRun
+from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun
 from tests import factories
 
 FORM = "/admin/datasets_app/dataset/import/"
@@ -120,12 +123,28 @@ def test_the_same_file_and_the_same_name_are_told(curator: Any, dataset: Dataset
     assert "There is a dataset support already" in upload(curator, other, "support.jsonl").content.decode()
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b\\c.jsonl", ".jsonl", "ü" * 120 + ".jsonl"])
-def test_file_names_lead_nowhere_else(curator: Any, name: str, media: Any) -> None:
-    upload(curator, b"{}", name)
-    for kept in JobFile.objects.all():
-        assert str(media) in kept.file.path
-        assert kept.file.name.startswith(f"jobs/{kept.job_run_id}/upload/")
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "a/b\\c.jsonl", ".jsonl", "ü" * 120 + ".jsonl", "会" * 100 + ".jsonl"]
+)
+def test_file_names_lead_nowhere_and_may_be_long(curator: Any, name: str, media: Any) -> None:
+    assert upload(curator, b"{}", name).status_code == 200
+    kept = JobFile.objects.get()
+    assert re.fullmatch(rf"jobs/{kept.job_run_id}/upload/[0-9a-f]{{32}}", kept.file.name)
+    assert str(media) in kept.file.path
+    assert kept.name == name.replace("\\", "/").split("/")[-1]
+
+
+def test_a_file_whose_row_is_not_committed_is_deleted(
+    curator: Any, media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(self: Any, **_: Any) -> None:
+        raise DatabaseError("gone")
+
+    monkeypatch.setattr(JobFile, "save", fails)
+    with pytest.raises(DatabaseError):
+        upload(curator, b"{}")
+    assert [path for path in media.rglob("*") if path.is_file()] == []
+    assert not JobRun.objects.exists()
 
 
 def test_a_form_without_a_file_says_so(curator: Any) -> None:
@@ -141,6 +160,10 @@ def test_a_failed_import_can_be_tried_with_other_options(curator: Any, prepared:
     curator.post(f"{FORM}{prepared.pk}/reopen/")
     prepared.refresh_from_db()
     assert (prepared.state, prepared.error, prepared.result) == ("prepared", "", None)
+    # A worker of the earlier try must not be taken for one of the next; and the trail knows.
+    assert prepared.attempt == 1
+    event = AuditEvent.objects.get(action="retry_job")
+    assert (event.actor, event.details["job_run"]) == ("curator", prepared.pk)
     JobRun.objects.update(state="done")
     curator.post(f"{FORM}{prepared.pk}/reopen/")
     prepared.refresh_from_db()

@@ -13,7 +13,27 @@ from datasets_app.domain.reading import data_stem, format_of
 from datasets_app.domain.records import LineError, TurnRecord
 
 LINES_LOOKED_AT = 1000
+# Of a file unpacked, blank lines and overlong ones included: a person waits for the page.
+BYTES_LOOKED_AT = 32 << 20
 PROBLEMS_SHOWN = 20
+
+
+class _LookedEnough(Exception):
+    pass
+
+
+class _Head:
+    """The beginning of a stream: whoever reads on is told that it is enough."""
+
+    def __init__(self, stream: IO[bytes], left: int) -> None:
+        self.stream, self.left = stream, left
+
+    def read(self, size: int) -> bytes:
+        if self.left <= 0:
+            raise _LookedEnough
+        block = self.stream.read(min(size, self.left))
+        self.left -= len(block)
+        return block
 
 
 @dataclass
@@ -33,23 +53,27 @@ class ImportPreview:
 def preview_import(
     file: IO[bytes], *, name: str, format: str = "auto", turns_shown: int = 10
 ) -> ImportPreview:
-    """Look at the first thousand lines of a seekable file."""
-    preview = ImportPreview()
+    """Look at the first thousand lines of a seekable file, or at its first megabytes."""
+    preview = ImportPreview(format="turns" if format == "auto" else format)
     limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
+    keys: set[str] = set()
     try:
-        preview.format = format
+        head = _Head(unpacked(file), BYTES_LOOKED_AT)
         if format == "auto":
-            preview.format = format_of(unpacked(file), limits)
+            preview.format = format_of(head, limits)  # type: ignore[arg-type]  # has all of IO that is used
             file.seek(0)
-        keys: set[str] = set()
-        for item in islice(numbered_lines(unpacked(file), limits), LINES_LOOKED_AT):
+            head = _Head(unpacked(file), head.left)
+        lines = numbered_lines(head, limits)  # type: ignore[arg-type]
+        for item in islice(lines, LINES_LOOKED_AT):
             preview.lines_read += 1
             _look(preview, item, name, turns_shown, keys)
-        preview.unknown_keys = sorted(keys)[:30]
+        if not preview.lines_read:
+            preview.error = "E100 is empty; expected one JSON object per line"
+    except _LookedEnough:
+        pass
     except UnreadableFile as error:
         preview.error = f"{error.code} {error}"
-    if not preview.error and not preview.lines_read:
-        preview.error = "E100 is empty; expected one JSON object per line"
+    preview.unknown_keys = sorted(keys)[:30]
     return preview
 
 

@@ -1,0 +1,52 @@
+"""A look at the beginning of a file: what it shows, and that no file can make it long."""
+
+import gzip
+import io
+from typing import Any
+
+import pytest
+
+from datasets_app.operations import preview_import as module
+from datasets_app.operations.preview_import import LINES_LOOKED_AT, preview_import
+from tests import factories
+
+
+def preview(content: bytes, **given: Any) -> Any:
+    return preview_import(io.BytesIO(content), name="support.jsonl", **given)
+
+
+class Counted(io.BytesIO):
+    taken = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        block = super().read(size)
+        self.taken += len(block)
+        return block
+
+
+def test_only_the_first_lines_are_looked_at() -> None:
+    seen = preview(factories.jsonl(factories.sessions(LINES_LOOKED_AT)))
+    assert (seen.format, seen.lines_read, len(seen.turns), seen.error) == ("turns", LINES_LOOKED_AT, 10, None)
+
+
+@pytest.mark.parametrize("blank", [b"\n", b" \r\n", b" "])
+def test_blanks_without_end_are_given_up_on(blank: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BYTES_LOOKED_AT", 4 << 20)
+    packed = Counted(gzip.compress(blank * (200 << 20), compresslevel=1))
+    seen = preview_import(packed, name="x.jsonl.gz")
+    assert (seen.lines_read, seen.error) == (0, None)
+    assert packed.taken < len(packed.getvalue()) / 5
+
+
+def test_what_stands_after_the_budget_is_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = factories.jsonl(factories.sessions(20))
+    for format, looks in (("auto", 2), ("turns", 1)):
+        monkeypatch.setattr(module, "BYTES_LOOKED_AT", looks * len(lines) - 10)
+        seen = preview(lines + b"no object\n", format=format)
+        assert (seen.format, seen.problems, seen.error) == ("turns", [], None)
+        assert seen.turns[0].session_id == "s1"
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"\n\n")])
+def test_an_empty_file_is_called_empty(content: bytes) -> None:
+    assert "E100 is empty" in preview(content).error

@@ -7,8 +7,11 @@ from django.apps import apps
 from django.contrib import admin
 
 from datasets_app.admin import audit_event, dataset, job_run, persona, retention, session, turn, user
+from datasets_app.admin.nul import plain_addresses
 
 __all__ = ["audit_event", "dataset", "job_run", "persona", "retention", "session", "turn", "user"]
 
 # The queue's own pages show what the queue remembers, which is not what ran: the job pages do.
 admin.site.unregister(apps.get_model("django_rq", "Dashboard"))
+
+admin.site.admin_view = plain_addresses(admin.site.admin_view)  # type: ignore[method-assign]

@@ -144,7 +144,7 @@ def run_checks(request: HttpRequest, pk: int) -> HttpResponse:
 def sessions(request: HttpRequest, pk: int) -> HttpResponse:
     require(request, "view_session")
     dataset = visible_dataset(request, pk)
-    prefix = request.GET.get("q", "").replace("\0", "").strip()
+    prefix = request.GET.get("q", "").strip()
     if prefix:
         page = page_by(Session.objects.beginning_with(dataset, prefix), "session_id", asked(request.GET))
     else:

@@ -8,10 +8,11 @@ class AnnotationsConfig(AppConfig):
 
     def ready(self) -> None:
         from annotations_app.label_keys import annotate_imported_turns
-        from annotations_app.panels import annotations_panel
+        from annotations_app.panels import annotations_panel, label_notes
         from datasets_app import extensions
         from datasets_app.roles import ensure_roles
 
         extensions.after_import.append(annotate_imported_turns)
         extensions.dataset_panels.append(annotations_panel)
+        extensions.turn_notes.append(label_notes)
         post_migrate.connect(ensure_roles, sender=self)

@@ -1,13 +1,17 @@
 """Labels: the list, corrections by a lead, and labels as files."""
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Left
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.functional import cached_property
+from django.utils.html import format_html
 from import_export.forms import ConfirmImportForm
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
@@ -17,10 +21,12 @@ from annotations_app.admin.annotation_resource import FORMATS, AnnotationResourc
 from annotations_app.models import Annotation
 from datasets_app import audit
 from datasets_app.admin.table_import_export import TableAdminMixin, TableImportForm
-from datasets_app.models import Dataset
+from datasets_app.models import Dataset, Session, Turn
 
 # Counting millions of rows takes longer than reading a page: further pages are reached by filters.
 ROWS_COUNTED = 10_000
+TEXT_SHOWN = 80
+VALUES_OFFERED = 100
 LABEL_COLOURS = {"1": "success", "0": "danger"}
 
 
@@ -30,6 +36,35 @@ class BoundedPaginator(Paginator):
     @cached_property
     def count(self) -> int:
         return int(self.object_list.order_by()[:ROWS_COUNTED].count())
+
+
+class OfferedValues(admin.SimpleListFilter):
+    """The values of a field among the latest labels: all distinct ones would read the whole table."""
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        visible = model_admin.get_queryset(request).order_by()
+        latest = visible.filter(pk__in=visible.order_by("-id").values("pk")[:ROWS_COUNTED])
+        found = latest.values_list(self.parameter_name, flat=True).distinct()[:VALUES_OFFERED]
+        values = {value for value in found if value}
+        if chosen := request.GET.get(self.parameter_name):
+            values.add(chosen)
+        return [(value, value) for value in sorted(values)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        wanted = self.value()
+        if wanted and "\0" in wanted:
+            return queryset.none()
+        return queryset.filter(**{self.parameter_name: wanted}) if wanted else queryset
+
+
+class PersonaFilter(OfferedValues):
+    title = "persona"
+    parameter_name = "persona_id"
+
+
+class AnnotatorFilter(OfferedValues):
+    title = "annotator"
+    parameter_name = "annotator"
 
 
 class AnnotationImportForm(TableImportForm):
@@ -61,16 +96,20 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     confirm_form_class = AnnotationConfirmForm
     list_display = [
         "show_label",
-        "persona_id",
+        "show_start",
+        "show_session",
+        "turn_index",
+        "show_persona",
         "annotator",
         "dataset",
-        "session_id",
-        "turn_index",
-        "timestamp",
+        "show_timestamp",
     ]
     list_display_links = ["show_label"]
-    list_filter = ["label", "dataset"]
-    list_select_related = ["dataset", "turn__session"]
+    list_filter = ["label", "dataset", PersonaFilter, AnnotatorFilter]
+    list_select_related = ["dataset"]
+    # Shows the field; get_search_results says what is looked up.
+    search_fields = ["annotator"]
+    search_help_text = "A whole session id, or an annotator's name"
     list_per_page = 50
     show_full_result_count = False
     paginator = BoundedPaginator
@@ -84,11 +123,70 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         visible = Dataset.objects.visible_to(request.user)
         return super().get_queryset(request).filter(dataset__in=visible)
 
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """Of a turn the list needs the place and the start of the text: the rest stays where it is."""
+        changelist = super().get_changelist_instance(request)
+        rows = list(changelist.result_list)
+        turns = (
+            Turn.objects.filter(pk__in=[row.turn_id for row in rows])
+            .select_related("session")
+            .only("session_id", "turn_index", "session__session_id")
+            .annotate(start=Left("text", 2 * TEXT_SHOWN))
+            .in_bulk()
+        )
+        for row in rows:
+            row.turn = turns[row.turn_id]
+        changelist.result_list = rows
+        return changelist
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Whole values only: each is looked up, where parts of them would read every row."""
+        if not (wanted := search_term.strip()):
+            return queryset, False
+        if "\0" in wanted:
+            return queryset.none(), False
+        sessions = Session.objects.filter(
+            dataset__in=Dataset.objects.visible_to(request.user), session_id=wanted
+        )
+        return queryset.filter(Q(turn__session__in=sessions) | Q(annotator=wanted)), False
+
     # --- list ---
 
     @display(description="Label", label=LABEL_COLOURS)
     def show_label(self, annotation: Annotation) -> tuple[str, str]:
         return str(annotation.label), annotation.get_label_display()
+
+    @display(description="Text")
+    def show_start(self, annotation: Any) -> str:
+        start = " ".join(annotation.turn.start.split())
+        shown = start if len(start) <= TEXT_SHOWN else start[:TEXT_SHOWN].rstrip() + "…"
+        return format_html('<span dir="auto" class="ad-break">{}</span>', shown)
+
+    @display(description="Session")
+    def show_session(self, annotation: Annotation) -> str:
+        turn = annotation.turn
+        address = reverse("admin:datasets_app_session_change", args=[turn.session_id])
+        return format_html(
+            '<a href="{0}?turn={1}#turn-{1}" dir="auto" class="ad-link">{2}</a>',
+            address,
+            turn.turn_index,
+            turn.session.session_id,
+        )
+
+    @display(description="Persona")
+    def show_persona(self, annotation: Annotation) -> str:
+        return str(annotation.persona_id)
+
+    @display(description="Labelled")
+    def show_timestamp(self, annotation: Annotation) -> str:
+        """As the file has it, down to the minute if it is a time at all."""
+        given = annotation.timestamp or ""
+        try:
+            return f"{datetime.fromisoformat(given):%-d %b %Y %H:%M}"
+        except ValueError:
+            return given or "–"
 
     @display(description="Session")
     def session_id(self, annotation: Annotation) -> str:
@@ -157,6 +255,17 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         form = options.get("form")
         chosen = getattr(form, "cleaned_data", {})
         return {"user": request.user, "dataset": chosen.get("dataset"), "persona": chosen.get("persona")}
+
+    def _tell_totals(self, request: HttpRequest, result: Any) -> None:
+        super()._tell_totals(request, result)
+        if result.is_good() and result.matches:
+            tell = messages.warning if result.makes_sessions else messages.info
+            tell(request, result.matches_in_words("will be made"))
+
+    def add_success_message(self, result: Any, request: HttpRequest) -> None:
+        super().add_success_message(result, request)
+        if result.makes_sessions:
+            messages.warning(request, result.matches_in_words("were made"))
 
     def get_export_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_export_queryset(request)

@@ -1,9 +1,11 @@
 """Labels as rows of a table: the fields of annotation JSONL, and the dataset they belong to."""
 
 import json
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
+from django.db.models import Max
 from import_export.fields import Field
 from import_export.results import RowResult
 from import_export.widgets import Widget
@@ -17,7 +19,7 @@ from datasets_app.domain.jsonl import NotARecord, decode_object
 from datasets_app.domain.records import LabelRecord
 from datasets_app.domain.yaml_text import dump_yaml
 from datasets_app.import_export_formats import CSV, JSONL, XLSX, YAML, FileRefused
-from datasets_app.models import Dataset
+from datasets_app.models import Dataset, Session
 from datasets_app.operations.refused import Refused
 
 # Keys that the format does not know: one column of JSON where columns are fixed.
@@ -40,6 +42,41 @@ class LabelYAML(YAML):
 
 
 FORMATS = [LabelJSONL, CSV, XLSX, LabelYAML]
+
+
+class LabelMatches(NamedTuple):
+    """How the labels of one dataset found their turns."""
+
+    dataset_name: str
+    labels: int
+    by_place: int
+    by_text: int
+    new_sessions: int
+
+    def in_words(self, made: str) -> str:
+        """``made`` says whether sessions "will be made" or "were made"."""
+        matched = self.by_place + self.by_text
+        text = f"{matched:,} of {self.labels:,} labels match a turn of {self.dataset_name}"
+        if matched:
+            text += f" ({self.by_place:,} by session and turn number, {self.by_text:,} by text)"
+        if self.new_sessions:
+            text += f"; {self.new_sessions:,} one-turn session{'s' * (self.new_sessions != 1)} {made}"
+        return f"{text}."
+
+
+class LabelResult(TableResult):
+    """Also tells which turns the labels were joined to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.matches: list[LabelMatches] = []
+
+    @property
+    def makes_sessions(self) -> bool:
+        return any(matches.new_sessions for matches in self.matches)
+
+    def matches_in_words(self, made: str) -> str:
+        return " ".join(matches.in_words(made) for matches in self.matches)
 
 
 def _line(row: dict[str, Any]) -> bytes:
@@ -89,10 +126,15 @@ class AnnotationResource(TableResource):
         self.persona: str | None = options.get("persona") or None
         self.errors: dict[int, ValidationError] = {}
         self.outcomes: dict[int, LabelOutcome] = {}
+        self.in_new_session: set[int] = set()
+        self.matches: list[LabelMatches] = []
+
+    def get_result_class(self) -> type[TableResult]:
+        return LabelResult
 
     def before_import(self, dataset: Any, **options: Any) -> None:
         """All rows are read and saved here, set by set; import_row then tells what became of each."""
-        self.errors, self.outcomes = {}, {}
+        self.errors, self.outcomes, self.in_new_session, self.matches = {}, {}, set(), []
         labels: dict[str, list[LabelRecord]] = {}
         visible = set(Dataset.objects.visible_to(self.user).values_list("name", flat=True))
         for number, values in enumerate(dataset, 1):
@@ -106,11 +148,33 @@ class AnnotationResource(TableResource):
                 self.errors[number] = error
         if self.errors:
             return
+        newest = Session.objects.aggregate(pk=Max("pk"))["pk"] or 0
         try:
             saved = import_label_rows(labels, actor=self.user)
         except Refused as refusal:
             raise FileRefused(refusal.message) from None
         self.outcomes = {outcome.line: outcome for part in saved.values() for outcome in part}
+        self._note_matches(labels, newest)
+
+    def after_import(self, dataset: Any, result: Any, **options: Any) -> None:
+        result.matches = self.matches
+        super().after_import(dataset, result, **options)
+
+    def _note_matches(self, labels: Mapping[str, Sequence[LabelRecord]], newest: int) -> None:
+        """Which labels found a turn, and how; those of sessions younger than ``newest`` found none."""
+        for name, records in sorted(labels.items()):
+            added = Session.objects.filter(dataset__name=name, pk__gt=newest, session_id__startswith="label-")
+            names = set(added.values_list("session_id", flat=True))
+            by_place = by_text = 0
+            for record in records:
+                found = self.outcomes[record.line]
+                if found.session_id in names:
+                    self.in_new_session.add(record.line)
+                elif (found.session_id, found.turn_index) == (record.session_id, record.turn_index):
+                    by_place += 1
+                else:
+                    by_text += 1
+            self.matches.append(LabelMatches(name, len(records), by_place, by_text, len(names)))
 
     def import_row(self, row: Any, instance_loader: Any, **options: Any) -> RowResult:
         number = options["row_number"]
@@ -119,6 +183,7 @@ class AnnotationResource(TableResource):
             result.import_type, result.validation_error = RowResult.IMPORT_TYPE_INVALID, error
         elif outcome := self.outcomes.get(number):
             result.import_type = RowResult.IMPORT_TYPE_NEW if outcome.is_new else RowResult.IMPORT_TYPE_SKIP
+            result.is_new_session = number in self.in_new_session
             result.diff = [_shortened(str(value)) for value in self._preview(row, outcome)]
         return result
 

@@ -1,5 +1,6 @@
 """What all pages of our own within the admin have in common."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin
@@ -9,7 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from datasets_app.models import Dataset
+from datasets_app.models import Dataset, Persona
 
 # (text, address or None) from the left to the right; the last one is the page itself.
 Crumbs = list[tuple[str, str | None]]
@@ -47,3 +48,14 @@ def dataset_crumbs(dataset: Dataset | None, *rest: tuple[str, str | None]) -> Cr
     if dataset:
         crumbs.append((dataset.name, dataset_address(dataset)))
     return [*crumbs, *rest]
+
+
+def persona_pages(persona_ids: Iterable[str | None], user: Any) -> dict[str, str]:
+    """Where each of these personas stands, if it does and the user may see it."""
+    if not user.has_perm("datasets_app.view_persona"):
+        return {}
+    known = Persona.objects.filter(persona_id__in=[persona for persona in persona_ids if persona])
+    return {
+        persona: reverse("admin:datasets_app_persona_change", args=[pk])
+        for pk, persona in known.values_list("pk", "persona_id")
+    }

@@ -8,7 +8,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
-from datasets_app.admin.pages import dataset_address, dataset_crumbs, render_page, require
+from datasets_app import extensions
+from datasets_app.admin.pages import dataset_address, dataset_crumbs, persona_pages, render_page, require
 from datasets_app.admin.paging import whole_numbers
 from datasets_app.admin.read_only import ReadOnlyAdmin
 from datasets_app.models import CheckFinding, CheckReport, Dataset, Session, Turn
@@ -46,8 +47,10 @@ def _session_page(request: HttpRequest, session: Session) -> HttpResponse:
     neighbours = Session.objects.filter(dataset=dataset)
     report = CheckReport.objects.filter(dataset=dataset).first()
     of_turns, of_session = _findings(report, session)
+    notes = _notes(session, turns, request.user)
     for turn in turns:
         turn.findings = of_turns.get(turn.turn_index, [])
+        turn.notes = notes.get(turn.pk, [])
     context = {
         "dataset": dataset,
         "session": session,
@@ -55,6 +58,7 @@ def _session_page(request: HttpRequest, session: Session) -> HttpResponse:
         "previous_from": previous_from,
         "next_from": next_from,
         "session_findings": of_session,
+        "persona": persona_pages([session.persona_id], request.user).get(session.persona_id or ""),
         "previous_session": neighbours.filter(id__lt=session.pk).order_by("-id").first(),
         "next_session": neighbours.filter(id__gt=session.pk).order_by("id").first(),
         "folded": FOLDED_CHARACTERS,
@@ -63,6 +67,15 @@ def _session_page(request: HttpRequest, session: Session) -> HttpResponse:
     sessions = ("Sessions", dataset_address(dataset, "sessions"))
     crumbs = dataset_crumbs(dataset, sessions, (session.session_id, None))
     return render_page(request, "datasets_app/session.html", crumbs, context)
+
+
+def _notes(session: Session, turns: list[Any], user: Any) -> dict[int, list[str]]:
+    """What other apps have to say of these turns."""
+    notes: dict[int, list[str]] = defaultdict(list)
+    for notes_of in extensions.turn_notes:
+        for turn, said in notes_of(session, turns, user).items():
+            notes[turn] += said
+    return notes
 
 
 def _first_turn(request: HttpRequest) -> int:

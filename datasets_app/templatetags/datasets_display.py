@@ -23,6 +23,17 @@ _REMEDIES = {
     "E204": "Give the session one persona_id, or split it.",
 }
 
+# Facts of events and jobs that are sizes in bytes, and names that read better than their keys.
+_SIZES = ("size", "bytes")
+_FACTS = {
+    "sha256": "SHA-256",
+    "persona_id": "Persona",
+    "licence": "Licence",
+    "license": "Licence",
+    "on_brand": "On-brand",
+    "gzip": "Gzip",
+}
+
 _STATE_KINDS = {
     "prepared": "neutral",
     "queued": "info",
@@ -65,6 +76,16 @@ def words(value: str) -> str:
     """import_dataset → Import dataset."""
     text = value.replace("_", " ").strip()
     return text[:1].upper() + text[1:]
+
+
+# Column names that say less to a person than to a program.
+_COLUMNS = {"persona_id": "Persona", "session_id": "Session", "turn_index": "Turn", "yaml": "YAML"}
+
+
+@register.filter
+def column_words(name: str) -> str:
+    """The name of a table's column, as a heading."""
+    return _COLUMNS.get(name) or words(name)
 
 
 @register.filter
@@ -110,6 +131,32 @@ def pretty_json(value: Any) -> str:
 
 
 @register.filter
+def second(value: datetime | None) -> str:
+    """21 Nov 2026 08:24:03, where the order of things within a minute matters."""
+    return date_format(localtime(value), "j M Y H:i:s") if value else "–"
+
+
+@register.filter
+def left(value: timedelta) -> str:
+    """What is left of a job's time."""
+    return "almost done" if value < timedelta(seconds=1) else f"about {duration(value)} left"
+
+
+@register.filter
+def brief(value: Any) -> str:
+    """The facts of an event on one line of a list: without what only its own page has room for."""
+    if not isinstance(value, dict):
+        return ""
+    short = {
+        key: item
+        for key, item in value.items()
+        if not isinstance(item, dict | list) and item is not None and item != "" and not _is_hash(item)
+    }
+    text = ", ".join(f"{name}: {item}" for name, item in plain_facts(short))
+    return text if len(text) < 120 else text[:119] + "…"
+
+
+@register.filter
 def facts(value: Any) -> list[tuple[str, str]]:
     """A JSON object as (name, value) for a list of facts."""
     return list(plain_facts(value))
@@ -119,7 +166,17 @@ def plain_facts(value: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(value, dict):
         return
     for key, item in value.items():
-        yield words(str(key)), plain(item)
+        yield _FACTS.get(str(key)) or words(str(key)), _plain_fact(str(key), item)
+
+
+def _plain_fact(key: str, item: Any) -> str:
+    if key in _SIZES and isinstance(item, int) and not isinstance(item, bool):
+        return filesizeformat(item)
+    return plain(item)
+
+
+def _is_hash(item: Any) -> bool:
+    return isinstance(item, str) and len(item) >= 32 and not set(item) - set("0123456789abcdef")
 
 
 def plain(value: Any) -> str:
@@ -149,3 +206,25 @@ def check_title(code: str) -> str:
 def remedy(code: str) -> str:
     """What to do about a problem of an import, or nothing."""
     return _REMEDIES.get(code, "")
+
+
+@register.filter
+def for_page(message: str) -> str:
+    """A check's message without the hint meant for a terminal: pages have a switch for it."""
+    return message.replace("; --renumber repairs it on import", "")
+
+
+_EMPTY_LISTS = {
+    "retentionpolicy": ("No retention policies yet.", "Without one, nothing is ever deleted."),
+    "annotation": ("No labels yet.", "Import a file of labels; each finds its turn by session or by text."),
+    "persona": ("No personas yet.", "Add one, or import its YAML: labels and checks refer to it by its id."),
+    "dataset": ("No datasets yet.", "Import a file of conversations to begin."),
+    "jobrun": ("No jobs yet.", "Imports, checks and exports will be listed here."),
+    "auditevent": ("No events yet.", "Whatever changes or leaves this installation will be listed here."),
+}
+
+
+@register.filter
+def empty_list(model_name: str) -> tuple[str, str]:
+    """What a list without rows says, and what would fill it."""
+    return _EMPTY_LISTS.get(model_name, ("Nothing here yet.", "What there is will be listed here."))

@@ -56,6 +56,7 @@ UNFOLD: dict[str, Any] = {
     "COLORS": {"primary": _TEAL},
     "STYLES": [_asset("app.css")],
     "SCRIPTS": [_asset("app.js")],
+    "LOGIN": {"form": "alignmenter_site.login.LoginForm"},
     "DASHBOARD_CALLBACK": "alignmenter_site.dashboard.start_page",
     "SIDEBAR": {
         "show_search": False,
@@ -107,6 +108,7 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         **context,
         "title": "Start",
         "may_see": may_see,
+        "only_labels": not may_see and request.user.groups.filter(name="annotator").exists(),
         "may_import": has("datasets_app.import_dataset"),
         "may_see_jobs": may_see_jobs,
         "may_see_turns": has("datasets_app.view_turn"),
@@ -114,7 +116,7 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         **(_what_runs() if may_see_jobs else {}),
         "attention": [
             *(_failed_jobs() if may_see_jobs else []),
-            *(_datasets_to_look_at(datasets) if may_see else []),
+            *(_datasets_to_look_at(datasets, has("datasets_app.check_dataset")) if may_see else []),
             *(_quarantined() if has("datasets_app.import_dataset") else []),
         ],
     }
@@ -154,7 +156,9 @@ def _failed_jobs() -> list[dict[str, Any]]:
     from datasets_app.models import JobRun
 
     since = timezone.now() - timedelta(days=FAILED_DAYS)
-    failed = JobRun.objects.filter(state="failed", finished_at__gte=since).order_by("-id")[:SHOWN]
+    # Who runs a command sees it fail; only jobs that nobody waits for are news.
+    started_here = JobRun.objects.filter(state="failed", foreground=False, finished_at__gte=since)
+    failed = started_here.order_by("-id")[:SHOWN]
     return [
         {
             "kind": "bad",
@@ -169,7 +173,7 @@ def _failed_jobs() -> list[dict[str, Any]]:
     ]
 
 
-def _datasets_to_look_at(datasets: Any) -> list[dict[str, Any]]:
+def _datasets_to_look_at(datasets: Any, may_check: bool) -> list[dict[str, Any]]:
     from django.db.models import F, Q
 
     wanting = datasets.with_last_check().filter(
@@ -177,10 +181,10 @@ def _datasets_to_look_at(datasets: Any) -> list[dict[str, Any]]:
     )
     # Errors first, and of those the worst; what was never checked comes next.
     rows = wanting.order_by(F("last_errors").desc(nulls_last=True), "-updated_at")[: 2 * SHOWN]
-    return [_wanting(dataset) for dataset in rows]
+    return [_wanting(dataset, may_check) for dataset in rows]
 
 
-def _wanting(dataset: Any) -> dict[str, Any]:
+def _wanting(dataset: Any, may_check: bool) -> dict[str, Any]:
     from datasets_app.admin.pages import dataset_address
 
     wants = []
@@ -190,7 +194,8 @@ def _wanting(dataset: Any) -> dict[str, Any]:
         wants.append(f"has {dataset.last_errors:,} error{'s' * (dataset.last_errors != 1)} in its checks")
     if not dataset.license:
         wants.append("names no licence")
-    only_licence = dataset.last_check is not None and not dataset.last_errors
+    never_checked = dataset.last_check is None
+    only_licence = not never_checked and not dataset.last_errors
     return {
         "kind": "bad" if dataset.last_errors else "warn",
         "icon": "rule" if dataset.last_errors else "license" if only_licence else "pending_actions",
@@ -198,30 +203,28 @@ def _wanting(dataset: Any) -> dict[str, Any]:
         "text": " and ".join(wants),
         "address": dataset_address(dataset, "change" if only_licence else "checks"),
         "link": "Open" if only_licence else "See checks",
+        "run_checks": dataset_address(dataset, "run_checks") if may_check and never_checked else None,
     }
 
 
 def _quarantined() -> list[dict[str, Any]]:
+    from django.db.models import Count, Q
     from django.urls import reverse
     from django.utils import timezone
 
-    from datasets_app.models import JobFile
+    from datasets_app.models import JobFile, JobRun
 
-    waiting = (
-        JobFile.objects.filter(kind=JobFile.Kind.QUARANTINE, expires_at__gt=timezone.now())
-        .exclude(file="")
-        .select_related("job_run")
-        .order_by("-id")[:SHOWN]
-    )
+    kept = Q(files__kind=JobFile.Kind.QUARANTINE, files__expires_at__gt=timezone.now()) & ~Q(files__file="")
+    jobs = JobRun.objects.filter(kept).annotate(kept=Count("files")).order_by("-id")[:SHOWN]
     return [
         {
             "kind": "warn",
             "icon": "inventory_2",
-            "name": kept.job_run.dataset_name,
+            "name": job.dataset_name,
             "text": "has lines set aside that were not imported",
-            "detail": kept.name,
-            "address": reverse("admin:datasets_app_jobrun_change", args=[kept.job_run_id]),
+            "detail": "1 file" if job.kept == 1 else f"{job.kept:,} files",
+            "address": reverse("admin:datasets_app_jobrun_change", args=[job.pk]),
             "link": "See them",
         }
-        for kept in waiting
+        for job in jobs
     ]

@@ -15,6 +15,7 @@ from unfold.decorators import display
 from datasets_app import job_runs
 from datasets_app.admin import import_pages
 from datasets_app.admin.dataset_pages import active_jobs
+from datasets_app.admin.job_facts import asked_for
 from datasets_app.admin.pages import render_page, require, visible_dataset
 from datasets_app.admin.read_only import ReadOnlyAdmin
 from datasets_app.models import CheckReport, JobRun
@@ -36,9 +37,13 @@ NOT_FACTS = {"problems", "problem_total", "report", "files", "dataset", "size", 
 
 @admin.register(JobRun)
 class JobRunAdmin(ReadOnlyAdmin):
-    list_display = ["show_job", "show_state", "dataset_name", "actor", "progress", "show_created"]
+    list_display = ["show_job", "show_state", "show_dataset", "show_actor", "progress", "show_created"]
     list_filter = ["state", "operation"]
     list_select_related = ["actor"]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        request.crumbs = [("Jobs", None)]  # type: ignore[attr-defined]  # see admin/pages.py
+        return super().changelist_view(request, {**(extra_context or {}), "title": "Jobs"})
 
     @display(description="Job")
     def show_job(self, job: JobRun) -> str:
@@ -46,13 +51,21 @@ class JobRunAdmin(ReadOnlyAdmin):
 
     @display(description="State", label=STATE_COLOURS)
     def show_state(self, job: JobRun) -> tuple[str, str]:
-        return job.state, job.get_state_display()
+        return job.state, job.state_label
+
+    @display(description="Dataset")
+    def show_dataset(self, job: JobRun) -> str:
+        return job.dataset_name or "–"
+
+    @display(description="Started by")
+    def show_actor(self, job: JobRun) -> str:
+        return job.actor_name
 
     @display(description="Progress")
     def progress(self, job: JobRun) -> str:
         return f"{job.percent} %" if job.percent is not None else "–"
 
-    @display(description="Asked for", ordering="created_at")
+    @display(description="When", ordering="created_at")
     def show_created(self, job: JobRun) -> str:
         return moment(job.created_at)
 
@@ -119,6 +132,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     report = result.get("report")
     return {
         "job": job,
+        "asked_for": asked_for(job),
         "unit": UNITS.get(job.operation, ""),
         "imported_files": result.get("files") or [],
         "dataset": dataset if has("datasets_app.view_dataset") else None,
@@ -176,6 +190,6 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
         raise PermissionDenied
     if not job_runs.retry(job, actor=request.user):
         messages.warning(
-            request, f"{words(job.operation)} is {job.get_state_display().lower()} and can't be retried."
+            request, f"{words(job.operation)} is {job.state_label.lower()} and can't be retried."
         )
     return redirect("admin:datasets_app_jobrun_change", pk)

@@ -16,15 +16,43 @@ from datasets_app.admin.table_import_export import TableAdminMixin
 from datasets_app.domain.persona import PersonaError, check_persona, parse_persona
 from datasets_app.models import Persona
 from datasets_app.operations.import_persona import import_persona
+from datasets_app.templatetags.datasets_display import moment
+
+SKELETON = """\
+# What labels and sessions call the persona. Required, and never changed afterwards.
+id:
+display_name:
+description: >-
+  Who is speaking, in two or three sentences.
+# A few replies in the persona's voice, each on a line of its own:
+#   - You can undo that; open the activity list and choose Restore.
+exemplars: []
+# Single words: entries of several words never match.
+lexicon:
+  preferred: []
+  avoid: []
+# For example sentence_length: {max_avg: 18}, tone: [calm, direct]
+style_rules: {}
+safety_rules:
+  disallowed_topics: []
+"""
 
 
 class PersonaForm(forms.ModelForm):
     class Meta:
         model = Persona
         fields = ["yaml"]
+        labels = {"yaml": "YAML"}
         widgets = {
             "yaml": UnfoldAdminTextareaWidget(
-                attrs={"rows": 30, "spellcheck": "false", "class": "font-mono", "autocomplete": "off"}
+                attrs={
+                    "rows": 30,
+                    "spellcheck": "false",
+                    "class": "ad-yaml",
+                    "wrap": "off",
+                    "autocomplete": "off",
+                    "autocapitalize": "off",
+                }
             )
         }
 
@@ -42,7 +70,9 @@ class PersonaForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if "yaml" in cleaned:
+            self.instance.is_in_doubt = True
             document = checked_persona(cleaned["yaml"])
+            self.instance.is_in_doubt = False
             if self.instance.pk and document.id != self.instance.persona_id:
                 self.add_error("yaml", f"id: stays {self.instance.persona_id}; add a persona for a new id")
             elif not self.instance.pk and Persona.objects.filter(persona_id=document.id).exists():
@@ -58,21 +88,34 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     form = PersonaForm
     resource_classes = [PersonaResource]
     formats = PERSONA_FORMATS
-    list_display = ["persona_id", "display_name", "show_findings", "updated_at"]
+    list_display = ["persona_id", "display_name", "show_findings", "show_updated"]
     search_fields = ["persona_id", "display_name"]
     list_per_page = 50
     show_full_result_count = False
-    readonly_fields = ["persona_id", "display_name", "description", "findings", "digest", "updated_at"]
+    readonly_fields = ["persona_id", "display_name", "description", "findings", "show_digest", "show_updated"]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return [*self.readonly_fields[:4], "yaml", *self.readonly_fields[4:]] if obj else ["yaml"]
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        return {"yaml": SKELETON, **super().get_changeform_initial_data(request)}
+
+    @admin.display(description="Changed", ordering="updated_at")
+    def show_updated(self, persona: Persona) -> str:
+        return moment(persona.updated_at)
+
+    @admin.display(description="SHA-256")
+    def show_digest(self, persona: Persona) -> str:
+        return format_html('<code class="ad-hash ad-anywhere">{}</code>', persona.digest)
 
     @admin.display(description="Findings")
     def show_findings(self, persona: Persona) -> str:
         return ", ".join(sorted({item.code for item in _findings(persona)})) or "–"
 
     @admin.display(description="What Alignmenter would stumble over")
-    def findings(self, persona: Persona) -> str:
+    def findings(self, persona: Any) -> str:
+        if getattr(persona, "is_in_doubt", False) or not _is_readable(persona):
+            return "Will be shown once the YAML can be read."
         lines = [(item.code, item.field or "", item.message) for item in _findings(persona)]
         if not lines:
             return "Nothing."
@@ -92,6 +135,14 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for persona in queryset:
             self.delete_model(request, persona)
+
+
+def _is_readable(persona: Persona) -> bool:
+    try:
+        parse_persona(persona.yaml)
+    except PersonaError:
+        return False
+    return True
 
 
 def _findings(persona: Persona) -> list[Any]:

@@ -3,9 +3,11 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from datasets_app import audit
 from datasets_app.admin.resources import RETENTION_FORMATS, RetentionResource
@@ -23,12 +25,20 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     list_display = ["position", "pattern", "retention", "reason", "show_matches"]
     list_display_links = ["pattern"]
     ordering = ["position"]
+    formfield_overrides = {
+        models.TextField: {"widget": UnfoldAdminTextareaWidget(attrs={"rows": 2, "class": "ad-low"})}
+    }
     fields = ["position", "pattern", "retention", "reason", "show_matches"]
     readonly_fields = ["show_matches"]
 
     def has_import_permission(self, request: HttpRequest) -> bool:
         # A file replaces all policies, so policies may go by it.
         return super().has_import_permission(request) and self.has_delete_permission(request)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """After all others, with room between for one that is thought of later."""
+        last = RetentionPolicy.objects.aggregate(last=models.Max("position"))["last"]
+        return {"position": (last or 0) + 10, **super().get_changeform_initial_data(request)}
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         changelist = super().get_changelist_instance(request)

@@ -29,12 +29,13 @@ _SHOWN_CHARACTERS = 60
 class PersonaError(ValueError):
     """The text is no persona: ``field`` says where, with what was ``expected`` and ``found``.
 
-    ``field`` is empty if the text as a whole can't be read.
+    ``field`` is empty if the text as a whole can't be read; where that is said by the reader of
+    YAML, with the line and the column, ``expected`` and ``found`` are empty too.
     """
 
-    def __init__(self, field: str, expected: str, found: str) -> None:
+    def __init__(self, field: str, expected: str, found: str, message: str = "") -> None:
         place = f"{field}: " if field else ""
-        super().__init__(f"{place}expected {expected}, found {found}")
+        super().__init__(message or f"{place}expected {expected}, found {found}")
         self.field, self.expected, self.found = field, expected, found
 
 
@@ -62,7 +63,7 @@ def parse_persona(text: str) -> PersonaDocument:
     try:
         value = load_yaml(text, allow_aliases=True)
     except YamlError as error:
-        raise PersonaError("", "a YAML mapping", str(error)) from None
+        raise PersonaError("", "", "", message=str(error)) from None
     if not isinstance(value, dict):
         raise PersonaError("", "a YAML mapping with at least an id", _found(value))
     lexicon = _mapping(value, "lexicon")

@@ -77,11 +77,24 @@ class JobRun(models.Model):
         return self.operation.replace("_", " ").capitalize()
 
     @property
+    def state_label(self) -> str:
+        """The state in a word or three; what waits for a person's word is no job yet."""
+        if self.state == self.State.PREPARED and self.operation == "import_dataset":
+            return "Preview, not imported"
+        return str(self.get_state_display())
+
+    @property
+    def actor_name(self) -> str:
+        return str(self.actor) if self.actor else "command line"
+
+    @property
     def is_finished(self) -> bool:
         return self.state in self.FINISHED
 
     @property
     def percent(self) -> int | None:
+        if self.state == self.State.DONE:
+            return 100
         if not self.total:
             return None
         return min(100, int(100 * self.done / self.total))

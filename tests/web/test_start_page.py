@@ -41,15 +41,17 @@ def test_what_wants_attention(curator: Any, dataset: Dataset, tmp_path: Path) ->
     failed = JobRun.objects.create(
         operation="import_dataset", dataset_name="broken", state="failed", error="Why.", finished_at=now
     )
-    JobFile.objects.create(
-        job_run=failed, kind="quarantine", name="q.jsonl", file="x", expires_at=now + timedelta(days=1)
-    )
+    for name in ("q.jsonl", "r.jsonl"):
+        JobFile.objects.create(
+            job_run=failed, kind="quarantine", name=name, file="x", expires_at=now + timedelta(days=1)
+        )
     html = start_page(curator)
     attention = html[html.index('id="attention"') : html.index('id="running"')]
     assert "was never checked and names no licence" in attention
     assert "has 3 errors in its checks" in attention
     assert "Why." in attention
-    assert "q.jsonl" in attention
+    assert attention.count("has lines set aside") == 1
+    assert "2 files" in attention
     assert ">clean<" not in attention
 
 
@@ -57,6 +59,31 @@ def test_old_failures_are_no_news(curator: Any, dataset: Dataset) -> None:
     long_ago = timezone.now() - timedelta(days=30)
     JobRun.objects.create(operation="check_dataset", state="failed", error="Old.", finished_at=long_ago)
     assert "Old." not in start_page(curator)
+
+
+def test_only_jobs_of_the_browser_are_told_to_have_failed(curator: Any, dataset: Dataset) -> None:
+    JobRun.objects.create(
+        operation="import_dataset",
+        state="failed",
+        error="In a terminal.",
+        foreground=True,
+        finished_at=timezone.now(),
+    )
+    assert "In a terminal." not in start_page(curator)
+
+
+def test_checks_are_run_from_the_start_page_by_who_may(sign_in: Any, dataset: Dataset, queue: None) -> None:
+    address = reverse("admin:datasets_app_dataset_run_checks", args=[dataset.pk])
+    assert address not in start_page(sign_in("viewer"))
+    client = sign_in("curator")
+    assert f'action="{address}"' in start_page(client)
+    client.post(address)
+    assert JobRun.objects.get().operation == "check_dataset"
+
+
+def test_who_labels_is_told_that_the_queue_is_to_come(sign_in: Any, dataset: Dataset) -> None:
+    assert "labelling queue" in start_page(sign_in("annotator"))
+    assert "labelling queue" not in start_page(sign_in("viewer"))
 
 
 PAGES = [

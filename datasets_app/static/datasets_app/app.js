@@ -49,6 +49,20 @@
         });
     };
 
+    // --- tabs: the current one is in sight, and an edge fades where there are more ---
+
+    const prepareTabs = (tabs) => {
+        const current = tabs.querySelector("[aria-current]");
+        if (current) tabs.scrollLeft = current.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - current.offsetWidth) / 2;
+        const tell = () => {
+            const rest = tabs.scrollWidth - tabs.clientWidth - tabs.scrollLeft;
+            tabs.dataset.more = [tabs.scrollLeft > 2 && "left", rest > 2 && "right"].filter(Boolean).join(" ");
+        };
+        tabs.addEventListener("scroll", tell, { passive: true });
+        window.addEventListener("resize", tell);
+        tell();
+    };
+
     // --- jobs: say aloud what changed, but not every second ---
 
     let lastSaid = "";
@@ -108,6 +122,7 @@
         }
         for (const form of document.querySelectorAll("form[data-upload]")) prepareUpload(form);
         for (const form of document.querySelectorAll("form[data-turn-jump]")) jumpToTurn(form);
+        for (const tabs of document.querySelectorAll(".ad-tabs")) prepareTabs(tabs);
         if (document.querySelector("[data-session-page]")) document.addEventListener("keydown", readKeys);
         watchPolling();
         sayProgress();

@@ -1,0 +1,125 @@
+"""What pages say, where they said too much, too little or the wrong thing."""
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from datasets_app import audit
+from datasets_app.admin.persona import SKELETON
+from datasets_app.domain.persona import check_persona, parse_persona
+from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, RetentionPolicy
+
+
+def page(client: Any, name: str, *arguments: Any) -> str:
+    return client.get(reverse(f"admin:{name}", args=arguments)).content.decode()
+
+
+# --- the audit trail ---
+
+
+def test_the_trail_is_linked_and_brief(sign_in: Any, dataset: Dataset) -> None:
+    audit.record("download", actor=None, dataset_name=dataset.name, size=2_500_000, sha256="a" * 64)
+    audit.record("other", actor=None, dataset_name="long gone", reason="why")
+    client = sign_in("superuser")
+    html = page(client, "datasets_app_auditevent_changelist")
+    assert "2.4\xa0MB" in html
+    assert "a" * 64 not in html
+    assert f'href="{reverse("admin:datasets_app_dataset_change", args=[dataset.pk])}"' in html
+    assert "long gone" in html
+    event = AuditEvent.objects.get(action="download")
+    assert "a" * 64 in page(client, "datasets_app_auditevent_change", event.pk)
+    filtered = client.get(reverse("admin:datasets_app_auditevent_changelist"), {"action": "other"})
+    assert [row.action for row in filtered.context["cl"].result_list] == ["other"]
+
+
+# --- personas ---
+
+
+def test_a_persona_is_begun_from_a_skeleton(curator: Any) -> None:
+    assert "# Single words" in page(curator, "datasets_app_persona_add")
+    findings = check_persona(parse_persona(SKELETON.replace("id:", "id: mine", 1)))
+    assert [finding.code for finding in findings] == ["W704"]
+
+
+def test_yaml_that_cannot_be_read_says_only_where_and_why(curator: Any) -> None:
+    persona = Persona.objects.create(persona_id="p", yaml="id: p\n")
+    address = reverse("admin:datasets_app_persona_change", args=[persona.pk])
+    html = curator.post(address, {"yaml": "id: p\nx: [\n"}).content.decode()
+    assert "line 3, column 1: not valid YAML" in html
+    assert "expected a YAML mapping" not in html
+    assert html.index("not valid YAML") < html.index("<textarea")
+    assert "Will be shown once the YAML can be read." in html
+
+
+# --- jobs ---
+
+
+def test_a_job_that_is_done_is_all_done() -> None:
+    assert JobRun(state="done", done=0, total=None).percent == 100
+    assert JobRun(state="done", done=7, total=10).percent == 100
+    assert JobRun(state="failed", done=7, total=10).percent == 70
+
+
+def test_a_preview_is_no_job_yet(sign_in: Any, dataset: Dataset) -> None:
+    JobRun.objects.create(operation="import_dataset", dataset=dataset, state="prepared")
+    client = sign_in("superuser")
+    for html in (
+        page(client, "datasets_app_jobrun_changelist"),
+        page(client, "datasets_app_dataset_jobs", dataset.pk),
+    ):
+        assert "Preview, not imported" in html
+        assert "command line" in html
+
+
+def test_what_was_asked_for_is_told_in_the_words_of_the_form(curator: Any) -> None:
+    parameters = {
+        "origin": "production",
+        "persona": "",
+        "format": "openai",
+        "on_error": "quarantine",
+        "renumber": True,
+        "append": False,
+    }
+    job = JobRun.objects.create(operation="import_dataset", state="done", parameters=parameters)
+    html = page(curator, "datasets_app_jobrun_progress", job.pk)
+    for told in ("If there are problems", "set the others aside", "Renumber turns", "OpenAI chat JSONL"):
+        assert told in html
+    assert "Skip sessions that are there already" not in html
+
+
+def test_problems_are_told_once_and_for_the_web(curator: Any) -> None:
+    message = "session s1 begins at turn 0; --renumber repairs it on import"
+    problem = {"line": 1, "code": "E201", "message": message, "session_id": "s1"}
+    job = JobRun.objects.create(
+        operation="import_dataset", state="failed", result={"problems": [problem], "problem_total": 1}
+    )
+    html = page(curator, "datasets_app_jobrun_progress", job.pk)
+    assert "--renumber" not in html
+    assert "“Renumber turns” repairs this." in html
+    assert ".." not in html
+
+
+# --- retention and signing in ---
+
+
+def test_a_retention_policy_comes_after_the_others(sign_in: Any) -> None:
+    client = sign_in("privacy officer")
+    html = page(client, "datasets_app_retentionpolicy_changelist")
+    assert "No retention policies yet." in html
+    assert "Without one, nothing is ever deleted." in html
+    RetentionPolicy.objects.create(position=30, pattern="*", retention="90 days")
+    assert 'value="40"' in page(client, "datasets_app_retentionpolicy_add")
+
+
+@pytest.mark.django_db
+def test_signing_in_fails_with_one_sentence(client: Any) -> None:
+    address = reverse("admin:login")
+    html = client.post(address, {"username": "x", "password": "y"}).content.decode()
+    assert "Name or password is wrong." in html
+    assert "Please" not in html
+
+
+def test_the_first_link_skips_to_the_content(curator: Any) -> None:
+    html = page(curator, "index")
+    assert html.index("Skip to content") < html.index("nav-sidebar")

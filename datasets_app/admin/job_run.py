@@ -151,7 +151,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "queue_is_up": job.state != JobRun.State.QUEUED or job_runs.queue_is_up(),
         "may_control": _may_control(request, job),
         "may_cancel": job.state in {"queued", "running"} and not job.cancel_requested,
-        "may_retry": job.state in {"failed", "cancelled"},
+        "may_retry": job.state in {"failed", "cancelled"} and not job.foreground,
         "may_reopen": job.state in {"failed", "cancelled"} and import_pages.kept_upload(job) is not None,
     }
 

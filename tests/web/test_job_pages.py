@@ -140,3 +140,13 @@ def test_the_dataset_page_follows_its_own_jobs(sign_in: Any, dataset: Dataset) -
     assert str(mine) in html
     assert str(other) not in html
     assert "active-jobs" not in sign_in("viewer").get(overview).content.decode()
+
+
+def test_what_a_command_ran_is_not_retried_here(curator: Any, dataset: Dataset) -> None:
+    job = JobRun.objects.create(
+        operation="export_dataset", dataset=dataset, state="failed", foreground=True, worker="host:1"
+    )
+    assert "Retry" not in fragment(curator, job)
+    curator.post(reverse("admin:datasets_app_jobrun_retry", args=[job.pk]))
+    job.refresh_from_db()
+    assert job.state == "failed"

@@ -183,7 +183,12 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         return _confirm(job, form.cleaned_data, "import" in request.POST)
     with kept.file.open("rb") as file:
-        seen = preview_import(file, name=kept.name, format=job.parameters["format"])
+        seen = preview_import(
+            file,
+            name=kept.name,
+            format=job.parameters["format"],
+            renumber=bool(job.parameters.get("renumber")),
+        )
     context = {
         "job": job,
         "file": kept,

@@ -1,5 +1,6 @@
 """What an import would make of a file, by its first lines; nothing is saved."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import IO
@@ -9,8 +10,10 @@ from django.conf import settings
 from datasets_app.domain.chat import CHAT_FORMATS, parse_chat
 from datasets_app.domain.jsonl import NotARecord, decode_object, parse_turn
 from datasets_app.domain.lines import Limits, UnreadableFile, numbered_lines, unpacked
+from datasets_app.domain.quality import INTEGRITY_CHECKS, PERSONAL_DATA_CHECKS, run_checks
 from datasets_app.domain.reading import data_stem, format_of
-from datasets_app.domain.records import LineError, TurnRecord
+from datasets_app.domain.records import Finding, LineError, TurnRecord
+from datasets_app.domain.survey import renumbered
 
 LINES_LOOKED_AT = 1000
 # Of a file unpacked, blank lines and overlong ones included: a person waits for the page.
@@ -42,7 +45,8 @@ class ImportPreview:
 
     format: str = "turns"
     turns: list[TurnRecord] = field(default_factory=list)
-    problems: list[LineError] = field(default_factory=list)
+    problems: list[Finding] = field(default_factory=list)
+    personal_data: int = 0
     lines_read: int = 0
     labels: int = 0
     unknown_keys: list[str] = field(default_factory=list)
@@ -51,12 +55,13 @@ class ImportPreview:
 
 
 def preview_import(
-    file: IO[bytes], *, name: str, format: str = "auto", turns_shown: int = 10
+    file: IO[bytes], *, name: str, format: str = "auto", renumber: bool = False, turns_shown: int = 10
 ) -> ImportPreview:
     """Look at the first thousand lines of a seekable file, or at its first megabytes."""
     preview = ImportPreview(format="turns" if format == "auto" else format)
     limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-    keys: set[str] = set()
+    records: list[TurnRecord | LineError] = []
+    whole = False
     try:
         head = _Head(unpacked(file), BYTES_LOOKED_AT)
         if format == "auto":
@@ -66,43 +71,55 @@ def preview_import(
         lines = numbered_lines(head, limits)  # type: ignore[arg-type]
         for item in islice(lines, LINES_LOOKED_AT):
             preview.lines_read += 1
-            _look(preview, item, name, turns_shown, keys)
+            records += _looked_at(preview, item, name)
+        whole = next(lines, None) is None
         if not preview.lines_read:
             preview.error = "E100 is empty; expected one JSON object per line"
     except _LookedEnough:
         pass
     except UnreadableFile as error:
         preview.error = f"{error.code} {error}"
-    preview.unknown_keys = sorted(keys)[:30]
+    _judge(preview, records, whole, renumber)
+    turns = [record for record in records if isinstance(record, TurnRecord)]
+    preview.turns = turns[:turns_shown]
+    preview.unknown_keys = sorted({key for turn in turns for key in turn.extra or ()})[:30]
+    preview.labels = sum((turn.extra or {}).get("label") in (0, 1) for turn in turns)
+    if records and not turns and not preview.error and not preview.annotation_file:
+        preview.error = "E100 has no line that is a turn or a conversation; is it the right file?"
     return preview
 
 
-def _look(
-    preview: ImportPreview, item: tuple[int, bytes] | LineError, name: str, turns_shown: int, keys: set[str]
-) -> None:
+def _looked_at(
+    preview: ImportPreview, item: tuple[int, bytes] | LineError, name: str
+) -> Sequence[TurnRecord | LineError]:
     if isinstance(item, LineError):
-        return _problem(preview, item)
+        return [item]
     number, raw = item
     if number == 1 and preview.format == "turns":
         preview.annotation_file = _is_label(raw)
-    if preview.format in CHAT_FORMATS:
-        found = parse_chat(number, raw, CHAT_FORMATS[preview.format], f"{data_stem(name)}-{number:06d}")
-    else:
-        turn = parse_turn(number, raw)
-        found = turn if isinstance(turn, LineError) else [turn]
-    if isinstance(found, LineError):
-        return _problem(preview, found)
-    for turn in found:
-        preview.labels += turn.extra is not None and turn.extra.get("label") in (0, 1)
-        keys.update(turn.extra or ())
-        if len(preview.turns) < turns_shown:
-            preview.turns.append(turn)
-    return None
+    if preview.format not in CHAT_FORMATS:
+        return [parse_turn(number, raw)]
+    found = parse_chat(number, raw, CHAT_FORMATS[preview.format], f"{data_stem(name)}-{number:06d}")
+    return [found] if isinstance(found, LineError) else found
 
 
-def _problem(preview: ImportPreview, error: LineError) -> None:
-    if len(preview.problems) < PROBLEMS_SHOWN:
-        preview.problems.append(error)
+def _judge(
+    preview: ImportPreview, records: list[TurnRecord | LineError], whole: bool, renumber: bool
+) -> None:
+    """What an import would refuse of these lines; the session that goes on below them is left out."""
+    last = None if whole or not records else records[-1].session_id
+    place = {record.session_id: number for number, record in reversed(list(enumerate(records)))}
+    ordered = sorted(
+        (record for record in records if isinstance(record, LineError) or record.session_id != last),
+        key=lambda record: (place[record.session_id], getattr(record, "turn_index", 0), record.line),
+    )
+    checks = (*INTEGRITY_CHECKS, *PERSONAL_DATA_CHECKS)
+    personal = {check.code for check in PERSONAL_DATA_CHECKS}
+    for finding in run_checks(renumbered(ordered) if renumber else ordered, checks):
+        if finding.code in personal:
+            preview.personal_data += 1
+        elif len(preview.problems) < PROBLEMS_SHOWN:
+            preview.problems.append(finding)
 
 
 def _is_label(raw: bytes) -> bool:

@@ -50,3 +50,21 @@ def test_what_stands_after_the_budget_is_no_problem(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"\n\n")])
 def test_an_empty_file_is_called_empty(content: bytes) -> None:
     assert "E100 is empty" in preview(content).error
+
+
+def test_what_an_import_would_refuse_is_told_before() -> None:
+    lines = [("a", 1, "Write to jane@example.org"), ("a", 3, "x"), ("b", 1, "x"), ("b", 2, "x")]
+    content = factories.jsonl(factories.turn(name, index, text=text) for name, index, text in lines)
+    seen = preview(content)
+    assert [finding.code for finding in seen.problems] == ["E201"]
+    assert seen.personal_data == 1
+    assert not preview(content, renumber=True).problems
+
+
+def test_a_session_that_goes_on_below_the_lines_looked_at_is_not_judged() -> None:
+    lines = [factories.turn("a", 2000 - number) for number in range(1999)]
+    assert not preview(factories.jsonl(lines)).problems
+
+
+def test_a_file_without_a_single_turn_is_not_recognised() -> None:
+    assert "no line that is a turn" in preview(b"just\nsome\nnotes\n").error

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from datasets_app.models import JobFile, JobRun
 from datasets_app.operations import job_files
+from datasets_app.operations.table_uploads import delete_stale_uploads
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ def delete_expired_files() -> int:
     count = 0
     for job_file in JobFile.objects.filter(expires_at__lte=timezone.now()).exclude(file=""):
         count += _tried(partial(job_files.delete, job_file))
-    return count + _delete_unclaimed() + job_files.delete_left_folders()
+    return count + _delete_unclaimed() + job_files.delete_left_folders() + delete_stale_uploads()
 
 
 def _tried(delete: Callable[[], None]) -> int:

@@ -1,0 +1,43 @@
+"""What stands beside what, measured in a browser."""
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Locator, Page
+
+from datasets_app.models import CheckFinding, CheckReport
+from tests import factories
+
+pytestmark = pytest.mark.browser
+
+
+def box(locator: Locator) -> dict[str, float]:
+    found = locator.bounding_box()
+    assert found is not None
+    return dict(found)
+
+
+def test_clear_stands_beside_search(page: Page, transactional_db: None, tmp_path: Any) -> None:
+    dataset = factories.dataset(tmp_path, factories.sessions(1))
+    page.goto(f"{reverse('admin:datasets_app_turn_changelist')}?dataset={dataset.pk}&q=number")
+    words = box(page.locator(".ad-filter [name=q]"))
+    search, clear = (box(page.locator(".ad-filter-buttons > *").nth(place)) for place in (0, 1))
+    assert search["y"] == clear["y"]
+    assert abs(words["y"] + words["height"] - search["y"] - search["height"]) < 4
+
+
+def test_the_field_of_a_finding_stands_behind_its_message(
+    phone: Page, transactional_db: None, tmp_path: Any
+) -> None:
+    dataset = factories.dataset(tmp_path, factories.sessions(1))
+    report = CheckReport.objects.create(dataset=dataset, turn_count=2, warning_count=1, totals={"W601": 1})
+    CheckFinding.objects.create(
+        report=report, code="W601", message="no licence is stated, so nobody may use it", field="licence"
+    )
+    phone.goto(reverse("admin:datasets_app_dataset_checks", args=[dataset.pk]))
+    field = phone.locator("td[data-label=Found] .ad-subtle", has_text="(licence)")
+    message = phone.locator("td[data-label=Found] > div")
+    assert box(field)["x"] >= box(message)["x"]
+    assert box(message)["width"] > 200
+    assert box(field)["height"] < 30

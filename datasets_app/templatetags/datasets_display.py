@@ -162,6 +162,20 @@ def facts(value: Any) -> list[tuple[str, str]]:
     return list(plain_facts(value))
 
 
+@register.filter
+def short_facts(value: Any) -> list[tuple[str, str]]:
+    """Like ``facts``, with only the start of each digest."""
+    return list(plain_facts(_with_short_hashes(value)))
+
+
+def _with_short_hashes(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_short_hashes(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_short_hashes(item) for item in value]
+    return f"{value[:12]}…" if _is_hash(value) else value
+
+
 def plain_facts(value: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(value, dict):
         return

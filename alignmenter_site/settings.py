@@ -1,11 +1,9 @@
 """All settings, from the environment; the defaults are safe and need nothing installed."""
 
-import os
-import secrets
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from alignmenter_site import env
+from alignmenter_site import env, logs, secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("ALIGNMENTER_VAR_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
@@ -14,19 +12,6 @@ VAR_DIR = Path(env.text("ALIGNMENTER_VAR_DIR", str(BASE_DIR / "var"))).expanduse
 def _private_dir(path: Path) -> Path:
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
-
-
-def _secret_key() -> str:
-    """SECRET_KEY, else one made once and kept where only its owner reads it."""
-    if given := env.text("SECRET_KEY"):
-        return given
-    path = _private_dir(VAR_DIR) / "secret_key"
-    try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(64))
-    except FileExistsError:
-        pass
-    return path.read_text()
 
 
 def _database(url: str) -> dict[str, object]:
@@ -55,8 +40,8 @@ def _database(url: str) -> dict[str, object]:
     }
 
 
-SECRET_KEY = _secret_key()
-DEBUG = env.boolean("DEBUG", False)
+SECRET_KEY = env.text("SECRET_KEY") or secret_key.kept(_private_dir(VAR_DIR) / "secret_key")
+DEBUG = env.boolean("ALIGNMENTER_DEBUG", False)
 # Off only for plain http on one's own machine, as `make run` does.
 HTTPS = env.boolean("ALIGNMENTER_HTTPS", True)
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
@@ -165,20 +150,7 @@ X_FRAME_OPTIONS = "DENY"
 if env.boolean("ALIGNMENTER_BEHIND_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-LOG_LEVEL = env.text("LOG_LEVEL", "INFO").upper()
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
-    "loggers": {
-        # At DEBUG this logger writes every statement with its values: never.
-        "django.db.backends": {"level": "INFO"},
-        "django": {"handlers": ["stderr"], "level": LOG_LEVEL, "propagate": False},
-        "rq.worker": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
-    },
-}
+LOGGING = logs.configuration(env.text("LOG_LEVEL", "INFO").upper())
 
 # --- the application's own ---------------------------------------------------------------------
 

@@ -39,7 +39,9 @@ class Address:
 
     @classmethod
     def from_environment(cls) -> "Address":
-        host, port = os.environ.get("HOST") or "127.0.0.1", os.environ.get("PORT") or "8000"
+        # Not HOST: shells and conda export that one with a meaning of their own.
+        host = os.environ.get("ALIGNMENTER_HOST") or "127.0.0.1"
+        port = os.environ.get("PORT") or "8000"
         if not port.isdecimal() or not 0 < int(port) < 65536:
             raise SupervisorError(f"PORT must be a number from 1 to 65535, got {port}: PORT=8001 make run")
         return cls(host, int(port))
@@ -60,7 +62,8 @@ class Address:
                 probe.bind(address)
         except socket.gaierror:
             raise SupervisorError(
-                f"HOST {self.host} is no address of this machine: HOST=127.0.0.1 make run"
+                f"ALIGNMENTER_HOST {self.host} is no address of this machine: "
+                "ALIGNMENTER_HOST=127.0.0.1 make run"
             ) from None
         except OSError as error:
             raise SupervisorError(self._why_not(error)) from None
@@ -71,7 +74,10 @@ class Address:
             return f"Port {self.port} is taken by another program. Use another one: PORT={other} make run"
         if error.errno == errno.EACCES:
             return f"Port {self.port} is for root alone. Use one from 1024 on: PORT=8000 make run"
-        return f"The web server cannot listen on {self}: {error.strerror}. Try HOST=127.0.0.1 make run"
+        return (
+            f"The web server cannot listen on {self}: {error.strerror}. "
+            "Try ALIGNMENTER_HOST=127.0.0.1 make run"
+        )
 
     def answers(self) -> bool:
         """Whether a web server is there: any HTTP answer will do."""

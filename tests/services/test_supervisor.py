@@ -163,10 +163,11 @@ def test_a_taken_port_is_a_message_with_the_remedy() -> None:
 
 
 def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("HOST", raising=False)
+    monkeypatch.delenv("ALIGNMENTER_HOST", raising=False)
+    monkeypatch.setenv("HOST", "x86_64-conda-linux-gnu")  # not ours
     monkeypatch.delenv("PORT", raising=False)
     assert Address.from_environment() == Address("127.0.0.1", 8000)
-    monkeypatch.setenv("HOST", "::")
+    monkeypatch.setenv("ALIGNMENTER_HOST", "::")
     monkeypatch.setenv("PORT", "8001")
     assert str(Address.from_environment()) == "[::]:8001"
     assert str(Address.from_environment().reachable) == "[::1]:8001"

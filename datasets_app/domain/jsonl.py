@@ -177,7 +177,8 @@ def _kind(value: object) -> str:
     if value is True or value is False:
         return str(value).lower()
     if type(value) is int or type(value) is float:
-        return f"the number {value}" if abs(value) < 1e15 else "a number"
+        # A longer one may be a telephone number.
+        return f"the number {value}" if type(value) is int and abs(value) < 1000 else "a number"
     kinds = {str: "a string", list: "an array", dict: "an object"}
     return next((name for kind, name in kinds.items() if isinstance(value, kind)), "something else")
 

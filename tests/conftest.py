@@ -52,7 +52,7 @@ def media(settings: Any, tmp_path: Path) -> Path:
 @pytest.fixture
 def queue() -> Iterator[None]:
     """The real queue, empty."""
-    if os.environ.get("ALIGNMENTER_TEST_OWN_VALKEY"):
+    if not os.environ.get("ALIGNMENTER_TEST_REDIS_URL"):
         embedded.ensure_valkey(VAR_DIR)
     server = django_rq.get_connection("default")
     for key in server.scan_iter("rq:*"):

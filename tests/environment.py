@@ -1,6 +1,7 @@
 """Loaded before the settings are: every run has PostgreSQL and Valkey of its own, then gone.
 
-With DATABASE_URL or REDIS_URL set, the tests use those servers (and databases of their own there).
+With DATABASE_URL set, the tests use that server, and databases of their own there. A REDIS_URL is left
+alone; ALIGNMENTER_TEST_REDIS_URL names a Redis for tests, whose ``rq:*`` keys are deleted.
 """
 
 import atexit
@@ -42,6 +43,8 @@ os.environ["ALIGNMENTER_VAR_DIR"] = str(VAR_DIR)
 os.environ["ALIGNMENTER_HTTPS"] = "off"
 os.environ.setdefault("LOG_LEVEL", "WARNING")
 _number = 8 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-if "REDIS_URL" not in os.environ:
-    os.environ["ALIGNMENTER_TEST_OWN_VALKEY"] = "1"
+# The queue's keys are deleted between tests: never those of a server that is in use (REDIS_URL).
+if given := os.environ.get("ALIGNMENTER_TEST_REDIS_URL"):
+    os.environ["REDIS_URL"] = given
+else:
     os.environ["REDIS_URL"] = f"{embedded.valkey_url(VAR_DIR)}?db={_number}"

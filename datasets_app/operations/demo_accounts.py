@@ -18,14 +18,17 @@ _HEADER = (
 )
 
 
-def create_demo_accounts(directory: Path) -> dict[str, str]:
+def create_demo_accounts(directory: Path, *, only_if_none: bool = False) -> dict[str, str]:
     """Make the accounts that are missing; returns their passwords by user name.
 
-    An account that exists is left as it is. The passwords are also kept in
+    An account that exists is left as it is; with ``only_if_none``, none is made where anyone has an
+    account, as one that is missing may have been deleted on purpose. The passwords are also kept in
     ``directory``/demo-accounts.txt, which only its owner can read.
     """
     users = get_user_model()
     with transaction.atomic():
+        if only_if_none and users.objects.exists():
+            return {}
         names = [user_name(role) for role in ROLES]
         standing = set(
             users.objects.filter(username__in=[ADMINISTRATOR, *names]).values_list("username", flat=True)

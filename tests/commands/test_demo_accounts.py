@@ -21,13 +21,18 @@ def accounts(manage: Any, tmp_path: Path) -> Any:
 
     if not Group.objects.exists():  # a flushed database has lost what migrating made
         ensure_roles()
-    return lambda: manage("demo_accounts", env={"ALIGNMENTER_VAR_DIR": str(tmp_path / "var")})
+    return lambda *options: manage(
+        "demo_accounts", *options, env={"ALIGNMENTER_VAR_DIR": str(tmp_path / "var")}
+    )
 
 
 def test_every_role_has_an_account_that_can_log_in(accounts: Any, tmp_path: Path) -> None:
     done = accounts()
     assert done.returncode == 0, done.stderr
-    shown = dict(line.split() for line in done.stdout.splitlines() if len(line.split()) == 2)
+    heading, *lines = done.stdout.splitlines()
+    assert heading.startswith("Demonstration accounts (passwords are shown this once and kept in ")
+    assert str(tmp_path / "var" / "demo-accounts.txt") in heading
+    shown = dict(line.split() for line in lines)
     assert set(shown) == {"admin", "curator", "annotator", "lead", "privacy-officer", "viewer"}
     for name, password in shown.items():
         user = authenticate(username=name, password=password)
@@ -61,3 +66,27 @@ def test_an_account_that_exists_is_left_as_it_is(accounts: Any) -> None:
     user = authenticate(username="curator", password="my own")
     assert user is not None
     assert not user.is_staff
+
+
+def test_one_that_was_deleted_does_not_come_back_when_the_application_is_started_again(
+    accounts: Any, tmp_path: Path
+) -> None:
+    users = get_user_model().objects
+    assert "Demonstration accounts" in accounts("--if-none").stdout
+    users.get(username="admin").delete()
+    again = accounts("--if-none")
+    assert again.returncode == 0, again.stderr
+    assert not users.filter(username="admin").exists()
+    assert len(again.stdout.splitlines()) == 1
+    assert "kept in" in again.stdout
+    (tmp_path / "var" / "demo-accounts.txt").unlink()
+    assert accounts("--if-none").stdout == ""
+
+
+def test_where_someone_has_an_account_starting_makes_no_others(accounts: Any, tmp_path: Path) -> None:
+    users = get_user_model().objects
+    users.create_superuser("root", password="my own")
+    done = accounts("--if-none")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert [user.username for user in users.all()] == ["root"]
+    assert not (tmp_path / "var" / "demo-accounts.txt").exists()

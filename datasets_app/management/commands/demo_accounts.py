@@ -1,7 +1,7 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from datasets_app.management.terminal import COULD_NOT_RUN, sentences_for_errors
 from datasets_app.operations.demo_accounts import FILE_NAME, create_demo_accounts
@@ -15,18 +15,29 @@ class Command(BaseCommand):
         "Exit codes: 0 the accounts exist, 2 they could not be made."
     )
 
-    def handle(self, **_: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--if-none",
+            action="store_true",
+            help="make them only while nobody has an account: none that was deleted comes back",
+        )
+
+    def handle(self, *, if_none: bool, **_: Any) -> None:
         path = settings.VAR_DIR / FILE_NAME
         with sentences_for_errors(self.stderr):
             try:
-                passwords = create_demo_accounts(settings.VAR_DIR)
+                passwords = create_demo_accounts(settings.VAR_DIR, only_if_none=if_none)
             except OSError as error:
                 raise CommandError(
                     f"{path}: {error.strerror}; no account was made.", returncode=COULD_NOT_RUN
                 ) from None
+        if passwords:
+            self.stdout.write(f"Demonstration accounts (passwords are shown this once and kept in {path}):")
         for name, password in passwords.items():
             self.stdout.write(f"{name:<16} {password}")
+        if passwords:
+            return
         if path.exists():
             self.stdout.write(f"The demonstration accounts' passwords are kept in {path}")
-        else:
+        elif not if_none:
             self.stdout.write("The demonstration accounts exist; their passwords are not kept here.")

@@ -24,7 +24,7 @@ class Command(BaseCommand):
             return
         connections.close_all()  # what is forked from here must not share them
         scratch = settings.VAR_DIR / "web"
-        scratch.mkdir(mode=0o700, exist_ok=True)
+        scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
         code = supervisor.supervise(supervisor.application(settings.BASE_DIR, address, scratch))
         if code:
             raise SystemExit(code)
@@ -34,4 +34,4 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=0)
         self.stderr.write("Loading the demonstration data, if the database is empty …")
         call_command("load_demo", "--if-empty")
-        call_command("demo_accounts")
+        call_command("demo_accounts", "--if-none")

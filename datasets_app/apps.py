@@ -1,5 +1,5 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 class DatasetsConfig(AppConfig):
@@ -8,6 +8,7 @@ class DatasetsConfig(AppConfig):
 
     def ready(self) -> None:
         from datasets_app import tasks  # noqa: F401  (registers them)
-        from datasets_app.roles import ensure_roles
+        from datasets_app.roles import ensure_roles, remember_permissions
 
+        pre_migrate.connect(remember_permissions, sender=self)
         post_migrate.connect(ensure_roles, sender=self)

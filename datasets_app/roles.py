@@ -1,7 +1,7 @@
 """The five roles, as groups with permissions. They exist after `migrate`.
 
-Permissions are made by Django when an app's migrations have run, so the groups are filled then:
-once for each app, with those of its permissions that exist.
+Permissions are made by Django when all migrations have run, for one app after the other, so the groups
+are filled then: once for each app.
 """
 
 from typing import Any
@@ -38,8 +38,25 @@ ROLES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+# By database, in this process: the last permission there was before migrating, and the roles made since.
+_last_before: dict[str, int] = {}
+_made_since: dict[str, set[str]] = {}
+
+
+def remember_permissions(using: str = "default", **_: Any) -> None:
+    """Before migrating: which permissions there are, so that those that are new are known afterwards."""
+    from django.contrib.auth.models import Permission
+    from django.db import connections
+    from django.db.models import Max
+
+    _last_before[using], _made_since[using] = 0, set()
+    if Permission._meta.db_table in connections[using].introspection.table_names():
+        _last_before[using] = Permission.objects.using(using).aggregate(last=Max("pk"))["last"] or 0
+
+
 def ensure_roles(using: str = "default", **_: Any) -> None:
-    """Make the groups and give them what they lack; nothing an installation added is taken away."""
+    """Make the groups, and give them their permissions: a new group all of them, one that stands only
+    those that are new. What an installation added or took away stays so."""
     from django.contrib.auth.models import Group, Permission
 
     known = {
@@ -48,6 +65,13 @@ def ensure_roles(using: str = "default", **_: Any) -> None:
             "pk", "content_type__app_label", "codename"
         )
     }
+    made = _made_since.setdefault(using, set())
+    # Without a migration before it (flush), no permission is new to a group that stands.
+    last_before = _last_before.get(using, max(known.values(), default=0))
     for role, permissions in ROLES.items():
-        group, _created = Group.objects.using(using).get_or_create(name=role)
-        group.permissions.add(*(known[name] for name in permissions if name in known))
+        group, created = Group.objects.using(using).get_or_create(name=role)
+        if created:
+            made.add(role)
+        # A new group also gets what is made for the apps whose turn comes later.
+        given = [known[name] for name in permissions if name in known]
+        group.permissions.add(*(pk for pk in given if role in made or pk > last_before))

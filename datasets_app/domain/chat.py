@@ -4,6 +4,7 @@ What a turn has no place for is kept, and comes out again: keys of the line unde
 ``extra["conversation"]`` of the first turn, keys of a message under ``extra["message"]``, and
 messages that are no turns (system prompts, tool calls and their results) under
 ``extra["messages_before"]`` of the turn they precede, or ``extra["messages_after"]`` of the last.
+Written in the other format, they are translated.
 """
 
 from collections.abc import Iterable
@@ -84,9 +85,9 @@ def encode_chat(turns: list[TurnRecord], chat: ChatFormat) -> bytes:
         value["persona_id"] = turns[0].persona_id
     messages: list[Any] = []
     for turn in turns:
-        messages += _kept_messages(turn, "messages_before")
+        messages += _kept_messages(turn, "messages_before", chat)
         messages.append(_message(turn, chat))
-        messages += _kept_messages(turn, "messages_after")
+        messages += _kept_messages(turn, "messages_after", chat)
     value[chat.messages] = messages
     return encode_line(value)
 
@@ -153,30 +154,73 @@ def _spoken(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, Any]] |
         others[chat.role] = speaker
     if type(content) is str:
         return role, content, others
-    if type(content) is list and all(_is_text_part(part) for part in content):
+    if _are_text_parts(content):
         # Text in parts: joined for reading, and kept as it was for writing.
-        return role, "".join(part["text"] for part in content), {**others, chat.text: content}
+        return role, _joined(content), {**others, chat.text: content}
     if type(content) is list:
         return None
     raise NotARecord("E102", f"{chat.text} of a message must be a string, got {shown(content)}", chat.text)
 
 
-def _is_text_part(part: Any) -> bool:
-    return type(part) is dict and part.get("type") == "text" and type(part.get("text")) is str
+def _are_text_parts(content: Any) -> bool:
+    return type(content) is list and all(
+        type(part) is dict and part.get("type") == "text" and type(part.get("text")) is str
+        for part in content
+    )
+
+
+def _joined(parts: list[dict[str, Any]]) -> str:
+    return "".join(part["text"] for part in parts)
 
 
 def _message(turn: TurnRecord, chat: ChatFormat) -> dict[str, Any]:
-    kept = (turn.extra or {}).get("message")
+    other = _other(chat)
     message = {chat.role: chat.written_roles[turn.role], chat.text: turn.text}
-    if isinstance(kept, dict):
-        message.update(kept)
-        parts = kept.get(chat.text)
-        # The text is the truth: parts that no longer spell it (after a scrub, say) are dropped.
-        if isinstance(parts, list) and "".join(part.get("text", "") for part in parts) != turn.text:
-            message[chat.text] = turn.text
+    kept = (turn.extra or {}).get("message")
+    for key, item in kept.items() if isinstance(kept, dict) else ():
+        if key == chat.role:
+            keep = _role(item, chat) == turn.role
+        elif key == chat.text:
+            # The text is the truth: parts that no longer spell it (after a scrub, say) are dropped.
+            keep = _are_text_parts(item) and _joined(item) == turn.text
+        elif key == other.role:  # what reading the other format has put there
+            keep = _role(item, other) != turn.role or item == other.written_roles[turn.role]
+        else:
+            keep = key != other.text or not _are_text_parts(item)
+        if keep:
+            message[key] = item
     return message
 
 
-def _kept_messages(turn: TurnRecord, key: str) -> list[Any]:
+def _kept_messages(turn: TurnRecord, key: str, chat: ChatFormat) -> list[dict[str, Any]]:
+    """Messages that are no turns, in this format, whichever of the two they were read from."""
     kept = (turn.extra or {}).get(key)
-    return kept if isinstance(kept, list) else []
+    translated = (_in_format(message, chat) for message in (kept if isinstance(kept, list) else ()))
+    return [message for message in translated if message is not None]
+
+
+def _in_format(message: Any, chat: ChatFormat) -> dict[str, Any] | None:
+    """None for what is no message: a line that held it could not be read again."""
+    if not isinstance(message, dict):
+        return None
+    if isinstance(message.get(chat.role), str):
+        return message
+    other = _other(chat)
+    speaker = message.get(other.role)
+    if not isinstance(speaker, str):
+        return None
+    role = other.roles.get(speaker)
+    translated: dict[str, Any] = {chat.role: chat.written_roles[role] if role else speaker}
+    if other.text in message:
+        translated[chat.text] = message[other.text]
+    return translated | {
+        key: item for key, item in message.items() if key not in (other.role, other.text, *translated)
+    }
+
+
+def _other(chat: ChatFormat) -> ChatFormat:
+    return SHAREGPT if chat is OPENAI else OPENAI
+
+
+def _role(speaker: Any, chat: ChatFormat) -> str | None:
+    return chat.roles.get(speaker) if isinstance(speaker, str) else None

@@ -127,6 +127,7 @@ LOGIN_REDIRECT_URL = "admin:index"
 LANGUAGE_CODE = "en"
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
 USE_I18N = False
+DATETIME_FORMAT = "j M Y H:i"
 USE_TZ = True
 
 STATIC_URL = "static/"

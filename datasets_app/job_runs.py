@@ -8,7 +8,6 @@ the transaction that holds its changes. A worker that dies leaves a row whose he
 import logging
 import socket
 import threading
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from os import getpid
@@ -19,6 +18,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from alignmenter_site.logs import without_values
 from datasets_app import audit, job_queue
 from datasets_app.models import Dataset, JobRun
 from datasets_app.operations.progress import Cancelled, ProgressCallback, ignore
@@ -257,7 +257,7 @@ def perform(job_run_id: int) -> None:
     except (OperationalError, InterfaceError) as error:
         _interrupted(job, error)
     except Exception as error:
-        log.error("job %s failed: %s", job_run_id, _without_values(error))
+        log.error("job %s failed: %s", job_run_id, without_values(error))
         _end(job, "failed", error=_unexpected(error))
 
 
@@ -321,7 +321,7 @@ def _end(job: RunningJob, state: str, **fields: Any) -> None:
 
 def _interrupted(job: RunningJob, error: Exception) -> None:
     """The database went away, or refused for a reason of its own: nothing was saved."""
-    log.error("job %s was interrupted: %s", job.row.pk, _without_values(error))
+    log.error("job %s was interrupted: %s", job.row.pk, without_values(error))
     connection.close()
     sqlstate = getattr(error.__cause__, "sqlstate", None) or ""
     if sqlstate.startswith("53"):
@@ -340,12 +340,3 @@ def _unexpected(error: BaseException) -> str:
         f"Unexpected error ({type(error).__name__}); nothing was saved. "
         "The worker's log tells where it happened; retrying may help."
     )
-
-
-def _without_values(error: BaseException) -> str:
-    """Where and what kind, but not the message, which may repeat text of a conversation."""
-    frames = traceback.extract_tb(error.__traceback__)
-    places = " < ".join(
-        f"{frame.name} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})" for frame in frames[::-1]
-    )
-    return f"{type(error).__name__} in {places}"

@@ -93,7 +93,7 @@ def manage(environment: dict[str, str], tmp_path: Path) -> Manage:
     def run(*arguments: Any, input: bytes | None = None, **more: Any) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             [sys.executable, str(PROJECT / "manage.py"), *map(str, arguments)],
-            input=input,
+            input=input or b"",
             capture_output=True,
             env=environment | more.pop("env", {}),
             cwd=tmp_path,

@@ -38,7 +38,13 @@ values = st.recursive(
     max_leaves=8,
 )
 timestamps = st.sampled_from(
-    ["2025-11-03T14:25:00Z", "2025-11-03T14:25:00.123+02:00", "2025-11-03", "20251103T142500"]
+    [
+        "2025-11-03T14:25:00Z",
+        "2025-11-03T14:25:00.123+02:00",
+        "2025-11-03",
+        "20251103T142500",
+        '20251103"142500',
+    ]
 )
 FIELDS = frozenset(
     ["session_id", "turn_index", "role", "text", "tags", "persona_id", "timestamp", "metadata"]

@@ -9,6 +9,7 @@ result equal to ``jsonl.encode_turn`` of the same turn.
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -37,22 +38,19 @@ def read_lines(dataset: Any, selection: Selection = EVERYTHING) -> Iterator[tupl
     """Yield ``(turns, sessions begun, JSONL lines)``, some thousand turns at a time, in order."""
     query = sql.SQL("COPY ({}) TO STDOUT").format(turns_query(_COLUMNS, dataset, selection))
     with copying(query) as copy:
-        rows: list[bytes] = []
-        for row in copy:
-            rows.append(bytes(row))
-            if len(rows) == ROWS_AT_ONCE:
-                yield _block(rows)
-                rows = []
-        if rows:
+        received = iter(copy)
+        while rows := list(islice(received, ROWS_AT_ONCE)):
             yield _block(rows)
 
 
-def _block(rows: list[bytes]) -> tuple[int, int, bytes]:
+def _block(rows: list[Any]) -> tuple[int, int, bytes]:
     block = b"".join(rows)
     odd = b"\\v" in block or len(block.translate(None, _CONTROLS)) != len(block)
     string = _string if odd else _plain_string
     # One split for all rows: a field has no tab or line feed of its own, COPY escapes them.
     fields = block.replace(b"\n", b"\t").split(b"\t")
+    # jsonb writes a backslash only as an escape, which COPY doubles.
+    json = _halved if b"\\\\" in block else bytes
     lines = [
         b'{"session_id":%s,"turn_index":%s,"role":"%s","text":%s,"tags":%s,"persona_id":%s%s%s%s'
         % (
@@ -62,9 +60,9 @@ def _block(rows: list[bytes]) -> tuple[int, int, bytes]:
             string(text),
             _tags(tags),
             _name(persona_id),
-            b"" if timestamp == _NULL else b',"timestamp":' + _name(timestamp),
-            b"" if metadata == _NULL else b',"metadata":' + metadata.replace(b"\\\\", b"\\"),
-            b"}\n" if extra == _NULL else b",%s\n" % extra.replace(b"\\\\", b"\\")[1:],
+            b"" if timestamp == _NULL else b',"timestamp":%s' % string(timestamp),
+            b"" if metadata == _NULL else b',"metadata":%s' % json(metadata),
+            b"}\n" if extra == _NULL else b",%s\n" % json(extra)[1:],
         )
         for session_id, turn_index, role, text, tags, persona_id, timestamp, metadata, extra in zip(
             *(fields[column::COLUMN_COUNT] for column in range(COLUMN_COUNT)), strict=False
@@ -74,6 +72,10 @@ def _block(rows: list[bytes]) -> tuple[int, int, bytes]:
     # Every session has one turn of index 1.
     sessions = fields[1::COLUMN_COUNT].count(b"1")
     return len(rows), sessions, written if written.isascii() else escape_line_ends(written)
+
+
+def _halved(field: bytes) -> bytes:
+    return field.replace(b"\\\\", b"\\")
 
 
 def _plain_string(field: bytes) -> bytes:
@@ -87,7 +89,7 @@ def _string(field: bytes) -> bytes:
 
 @lru_cache(maxsize=256)
 def _name(field: bytes) -> bytes:
-    """Ids (and in generated data times) repeat from line to line."""
+    """Ids repeat from line to line."""
     return b"null" if field == _NULL else _string(field)
 
 

@@ -88,7 +88,3 @@ def run_label_checks(
 def run_metadata_checks(metadata: DatasetMetadata | None, why: str = "") -> Iterator[Finding]:
     """Findings about what is stated of a whole dataset; ``why`` explains a missing ``metadata``."""
     return runner.run_metadata_checks(metadata, METADATA_CHECKS, why)
-
-
-def is_warning(code: str) -> bool:
-    return code.startswith("W")

@@ -8,7 +8,7 @@ Texts come folded to ASCII digits (folding.py).
 import re
 from collections.abc import Iterator
 
-PHONE, SSN, CREDIT_CARD = "PHONE", "SSN", "CREDIT_CARD"
+from datasets_app.domain.pii.detector import CREDIT_CARD, PHONE, SSN
 
 Span = tuple[str, int, int]  # kind, start, end
 

@@ -8,12 +8,11 @@ of digits) counts only after a word that says what it is.
 import ipaddress
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from datasets_app.domain.pii.detector import CREDIT_CARD, EMAIL, IP, PHONE, SSN, Match
 from datasets_app.domain.pii.folding import fold, needs_folding, original_offsets
-from datasets_app.domain.pii.numbers import CREDIT_CARD, PHONE, SSN, numbers
+from datasets_app.domain.pii.numbers import numbers
 
-EMAIL, IP = "EMAIL", "IP"
 KINDS = (EMAIL, IP, CREDIT_CARD, SSN, PHONE)  # where two overlap, the earlier one stands
 
 _ASCII = bytes(range(128))
@@ -21,14 +20,6 @@ _ASCII = bytes(range(128))
 # seven digits in a row?" is one search for a constant.
 _ZEROES = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
 _BETWEEN_DIGITS = b" ().-/"
-
-
-class Match(NamedTuple):
-    """``text[start:end]`` is a value of class ``kind``; offsets count code points."""
-
-    kind: str
-    start: int
-    end: int
 
 
 def find(text: str) -> list[Match]:
@@ -61,7 +52,7 @@ def find(text: str) -> list[Match]:
 
 def _in_original(text: str, found: list[Match]) -> list[Match]:
     places = original_offsets(text)
-    return [Match(kind, places[start], places[end - 1] + 1) for kind, start, end in found]
+    return [Match(kind, places[start], places[end - 1] + 1) for kind, start, end, _ in found]
 
 
 def _without_overlaps(found: list[Match]) -> list[Match]:

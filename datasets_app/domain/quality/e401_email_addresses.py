@@ -1,4 +1,4 @@
-from datasets_app.domain.pii.patterns import EMAIL
+from datasets_app.domain.pii.detector import EMAIL
 from datasets_app.domain.quality.personal_data import PersonalDataCheck
 
 

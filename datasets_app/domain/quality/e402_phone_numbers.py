@@ -1,4 +1,4 @@
-from datasets_app.domain.pii.numbers import PHONE
+from datasets_app.domain.pii.detector import PHONE
 from datasets_app.domain.quality.personal_data import PersonalDataCheck
 
 

@@ -1,4 +1,4 @@
-from datasets_app.domain.pii.numbers import CREDIT_CARD
+from datasets_app.domain.pii.detector import CREDIT_CARD
 from datasets_app.domain.quality.personal_data import PersonalDataCheck
 
 

@@ -1,4 +1,4 @@
-from datasets_app.domain.pii.patterns import IP
+from datasets_app.domain.pii.detector import IP
 from datasets_app.domain.quality.personal_data import PersonalDataCheck
 
 

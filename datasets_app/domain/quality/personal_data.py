@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-from datasets_app.domain.pii.patterns import Match, find
+from datasets_app.domain.pii.detector import Match
+from datasets_app.domain.pii.patterns import find
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
 
@@ -98,7 +99,7 @@ class PersonalDataSearch:
             # {"phone": "5551234567"}: the key says what the bare number is.
             matches = [
                 Match(kind, start - len(said), end - len(said))
-                for kind, start, end in find(said + text)
+                for kind, start, end, _ in find(said + text)
                 if start >= len(said)
             ]
         if matches:
@@ -109,7 +110,7 @@ class PersonalDataSearch:
     def _findings(
         self, record: TurnRecord | LabelRecord, field: str, matches: Iterable[Match]
     ) -> Iterator[Finding]:
-        for kind, start, end in matches:
+        for kind, start, end, _ in matches:
             check = self._checks.get(kind)
             if check is None:
                 continue

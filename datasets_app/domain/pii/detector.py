@@ -1,0 +1,65 @@
+"""What all detectors of personal data share: the match, the protocol, the classes and their order."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+EMAIL, IP, CREDIT_CARD, SSN, PHONE = "EMAIL", "IP", "CREDIT_CARD", "SSN", "PHONE"
+CREDENTIAL, PATH, HOST, NAME = "CREDENTIAL", "PATH", "HOST", "NAME"
+
+# Every class there is. Where two overlap, the earlier one names the whole.
+KINDS = (CREDENTIAL, EMAIL, PATH, IP, HOST, CREDIT_CARD, SSN, PHONE, NAME)
+# Told by rules alone, so that a verification can insist on none being left.
+PATTERN_KINDS = tuple(kind for kind in KINDS if kind != NAME)
+
+_RANK = {kind: rank for rank, kind in enumerate(KINDS)}
+_CUSTOM = -1
+
+
+class Match(NamedTuple):
+    """``text[start:end]`` is a value of class ``kind``; offsets count code points.
+
+    ``score`` is how likely that is, from 0 to 1: a pattern is certain, a model is not.
+    """
+
+    kind: str
+    start: int
+    end: int
+    score: float = 1.0
+
+
+class Detector(Protocol):
+    """Finds the values of some classes in texts, one text at a time or many at once."""
+
+    kinds: frozenset[str]
+
+    def find(self, text: str) -> list[Match]:
+        """The values in ``text``, by their start; those of different classes may overlap."""
+        ...
+
+    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
+        """For each of ``texts`` what :meth:`find` says of it."""
+        ...
+
+
+def union(matches: Iterable[Match]) -> list[Match]:
+    """Overlapping matches as one that covers them all: what any detector found goes.
+
+    The class is that of the earliest in :data:`KINDS`; a custom class comes before all others.
+    """
+    merged: list[Match] = []
+    for match in sorted(matches, key=lambda match: (match.start, -match.end)):
+        if merged and match.start < merged[-1].end:
+            merged[-1] = _joined(merged[-1], match)
+        else:
+            merged.append(match)
+    return merged
+
+
+def _joined(first: Match, second: Match) -> Match:
+    kind, score = min(((m.kind, m.score) for m in (first, second)), key=lambda pair: rank(pair[0]))
+    return Match(kind, first.start, max(first.end, second.end), score)
+
+
+def rank(kind: str) -> int:
+    """Where a class stands in the order of overlaps; custom ones first."""
+    return _RANK.get(kind, _CUSTOM)

@@ -5,6 +5,7 @@ from datasets_app.models.dataset import Dataset, SourceFile
 from datasets_app.models.job_run import JobFile, JobRun
 from datasets_app.models.persona import Persona
 from datasets_app.models.retention import RetentionPolicy
+from datasets_app.models.scrub import ScrubChunk, ScrubFinding, ScrubMark, ScrubRun
 
 __all__ = [
     "AuditEvent",
@@ -15,6 +16,10 @@ __all__ = [
     "JobRun",
     "Persona",
     "RetentionPolicy",
+    "ScrubChunk",
+    "ScrubFinding",
+    "ScrubMark",
+    "ScrubRun",
     "Session",
     "SourceFile",
     "Turn",

@@ -19,6 +19,8 @@ class Session(models.Model):
     session_id = models.CharField(max_length=500)
     persona_id = models.CharField(max_length=500, null=True, blank=True)
     turn_count = models.IntegerField()
+    # So that another scrub does not hash a hash: the same id would get another name.
+    id_hashed = models.BooleanField(db_default=False, editable=False)
 
     objects = SessionQuerySet.as_manager()
 

@@ -54,6 +54,8 @@ class Dataset(models.Model):
             ("import_dataset", "Can import conversation files"),
             ("export_dataset", "Can export datasets and download the files"),
             ("check_dataset", "Can run checks"),
+            ("scrub_dataset", "Can scrub, preview a scrub and mark its findings"),
+            ("override_gate", "Can have unscrubbed production data exported and annotated, for a reason"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(name__regex=NAME_PATTERN), name="dataset_name_format"),

@@ -26,7 +26,7 @@ def recover() -> int:
 
 
 def _take_back(row: JobRun) -> int:
-    now = timezone.now()
+    now, saved = timezone.now(), job_runs.what_is_saved(row.operation)
     same = JobRun.objects.filter(pk=row.pk, state="running", heartbeat_at=row.heartbeat_at)
     if row.cancel_requested:
         return same.update(state="cancelled", finished_at=now)
@@ -34,13 +34,13 @@ def _take_back(row: JobRun) -> int:
         return same.update(
             state="failed",
             finished_at=now,
-            error="The command was interrupted; nothing was saved. Run it again.",
+            error=f"The command was interrupted; {saved}. Run it again.",
         )
     if row.attempt - row.attempts_before >= MAX_ATTEMPTS:
         return same.update(
             state="failed",
             finished_at=now,
-            error=f"Its worker stopped {MAX_ATTEMPTS} times without a word; nothing was saved. "
+            error=f"Its worker stopped {MAX_ATTEMPTS} times without a word; {saved}. "
             "Look at the worker's log and memory, then retry.",
         )
     if not same.update(state="queued", queued_at=now):

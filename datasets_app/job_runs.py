@@ -3,15 +3,14 @@
 A worker claims a row by a conditional update, beats while it works, and writes its result in
 the transaction that holds its changes. A worker that dies leaves a row whose heartbeat stops;
 ``job_recovery`` gives the row to another. So a task may run twice, but is never applied twice.
+
+A task that commits for itself, step by step, must see to that by itself: what it has committed stands
+when it is cancelled or its worker dies, and it goes on from there when it is run again.
 """
 
 import logging
-import socket
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from os import getpid
-from typing import Any
+from collections.abc import Callable
+from typing import Any, overload
 
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F
@@ -23,24 +22,37 @@ from datasets_app import audit, job_queue
 from datasets_app.models import Dataset, JobRun
 from datasets_app.operations.progress import Cancelled, ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
+from datasets_app.running_job import ClaimLost, RunningJob, beating, this_process
 
 log = logging.getLogger(__name__)
 
-BEAT_SECONDS = 1.0
-DATABASE_GONE = "The database went away; nothing was saved. Run it again."
-
-Task = Callable[["RunningJob"], dict[str, Any]]
+Task = Callable[[RunningJob], dict[str, Any]]
 _tasks: dict[str, Task] = {}
+_committing: set[str] = set()
 
 
-class ClaimLost(Exception):
-    """Another worker has taken this job over; whatever this one did must be rolled back."""
+@overload
+def task(function: Task, /) -> Task: ...
+@overload
+def task(*, commits_itself: bool) -> Callable[[Task], Task]: ...
+def task(function: Task | None = None, /, *, commits_itself: bool = False) -> Any:
+    """Register the function that carries out the operation of its name, in one transaction.
+
+    One that ``commits_itself`` runs in none.
+    """
+
+    def register(function: Task) -> Task:
+        _tasks[function.__name__] = function
+        if commits_itself:
+            _committing.add(function.__name__)
+        return function
+
+    return register(function) if function else register
 
 
-def task(function: Task) -> Task:
-    """Register the function that carries out the operation of its name."""
-    _tasks[function.__name__] = function
-    return function
+def what_is_saved(operation: str) -> str:
+    """For the sentence on a job that was cut short."""
+    return "what was finished is kept" if operation in _committing else "nothing was saved"
 
 
 # --- asked for by pages and commands -----------------------------------------------------------
@@ -152,7 +164,7 @@ def _foreground_row(operation: str, dataset_name: str, parameters: dict[str, Any
         state="running",
         foreground=True,
         attempt=1,
-        worker=_this_process(),
+        worker=this_process(),
         queued_at=Now(),
         started_at=Now(),
         heartbeat_at=Now(),
@@ -173,18 +185,55 @@ def run_here(
     ``function`` is given the progress callback; what it returns is returned. What it raises
     is raised, once the row says how it ended. ``facts`` makes of it what the row keeps.
     """
+
+    def at_once(job: RunningJob, progress: ProgressCallback) -> Any:
+        with transaction.atomic():
+            result = function(progress)
+            _check_deferred()
+            _finish_here(job, facts(result), dataset_name)
+        return result
+
     job = RunningJob(_foreground_row(operation, dataset_name, parameters))
+    return _in_this_process(job, at_once, report_progress)
+
+
+def run_here_in_steps(
+    operation: str,
+    function: Callable[[JobRun, ProgressCallback], Any],
+    *,
+    dataset_name: str,
+    parameters: dict[str, Any],
+    facts: Callable[[Any], dict[str, Any]] = _facts,
+    report_progress: ProgressCallback = ignore,
+) -> Any:
+    """As :func:`run_here`, for an operation that commits for itself; it is given the row as well."""
+
+    def in_steps(job: RunningJob, progress: ProgressCallback) -> Any:
+        result = function(job.row, progress)
+        _finish_here(job, facts(result), dataset_name)
+        return result
+
+    job = RunningJob(_foreground_row(operation, dataset_name, parameters))
+    return _in_this_process(job, in_steps, report_progress)
+
+
+def _finish_here(job: RunningJob, result: dict[str, Any], dataset_name: str) -> None:
+    dataset = Dataset.objects.filter(name=dataset_name).first()
+    job.finish("done", result=result, total=job.total or job.done, dataset=dataset)
+
+
+def _in_this_process(
+    job: RunningJob, work: Callable[[RunningJob, ProgressCallback], Any], report_progress: ProgressCallback
+) -> Any:
+    saved = what_is_saved(job.row.operation)
 
     def progress(done: int, total: int | None = None) -> None:
         job.report_progress(done, total)
         report_progress(done, total)
 
     try:
-        with _beating(job), transaction.atomic():
-            result = function(progress)
-            _check_deferred()
-            dataset = Dataset.objects.filter(name=dataset_name).first()
-            job.finish("done", result=facts(result), total=job.total or job.done, dataset=dataset)
+        with beating(job):
+            return work(job, progress)
     except Refused as refusal:
         _end(job, "failed", error=refusal.message, result=refusal.details)
         raise
@@ -192,50 +241,19 @@ def run_here(
         _end(job, "cancelled")
         raise
     except ClaimLost:
-        raise Refused("The command stood still for too long and was given up; nothing was saved.") from None
+        raise Refused(f"The command stood still for too long and was given up; {saved}.") from None
     except BaseException as error:
         connection.close()
         gone = isinstance(error, OperationalError | InterfaceError)
-        _end(job, "failed", error=DATABASE_GONE if gone else _unexpected(error))
+        _end(
+            job,
+            "failed",
+            error=f"The database went away; {saved}. Run it again." if gone else _unexpected(job, error),
+        )
         raise
-    return result
 
 
 # --- in the worker -----------------------------------------------------------------------------
-
-
-class RunningJob:
-    """A claimed job: what its task may know of it, and how it tells how far it is."""
-
-    def __init__(self, row: JobRun) -> None:
-        self.row = row
-        self.actor = row.actor
-        self.attempt = row.attempt
-        self.done, self.total = 0, row.total
-        self.cancelled = self.lost = False
-
-    def report_progress(self, done: int, total: int | None = None) -> None:
-        """Costs next to nothing: the heart writes it down. Raises if the job is to stop."""
-        self.done, self.total = done, total
-        if self.lost:
-            raise ClaimLost
-        if self.cancelled:
-            raise Cancelled
-
-    def mine(self) -> Any:
-        return JobRun.objects.filter(pk=self.row.pk, attempt=self.attempt, state="running")
-
-    def beat(self) -> None:
-        row = self.mine()
-        if not row.update(heartbeat_at=Now(), done=self.done, total=self.total):
-            self.lost = True
-        elif row.filter(cancel_requested=True).exists():
-            self.cancelled = True
-
-    def finish(self, state: str, **fields: Any) -> None:
-        fields.setdefault("done", self.done)
-        if not self.mine().update(state=state, finished_at=timezone.now(), **fields):
-            raise ClaimLost
 
 
 def perform(job_run_id: int) -> None:
@@ -244,10 +262,8 @@ def perform(job_run_id: int) -> None:
     if job is None:
         return
     try:
-        with _beating(job), transaction.atomic():
-            result = _tasks[job.row.operation](job)
-            _check_deferred()
-            job.finish("done", result=result, total=job.total or job.done)
+        with beating(job):
+            _carry_out(job)
     except ClaimLost:
         log.warning("job %s was taken over by another worker", job_run_id)
     except Cancelled:
@@ -258,7 +274,19 @@ def perform(job_run_id: int) -> None:
         _interrupted(job, error)
     except Exception as error:
         log.error("job %s failed: %s", job_run_id, without_values(error))
-        _end(job, "failed", error=_unexpected(error))
+        _end(job, "failed", error=_unexpected(job, error))
+
+
+def _carry_out(job: RunningJob) -> None:
+    operation = job.row.operation
+    if operation in _committing:
+        result = _tasks[operation](job)
+        job.finish("done", result=result, total=job.total or job.done)
+        return
+    with transaction.atomic():
+        result = _tasks[operation](job)
+        _check_deferred()
+        job.finish("done", result=result, total=job.total or job.done)
 
 
 def _claim(job_run_id: int) -> RunningJob | None:
@@ -266,7 +294,7 @@ def _claim(job_run_id: int) -> RunningJob | None:
     claimed = JobRun.objects.filter(pk=job_run_id, state="queued").update(
         state="running",
         attempt=F("attempt") + 1,
-        worker=_this_process(),
+        worker=this_process(),
         started_at=Now(),
         heartbeat_at=Now(),
     )
@@ -281,35 +309,6 @@ def _check_deferred() -> None:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 
 
-def _this_process() -> str:
-    return f"{socket.gethostname()}:{getpid()}"
-
-
-@contextmanager
-def _beating(job: RunningJob) -> Iterator[None]:
-    """A thread with a connection of its own beats, however long a single step takes."""
-    stop = threading.Event()
-
-    def heart() -> None:
-        while not stop.wait(BEAT_SECONDS):
-            try:
-                job.beat()
-            except Exception as error:
-                # Whatever it was, the next beat may do; a heart that stopped would cost the job.
-                log.warning("job %s: a heartbeat was lost (%s)", job.row.pk, type(error).__name__)
-                with suppress(Exception):
-                    connection.close()
-        connection.close()
-
-    thread = threading.Thread(target=heart, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-
-
 def _end(job: RunningJob, state: str, **fields: Any) -> None:
     try:
         job.finish(state, **fields)
@@ -320,7 +319,8 @@ def _end(job: RunningJob, state: str, **fields: Any) -> None:
 
 
 def _interrupted(job: RunningJob, error: Exception) -> None:
-    """The database went away, or refused for a reason of its own: nothing was saved."""
+    """The database went away, or refused for a reason of its own: what was not committed is not saved."""
+    saved = what_is_saved(job.row.operation)
     log.error("job %s was interrupted: %s", job.row.pk, without_values(error))
     connection.close()
     sqlstate = getattr(error.__cause__, "sqlstate", None) or ""
@@ -328,15 +328,15 @@ def _interrupted(job: RunningJob, error: Exception) -> None:
         _end(
             job,
             "failed",
-            error="The database is out of disk space or memory; nothing was saved. Make room and retry.",
+            error=f"The database is out of disk space or memory; {saved}. Make room and retry.",
         )
     elif sqlstate.startswith("57014"):
-        _end(job, "failed", error="The database cancelled a statement; nothing was saved. Retry.")
+        _end(job, "failed", error=f"The database cancelled a statement; {saved}. Retry.")
     # Otherwise the row is left as it is: its heartbeat has stopped, so it will be taken up again.
 
 
-def _unexpected(error: BaseException) -> str:
+def _unexpected(job: RunningJob, error: BaseException) -> str:
     return (
-        f"Unexpected error ({type(error).__name__}); nothing was saved. "
+        f"Unexpected error ({type(error).__name__}); {what_is_saved(job.row.operation)}. "
         "The worker's log tells where it happened; retrying may help."
     )

@@ -16,6 +16,7 @@ from django.utils import timezone
 from datasets_app import job_recovery, job_runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Session, Turn
 from datasets_app.operations.delete_expired_files import delete_expired_files
+from datasets_app.operations.progress import Cancelled
 from datasets_app.operations.refused import Refused
 from tests.factories import dataset, jsonl, sessions, turn
 
@@ -299,3 +300,46 @@ def test_a_file_that_a_killed_worker_left_is_deleted_and_no_other(queue: None, m
     assert delete_expired_files() == 1
     assert kept.exists()
     assert not left.exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "told"),
+    [
+        (Refused("no"), "failed", "no"),
+        (ValueError("canary-1"), "failed", "what was finished is kept"),
+        (Cancelled(), "cancelled", ""),
+    ],
+)
+def test_what_a_task_has_committed_for_itself_stands_however_it_ends(
+    queue: None, monkeypatch: Any, error: Exception, state: str, told: str
+) -> None:
+    def commit_and_fail(job: Any) -> dict[str, Any]:
+        Dataset.objects.create(name=f"step-{job.attempt}")
+        if job.attempt == 1:
+            raise error
+        return {"steps": 2}
+
+    monkeypatch.setattr(job_runs, "_tasks", {})
+    monkeypatch.setattr(job_runs, "_committing", set())
+    job_runs.task(commits_itself=True)(commit_and_fail)
+    job = job_runs.start("commit_and_fail", actor=None)
+    job_runs.perform(job.pk)
+    assert state_of(job) == state
+    assert told in job.error
+    assert "canary" not in job.error
+    assert Dataset.objects.filter(name="step-1").exists()
+    assert job_runs.retry(job, actor=None)
+    job_runs.perform(job.pk)
+    assert (state_of(job), job.result) == ("done", {"steps": 2})
+    assert Dataset.objects.filter(name="step-2").exists()
+
+
+def test_a_command_that_commits_for_itself_is_given_its_row(queue: None) -> None:
+    def count(row: JobRun, report_progress: Any) -> dict[str, Any]:
+        report_progress(3, 3)
+        return {"row": row.pk}
+
+    result = job_runs.run_here_in_steps("scrub_dataset", count, dataset_name="x", parameters={})
+    job = JobRun.objects.get()
+    assert (job.state, job.result, job.done, job.foreground) == ("done", {"row": job.pk}, 3, True)
+    assert result == job.result

@@ -1,0 +1,186 @@
+"""What only a conversation tells: that a turn answers the question before it.
+
+"kavisri" alone is no name that any list has; after "May I have your name, please?" it is one. The
+same goes for numbers, addresses and passwords that were asked for.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from datasets_app.domain.pii.detector import CREDENTIAL, CREDIT_CARD, EMAIL, NAME, PHONE, SSN, Match
+from datasets_app.domain.pii.gazetteer import facts
+
+# Below this an answer is certain enough to be taken, and less so than what has a shape.
+SCORE = 0.8
+LONGEST_QUESTION = 600
+LONGEST_ANSWER = 200
+
+_REQUEST = re.compile(
+    r"\?|\b(?:please|pls|provide|share|tell|give|enter|confirm|verify|need|know|have|get|type|spell|require"
+    r"|help me with|mention|specify|state|send)\b",
+    re.IGNORECASE,
+)
+_NOT_A_PERSON = (
+    r"(?:company|business|organi[sz]ation|file|product|brand|restaurant|domain|street|project|city|movie|song"
+    r"|album|event|hotel|store|shop|model|device|server|database|table|bank|airline|theat(?:re|er)|dish|item"
+    r"|plan|service|software|app|application|network|wifi|host|show|team|school|group|channel|field|user)"
+)
+_PEOPLE = r"(?:passenger|guest|travell?er|customer|(?:card|account )?holder|patient|member|person|recipient)"
+_ASKED: dict[str, re.Pattern[str]] = {
+    NAME: re.compile(
+        rf"\b(?:your|ur|yr|full|first|last|sur|maiden|{_PEOPLE}'?s?|whose|which|what|good|sweet|nice)\s+"
+        rf"(?!{_NOT_A_PERSON}\b)(?:\w+\s+){{0,2}}names?\b(?!\s+of\s+(?:the|your|ur)\b)"
+        rf"|\bsurname\b|\bname,? please\b|\bnames? of (?:the )?{_PEOPLE}"
+        r"|\bwho am i (?:speaking|talking|chatting)\b|\bwhom? (?:do i have|i am|i'm)\b|\bmay i know who\b"
+        r"|\bname on (?:the|your) (?:account|card|booking|reservation|order|policy|ticket)\b",
+        re.IGNORECASE,
+    ),
+    PHONE: re.compile(
+        r"\b(?:phone|mobile|cell|cellphone|contact|telephone|callback|whatsapp|fax) ?(?:number|no\b|num|#)"
+        r"|\b(?:your|ur|best|good) (?:phone|mobile|cell|number)\b(?! of\b)"
+        r"|\bnumber (?:to|can we|we can) (?:reach|call)",
+        re.IGNORECASE,
+    ),
+    SSN: re.compile(r"\bssn\b|\bsocial security\b|\b(?:digits of )?your social\b", re.IGNORECASE),
+    CREDIT_CARD: re.compile(
+        r"\bcard(?:'s)? (?:number|no\b|num|details)|\b(?:digits|number) (?:of|on) (?:the|your) (?:\w+ )?card",
+        re.IGNORECASE,
+    ),
+    EMAIL: re.compile(r"\be-?mail\b", re.IGNORECASE),
+    CREDENTIAL: re.compile(
+        r"\b(?:your|ur|the|current|new|old) (?:\w+ )?(?:password|passcode|passphrase|pin|otp|security code"
+        r"|verification code|access code|cvv|cvc)\b",
+        re.IGNORECASE,
+    ),
+}
+_NAMES_ANYTHING = re.compile(
+    r"name|who|phone|mobile|cell|contact|fax|whatsapp|number|ssn|social|card|mail|pass|\bpin\b|otp|code|cv[vc]",
+    re.IGNORECASE,
+)
+
+
+def asked_for(question: str) -> tuple[str, ...]:
+    """The classes of personal data that a turn asks the other side for."""
+    question = question[-LONGEST_QUESTION:]
+    if not _NAMES_ANYTHING.search(question) or not _REQUEST.search(question):
+        return ()
+    return tuple(kind for kind, pattern in _ASKED.items() if pattern.search(question))
+
+
+def answers(asked: tuple[str, ...], reply: str) -> list[Match]:
+    """What of ``reply`` answers a question for ``asked``; nothing in a long reply."""
+    if len(reply) > LONGEST_ANSWER:
+        return []
+    return [
+        Match(kind, start, end, SCORE) for kind in asked for start, end in _ANSWER[kind](reply) if end > start
+    ]
+
+
+# --- names -------------------------------------------------------------------------------------
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’.\-][^\W\d_]+)*")
+_FILLER = re.compile(
+    r"(?:\s|[,.:;!\-–]|\b(?:yes|yeah|yep|sure|ok|okay|of course|certainly|absolutely|alright|well|hi|hello"
+    r"|hey|hai|thanks|thank you|thx|it'?s|it is|i'?m|i am|im|my (?:\w{4,5} )?name(?:'s)?(?: is)?|this is"
+    r"|here (?:it )?is|name(?: is)?|first name|last name|full name|the name is|under|me|mr|mrs|ms"
+    r"|miss|dr|sir|madam|its|that is|that would be|is|and|sis|its under)\b\.?)*",
+    re.IGNORECASE,
+)
+_NO_NAME_TEXT = """
+no not none nope nothing why what how when where who which sorry please wait one two three moment sec
+second minute later now here there yes ok okay sure fine good great thanks thank you hi hello hey done
+correct right same idk dont don't can't cant cannot can do does did will would could should the a an
+this that it is are was were be been have has had i you he she we they my your his her our their me him
+us them for from with of on in at by to as but or if so just still already again also only all any some
+more less very too need want wanna like know think guess help check order book ticket flight issue
+problem account phone number email mail name address card pizza burger coke mr mrs ms sir madam dear
+"""
+_NO_NAME = frozenset(_NO_NAME_TEXT.split())
+_LONGEST_NAME = 4
+
+
+def _named(reply: str) -> Iterator[tuple[int, int]]:
+    """The names with which a reply begins, after "yes, it's …": "ann lee", "john and mary"."""
+    filler = _FILLER.match(reply)
+    begin = filler.end() if filler else 0
+    start = end = None
+    taken = 0
+    for word in _WORD.finditer(reply, begin):
+        between = reply[end if end is not None else begin : word.start()]
+        joined = not between.strip() or between.strip() in (".", "-")
+        if start is not None and not joined:
+            yield start, end or start
+            start = None
+        if taken == _LONGEST_NAME * 2 or (
+            between.strip() and between.strip() not in (",", ".", "-", "&", "/")
+        ):
+            break
+        if word[0].lower() in ("and", "&") and taken:
+            if start is not None:
+                yield start, end or start
+            start, end = None, word.end()
+            continue
+        if not _could_be_name(word[0]):
+            break
+        start, end, taken = word.start() if start is None else start, word.end(), taken + 1
+    if start is not None:
+        yield start, end or start
+
+
+def _could_be_name(word: str) -> bool:
+    lower = word.lower()
+    if lower in _NO_NAME:
+        return False
+    first, last, common = facts(word)
+    if common == 0:
+        return True
+    return first + last > 0 and (common < 2 or word[:1].isupper())
+
+
+# --- everything else ---------------------------------------------------------------------------
+
+_DIGITS = re.compile(r"\+?\(?\d(?:[\d ().\-/]*\d)?")
+_SPOKEN = re.compile(
+    r"\b(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple)[\s,\-]+){3,}"
+    r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(
+    r"[^\s,;<>]*(?:@|gmail|yahoo|hotmail|outlook|icloud|aol|proton)[^\s,;<>]*[^\s,;<>.!?]", re.IGNORECASE
+)
+_TOKEN = re.compile(r"[^\s\"'<>]+[^\s\"'<>.,;:!?]")
+
+
+def _digits(fewest: int) -> Callable[[str], Iterator[tuple[int, int]]]:
+    def find(reply: str) -> Iterator[tuple[int, int]]:
+        for run in _DIGITS.finditer(reply):
+            if sum(map(str.isdigit, run[0])) >= fewest:
+                yield run.span()
+        for run in _SPOKEN.finditer(reply):
+            yield run.span()
+
+    return find
+
+
+def _addresses(reply: str) -> Iterator[tuple[int, int]]:
+    for match in _ADDRESS.finditer(reply):
+        yield match.span()
+
+
+def _secrets(reply: str) -> Iterator[tuple[int, int]]:
+    """A word that no dictionary has, or with a digit or a sign in it; or the only word there is."""
+    tokens = list(_TOKEN.finditer(reply))
+    for token in tokens:
+        odd = not token[0].isalpha() and not set(token[0].lower()) <= set("abcdefghijklmnopqrstuvwxyz'’-")
+        if len(token[0]) >= 3 and (odd or (len(tokens) == 1 and token[0].lower() not in _NO_NAME)):
+            yield token.span()
+
+
+_ANSWER: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
+    NAME: _named,
+    PHONE: _digits(6),
+    SSN: _digits(4),
+    CREDIT_CARD: _digits(4),
+    EMAIL: _addresses,
+    CREDENTIAL: _secrets,
+}

@@ -1,0 +1,89 @@
+"""Every detector of a policy over many strings at once, each distinct string looked at once."""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from datasets_app.domain.pii.custom_patterns import CustomPatterns
+from datasets_app.domain.pii.detector import NAME, Detector, Match
+from datasets_app.domain.pii.marks import MissedValues
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.rules import RuleDetector
+
+# Greetings, tags, metadata: what repeats is short. The memory this takes is bounded by both.
+LONGEST_REMEMBERED = 300
+MOST_REMEMBERED = 50_000
+LONGEST_VALUE_WITH_KEY = 100
+
+# Signs that join words in tags and ids: jane_fonseca, agent:maria.
+_JOINING = str.maketrans("_-.:/=+", "       ")
+
+
+class Asked(NamedTuple):
+    """A string to look at. ``key`` is the one it stands under; ``is_text`` tells what people wrote."""
+
+    text: str
+    key: str = ""
+    is_text: bool = True
+
+
+class Detection:
+    """The detectors of a policy. ``rules_only`` leaves out the models, for verification."""
+
+    def __init__(self, policy: Policy, key: bytes, *, rules_only: bool = False) -> None:
+        kinds = frozenset(policy.kinds)
+        self._rules: list[Detector] = [RuleDetector(kinds - {NAME})]
+        if policy.patterns:
+            self._rules.append(CustomPatterns(policy.patterns))
+        if policy.missed:
+            self._rules.append(MissedValues(policy.missed, key))
+        self._names: Detector | None = None
+        if NAME in kinds and not rules_only:
+            from datasets_app.domain.pii.names import load_name_finder
+
+            self._names = load_name_finder(policy.name_models)
+        self._remembered: dict[Asked, list[Match]] = {}
+
+    def find_many(self, asked: Sequence[Asked]) -> list[list[Match]]:
+        """What is found in each of ``asked``; the lists are shared, and not to be changed."""
+        known = self._remembered
+        new = [item for item in dict.fromkeys(asked) if item not in known]
+        found = dict(zip(new, self._look(new), strict=True))
+        answer = [found[item] if item in found else known[item] for item in asked]
+        if len(known) > MOST_REMEMBERED:
+            known.clear()
+        known.update((item, found[item]) for item in new if len(item.text) <= LONGEST_REMEMBERED)
+        return answer
+
+    def _look(self, asked: Sequence[Asked]) -> list[list[Match]]:
+        by_rules = [self._by_rules(item) for item in asked]
+        if self._names is None:
+            return by_rules
+        names = self._names.find_many([item.text if item.is_text else _spaced(item.text) for item in asked])
+        return [
+            rules + (found if item.is_text else _full_names(found, item.text))
+            for item, rules, found in zip(asked, by_rules, names, strict=True)
+        ]
+
+    def _by_rules(self, item: Asked) -> list[Match]:
+        found = list(chain.from_iterable(detector.find(item.text) for detector in self._rules))
+        if not found and item.key and len(item.text) <= LONGEST_VALUE_WITH_KEY:
+            # {"phone": "5551234567"}: the key says what the bare number is.
+            said = f"{item.key.replace('_', ' ')}: "
+            shift = len(said)
+            found = [
+                match._replace(start=match.start - shift, end=match.end - shift)
+                for match in self._rules[0].find(said + item.text)
+                if match.start >= shift
+            ]
+        return found
+
+
+def _spaced(text: str) -> str:
+    """An identifier as words, for the models; of the same length."""
+    return text if " " in text else text.translate(_JOINING)
+
+
+def _full_names(found: list[Match], text: str) -> list[Match]:
+    """In a tag or an id one word is as likely a product (claude-3, jordan): two are a person."""
+    return [match for match in found if " " in text or not text[match.start : match.end].isalpha()]

@@ -1,0 +1,59 @@
+"""Keys under which a person is named, whatever the value looks like: ``user_id``, ``email``, ``ip``."""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, IP, NAME, PHONE, SSN
+from datasets_app.domain.pii.policy import ID
+
+_KEYS = {
+    EMAIL: "email emailaddress mail useremail customeremail contactemail replyto",
+    PHONE: "phone phonenumber telephone tel mobile mobilenumber cell cellphone fax whatsapp msisdn",
+    SSN: "ssn socialsecuritynumber socialsecurity sin nationalid taxid",
+    IP: "ip ipaddress ipaddr clientip userip remoteip remoteaddr sourceip xforwardedfor xrealip",
+    NAME: "firstname lastname fullname surname givenname familyname middlename maidenname nickname "
+    "customername clientname username agentname contactname displayname patientname cardholder "
+    "cardholdername accountholder passengername guestname author authorname employeename operatorname",
+    CREDENTIAL: "password passwd pwd passphrase passcode secret clientsecret apikey accesstoken "
+    "refreshtoken authtoken sessiontoken idtoken bearertoken authorization cookie setcookie privatekey "
+    "accesskey secretkey secretaccesskey pin otp cvv cvc",
+    HOST: "hostname clienthost remotehost machinename computername",
+    ID: "userid uid customerid clientid accountid accountnumber memberid membershipid patientid "
+    "employeeid contactid personid personnelnumber deviceid deviceuuid advertisingid idfa gaid imei "
+    "visitorid anonymousid login loginname userlogin userhandle handle passport passportnumber "
+    "driverslicense licensenumber iban userkey usernumber customernumber subscriberid externaluserid",
+}
+_KIND_OF = {key: kind for kind, keys in _KEYS.items() for key in keys.split()}
+# A tag is often a key and a value: agent:maria.
+_TAG_KIND_OF = _KIND_OF | {
+    "user": ID,
+    "customer": ID,
+    "client": ID,
+    "agent": NAME,
+    "annotator": NAME,
+    "assignee": NAME,
+    "owner": NAME,
+}
+_SIGNS = re.compile(r"[\s_.\-]+")
+
+
+def kind_by_key(key: str, value: Any) -> str | None:
+    """The class of whatever stands under ``key``, if the key alone tells it.
+
+    ``value`` is the string or whole number there: a number is nobody's password.
+    """
+    kind = _KIND_OF.get(_squeezed(key))
+    return None if kind == CREDENTIAL and isinstance(value, int) else kind
+
+
+def kind_of_tag(tag: str) -> tuple[str, int] | None:
+    """``customer:4711`` → the class of the value and where it begins."""
+    key, sign, value = tag.partition(":")
+    kind = _TAG_KIND_OF.get(_squeezed(key)) if sign and value else None
+    return (kind, len(key) + 1) if kind else None
+
+
+@lru_cache(maxsize=4096)
+def _squeezed(key: str) -> str:
+    return _SIGNS.sub("", key).lower()

@@ -1,0 +1,176 @@
+"""A session as the strings it consists of, and the session built again from others."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from datasets_app.domain.pii.detector import Match
+from datasets_app.domain.pii.keys import kind_by_key
+from datasets_app.domain.records import TurnRecord
+
+SMALLEST_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
+# Stands for whatever has been replaced, or was a placeholder before: no detector takes it for anything.
+HOLE = "\ufffc"
+
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,40}")
+
+
+class Place(NamedTuple):
+    """``field`` is a path such as ``metadata.user.email``; ``key`` is the last key on the way to it."""
+
+    field: str
+    key: str = ""
+    is_key: bool = False
+
+
+class Span(NamedTuple):
+    """``text[start:end]`` goes. ``kind`` is empty for a placeholder that stood there before."""
+
+    start: int
+    end: int
+    kind: str
+    score: float = 1.0
+
+
+Visit = Callable[[Place, str], str]
+
+
+class Piece:
+    """One string of a session: what it was, and which parts of it go."""
+
+    __slots__ = ("_ends", "_shifts", "_view", "matches", "place", "spans", "text")
+
+    def __init__(self, place: Place, text: str, kept: list[Span]) -> None:
+        self.place, self.text, self.spans = place, text, kept
+        self._view: str | None = None
+        # What the detectors say of the view; None if they have not seen it.
+        self.matches: list[Match] | None = None
+
+    @property
+    def is_prose(self) -> bool:
+        """Written by people, as far as can be told: an identifier has no spaces."""
+        return self.place.field == "text" or " " in self.text
+
+    def view(self) -> str:
+        """The text as detectors see it: one sign for each part that is gone already."""
+        if not self.spans:
+            return self.text
+        if self._view is None:
+            parts: list[str] = []
+            at = length = 0
+            self._ends, self._shifts = [], []
+            for span in self.spans:
+                parts += (self.text[at : span.start], HOLE)
+                length += span.start - at + 1
+                self._ends.append(length)
+                self._shifts.append(span.end - length)
+                at = span.end
+            self._view = "".join((*parts, self.text[at:]))
+        return self._view
+
+    def covers(self, start: int, end: int) -> bool:
+        """Whether something between is gone already."""
+        return any(span.start < end and start < span.end for span in self.spans)
+
+    def spans_of(self, matches: list[Match]) -> Iterator[Span]:
+        """Matches in the view as parts of the text, cut where something is gone already."""
+        if not self.spans:
+            for kind, start, end, score in matches:
+                yield Span(start, end, kind, score)
+            return
+        view = self.view()
+        for kind, start, end, score in matches:
+            for first, last in _outside_holes(view, start, end):
+                hole = bisect_right(self._ends, first)
+                shift = self._shifts[hole - 1] if hole else 0
+                yield Span(first + shift, last + shift, kind, score)
+
+    def take(self, spans: list[Span]) -> None:
+        """These parts go too; they overlap neither each other nor what is gone."""
+        if spans:
+            self.spans = sorted([*self.spans, *spans])
+            self._view = self.matches = None
+
+    @property
+    def touched(self) -> bool:
+        return any(span.kind for span in self.spans)
+
+    def render(self, replacement: Callable[[Span, str], str]) -> tuple[str, list[tuple[Span, int, int]]]:
+        """The new text, and for each span that went: the span, where its replacement stands, its length."""
+        parts: list[str] = []
+        placed: list[tuple[Span, int, int]] = []
+        at = length = 0
+        for span in self.spans:
+            if not span.kind:
+                continue
+            word = replacement(span, self.text[span.start : span.end])
+            parts += (self.text[at : span.start], word)
+            length += span.start - at
+            placed.append((span, length, len(word)))
+            length += len(word)
+            at = span.end
+        return "".join((*parts, self.text[at:])), placed
+
+
+def _outside_holes(view: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The parts of ``view[start:end]`` between holes in which something can be read."""
+    at = start
+    for part in view[start:end].split(HOLE):
+        if any(map(str.isalnum, part)):
+            left = len(part) - len(part.lstrip())
+            yield at + left, at + len(part.rstrip())
+        at += len(part) + 1
+
+
+# --- from records and back ---------------------------------------------------------------------
+
+
+def visit_turn(turn: TurnRecord, visit: Visit) -> TurnRecord:
+    """The turn with every string passed through ``visit``: text, tags, metadata, unknown keys."""
+    return turn._replace(
+        text=visit(TEXT, turn.text),
+        tags=[visit(Place(f"tags[{place}]"), tag) for place, tag in enumerate(turn.tags)],
+        persona_id=None if turn.persona_id is None else visit(PERSONA, turn.persona_id),
+        metadata=None if turn.metadata is None else visit_object(turn.metadata, "metadata", visit),
+        extra=None if turn.extra is None else visit_object(turn.extra, "", visit),
+    )
+
+
+TEXT, PERSONA = Place("text"), Place("persona_id")
+
+
+def visit_object(value: dict[str, Any], field: str, visit: Visit) -> dict[str, Any]:
+    """A JSON object with its keys and strings passed through ``visit``, and nothing lost."""
+    result: dict[str, Any] = {}
+    for key, item in value.items():
+        new_key = visit(Place(f"a key of {field}" if field else "a key", "", True), key)
+        shown = new_key if _PLAIN_KEY.fullmatch(new_key) else "*"
+        path = f"{field}.{shown}" if field else shown
+        result[_unused(result, value, key, new_key)] = _visit_value(item, path, key, visit)
+    return result
+
+
+def _visit_value(value: Any, field: str, key: str, visit: Visit) -> Any:
+    kind = type(value)
+    if kind is str:
+        return visit(Place(field, key), value)
+    if kind is dict:
+        return visit_object(value, field, visit)
+    if kind is list:
+        return [_visit_value(item, f"{field}[{place}]", key, visit) for place, item in enumerate(value)]
+    if kind is int and (value >= SMALLEST_NUMBER_SEARCHED or kind_by_key(key, value)):
+        text = str(value)
+        new = visit(Place(field, key), text)
+        return value if new == text else new
+    return value
+
+
+def _unused(result: dict[str, Any], value: dict[str, Any], key: str, new_key: str) -> str:
+    """Two keys that become one placeholder stay two."""
+    if new_key == key or (new_key not in result and new_key not in value):
+        return new_key
+    number = 2
+    while (numbered := f"{new_key} {number}") in result or numbered in value:
+        number += 1
+    return numbered

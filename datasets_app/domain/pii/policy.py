@@ -1,0 +1,136 @@
+"""What is to be scrubbed, and how: the choices of one run, as a value that can be kept."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, NamedTuple, Self
+
+from datasets_app.domain.pii.detector import KINDS
+
+PLACEHOLDER_STYLES = ("plain", "numbered")
+# A value that stands under a key such as user_id, of no class of its own.
+ID = "ID"
+MOST_FUZZ_SECONDS = 10 * 366 * 86_400
+
+_LABEL = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
+_WORDS = {
+    "EMAIL": "e-mail addresses",
+    "PHONE": "telephone numbers",
+    "SSN": "social security numbers",
+    "CREDIT_CARD": "card numbers",
+    "IP": "IP addresses",
+    "NAME": "names of people",
+    "CREDENTIAL": "credentials",
+    "PATH": "file-system paths",
+    "HOST": "internal host names",
+}
+
+
+class PolicyError(ValueError):
+    """What is wrong with the choices made, as a sentence for whoever made them."""
+
+
+class MissedMark(NamedTuple):
+    """A value that a person marked as missed, told only by its keyed digest.
+
+    ``length`` is that of the value's words joined by single spaces.
+    """
+
+    kind: str
+    digest: str
+    words: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The choices of one scrub. Nothing in it is secret, and no value of a person stands in it."""
+
+    kinds: tuple[str, ...] = KINDS
+    patterns: tuple[tuple[str, str], ...] = ()
+    placeholders: str = "plain"
+    allow: tuple[str, ...] = ()
+    missed: tuple[MissedMark, ...] = ()
+    name_models: tuple[str, ...] = ("builtin",)
+    hash_session_ids: bool = False
+    fuzz_seconds: int = 0
+    drop_timestamps: bool = False
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for kind in self.kinds:
+            if kind not in KINDS:
+                raise PolicyError(f"There is no class {kind!r}; choose among {', '.join(class_names())}.")
+        for label, _ in self.patterns:
+            check_label(label)
+        if self.placeholders not in PLACEHOLDER_STYLES:
+            raise PolicyError(f"Placeholders are plain or numbered, not {self.placeholders!r}.")
+        if not 0 <= self.fuzz_seconds <= MOST_FUZZ_SECONDS:
+            raise PolicyError(f"Timestamps can be moved by 0 to {MOST_FUZZ_SECONDS:,} seconds.")
+        if self.fuzz_seconds and self.drop_timestamps:
+            raise PolicyError("Timestamps are either moved or dropped; choose one of the two.")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Every word that may stand in a placeholder of this run."""
+        return (*KINDS, ID, *(label for label, _ in self.patterns))
+
+    def as_json(self) -> dict[str, Any]:
+        """For a job's row."""
+        return asdict(self) | {"missed": [mark._asdict() for mark in self.missed]}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        known = {item.name for item in fields(cls)}
+        given: dict[str, Any] = {
+            key: tuple(item) if isinstance(item, list) else item for key, item in value.items()
+        }
+        given = {key: item for key, item in given.items() if key in known}
+        given["patterns"] = tuple((label, regex) for label, regex in given.get("patterns", ()))
+        given["missed"] = tuple(MissedMark(**mark) for mark in given.get("missed", ()))
+        return cls(**given)
+
+    def with_marks(self, allow: Iterable[str], missed: Iterable[MissedMark]) -> Self:
+        """This policy, and what people have marked since."""
+        allowed = tuple(dict.fromkeys((*self.allow, *allow)))
+        return replace(self, allow=allowed, missed=tuple(dict.fromkeys((*self.missed, *missed))))
+
+    def as_words(self) -> list[str]:
+        """What a run under this policy does, for a metadata file's ``anonymization``."""
+        said = [_WORDS[kind] for kind in KINDS if kind in self.kinds]
+        said += [f"values of the pattern {label}" for label, _ in self.patterns]
+        done = [f"{', '.join(said)} replaced by placeholders"] if said else []
+        if self.hash_session_ids:
+            done.append("session ids replaced by keyed hashes (HMAC-SHA-256)")
+        if self.fuzz_seconds:
+            done.append(f"timestamps moved by up to {self.fuzz_seconds} seconds, one offset a session")
+        if self.drop_timestamps:
+            done.append("timestamps removed")
+        return done
+
+
+def class_names() -> list[str]:
+    """The classes as a command line names them."""
+    return [kind.lower() for kind in KINDS]
+
+
+def kinds_named(text: str) -> tuple[str, ...]:
+    """``email|phone`` (or with commas) → classes. Raises :class:`PolicyError` for what is none."""
+    wanted = [name.strip() for name in re.split(r"[|,]", text) if name.strip()]
+    if not wanted:
+        raise PolicyError(f"Name at least one class: {', '.join(class_names())}.")
+    for name in wanted:
+        if name.upper().replace("-", "_") not in KINDS:
+            raise PolicyError(f"There is no class {name!r}; choose among {', '.join(class_names())}.")
+    chosen = {name.upper().replace("-", "_") for name in wanted}
+    return tuple(kind for kind in KINDS if kind in chosen)
+
+
+def check_label(label: str) -> None:
+    if not _LABEL.fullmatch(label):
+        raise PolicyError(
+            f"{label!r} can't be the label of a pattern: capital letters, digits and underscores, "
+            "beginning with a letter, at most 40."
+        )
+    if label in (*KINDS, ID):
+        raise PolicyError(f"{label} is a class already; give the pattern another label.")

@@ -1,0 +1,76 @@
+"""A value found once is found throughout its session: in other turns, other letter case, other fields."""
+
+import re
+from collections.abc import Iterator
+
+from datasets_app.domain.pii.detector import CREDENTIAL, CREDIT_CARD, NAME, PHONE, SSN, Match
+from datasets_app.domain.pii.gazetteer import facts
+from datasets_app.domain.pii.policy import ID
+
+_DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN})
+_NAME_WORD = re.compile(r"[^\W\d_]{3,}")
+_NOT_DIGITS = re.compile(r"[^0-9]+")
+_RUN = re.compile(r"\d[\d ().\-/]*\d")
+FEWEST_DIGITS = 7
+SHORTEST_VALUE = 4
+SCORE = 0.9
+
+
+class Known:
+    """The values found in one session so far."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, str] = {}
+        self._digits: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._words or self._digits)
+
+    def add(self, kind: str, value: str) -> None:
+        if kind in _DIGIT_KINDS:
+            digits = _NOT_DIGITS.sub("", value)
+            if len(digits) >= FEWEST_DIGITS:
+                self._digits[digits] = kind
+        elif kind == NAME:
+            for word in _NAME_WORD.findall(value):
+                if facts(word).common == 0:
+                    self._words.setdefault(word.lower(), NAME)
+            if " " in value and any(facts(word).common < 2 for word in _NAME_WORD.findall(value)):
+                self._words.setdefault(value.lower(), NAME)
+        elif len(value) >= SHORTEST_VALUE and _tells_itself(kind, value):
+            self._words.setdefault(value.lower(), kind)
+
+    def occurrences(self, text: str) -> Iterator[Match]:
+        lower = text.lower()
+        if len(lower) != len(text):
+            # A letter whose small form is two characters: the offsets would not be right.
+            lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+        for word, kind in self._words.items():
+            at = lower.find(word)
+            while at >= 0:
+                end = at + len(word)
+                if _stands_alone(lower, at, end):
+                    yield Match(kind, at, end, SCORE)
+                at = lower.find(word, end)
+        if self._digits:
+            yield from self._numbers(text)
+
+    def _numbers(self, text: str) -> Iterator[Match]:
+        for run in _RUN.finditer(text):
+            digits = _NOT_DIGITS.sub("", run[0])
+            for known, kind in self._digits.items():
+                if len(digits) >= FEWEST_DIGITS and (digits.endswith(known) or known.endswith(digits)):
+                    yield Match(kind, run.start(), run.end(), SCORE)
+                    break
+
+
+def _tells_itself(kind: str, value: str) -> bool:
+    """A password may be a word of the language, an id a small number: elsewhere they mean nothing."""
+    if kind == CREDENTIAL:
+        return len(value) >= 12 or not value.isalpha()
+    return kind != ID or (len(value) >= 6 and any(map(str.isdigit, value)))
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    before, after = text[start - 1] if start else " ", text[end] if end < len(text) else " "
+    return not ((before.isalnum() and text[start].isalnum()) or (after.isalnum() and text[end - 1].isalnum()))

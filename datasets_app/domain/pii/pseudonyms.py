@@ -1,0 +1,66 @@
+"""The words that stand in for values: ``[NAME]``, or ``[NAME_1]`` and ``[NAME_2]`` for two people."""
+
+import re
+from collections.abc import Iterable
+
+from datasets_app.domain.pii.detector import CREDIT_CARD, NAME, PHONE, SSN
+from datasets_app.domain.pii.folding import fold
+
+_DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN})
+_NOT_DIGITS = re.compile(r"[^0-9]+")
+_WORD = re.compile(r"\w+")
+_POSSESSIVE = re.compile(r"['’]s\b")
+
+
+def placeholder_pattern(labels: Iterable[str]) -> re.Pattern[str]:
+    """Matches every placeholder of these labels, numbered ones too; group 1 is label, 2 the number."""
+    words = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
+    return re.compile(rf"\[({words})(?:_([1-9]\d{{0,8}}))?\]")
+
+
+def plain(kind: str) -> str:
+    return f"[{kind}]"
+
+
+class Pseudonyms:
+    """The numbered placeholders of one session: one value, one number.
+
+    A value is the same in any letter case and with other signs between its digits. A person is the
+    same by part of the name: Ana and Ana Silva are one, until an Ana Lopez is mentioned too.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[str, int] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._people: list[tuple[set[str], int]] = []
+
+    def reserve(self, kind: str, number: int) -> None:
+        """A number that stands in the session already is somebody else's."""
+        self._last[kind] = max(number, self._last.get(kind, 0))
+
+    def placeholder(self, kind: str, value: str) -> str:
+        number = self._person(value) if kind == NAME else self._value(kind, value)
+        return f"[{kind}_{number}]"
+
+    def _value(self, kind: str, value: str) -> int:
+        same = fold(value).casefold()
+        if kind in _DIGIT_KINDS:
+            same = _NOT_DIGITS.sub("", same) or same
+        return self._numbers.setdefault((kind, same), 0) or self._new(kind, (kind, same))
+
+    def _new(self, kind: str, key: tuple[str, str]) -> int:
+        self._numbers[key] = self._last[kind] = self._last.get(kind, 0) + 1
+        return self._numbers[key]
+
+    def _person(self, value: str) -> int:
+        words = set(_WORD.findall(_POSSESSIVE.sub("", fold(value).casefold()))) or {value}
+        # The person last mentioned is the likeliest to be meant.
+        for place in range(len(self._people) - 1, -1, -1):
+            known, number = self._people[place]
+            if words <= known or known <= words:
+                self._people.append((known | words, number))
+                del self._people[place]
+                return number
+        number = self._last[NAME] = self._last.get(NAME, 0) + 1
+        self._people.append((words, number))
+        return number

@@ -1,0 +1,325 @@
+"""Scrubbing whole sessions: every field, the conversation as context, placeholders, and twice over."""
+
+import hmac
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datasets_app.domain.pii.marks import missed_mark
+from datasets_app.domain.pii.policy import Policy, PolicyError, kinds_named
+from datasets_app.domain.pii.scrubber import ScrubbedSession, Scrubber, SessionTexts
+from datasets_app.domain.records import TurnRecord
+
+KEY = b"a key for tests, of no other worth"
+PLAIN = Policy()
+NUMBERED = Policy(placeholders="numbered")
+
+
+def conversation(*texts: str, session_id: str = "s-1", **fields: Any) -> SessionTexts:
+    """User and assistant in turns; ``fields`` stand on the first turn."""
+    turns = []
+    for number, text in enumerate(texts):
+        role = "assistant" if number % 2 else "user"
+        turns.append(TurnRecord(session_id, number + 1, role, text, []))
+    return SessionTexts([turns[0]._replace(**fields), *turns[1:]])
+
+
+def scrubbed(session: SessionTexts, policy: Policy = PLAIN, **options: Any) -> ScrubbedSession:
+    return Scrubber(policy, key=KEY, **options).scrub([session])[0]
+
+
+def texts(session: SessionTexts, policy: Policy = PLAIN, **options: Any) -> list[str]:
+    return [turn.text for turn in scrubbed(session, policy, **options).turns]
+
+
+def everything(result: ScrubbedSession) -> str:
+    return json.dumps([result.session_id, result.turns, result.beside, result.findings], ensure_ascii=False)
+
+
+# --- every field -------------------------------------------------------------------------------
+
+
+def test_values_are_found_in_text_tags_metadata_and_unknown_keys_by_value_and_by_key() -> None:
+    session = conversation(
+        "write to jane.doe@acme.com",
+        tags=["scenario:support", "from:jane.doe@acme.com"],
+        metadata={"jane.doe@acme.com": {"last": ["call 555-123-4567"]}, "model": "m-2", "temperature": 0.5},
+        extra={"notes": "jane.doe@acme.com again", "user_id": 4711, "n": 12},
+    )
+    turn = scrubbed(session).turns[0]
+    assert turn.text == "write to [EMAIL]"
+    assert turn.tags == ["scenario:support", "from:[EMAIL]"]
+    assert turn.metadata == {"[EMAIL]": {"last": ["call [PHONE]"]}, "model": "m-2", "temperature": 0.5}
+    assert turn.extra == {"notes": "[EMAIL] again", "user_id": "[ID]", "n": 12}
+
+
+def test_two_keys_that_become_one_placeholder_both_stay() -> None:
+    session = conversation("hi", metadata={"a@acme.com": 1, "b@acme.com": 2, "[EMAIL]": 3})
+    metadata = scrubbed(session).turns[0].metadata
+    assert metadata is not None
+    assert sorted(metadata.values()) == [1, 2, 3]
+    assert "acme" not in json.dumps(metadata)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("user_id", "u-1", "[ID]"),
+        ("userId", 7, "[ID]"),
+        ("Email", "someone", "[EMAIL]"),
+        ("client_ip", "10.1.2.3", "[IP]"),
+        ("first_name", "Ana", "[NAME]"),
+        ("password", "sesame", "[CREDENTIAL]"),
+        ("phone", "5551234567", "[PHONE]"),
+        ("phone", 5551234567, "[PHONE]"),
+        ("max_tokens", 512, 512),
+        ("pin", 3, 3),
+        ("user_id", None, None),
+        ("model", "claude-3-opus", "claude-3-opus"),
+    ],
+)
+def test_keys_that_identify_people(key: str, value: Any, expected: Any) -> None:
+    session = conversation("hi", metadata={key: value})
+    assert scrubbed(session).turns[0].metadata == {key: expected}
+
+
+def test_what_belongs_to_a_session_from_elsewhere_is_scrubbed_with_it() -> None:
+    session = conversation("I'm Zebulon Fonseca")._replace(
+        beside=[{"turn_index": 1, "notes": "zebulon was polite", "label": 1}]
+    )
+    result = scrubbed(session)
+    assert result.beside == [{"turn_index": 1, "notes": "[NAME] was polite", "label": 1}]
+    assert [found.turn_index for found in result.findings] == [1, 1]
+
+
+def test_only_the_classes_asked_for_are_replaced() -> None:
+    session = conversation("jane.doe@acme.com or 555-123-4567", metadata={"user_id": 3, "email": "x"})
+    result = scrubbed(session, Policy(kinds=("EMAIL",)))
+    assert result.turns[0].text == "[EMAIL] or 555-123-4567"
+    assert result.turns[0].metadata == {"user_id": 3, "email": "[EMAIL]"}
+
+
+def test_custom_patterns_have_their_label() -> None:
+    policy = Policy(patterns=(("EMPLOYEE", r"\bE-\d{4}\b"),))
+    assert texts(conversation("badge E-4711, not E-47"), policy) == ["badge [EMPLOYEE], not E-47"]
+
+
+# --- the conversation as context ---------------------------------------------------------------
+
+
+def test_the_answer_to_a_question_for_a_name_is_one() -> None:
+    said = texts(conversation("hi", "May I have your name, please?", "kavisri", "Thanks kavisri!"))
+    assert said[2:] == ["[NAME]", "Thanks [NAME]!"]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "expected"),
+    [
+        ("What is your full name?", "yes its brzwik kolo", "yes its [NAME]"),
+        ("Please share the names of the passengers.", "ravvi and suggi", "[NAME] and [NAME]"),
+        ("What's the best phone number to reach you?", "9845012345", "[PHONE]"),
+        ("Can you confirm your mobile number?", "sure, 98450 12345", "sure, [PHONE]"),
+        ("Please give the card number.", "1234 5678 1234 5678", "[CREDIT_CARD]"),
+        ("What are the last four digits of your social security number?", "4821", "[SSN]"),
+        ("Could you tell me your e-mail?", "kavigmailcom", "[EMAIL]"),
+        ("Please type your current password.", "sesame77", "[CREDENTIAL]"),
+        ("What is the order number?", "9845012345", "9845012345"),
+        ("May I have your name?", "why do you need it", "why do you need it"),
+        ("May I have your name?", "no thanks", "no thanks"),
+        ("What is the name of the restaurant?", "zorblax", "zorblax"),
+        ("Anything else?", "zorblax", "zorblax"),
+    ],
+)
+def test_answers(question: str, answer: str, expected: str) -> None:
+    assert texts(conversation("hi", question, answer))[2] == expected
+
+
+def test_a_value_found_once_is_found_throughout_its_session() -> None:
+    session = conversation(
+        "my name is Zebulon Fonseca, 555-123-4567, see db7.corp.internal",
+        "ok zebulon, I call 5551234567",
+        "FONSECA, yes; DB7.CORP.INTERNAL is down",
+    )
+    assert texts(session)[1:] == ["ok [NAME], I call [PHONE]", "[NAME], yes; [HOST] is down"]
+
+
+def test_a_value_is_not_carried_into_another_session() -> None:
+    one = conversation("hi", "your name?", "qwrtzu", session_id="a")
+    other = conversation("qwrtzu is a word here", session_id="b")
+    results = Scrubber(PLAIN, key=KEY).scrub([one, other])
+    assert results[1].turns == other.turns
+
+
+# --- what stays --------------------------------------------------------------------------------
+
+
+def test_the_allow_list_and_personas_are_no_people() -> None:
+    session = conversation("I'm Zebulon, write to help@acme.com or Aria Nova")
+    policy = Policy(allow=("HELP@acme.com", "zebulon"))
+    assert texts(session, policy, persona_words=["Aria Nova"]) == [session.turns[0].text]
+
+
+def test_placeholders_in_the_input_are_left_alone() -> None:
+    text = "I am [NAME_2], mail [EMAIL], key [CREDENTIAL], on [HOST] and [EMPLOYEE]"
+    session = conversation(text, "your name?", "[NAME_2]")
+    policy = Policy(placeholders="numbered", patterns=(("EMPLOYEE", "E[0-9]"),))
+    assert scrubbed(session, policy).turns == session.turns
+
+
+def test_a_turn_without_findings_is_the_very_same_record() -> None:
+    session = conversation("nothing to see", "indeed", metadata={"model": "m"})
+    result = scrubbed(session)
+    assert result.changed == []
+    assert all(new is old for new, old in zip(result.turns, session.turns, strict=True))
+
+
+# --- placeholders ------------------------------------------------------------------------------
+
+
+def test_numbered_placeholders_keep_people_apart() -> None:
+    session = conversation(
+        "I'm Zebulon Fonseca and my wife is Marguerite Fonseca-Diaz",
+        "Hello Zebulon!",
+        "MARGUERITE here, a@acme.com, A@ACME.COM, b@acme.com",
+    )
+    said = texts(session, NUMBERED)
+    assert said[1:] == ["Hello [NAME_1]!", "[NAME_2] here, [EMAIL_1], [EMAIL_1], [EMAIL_2]"]
+
+
+def test_numbers_in_the_input_are_somebody_elses() -> None:
+    assert texts(conversation("[EMAIL_4] or a@acme.com"), NUMBERED) == ["[EMAIL_4] or [EMAIL_5]"]
+
+
+# --- session ids -------------------------------------------------------------------------------
+
+
+def test_session_ids_become_keyed_hashes_wherever_the_session_repeats_them() -> None:
+    session = conversation("see chat-20991 please", session_id="chat-20991", extra={"thread": "chat-20991"})
+    result = scrubbed(session, Policy(hash_session_ids=True))
+    expected = hmac.new(KEY, b"chat-20991", "sha256").hexdigest()
+    assert result.session_id == result.turns[0].session_id == expected
+    assert result.turns[0].text == f"see {expected} please"
+    assert result.turns[0].extra == {"thread": expected}
+    again = SessionTexts(result.turns, result.beside, result.id_hashed)
+    assert scrubbed(again, Policy(hash_session_ids=True)).turns == result.turns
+
+
+def test_an_id_that_holds_a_value_is_hashed_in_any_case() -> None:
+    result = scrubbed(conversation("hi", session_id="chat with jane.doe@acme.com"))
+    assert len(result.session_id) == 64
+    assert result.id_hashed
+    assert "acme" not in everything(result)
+
+
+# --- marks -------------------------------------------------------------------------------------
+
+
+def test_a_value_marked_as_missed_is_found_by_its_digest_alone() -> None:
+    mark = missed_mark("NAME", "Blue-Falcon 7", KEY)
+    assert mark is not None
+    policy = PLAIN.with_marks([], [mark])
+    assert "falcon" not in json.dumps(policy.as_json()).lower()
+    assert Policy.from_json(json.loads(json.dumps(policy.as_json()))) == policy
+    assert texts(conversation("ask blue falcon 7 now"), policy) == ["ask [NAME] now"]
+
+
+# --- policies ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"kinds": ("EMAILS",)},
+        {"placeholders": "stars"},
+        {"fuzz_seconds": -1},
+        {"fuzz_seconds": 5, "drop_timestamps": True},
+        {"patterns": (("email", "a"),)},
+        {"patterns": (("EMAIL", "a"),)},
+    ],
+)
+def test_policies_that_mean_nothing_are_refused(choices: dict[str, Any]) -> None:
+    with pytest.raises(PolicyError):
+        Policy(**choices)
+
+
+def test_classes_by_name() -> None:
+    assert kinds_named("phone|email") == ("EMAIL", "PHONE")
+    with pytest.raises(PolicyError, match="choose among"):
+        kinds_named("email|fone")
+
+
+# --- properties --------------------------------------------------------------------------------
+
+fragments = st.sampled_from(
+    [
+        "jane@acme.com",
+        "ｊａｎｅ＠ａｃｍｅ．ｃｏｍ",
+        "555-123-4567",
+        "٥٥٥-١٢٣-٤٥٦٧",
+        "my name is Zebulon",
+        "Fonseca",
+        "[NAME]",
+        "[EMAIL_3]",
+        "password: hunter2!",
+        "/home/jane/x",
+        "db1.corp.internal",
+        "10.20.30.40",
+        "👩‍👩‍👧",
+        "e\u0301",
+        "שלום",
+        "\u200b",
+        "İ",
+        "what is your name?",
+        "kolo",
+        "4111 1111 1111 1111",
+        " ",
+        "\n",
+        "ok",
+        "[",
+        "]",
+        "456-78-9012",
+        "and",
+        ",",
+        "ghp_" + "a1B2" * 9,
+    ]
+)
+strings = st.lists(fragments | st.text(max_size=6), max_size=6).map(" ".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(strings, min_size=1, max_size=4),
+    st.dictionaries(strings, strings | st.integers(0, 10**12), max_size=2),
+    st.sampled_from(["plain", "numbered"]),
+)
+def test_scrubbing_twice_changes_nothing_more(
+    said: list[str], metadata: dict[str, Any], placeholders: str
+) -> None:
+    scrubber = Scrubber(Policy(placeholders=placeholders), key=KEY)
+    session = conversation(*said, metadata=metadata)
+    once = scrubber.scrub([session])[0]
+    assert not scrubber.remaining([SessionTexts(once.turns)])
+    again = scrubber.scrub([SessionTexts(once.turns, once.beside, once.id_hashed)])[0]
+    assert again.turns == once.turns
+    assert not again.findings
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(strings, min_size=1, max_size=3), st.sampled_from(["plain", "numbered"]))
+def test_places_are_right_in_the_old_text_and_in_the_new(said: list[str], placeholders: str) -> None:
+    session = conversation(*said)
+    result = scrubbed(session, Policy(placeholders=placeholders))
+    for old, new in zip(session.turns, result.turns, strict=True):
+        found = [item for item in result.findings if item.turn_index == old.turn_index]
+        rebuilt, at = [], 0
+        for item in found:
+            rebuilt.append(old.text[at : item.start])
+            word = new.text[item.new_start : item.new_start + item.new_length]
+            assert word.startswith(f"[{item.kind}")
+            assert word.endswith("]")
+            rebuilt.append(word)
+            at = item.start + item.length
+        assert "".join([*rebuilt, old.text[at:]]) == new.text

@@ -129,8 +129,8 @@ def test_the_answer_to_a_question_for_a_name_is_one() -> None:
         ("What is the order number?", "9845012345", "9845012345"),
         ("May I have your name?", "why do you need it", "why do you need it"),
         ("May I have your name?", "no thanks", "no thanks"),
-        ("What is the name of the restaurant?", "zorblax", "zorblax"),
-        ("Anything else?", "zorblax", "zorblax"),
+        ("What is the name of the restaurant?", "the blue door", "the blue door"),
+        ("Anything else?", "pepperoni", "pepperoni"),
     ],
 )
 def test_answers(question: str, answer: str, expected: str) -> None:

@@ -1,11 +1,13 @@
 """Every detector of a policy over many strings at once, each distinct string looked at once."""
 
+import re
 from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
 from datasets_app.domain.pii.custom_patterns import CustomPatterns
 from datasets_app.domain.pii.detector import NAME, Detector, Match
+from datasets_app.domain.pii.gazetteer import facts
 from datasets_app.domain.pii.marks import MissedValues
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.rules import RuleDetector
@@ -14,8 +16,11 @@ from datasets_app.domain.pii.rules import RuleDetector
 LONGEST_REMEMBERED = 300
 MOST_REMEMBERED = 50_000
 LONGEST_VALUE_WITH_KEY = 100
+SHORTEST_CODE = 16
 
 # Signs that join words in tags and ids: jane_fonseca, agent:maria.
+_PLAIN_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
+_WORD = re.compile(r"[^\W\d_]+")
 _JOINING = str.maketrans("_-.:/=+", "       ")
 
 
@@ -61,13 +66,13 @@ class Detection:
             return by_rules
         names = self._names.find_many([item.text if item.is_text else _spaced(item.text) for item in asked])
         return [
-            rules + (found if item.is_text else _full_names(found, item.text))
+            rules + _not_in_codes(found if item.is_text else _full_names(found, item.text), item.text)
             for item, rules, found in zip(asked, by_rules, names, strict=True)
         ]
 
     def _by_rules(self, item: Asked) -> list[Match]:
         found = list(chain.from_iterable(detector.find(item.text) for detector in self._rules))
-        if not found and item.key and len(item.text) <= LONGEST_VALUE_WITH_KEY:
+        if not found and _PLAIN_KEY.fullmatch(item.key) and len(item.text) <= LONGEST_VALUE_WITH_KEY:
             # {"phone": "5551234567"}: the key says what the bare number is.
             said = f"{item.key.replace('_', ' ')}: "
             shift = len(said)
@@ -85,5 +90,29 @@ def _spaced(text: str) -> str:
 
 
 def _full_names(found: list[Match], text: str) -> list[Match]:
-    """In a tag or an id one word is as likely a product (claude-3, jordan): two are a person."""
-    return [match for match in found if " " in text or not text[match.start : match.end].isalpha()]
+    """In a tag or an id one word may be a product (claude-3); a known first and last name are a person."""
+    return [match for match in found if _is_full_name(text[match.start : match.end])]
+
+
+def _is_full_name(value: str) -> bool:
+    known = [facts(word) for word in _WORD.findall(value)]
+    return (
+        len(known) > 1
+        and all(word.first + word.last and word.common < 2 for word in known)
+        and any(word.common == 0 for word in known)
+    )
+
+
+def _not_in_codes(found: list[Match], text: str) -> list[Match]:
+    """Letters within a digest or a serial number spell nobody's name."""
+    return [match for match in found if not _is_in_code(text, match)]
+
+
+def _is_in_code(text: str, match: Match) -> bool:
+    start, end = match.start, match.end
+    while start and text[start - 1].isalnum():
+        start -= 1
+    while end < len(text) and text[end].isalnum():
+        end += 1
+    run = text[start:end]
+    return len(run) >= SHORTEST_CODE and len(run) > match.end - match.start and any(map(str.isdigit, run))

@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from alignmenter_site import env, logs, secret_key
+from alignmenter_site import env, hash_key, logs, secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("ALIGNMENTER_VAR_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
@@ -158,6 +158,9 @@ LOGGING = logs.configuration(env.text("LOG_LEVEL", "INFO").upper())
 MAX_LINE_BYTES = env.integer("ALIGNMENTER_MAX_LINE_BYTES", 16 << 20, at_least=1024)
 MAX_UNPACKED_BYTES = env.integer("ALIGNMENTER_MAX_UNPACKED_BYTES", 20 << 30, at_least=1024)
 EXPORT_LINK_DAYS = env.integer("ALIGNMENTER_EXPORT_LINK_DAYS", 7, at_least=1)
+# Installed name models, by name or folder; "builtin" is the one that comes with the application.
+NAME_MODELS = env.words("ALIGNMENTER_NAME_MODELS", ["builtin"])
+hash_key.given_key()  # one that can't be used stops the start
 
 IMPORT_EXPORT_USE_TRANSACTIONS = True
 

@@ -1,0 +1,39 @@
+"""Session ids as keyed hashes: the same id gives the same hash, and no one guesses it back.
+
+Without the key a hash tells nothing, however few ids there may be; so the key is never written anywhere
+beside the hashes. Which key it was is told by its fingerprint.
+"""
+
+import hmac
+import re
+from collections.abc import Iterable
+
+FINGERPRINT_CHARACTERS = 8
+# No session id holds a NUL, so a fingerprint is never part of the hash of an id.
+_FINGERPRINT_OF = b"\0fingerprint"
+_STATED = "session ids hashed with the key of fingerprint "
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+def hashed(session_id: str, key: bytes) -> str:
+    """HMAC-SHA-256 of the id's UTF-8 under ``key``, in hex: 64 characters."""
+    return hmac.new(key, session_id.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
+
+
+def looks_hashed(session_id: str) -> bool:
+    return _HASH.fullmatch(session_id) is not None
+
+
+def fingerprint(key: bytes) -> str:
+    """Eight hex characters that tell keys apart and give nothing away of them."""
+    return hmac.new(key, _FINGERPRINT_OF, "sha256").hexdigest()[:FINGERPRINT_CHARACTERS]
+
+
+def stated(key: bytes) -> str:
+    """How a metadata file's ``anonymization`` says which key the ids were hashed with."""
+    return f"{_STATED}{fingerprint(key)}"
+
+
+def is_stated(key: bytes, anonymization: Iterable[str]) -> bool:
+    """Whether ``anonymization`` says that the ids were hashed with this very key."""
+    return stated(key) in anonymization

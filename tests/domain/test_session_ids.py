@@ -1,0 +1,113 @@
+"""Keyed hashes of session ids, and the key they are made with."""
+
+import hashlib
+import hmac
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from alignmenter_site import env, hash_key
+from datasets_app.domain.pii.session_ids import fingerprint, hashed, is_stated, looks_hashed, stated
+from tests.conftest import PROJECT
+from tests.strategies import names
+
+KEY = b"a key of thirty-two characters.."
+
+
+@given(names)
+def test_a_hash_is_the_plain_hmac_that_anyone_with_the_key_computes(session_id: str) -> None:
+    expected = hmac.new(KEY, session_id.encode(), "sha256").hexdigest()
+    assert hashed(session_id, KEY) == expected
+    assert looks_hashed(expected)
+    assert hashed(session_id, KEY + b".") != expected
+    assert hashlib.sha256(session_id.encode()).hexdigest() != expected
+
+
+def test_known_values_stay_what_they_are() -> None:
+    assert hashed("call-1", KEY) == "c70e197b8c2304d8f14ee1edd65f40836cf704af92bedb52bd129e12d3eca35a"
+    assert fingerprint(KEY) == "c7feed00"
+
+
+def test_the_fingerprint_tells_keys_apart_and_is_no_part_of_them() -> None:
+    prints = {fingerprint(f"{KEY!r}{number}".encode()) for number in range(1000)}
+    assert len(prints) == 1000
+    assert fingerprint(KEY) not in KEY.hex()
+    assert hashlib.sha256(KEY).hexdigest()[:8] != fingerprint(KEY)
+
+
+def test_what_was_stated_is_recognised_for_this_key_only() -> None:
+    words = ["e-mail addresses replaced by placeholders", stated(KEY)]
+    assert is_stated(KEY, words)
+    assert not is_stated(KEY + b".", words)
+    assert not is_stated(KEY, ["session ids replaced by keyed hashes (HMAC-SHA-256)"])
+
+
+# --- the installation's key ---------------------------------------------------------------------
+
+
+def test_the_key_of_the_environment_is_used_as_its_utf8_bytes(monkeypatch: Any) -> None:
+    monkeypatch.setenv("ALIGNMENTER_HASH_KEY", " eins zwei drei vier fünf sechs sieben ")
+    assert hash_key.hash_key() == "eins zwei drei vier fünf sechs sieben".encode()
+
+
+@pytest.mark.parametrize("given", ["x", "x" * 31])
+def test_a_short_key_is_refused_with_what_to_do(monkeypatch: Any, given: str) -> None:
+    monkeypatch.setenv("ALIGNMENTER_HASH_KEY", given)
+    with pytest.raises(env.ImproperEnvironment, match="at least 32 characters, got") as refused:
+        hash_key.hash_key()
+    assert given * 2 not in str(refused.value)
+
+
+def test_a_short_key_stops_the_start() -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=PROJECT,
+        env=os.environ | {"ALIGNMENTER_HASH_KEY": "short"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "ALIGNMENTER_HASH_KEY must have at least 32 characters, got 5" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_else_one_is_generated_once_for_its_owner_only(
+    monkeypatch: Any, settings: Any, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("ALIGNMENTER_HASH_KEY", raising=False)
+    settings.VAR_DIR = tmp_path / "var"
+    key = hash_key.hash_key()
+    path = tmp_path / "var" / "hash_key"
+    assert hash_key.hash_key() == key == path.read_bytes()
+    assert len(key) > 64
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_processes_that_start_at_once_have_the_same_key(tmp_path: Path) -> None:
+    program = (
+        "import django; django.setup()\nfrom alignmenter_site.hash_key import hash_key\n"
+        "print(hash_key().decode())"
+    )
+    settings = {"DJANGO_SETTINGS_MODULE": "alignmenter_site.settings", "ALIGNMENTER_VAR_DIR": str(tmp_path)}
+    # No server answers here: nothing of this needs one.
+    nowhere = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1"}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", program],
+            cwd=PROJECT,
+            env=os.environ | settings | nowhere,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    keys = {process.communicate(timeout=60)[0].strip() for process in running}
+    assert keys == {(tmp_path / "hash_key").read_text()}

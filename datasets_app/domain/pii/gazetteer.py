@@ -1,0 +1,69 @@
+"""Which words are known as first names, as last names and as ordinary words.
+
+The list is packaged beside the weights of the name model, sorted, one word a line, and is searched
+where it lies: a dictionary of a hundred thousand words would cost each process ten times the memory.
+"""
+
+import unicodedata
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+PATH = Path(__file__).parent / "name_model" / "gazetteer.txt"
+
+
+class WordFacts(NamedTuple):
+    """What is known of a word: 0 is nothing, 1 seen, 2 frequent."""
+
+    first: int
+    last: int
+    common: int
+
+
+UNKNOWN = WordFacts(0, 0, 0)
+
+
+@lru_cache(maxsize=1 << 15)
+def facts(word: str) -> WordFacts:
+    """Of a word in any case; full-width letters count as plain, and accents may be left out."""
+    plain = folded(word)
+    found = _look_up(plain)
+    if found is UNKNOWN and not plain.isascii():
+        found = _look_up(without_accents(plain))
+    return found
+
+
+def folded(word: str) -> str:
+    """``word`` in lower case, with compatibility forms (full-width, ligatures) as plain letters."""
+    if word.isascii():
+        return word.lower()
+    return unicodedata.normalize("NFKC", word).lower()
+
+
+def without_accents(word: str) -> str:
+    """``word`` without accents and characters that have no width: José and Jose are one name."""
+    parts = unicodedata.normalize("NFKD", word)
+    return "".join(part for part in parts if unicodedata.category(part) not in ("Mn", "Cf"))
+
+
+def _look_up(word: str) -> WordFacts:
+    """Binary search in the lines ``word 210``; their order is that of their bytes."""
+    table, wanted = _table(), word.encode("utf-8", "surrogatepass")
+    low, high = 0, len(table)
+    while low < high:
+        middle = (low + high) // 2
+        start = table.rfind(b"\n", low, middle) + 1 or low
+        end = table.index(b"\n", middle)
+        there = table[start : end - 4]
+        if there == wanted:
+            return WordFacts(*(digit - 48 for digit in table[end - 3 : end]))
+        if there < wanted:
+            low = end + 1
+        else:
+            high = start
+    return UNKNOWN
+
+
+@cache
+def _table() -> bytes:
+    return PATH.read_bytes()

@@ -1,0 +1,100 @@
+"""A text as the name model reads it: its words, and what of a word the model sees.
+
+Our own division into words rather than a language's: it takes time in proportion to the text
+whatever the text is, loses no character, and cuts where a name may begin or end ("O'Brien's" is
+O, ', Brien, 's). The model sees no word itself unless it is an ordinary one: of all others only
+how they are written, begin and end, and whether they are known as names. So it has to judge a
+name it never met as it judges John.
+"""
+
+import re
+import zlib
+from functools import lru_cache
+
+from datasets_app.domain.pii.gazetteer import WordFacts, facts, folded
+
+_LETTERS = r"[^\W\d_]+(?:[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]+[^\W\d_]*)*"
+_WORDS = rf"{_LETTERS}|\d+|['’](?:s|t|re|ve|ll|d|m)(?!\w)|\s+|."
+_PLAIN = re.compile(_WORDS, re.DOTALL | re.IGNORECASE)
+# Addresses are one word each. Bounded, as every start of a word tries them.
+_WITH_ADDRESSES = re.compile(
+    rf"[\w.+-]{{1,64}}@[\w-]{{1,63}}\.[\w.-]{{1,190}}\w|\bhttps?://[^\s<>\"']{{1,2000}}|{_WORDS}",
+    re.DOTALL | re.IGNORECASE,
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+FEATURES = 8
+
+
+def pieces(text: str) -> list[str]:
+    """``text`` cut into words and what stands between; joined they are ``text`` again.
+
+    What is no character at all (half of a surrogate pair) comes out as a question mark.
+    """
+    if not text.isascii() and _SURROGATE.search(text):
+        text = _SURROGATE.sub("?", text)
+    pattern = _WITH_ADDRESSES if "@" in text or "://" in text else _PLAIN
+    return pattern.findall(text)
+
+
+def words(cut: list[str]) -> list[str]:
+    """Of the pieces of a text those that the model reads: all but single spaces after a word."""
+    return cut[:1] + [piece for piece in cut[1:] if piece != " "]
+
+
+def places(cut: list[str]) -> list[int]:
+    """For each of :func:`words` where in the text it starts."""
+    starts, place = [], 0
+    for number, piece in enumerate(cut):
+        if piece != " " or number == 0:
+            starts.append(place)
+        place += len(piece)
+    return starts
+
+
+@lru_cache(maxsize=1 << 15)
+def features(word: str, hidden: bool = False) -> tuple[int, ...]:
+    """What the model sees of ``word``, as numbers; ``hidden``: as if no list of names had it."""
+    known = facts(word)
+    if hidden:
+        known = WordFacts(0, 0, known.common)
+    plain = folded(word)
+    seen = (
+        _identity(plain, known),
+        plain[:1],
+        plain[:3],
+        plain[-2:],
+        plain[-3:],
+        plain[-4:],
+        _form(word),
+        f"{known.first}{known.last}{known.common}",
+    )
+    return tuple(
+        zlib.crc32(f"{place} {value}".encode("utf-8", "surrogatepass")) for place, value in enumerate(seen)
+    )
+
+
+def _identity(plain: str, known: WordFacts) -> str:
+    if plain.isspace():
+        return "\n" if "\n" in plain else " "
+    if plain.isdigit():
+        return "0" * min(len(plain), 6)
+    if "@" in plain[1:] or "://" in plain:
+        return "address"
+    if known.common or len(plain) == 1 or plain[0] in "'’":
+        return plain
+    return "?"
+
+
+def _form(word: str) -> str:
+    """Capitals, digits and length, as far as they tell names from other words."""
+    if word.islower():
+        case = "x"
+    elif word.istitle():
+        case = "Xx"
+    elif word.isupper():
+        case = "X"
+    elif word.isalpha():
+        case = "xX"
+    else:
+        case = "0" if word[0].isdigit() else word[0]
+    return f"{case}{min(len(word), 9)}{'' if word.isascii() else 'é'}"

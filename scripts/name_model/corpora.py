@@ -1,0 +1,77 @@
+"""The corpora that the name model learns from and is judged by, as texts with spans."""
+
+import gzip
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+NAME, PLACE, ORGANISATION, UNSURE = "NAME", "PLACE", "ORGANISATION", "UNSURE"
+_LABELS = {"PERSON": NAME, "NAME": NAME, "LOC": PLACE, "ORG": ORGANISATION}
+# The four domains of the MultiDoGO turns stand one after the other. These are the shares of the
+# file that one of them alone fills; what lies between is left out where a domain is left out.
+DOMAINS = {
+    "airline": (0.0, 0.262),
+    "fastfood": (0.262, 0.526),
+    "media": (0.526, 0.752),
+    "software": (0.752, 1.0),
+}
+
+
+class Span(NamedTuple):
+    start: int
+    end: int
+    label: str
+
+
+class Text(NamedTuple):
+    """A text, what is in it, and how much it counts in training."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+    weight: float = 1.0
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
+    with opened as file:
+        for line in file:
+            if line.strip():
+                yield json.loads(line)
+
+
+def texts(path: Path, weight: float = 1.0) -> list[Text]:
+    """A JSONL file of ``text`` and ``spans`` (``start``, ``end`` and ``label`` or ``type``)."""
+    return [Text(row["text"], tuple(_spans(row["spans"])), weight) for row in lines(path)]
+
+
+def _spans(spans: Iterable[dict[str, Any]]) -> Iterator[Span]:
+    for span in spans:
+        label = _LABELS.get(span.get("label") or span.get("type") or "")
+        if label:
+            yield Span(span["start"], span["end"], label)
+
+
+def domain(corpus: list[Text], name: str) -> range:
+    """Which of the MultiDoGO turns belong to a domain."""
+    low, high = DOMAINS[name]
+    return range(round(low * len(corpus)), round(high * len(corpus)))
+
+
+_CAPITALS = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
+
+
+def dialogues(path: Path, share: float, seed: int) -> list[Text]:
+    """Turns about restaurants, films and flights. Nobody marked people in them: capitalised words
+    within a sentence are left unsaid, all others are taken for ordinary."""
+    chosen = random.Random(seed)
+    found = []
+    for row in lines(path):
+        if chosen.random() < share:
+            text = row["text"]
+            found.append(
+                Text(text, tuple(Span(m.start(), m.end(), UNSURE) for m in _CAPITALS.finditer(text)))
+            )
+    return found

@@ -1,0 +1,88 @@
+"""The list of words known as first names, last names and ordinary words, made from the corpora."""
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from datasets_app.domain.pii.gazetteer import folded, without_accents
+from datasets_app.domain.pii.name_words import pieces
+from scripts.name_model.corpora import NAME, Text
+
+_BORNE_BY_MANY = {"first": 0.01, "last": 0.006}  # percent of the people of the census
+_MANY_LOCALES = 4
+_SHORTEST = 3
+# Lists of names written without their vowels make names of what are none ("Th", "Hm").
+_ROUGHLY_SPELT = ("ar_", "fa_", "he_", "th_", "bn_", "gu_", "mr_", "ne_", "or_", "si_", "ta_", "hi_")
+_ORDINARY, _COMMON = 3, 30  # how often a word is written, outside names and in lower case
+
+
+def build(names: Path, corpora: Iterable[Text]) -> str:
+    """Lines ``word 210`` (first name, last name, ordinary word), sorted by their bytes."""
+    with gzip.open(names, "rt", encoding="utf-8") as file:
+        pool = json.load(file)
+    first, last = _listed(pool, "first"), _listed(pool, "last")
+    inside, outside = _written(corpora)
+    for word, (as_first, as_last) in inside.items():
+        if as_first + as_last >= 2 and outside[word] < as_first + as_last and len(word) >= _SHORTEST:
+            part = first if as_first >= as_last else last
+            part.setdefault(word, 1)
+    found = {}
+    for word in {*first, *last, *(word for word, count in outside.items() if count >= _ORDINARY)}:
+        common = _commonness(outside[word], sum(inside.get(word, (0, 0))))
+        found[word] = (first.get(word, 0), last.get(word, 0), common)
+    ordered = sorted((word for word in found if any(found[word])), key=lambda word: word.encode())
+    return "".join(f"{word} {''.join(map(str, found[word]))}\n" for word in ordered)
+
+
+def _listed(pool: dict, part: str) -> dict[str, int]:
+    seen: Counter[str] = Counter()
+    for locale, listed in pool["byloc"].items():
+        shortest = 5 if locale.startswith(_ROUGHLY_SPELT) else _SHORTEST
+        words = {word for name in listed[part] for word in _name_words(name) if len(word) >= shortest}
+        seen.update(words)
+    known = {word: 2 if count >= _MANY_LOCALES else 1 for word, count in seen.items()}
+    for name, weight in pool[f"census_{part}_w"]:
+        word = name.lower()
+        if len(word) >= 2:
+            known[word] = max(known.get(word, 1), 2 if weight >= _BORNE_BY_MANY[part] else 1)
+    return known
+
+
+def _name_words(name: str) -> Iterable[str]:
+    for piece in pieces(name):
+        if piece[0].isalpha():
+            yield folded(piece)
+            if not piece.isascii():
+                yield folded(without_accents(piece))
+
+
+def _written(corpora: Iterable[Text]) -> tuple[dict[str, tuple[int, int]], Counter[str]]:
+    """How often each word is part of a name (as its first word, as a later one), and how often not."""
+    inside: dict[str, tuple[int, int]] = {}
+    outside: Counter[str] = Counter()
+    for text in corpora:
+        place = 0
+        for span in sorted(text.spans):
+            _count_outside(text.text[place : span.start], outside)
+            place = max(place, span.end)
+            if span.label == NAME:
+                parts = [
+                    folded(piece) for piece in pieces(text.text[span.start : span.end]) if piece.isalpha()
+                ]
+                for number, part in enumerate(parts):
+                    as_first, as_last = inside.get(part, (0, 0))
+                    inside[part] = (as_first + (number == 0), as_last + (number > 0))
+        _count_outside(text.text[place:], outside)
+    return inside, outside
+
+
+def _count_outside(text: str, outside: Counter[str]) -> None:
+    outside.update(piece for piece in pieces(text) if piece.isalpha() and piece.islower())
+
+
+def _commonness(outside: int, inside: int) -> int:
+    if outside < _ORDINARY or outside < inside / 2:
+        return 0
+    return 2 if outside >= _COMMON and outside > 2 * inside else 1

@@ -1,0 +1,56 @@
+"""How much of the names of a corpus would be left standing, and how much else would go."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from scripts.name_model.corpora import NAME, Text
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_ANY_WORD = re.compile(r"\w+")
+
+
+def score(finder: Any, corpus: Sequence[Text]) -> dict[str, float]:
+    """In percent. ``leak``: names of which a word still stands; ``precision``: findings that touch a
+    name; ``over``: words outside all that is marked which were taken; ``rows``: texts without a
+    name that were changed."""
+    names = leaked = found = right = outside = taken = clean = changed = 0
+    for text, matches in zip(corpus, finder.find_many([text.text for text in corpus]), strict=True):
+        covered = {place for match in matches for place in range(match.start, match.end)}
+        people = [span for span in text.spans if span.label == NAME]
+        names += len(people)
+        leaked += sum(_stands(text.text, span.start, span.end, covered) for span in people)
+        found += len(matches)
+        right += sum(any(m.start < span.end and m.end > span.start for span in people) for m in matches)
+        marked = {place for span in text.spans for place in range(span.start, span.end)}
+        for word in _ANY_WORD.finditer(text.text):
+            if word.start() not in marked:
+                outside += 1
+                taken += word.start() in covered
+        clean += not people
+        changed += bool(matches) and not people
+    return {
+        "names": names,
+        "leak": _percent(leaked, names),
+        "precision": _percent(right, found),
+        "over": _percent(taken, outside),
+        "rows": _percent(changed, clean),
+    }
+
+
+def _stands(text: str, start: int, end: int, covered: set[int]) -> bool:
+    found = list(_WORD.finditer(text, start, end))
+    return any(not covered.issuperset(range(word.start(), word.end())) for word in found)
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 2) if whole else 0.0
+
+
+def table(scores: dict[str, dict[str, float]]) -> str:
+    """One line a corpus."""
+    columns = ("names", "leak", "precision", "over", "rows")
+    lines = [f"{'corpus':28}" + "".join(f"{column:>11}" for column in columns)]
+    for corpus, values in scores.items():
+        lines.append(f"{corpus:28}" + "".join(f"{values[column]:>11}" for column in columns))
+    return "\n".join(lines)

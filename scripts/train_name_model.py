@@ -1,0 +1,91 @@
+"""Trains the packaged name model. See docs/name-model.md for the corpora and the command.
+
+python -m scripts.train_name_model --train train.jsonl.gz --multidogo names.jsonl --names pool.json.gz …
+"""
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from datasets_app.domain.pii import gazetteer as packaged_gazetteer
+from datasets_app.domain.pii.name_network import FastTagger
+from datasets_app.domain.pii.names import PATH
+from scripts.name_model import corpora, gazetteer, scoring, templates, training
+from scripts.name_model.corpora import Text
+from scripts.name_model.fillers import Fillers
+
+
+def main() -> None:
+    options = _options()
+    learnt, held_out = _corpora(options)
+    packaged_gazetteer.PATH.parent.mkdir(parents=True, exist_ok=True)
+    packaged_gazetteer.PATH.write_text(gazetteer.build(options.names, learnt), encoding="utf-8", newline="\n")
+    print(f"{len(learnt)} texts of corpora; gazetteer {packaged_gazetteer.PATH.stat().st_size / 1e6:.1f} MB")
+    fillers = Fillers(options.names, options.places, options.seed)
+    learnt += templates.sentences(fillers, people=options.sentences, nobody=options.sentences * 2 // 3)
+    nlp = training.new_pipeline(options.width, options.depth)
+    training.train(nlp, learnt, options.epochs, options.seed)
+    nlp = _keep(nlp, training.new_pipeline(options.width, options.depth), options.out)
+    finder = FastTagger(nlp)
+    scores = {name: scoring.score(finder, corpus) for name, corpus in held_out.items()}
+    print(scoring.table(scores))
+    if options.scores:
+        options.scores.write_text(json.dumps(scores, indent=1) + "\n")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--train", type=Path, nargs="+", required=True, help="JSONL of text and spans")
+    parser.add_argument(
+        "--multidogo", type=Path, required=True, help="customer turns in lower case, as JSONL"
+    )
+    parser.add_argument(
+        "--leave-out", choices=sorted(corpora.DOMAINS), help="a domain of it kept for the score"
+    )
+    parser.add_argument(
+        "--dialogues", type=Path, help="conversation JSONL without people, as far as possible"
+    )
+    parser.add_argument("--names", type=Path, required=True, help="names by locale")
+    parser.add_argument("--places", type=Path, required=True, help="places and companies")
+    parser.add_argument("--score-on", type=Path, nargs="*", default=[], help="JSONL never learnt from")
+    parser.add_argument("--scores", type=Path, help="where the scores are written as JSON")
+    parser.add_argument("--out", type=Path, default=PATH, help="where the pipeline is written")
+    parser.add_argument("--sentences", type=int, default=60_000, help="sentences from templates with people")
+    parser.add_argument("--epochs", type=float, default=3.0)
+    parser.add_argument("--width", type=int, default=96)
+    parser.add_argument("--depth", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+def _corpora(options: argparse.Namespace) -> tuple[list[Text], dict[str, list[Text]]]:
+    """What is learnt from, and what is only for the score."""
+    learnt = [text for path in options.train for text in corpora.texts(path)]
+    held_out = {path.name.split(".")[0]: corpora.texts(path) for path in options.score_on}
+    turns = corpora.texts(options.multidogo, weight=1.5)
+    if options.leave_out:
+        apart = corpora.domain(turns, options.leave_out)
+        held_out[f"multidogo {options.leave_out}"] = [turns[number] for number in apart]
+        turns = [turn for number, turn in enumerate(turns) if number not in apart]
+    learnt += turns
+    if options.dialogues:
+        learnt += corpora.dialogues(options.dialogues, share=0.3, seed=options.seed)
+    return learnt, held_out
+
+
+def _keep(trained: Any, fresh: Any, path: Path) -> Any:
+    """Written from a pipeline that never saw a text: its vocabulary holds no word of the corpora."""
+    network = fresh.get_pipe("alignmenter_names").model
+    network.initialize()
+    network.from_bytes(trained.get_pipe("alignmenter_names").model.to_bytes())
+    shutil.rmtree(path, ignore_errors=True)
+    fresh.to_disk(path)
+    return fresh
+
+
+if __name__ == "__main__":
+    main()

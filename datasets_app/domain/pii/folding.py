@@ -6,10 +6,15 @@ characters without width are removed, as they may stand inside a number.
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import chain
 
+from datasets_app.domain.pii.detector import Match
+from datasets_app.domain.pii.placeholders import blanked
+
 _INVISIBLE = "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0f\ufeff\u20e3"
+_ASCII = bytes(range(128))
 _ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 # Digits of scripts in daily use lie below, and those that only look fancy (𝟓𝟓𝟓) in one block.
 # A character class of others beyond would be searched one range after another.
@@ -39,6 +44,20 @@ def fold(text: str) -> str:
 def original_offsets(text: str) -> list[int]:
     """For each character of ``fold(text)``, where it stands in ``text``."""
     return [place for place, character in enumerate(text) if not _ANY_INVISIBLE.match(character)]
+
+
+def in_original(text: str, found: list[Match]) -> list[Match]:
+    """Matches in ``fold(text)`` as matches in ``text``."""
+    places = original_offsets(text)
+    return [match._replace(start=places[match.start], end=places[match.end - 1] + 1) for match in found]
+
+
+def find_in_prepared(text: str, search: Callable[[str], list[Match]]) -> list[Match]:
+    """What ``search`` finds in ``text`` when it is folded and its placeholders are blank."""
+    if text.isascii() or not needs_folding(text.encode("utf-8", "surrogatepass").translate(None, _ASCII)):
+        return search(blanked(text))
+    found = search(blanked(fold(text)))
+    return in_original(text, found) if found else found
 
 
 @cache

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import CREDIT_CARD, EMAIL, IP, PHONE, SSN, Match
-from datasets_app.domain.pii.folding import fold, needs_folding, original_offsets
+from datasets_app.domain.pii.folding import fold, in_original, needs_folding
 from datasets_app.domain.pii.numbers import numbers
 
 KINDS = (EMAIL, IP, CREDIT_CARD, SSN, PHONE)  # where two overlap, the earlier one stands
@@ -47,12 +47,7 @@ def find(text: str) -> list[Match]:
     if not found:
         return found
     found = _without_overlaps(found)
-    return found if text is original else _in_original(original, found)
-
-
-def _in_original(text: str, found: list[Match]) -> list[Match]:
-    places = original_offsets(text)
-    return [Match(kind, places[start], places[end - 1] + 1) for kind, start, end, _ in found]
+    return found if text is original else in_original(original, found)
 
 
 def _without_overlaps(found: list[Match]) -> list[Match]:
@@ -88,10 +83,53 @@ def _emails(text: str) -> Iterator[Match]:
             before = text[max(0, at - 64) : at][::-1]
             local = _LOCAL_SPACED.match(before) or _LOCAL.match(before)
             name = local[0].rstrip(".'&%~+-") if local else ""
-            # git@github.com:… is how every clone address begins.
-            if name and name != "tig" and not _IMAGE.search(domain[0]):
+            if name and not _IMAGE.search(domain[0]) and not _is_account(text, at, name[::-1]):
                 yield Match(EMAIL, at - len(name), domain.end())
         at = text.find("@", at + 1)
+
+
+# Accounts that are the same on every machine.
+_ACCOUNTS = frozenset(
+    (
+        "root",
+        "deploy",
+        "ubuntu",
+        "ec2-user",
+        "admin",
+        "administrator",
+        "centos",
+        "debian",
+        "pi",
+        "user",
+        "vagrant",
+    )
+    + (
+        "jenkins",
+        "ansible",
+        "azureuser",
+        "core",
+        "postgres",
+        "oracle",
+        "hadoop",
+        "backup",
+        "www-data",
+        "app",
+        "svc",
+    )
+)
+_REMOTE = re.compile(r"\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id)\b[^\n@]{0,60}\Z")
+_USER_OF_ADDRESS = re.compile(r"://[^\s/@]{0,100}\Z")
+
+
+def _is_account(text: str, at: int, name: str) -> bool:
+    """Whether it is a machine that stands behind the @: then name and password are not mail's."""
+    if name == "git":
+        # git@github.com:… is how every clone address begins.
+        return True
+    before = text[max(0, at - len(name) - 104) : at - len(name)]
+    if "://" in before and _USER_OF_ADDRESS.search(before):
+        return True
+    return name in _ACCOUNTS and _REMOTE.search(before) is not None
 
 
 # --- IP addresses ----------------------------------------------------------------------------

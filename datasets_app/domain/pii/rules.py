@@ -2,10 +2,15 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from datasets_app.domain.pii import patterns
-from datasets_app.domain.pii.detector import PATTERN_KINDS, Match
+from datasets_app.domain.pii import credentials, hosts, paths, patterns
+from datasets_app.domain.pii.detector import CREDENTIAL, HOST, PATH, PATTERN_KINDS, Match
 
-_FINDERS: dict[tuple[str, ...], Callable[[str], list[Match]]] = {patterns.KINDS: patterns.find}
+_FINDERS: dict[tuple[str, ...], Callable[[str], list[Match]]] = {
+    patterns.KINDS: patterns.find,
+    (CREDENTIAL,): credentials.find,
+    (PATH,): paths.find,
+    (HOST,): hosts.find,
+}
 
 
 def find_all(text: str) -> list[Match]:

@@ -1,0 +1,262 @@
+"""Names of machines inside a house: by their ending, by what their labels say, by the words before them.
+
+``jenkins.acme.internal`` can be nothing else; ``vpn-ber2.acme.com`` says what it is; after "ssh" or
+"could not resolve host:" a single word may be a machine. ``www.example.com``, ``docs.python.org``
+and ``settings.py`` are none. Linear in the length of the text.
+"""
+
+import re
+from collections.abc import Iterator
+
+from datasets_app.domain.pii.detector import HOST, Match
+from datasets_app.domain.pii.folding import find_in_prepared
+
+Span = tuple[int, int]
+
+
+def find(text: str) -> list[Match]:
+    """Every internal host in ``text``, in order of its start, none overlapping another."""
+    return find_in_prepared(text, search)
+
+
+def search(text: str) -> list[Match]:
+    """The same in a text that is folded, its placeholders blanked (``folding.prepared``)."""
+    found = [*_dotted(text), *_announced(text), *_in_addresses(text)]
+    kept: list[Match] = []
+    for start, end in sorted(found, key=lambda span: (span[0], -span[1])):
+        if not kept or start >= kept[-1].end:
+            kept.append(Match(HOST, start, end))
+    return kept
+
+
+# --- told by their labels ---------------------------------------------------------------------
+
+_LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?"
+_DOTTED = re.compile(rf"(?<![\w.@%$-]){_LABEL}(?:\.{_LABEL}){{1,9}}(?![\w@]|-\w|\.\w|\()")
+_INTERNAL_ENDINGS = "internal local lan corp intra intranet localdomain priv dmz localnet consul"
+# Endings that prose and code have as well: a name in front must look like a machine's.
+_WEAK_ENDINGS = "private home office domain svc site k8s docker server pod"
+_TOP_LEVELS = (
+    "com net org io co dev app cloud ai tech biz info edu gov mil int online systems network group "
+    "company eu us uk de fr es it nl be at ch se no dk fi pl cz pt ie gr ro hu ru ua tr in cn jp kr au nz br mx ar cl "
+    "ca za il sg hk tw th vn my id ph ae sa me tv cc gg so sh xyz site"
+)
+_INTERNAL, _WEAK, _TOP = (
+    frozenset(words.split()) for words in (_INTERNAL_ENDINGS, _WEAK_ENDINGS, _TOP_LEVELS)
+)
+# What only insiders reach, when it stands before the name of a company.
+_INSIDE = re.compile(
+    r"(?:vpn|stag(?:e|ing)|stg|uat|preprod|pre-prod|corp|internal|intranet|intra|lan|dmz|mgmt|jenkins|bastion"
+    r"|jump(?:host|box)?|ldap|k8s|kube|nas|esxi?|vcenter|nexus|artifactory|grafana|kibana|prometheus|alertmanager"
+    r"|consul|vault|nagios|zabbix|icinga|redis|postgres(?:ql)?|pgsql|mongo(?:db)?|kafka|elasticsearch|rabbitmq"
+    r"|memcached|cassandra|hadoop|printer|fileserver|backoffice|teamcity|sonar(?:qube)?|argocd|rancher|harbor"
+    r"|rundeck|airflow|idrac|ilo|ipmi|oob|puppet|salt|ansible|rds|sql(?:server)?|mssql|oracle|dc|ad|exchange|db"
+    r"|database|onprem|devbox|build|ci|runner|worker|svn|perforce|hq|colo|datacenter)(?:[-_]?[a-z0-9]{1,12}){0,3}"
+    r"|(?:[a-z0-9]{1,20}-){0,3}(?:vpn|staging|stg|uat|preprod|prod|dev|qa|int|corp|internal|db|dc|lan)\d{0,3}",
+    re.IGNORECASE,
+)
+# web-03, app12, ip-10-0-0-1: machines are numbered, sites are not (www2 and ns1 are).
+_NUMBERED = re.compile(
+    r"(?!www\d*\b|ns\d\b|mx\d?\b|v\d|cdn)[a-z][a-z0-9]*(?:-[a-z0-9]+){0,5}?-?\d{2,4}[a-z]?", re.IGNORECASE
+)
+_EC2 = re.compile(
+    r"(?<![\w.-])(?:ip|ec2|domU)-\d{1,3}(?:-\d{1,3}){3}(?:\.[A-Za-z0-9-]{1,63}){0,6}", re.IGNORECASE
+)
+_CLOUD = re.compile(
+    r"(?:^|\.)(?:rds|cache|elb|redshift|compute|compute-1|es|docdb|neptune|efs)\.(?:[a-z0-9-]+\.)?amazonaws\.com$"
+    r"|\.(?:database|blob|file|queue|table|vault|servicebus|redis\.cache|documents)\.(?:core\.)?"
+    r"(?:windows|azure)\.(?:net|com)$|\.vault\.azure\.net$|\.cloudapp\.azure\.com$|\.compute\.internal$",
+    re.IGNORECASE,
+)
+_PUBLIC_SITES = """
+    google.com github.com gitlab.com microsoft.com python.org mysql.com postgresql.org atlassian.com
+    amazon.com amazonaws.com apache.org jenkins.io kubernetes.io debian.org ubuntu.com redhat.com docker.com
+    docker.io apple.com oracle.com mozilla.org wikipedia.org stackoverflow.com readthedocs.io rubyonrails.org
+    hashicorp.com vaultproject.io grafana.com elastic.co mongodb.com redis.io djangoproject.com npmjs.com
+    npmjs.org pypi.org nodejs.org googleapis.com azure.com windows.net office.com office365.com live.com
+    outlook.com cloudflare.com facebook.com twitter.com linkedin.com youtube.com slack.com zoom.us ibm.com
+    vmware.com cisco.com salesforce.com sap.com gnu.org kernel.org w3.org ietf.org sourceforge.net
+    archlinux.org fedoraproject.org centos.org gradle.org maven.org sonatype.org jetbrains.com yahoo.com
+    heroku.com netlify.app vercel.app githubusercontent.com github.io huggingface.co openai.com anthropic.com
+    speedtest.net
+"""
+_PUBLIC = frozenset(_PUBLIC_SITES.split())
+# "settings.local" and ".env.local" are files, "self.internal" and "com.acme.internal" are code.
+_NO_MACHINE = frozenset(
+    (
+        "env",
+        "config",
+        "settings",
+        "self",
+        "this",
+        "com",
+        "org",
+        "net",
+        "io",
+        "appsettings",
+        "application",
+        "us",
+        "java",
+    )
+)
+
+
+def _dotted(text: str) -> Iterator[Span]:
+    if "." not in text:
+        return
+    for match in _DOTTED.finditer(text):
+        if _is_internal(match[0].lower()):
+            yield match.span()
+    if "-" in text:
+        for match in _EC2.finditer(text):
+            yield match.start(), match.start() + len(match[0].rstrip("."))
+
+
+def _is_internal(name: str) -> bool:
+    labels = name.split(".")
+    last = labels[-1]
+    if last in _INTERNAL or name.endswith(".home.arpa"):
+        return labels[0] not in _NO_MACHINE and not (labels[0].isdigit() and len(labels) == 2)
+    if last in _WEAK:
+        return (
+            len(labels) >= 3 and labels[0] not in _NO_MACHINE and (last != "site" or _is_inside(labels[:-2]))
+        )
+    if last not in _TOP or len(labels) < 3:
+        return False
+    if _CLOUD.search(name):
+        return True
+    owner = 3 if labels[-2] in ("co", "com", "org", "net", "ac", "gov") and len(last) == 2 else 2
+    return ".".join(labels[-owner:]) not in _PUBLIC and _is_inside(labels[:-owner])
+
+
+def _is_inside(labels: list[str]) -> bool:
+    return any(_INSIDE.fullmatch(label) or _NUMBERED.fullmatch(label) for label in labels)
+
+
+# --- told by the words before them ------------------------------------------------------------
+
+_NAME = rf"(?:{_LABEL})(?:\.{_LABEL}){{0,9}}"
+_COMMAND = re.compile(
+    r"(?<![\w./-])(?P<command>ssh|sftp|scp|rsync|ping6?|nslookup|dig|host|telnet|traceroute6?|tracert|mtr|nc|ncat"
+    r"|nmap|mosh|rdesktop|ssh-copy-id|psping|tnsping|mstsc|net use|arp|whois|curl|wget)(?:\.exe)?"
+    r"(?:[ \t]{1,3}-{1,2}[A-Za-z][\w-]{0,20}"
+    r"(?:[ =](?:\d{1,6}|[\w./~-]{0,60}\.(?:pem|key|ppk)|~?/[^\s]{1,80}))?){0,6}"
+    rf"[ \t]{{1,3}}(?P<user>[A-Za-z_][\w.-]{{0,31}}@)?(?P<host>{_NAME})(?![\w@(/]|\.\w)"
+)
+_HOST_SAID = re.compile(
+    r"(?:\b(?:(?:db|database|mysql|pg|redis|smtp|ldap|mongo|proxy|server|remote|target|api|kafka|es)"
+    r"[_ -]?(?:host|server)(?:[_ -]?name)?|host(?:[_ -]?name)?|server(?:[_ -]?name)?|data source"
+    r"|computer(?:[_ -]?name)?|machine(?:[_ -]?name)?|node(?:name)?|fqdn|nameserver|resolver|proxy)"
+    r"[\"']?[ \t]{0,2}[:=][ \t]{0,2}[\"']?"
+    r"|\b(?:resolve|find|reach|contact|lookup)(?: the)? (?:host(?:name)?|server|address)(?: address)?"
+    r":?[ \t]{1,2}[\"'`]?"
+    r"|\b(?:log(?:ged|ging)?|ssh(?:ed|ing)?|connect(?:ed|ing|ion)?|telnet|rdp|remoted?)(?: (?:in|on))?"
+    r" ?(?:to|into|onto|from) (?:the )?(?:host |server |machine |box )?[\"'`]?"
+    r"|\b(?:host(?:name)?|server|machine|box|instance|node|vm|pod|workstation|laptop|printer"
+    r"|container)(?: (?:named|called|is|name is))? [\"'`]?|\bon (?:host |server )?[\"'`]?"
+    r"|\bpoint(?:ed|ing|s)? (?:\w{1,12} ){0,4}(?:at|to) [\"'`]?)"
+    rf"(?P<host>{_NAME})(?![\w@(/]|\.\w)",
+    re.IGNORECASE,
+)
+# What has the build of a machine's name and is none.
+_NO_NAME = re.compile(
+    r"v?\d+(?:\.\d+)*\w{0,3}|(?:ipv|http|utf|sha|md|base|x|amd|arm|win|windows|python|php|java|jdk|es|vue|log|web|s|ec"
+    r"|h|mp|i|k|l|b|p|oauth|tls|ssl|port|level|step|day|error|code|covid|iphone|ios|android|usb|wpa|cat|rfc|iso|pci"
+    r"|gpt|claude|office|room|floor|gate|row|line|page|chapter|version|release|build|phase|area|zone|ubuntu|debian"
+    r"|centos|rhel|fedora|macos|node|npm|ruby|perl|go|sql|html|css|mp|ps|ts|js)-?_?\d[\w.-]{0,6}|\w+-to-\w+",
+    re.IGNORECASE,
+)
+_MACHINE = re.compile(
+    r"(?=.{4,63}\Z)(?=[^.]*[A-Za-z]{2})[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+){0,6}", re.ASCII
+)
+
+
+def _announced(text: str) -> Iterator[Span]:
+    for match in _COMMAND.finditer(text):
+        name = match["host"]
+        if "." in name:
+            if _is_internal(name.lower()) or _is_reached(name, bool(match["user"]), match["command"]):
+                yield match.span("host")
+        elif match["user"] or _is_machine(name):
+            yield match.span("host")
+    for match in _HOST_SAID.finditer(text):
+        name = match["host"]
+        if "." not in name and _is_machine(name):
+            yield match.span("host")
+
+
+def _is_reached(name: str, has_user: bool, command: str) -> bool:
+    """Whether a name with dots after "ssh" or "ping" is somebody's machine, and no site or file."""
+    labels = name.lower().split(".")
+    if labels[-1] not in _TOP or labels[0] == "www" or ".".join(labels[-2:]) in _PUBLIC:
+        return False
+    if has_user or command in ("ssh", "sftp", "mosh", "ssh-copy-id"):
+        return True
+    return (
+        len(labels) >= 3
+        and command not in ("whois", "curl", "wget", "dig", "host")
+        and "example" not in labels
+    )
+
+
+def _is_machine(name: str) -> bool:
+    """db01, WEB-PROD-3: a single label is one if it is numbered."""
+    return (
+        _MACHINE.fullmatch(name) is not None
+        and re.search(r"\d", name) is not None
+        and _NO_NAME.fullmatch(name) is None
+        and not re.fullmatch(r"[0-9a-f-]{7,}", name)
+    )
+
+
+# --- in addresses -----------------------------------------------------------------------------
+
+_ADDRESS = re.compile(
+    r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://(?:[^\s/@\"'<>]{0,200}@)?(?P<host>[A-Za-z0-9][\w.-]{0,253})(?::\d{1,5})?"
+)
+_WITH_PASSWORD = re.compile(r"://[^\s/]{1,200}@")
+
+
+def _in_addresses(text: str) -> Iterator[Span]:
+    """http://intranet/, http://jenkins:8080, redis://:secret@cache: a single label is inside."""
+    if "://" not in text:
+        return
+    for match in _ADDRESS.finditer(text):
+        name = match["host"].rstrip(".").lower()
+        start = match.start("host")
+        if "." in name:
+            of_service = not match[0].lower().startswith("http") and _WITH_PASSWORD.search(match[0])
+            if _is_internal(name) or (of_service and _is_reached(name, True, "ssh")):
+                yield start, start + len(name)
+        elif name not in _NOWHERE and not name.isdigit() and match[0].lower().startswith(_SCHEMES):
+            yield start, start + len(name)
+
+
+_NOWHERE = frozenset(
+    ("localhost", "example", "host", "hostname", "server", "domain", "your-domain", "yourdomain", "www")
+)
+_SCHEMES = (
+    *(
+        "http://",
+        "https://",
+        "ws://",
+        "wss://",
+        "ssh://",
+        "ldap://",
+        "ldaps://",
+        "redis://",
+        "rediss://",
+        "amqp://",
+    ),
+    *(
+        "postgres://",
+        "postgresql://",
+        "mysql://",
+        "mongodb://",
+        "mongodb+srv://",
+        "jdbc:",
+        "ftp://",
+        "sftp://",
+    ),
+    *("tcp://", "udp://", "git://", "svn://", "rdp://", "vnc://", "amqps://", "mssql://", "kafka://"),
+)

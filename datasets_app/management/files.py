@@ -1,7 +1,5 @@
 """Commands on files: a small one is read whole, one that is written is never half there."""
 
-import os
-import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +9,7 @@ from typing import IO, Any
 from django.core.management.base import CommandError
 
 from datasets_app.management.terminal import COULD_NOT_RUN
+from datasets_app.whole_files import EVERYONE, replacing
 
 
 def read_text(given: str) -> str:
@@ -36,31 +35,21 @@ def output_file(given: str, stdout: Any) -> Iterator[IO[bytes]]:
         _binary(stdout).flush()
     elif target.exists() and not target.is_file():
         # A device or a pipe is written to, not replaced.
-        try:
-            with target.open("wb") as file:
-                yield file
-        except OSError as error:
-            raise _cannot_write(given, error) from None
-    else:
-        yield from _whole_file(target.resolve(), given)
-
-
-def _whole_file(target: Path, given: str) -> Iterator[IO[bytes]]:
-    part = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
+        with _told_if_not(given), target.open("wb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
+    else:
+        with _told_if_not(given), replacing(target.resolve(), mode=EVERYONE, keeps_mode=False) as file:
+            yield file
+
+
+@contextmanager
+def _told_if_not(given: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        raise _cannot_write(given, error) from None
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _cannot_write(given: str, error: OSError) -> CommandError:
-    return CommandError(f"{given} can't be written: {error.strerror or error}.", returncode=COULD_NOT_RUN)
+        raise CommandError(
+            f"{given} can't be written: {error.strerror or error}.", returncode=COULD_NOT_RUN
+        ) from None
 
 
 def _binary(stdout: Any) -> IO[bytes]:

@@ -5,9 +5,6 @@ import errno
 import gzip
 import hashlib
 import io
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import groupby, islice
@@ -28,6 +25,7 @@ from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 from datasets_app.storage.turn_lines import read_lines
 from datasets_app.storage.turn_reader import EVERYTHING, Selection, read_turns
+from datasets_app.whole_files import replacing
 
 FORMATS = ("turns", *CHAT_FORMATS, "csv")
 CSV_COLUMNS = [
@@ -251,23 +249,7 @@ def _beside(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
             if target.is_dir():
                 raise IsADirectoryError(errno.EISDIR, "Is a directory", str(target))
         with ExitStack() as stack:
-            metadata, data = (stack.enter_context(_replacing(target)) for target in targets)
+            metadata, data = (stack.enter_context(replacing(target)) for target in targets)
             yield data, metadata
     except OSError as error:
         raise Refused(f"{error.filename or path} can't be written: {error.strerror or error}") from None
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[IO[bytes]]:
-    """A private file beside ``target``, which it replaces once all is written."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, name)
-        os.replace(name, target)
-    finally:
-        Path(name).unlink(missing_ok=True)

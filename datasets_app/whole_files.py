@@ -1,0 +1,37 @@
+"""Files that stand under their name complete, or not at all: written beside it, put in place at the end."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+# What a plain open() asks for; the umask takes its share.
+EVERYONE, OWNER_ONLY = 0o666, 0o600
+
+
+@contextmanager
+def replacing(target: Path, *, mode: int = OWNER_ONLY, keeps_mode: bool = True) -> Iterator[IO[bytes]]:
+    """A new file beside ``target``, which takes its place when the block ends without an exception.
+
+    Until then it can be read again under its own ``name``. It gets ``mode``, or, with ``keeps_mode``, that
+    of a file it replaces. Links are to be resolved before. Raises OSError.
+    """
+    part = target.with_name(f".{_shortened(target.name)}.{secrets.token_hex(4)}.part")
+    try:
+        with open(part, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if keeps_mode and target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _shortened(name: str) -> str:
+    """File names have 255 bytes at most."""
+    return os.fsencode(name)[:200].decode(errors="ignore")

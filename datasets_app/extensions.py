@@ -1,7 +1,7 @@
 """Where another app joins in, so that this one never imports it. Filled in AppConfig.ready()."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 # Called inside the import's transaction with (dataset, first session pk, last session pk), after
 # the turns stand. The dataset's sessions between the two are the new ones. What is returned is
@@ -14,3 +14,21 @@ dataset_panels: list[Callable[[Any, Any], dict[str, Any] | None]] = []
 # Called with (session, turns shown, user) for the session page; returns, by the turns' primary keys,
 # short notes that stand under a turn, in no more than a fixed number of queries.
 turn_notes: list[Callable[[Any, Any, Any], dict[int, list[str]]]] = []
+
+
+class Beside(NamedTuple):
+    """JSON objects that belong to sessions and are scrubbed with them, in the same transaction.
+
+    ``read`` is given the primary keys of sessions, and locks what it returns: for each session pairs of an
+    own primary key and an object, which may have a "turn_index". ``write`` is given triples of that key,
+    the object as it was and as it is to be, and, where session ids are hashed, the function that does it.
+    Both take a fixed number of queries.
+    """
+
+    read: Callable[[Sequence[int]], dict[int, list[tuple[int, dict[str, Any]]]]]
+    write: Callable[[list[tuple[int, dict[str, Any], dict[str, Any]]], Callable[[str], str] | None], None]
+    # What is rewritten on the disk once old versions of these rows are to be gone.
+    tables: tuple[str, ...]
+
+
+scrubbed_beside: list[Beside] = []

@@ -10,6 +10,7 @@ import redis
 from django.conf import settings
 from rq.exceptions import NoSuchJobError
 from rq.job import Job, JobStatus
+from rq.worker import Worker
 
 from alignmenter_site import embedded
 from alignmenter_site.embedded import EmbeddedServiceError
@@ -46,6 +47,14 @@ def is_up() -> bool:
         return bool(_queue().connection.ping())
     except (redis.RedisError, OSError, EmbeddedServiceError):
         return False
+
+
+def worker_count() -> int:
+    """How many workers there are, at work or waiting; none if that can't be told."""
+    try:
+        return Worker.count(queue=_queue())
+    except (redis.RedisError, OSError, EmbeddedServiceError):
+        return 0
 
 
 def work() -> None:

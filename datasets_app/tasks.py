@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from datasets_app import job_queue, job_runs
 from datasets_app.job_runs import RunningJob, task
-from datasets_app.models import Dataset
+from datasets_app.models import Dataset, JobRun, ScrubRun
 
 
 @task
@@ -27,3 +28,38 @@ def check_dataset(job: RunningJob) -> dict[str, Any]:
     dataset = Dataset.objects.get(pk=job.row.dataset_id)
     report = check_dataset(dataset, actor=job.actor, report_progress=job.report_progress, job_run=job.row)
     return {"report": report.pk, "errors": report.error_count, "warnings": report.warning_count}
+
+
+@task(commits_itself=True)
+def scrub_dataset(job: RunningJob) -> dict[str, Any]:
+    from datasets_app.operations.scrub_dataset import policy_of, scrub_dataset
+
+    given = job.row.parameters
+    return scrub_dataset(
+        Dataset.objects.get(pk=job.row.dataset_id),
+        policy_of(given.get("policy")),
+        actor=job.actor,
+        dry_run=bool(given.get("dry_run")),
+        sample=given.get("sample"),
+        job_run=job.row,
+        report_progress=job.report_progress,
+        call_for_help=call_for_help,
+    )
+
+
+@task(commits_itself=True)
+def scrub_part(job: RunningJob) -> dict[str, Any]:
+    from datasets_app.operations.scrub_part import scrub_part
+
+    return scrub_part(job.row.parameters["scrub"], report_progress=job.report_progress)
+
+
+def call_for_help(scrub: ScrubRun, chunks: int) -> None:
+    """A job for each worker but the one that asks, unless it has one from an earlier try."""
+    there = JobRun.objects.filter(
+        operation="scrub_part", parameters__scrub=scrub.pk, state__in=["queued", "running"]
+    )
+    wanted = min(job_queue.worker_count() - 1, chunks - 1) - there.count()
+    actor = scrub.job_run.actor if scrub.job_run else None
+    for _ in range(wanted):
+        job_runs.start("scrub_part", actor=actor, dataset=scrub.dataset, parameters={"scrub": scrub.pk})

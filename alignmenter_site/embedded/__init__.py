@@ -18,6 +18,7 @@ from .places import Places
 
 __all__ = [
     "EmbeddedServiceError",
+    "administrator",
     "django_database",
     "ensure_postgres",
     "ensure_valkey",
@@ -68,3 +69,12 @@ def ensure_valkey(var_dir: Path, *, again: bool = False) -> str:
     """The same for Valkey. The answer is its URL."""
     ensure("valkey", var_dir, again=again)
     return valkey_url(var_dir)
+
+
+def administrator(var_dir: Path, host: str) -> str | None:
+    """The administrator's role of the embedded server; None if ``host`` is another server's.
+
+    For what only an administrator may do, such as having old logs removed. Whoever may open the socket may
+    be anyone there.
+    """
+    return "postgres" if host == _postgres_host(var_dir) else None

@@ -31,12 +31,14 @@ TUNING = {
 }
 # Given at every start, so that no file can undo them: no network, and no conversation text in a log.
 # An error's own message may quote the value it is about, hence no errors but fatal ones; terse leaves
-# out the details, where failing rows and statements would be.
+# out the details, where failing rows and statements would be. A write-ahead log that is done with is
+# removed, not kept for further use with what is in it.
 FIXED = {
     "listen_addresses": "",
     "port": "5432",
     "unix_socket_permissions": "0700",
     "fsync": "on",
+    "wal_recycle": "off",
     "logging_collector": "off",
     "log_destination": "stderr",
     "log_min_messages": "log",

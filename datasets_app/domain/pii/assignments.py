@@ -45,8 +45,10 @@ _BETWEEN = (
     + _ADVERBS
     + r"[ \t]{0,2}:?[ \t]|[ \t](?:to|as|with|by|into)[ \t]{1,2})|(?P<blank>[ \t]{1,2}))"
 )
+_BARE_WORD = r"(?:[^\s\"'`“”‘’<>]|(?<=\w)'(?=\w)){1,400}"
 _VALUE = (
-    r"""(?:(?P<quote>["'`“‘«]|\\["'])(?P<quoted>[^"'`”’»\r\n\\]{1,200})|(?P<bare>[^\s"'`“”‘’<>]{1,400}))"""
+    r"(?:(?P<quote>\\?[\"'`])(?P<quoted>[^\r\n]{1,200}?)(?P=quote)"
+    rf"|[“‘«](?P<curly>[^”’»\r\n]{{1,200}})[”’»]|[\"'`“‘«]?(?P<bare>{_BARE_WORD}))"
 )
 _ASSIGNED = re.compile(
     rf"(?:(?P<password>{_PASSWORD})|(?P<secret>{_SECRET})|(?P<session>{_SESSION})"
@@ -55,7 +57,7 @@ _ASSIGNED = re.compile(
 )
 _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest|key|negotiate)[ \t:=]{1,3}", re.IGNORECASE)
 _WORD_AFTER = re.compile(r"[ \t]+[^\W\d_]")
-_BARE = re.compile(r"""[^\s"'`“”‘’<>]{1,400}""")
+_BARE = re.compile(_BARE_WORD)
 _TRAILING = ".,;:)]}|\\"
 _PAIR_AFTER = re.compile(r"[;&,|](?=[\w .-]{1,40}[=:]|$|[;&,|])")
 
@@ -75,8 +77,9 @@ def assigned(text: str) -> Iterator[Span]:
 
 
 def _value(text: str, match: re.Match[str]) -> Span | None:
-    if match["quoted"] is not None:
-        return match.span("quoted")
+    for quoted in ("quoted", "curly"):
+        if match[quoted] is not None:
+            return match.span(quoted)
     start, end = match.span("bare")
     scheme = _SCHEME.match(text, start)
     if scheme:
@@ -96,11 +99,10 @@ def _is_credential(rule: "_Rule", match: re.Match[str], text: str, span: Span) -
     value = text[slice(*span)]
     if _stands_for_one(value):
         return False
+    ends = match["bare"] is None or not _WORD_AFTER.match(text, span[1])
     if match["sign"] is not None:
-        return rule.signed(value, match["quoted"] is not None or not _WORD_AFTER.match(text, span[1]))
-    if match["said"] is not None:
-        return rule.said(value, match["quoted"] is not None or not _WORD_AFTER.match(text, span[1]))
-    return rule.blank(value, match["quoted"] is not None)
+        return rule.signed(value, ends)
+    return rule.said(value, ends) if match["said"] is not None else rule.blank(value, ends)
 
 
 # --- what is no value -------------------------------------------------------------------------
@@ -147,7 +149,8 @@ _SAID_OF_PASSWORDS = """
 """
 _NO_PASSWORD = frozenset(_SAID_OF_PASSWORDS.split())
 _ADJECTIVE = re.compile(r".{2,}(?:ed|ing|able|ible|less|ful|ly|ious|ally|ant|ent)", re.IGNORECASE)
-_LETTERS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*[!?.]*")
+_LETTERS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*[!?.]?")
+_ODD_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]")  # QWErty, and neither Sunflower nor SUNFLOWER
 _LOWER_UPPER = re.compile(r"[a-z][A-Z]")
 _SIGNS = re.compile(r"[!@#$%^&*+=~?\\/|]")
 
@@ -169,7 +172,7 @@ def _password_signed(value: str, ends: bool) -> bool:
     """After ``password=``: whatever is not a word about passwords."""
     if " " in value:
         return is_mixed(value) and value.count(" ") <= 5
-    if _LETTERS.fullmatch(value):
+    if _LETTERS.fullmatch(value) and not _ODD_CASE.search(value):
         return ends and len(value) >= 4 and not _is_word(value)
     if value.isdigit():
         return len(value) >= 4
@@ -180,7 +183,7 @@ def _password_said(value: str, ends: bool) -> bool:
     """After "my password is": it may as well be "wrong"."""
     if " " in value:
         return is_mixed(value) and value.count(" ") <= 5
-    if _LETTERS.fullmatch(value):
+    if _LETTERS.fullmatch(value) and not _ODD_CASE.search(value):
         return ends and len(value) >= 5 and not _is_word(value)
     if value.isdigit():
         return len(value) >= 4

@@ -136,7 +136,7 @@ def _in_commands(text: str) -> Iterator[Span]:
                 place = end
 
 
-_PORTS = re.compile(r"[\d:./]+|/\S*")
+_PORTS = re.compile(r"\d{1,5}(?:[:/.]\d+)*(?:/\w+)?|/\S*")
 
 # --- random words -----------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ and ``settings.py`` are none. Linear in the length of the text.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from datasets_app.domain.pii.detector import HOST, Match
 from datasets_app.domain.pii.folding import find_in_prepared
@@ -33,13 +34,14 @@ def search(text: str) -> list[Match]:
 
 _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?"
 _DOTTED = re.compile(rf"(?<![\w.@%$-]){_LABEL}(?:\.{_LABEL}){{1,9}}(?![\w@]|-\w|\.\w|\()")
+_BACKWARDS = re.compile(r"[A-Za-z0-9_-]{1,63}")
 _INTERNAL_ENDINGS = "internal local lan corp intra intranet localdomain priv dmz localnet consul"
 # Endings that prose and code have as well: a name in front must look like a machine's.
 _WEAK_ENDINGS = "private home office domain svc site k8s docker server pod"
 _TOP_LEVELS = (
     "com net org io co dev app cloud ai tech biz info edu gov mil int online systems network group "
-    "company eu us uk de fr es it nl be at ch se no dk fi pl cz pt ie gr ro hu ru ua tr in cn jp kr au nz br mx ar cl "
-    "ca za il sg hk tw th vn my id ph ae sa me tv cc gg so sh xyz site"
+    "company eu us uk de fr es it nl be at ch se no dk fi pl cz pt ie gr ro hu ru ua tr in cn jp kr au nz "
+    "br mx ar cl ca za il sg hk tw th vn my id ph ae sa me tv cc gg so sh xyz site"
 )
 _INTERNAL, _WEAK, _TOP = (
     frozenset(words.split()) for words in (_INTERNAL_ENDINGS, _WEAK_ENDINGS, _TOP_LEVELS)
@@ -57,7 +59,7 @@ _INSIDE = re.compile(
 )
 # web-03, app12, ip-10-0-0-1: machines are numbered, sites are not (www2 and ns1 are).
 _NUMBERED = re.compile(
-    r"(?!www\d*\b|ns\d\b|mx\d?\b|v\d|cdn)[a-z][a-z0-9]*(?:-[a-z0-9]+){0,5}?-?\d{2,4}[a-z]?", re.IGNORECASE
+    r"(?!www\d*\b|ns\d\b|mx\d?\b|v\d|cdn)[a-z][a-z0-9]*(?:-[a-z0-9]+){0,5}?-?\d{2,4}[a-z]?", re.I
 )
 _EC2 = re.compile(
     r"(?<![\w.-])(?:ip|ec2|domU)-\d{1,3}(?:-\d{1,3}){3}(?:\.[A-Za-z0-9-]{1,63}){0,6}", re.IGNORECASE
@@ -102,16 +104,23 @@ _NO_MACHINE = frozenset(
 
 
 def _dotted(text: str) -> Iterator[Span]:
-    if "." not in text:
-        return
-    for match in _DOTTED.finditer(text):
-        if _is_internal(match[0].lower()):
-            yield match.span()
+    dot = text.find(".")
+    while dot >= 0:
+        go_on = dot + 1
+        if text[dot - 1 : dot].isalnum() and text[go_on : go_on + 1].isalnum():
+            before = _BACKWARDS.match(text[max(0, dot - 64) : dot][::-1])
+            match = _DOTTED.match(text, dot - before.end()) if before else None
+            if match:
+                go_on = match.end()
+                if _is_internal(match[0].lower()):
+                    yield match.span()
+        dot = text.find(".", go_on)
     if "-" in text:
         for match in _EC2.finditer(text):
             yield match.start(), match.start() + len(match[0].rstrip("."))
 
 
+@lru_cache(maxsize=4096)
 def _is_internal(name: str) -> bool:
     labels = name.split(".")
     last = labels[-1]
@@ -211,52 +220,38 @@ def _is_machine(name: str) -> bool:
 
 # --- in addresses -----------------------------------------------------------------------------
 
-_ADDRESS = re.compile(
-    r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://(?:[^\s/@\"'<>]{0,200}@)?(?P<host>[A-Za-z0-9][\w.-]{0,253})(?::\d{1,5})?"
-)
-_WITH_PASSWORD = re.compile(r"://[^\s/]{1,200}@")
+_SCHEME_BACKWARDS = re.compile(r"[A-Za-z0-9+.-]{2,20}")
+_AUTHORITY = re.compile(r"(?P<user>[^\s/@\"'<>]{0,200}@)?(?P<host>[A-Za-z0-9][\w.-]{0,253})")
 
 
 def _in_addresses(text: str) -> Iterator[Span]:
     """http://intranet/, http://jenkins:8080, redis://:secret@cache: a single label is inside."""
-    if "://" not in text:
-        return
-    for match in _ADDRESS.finditer(text):
-        name = match["host"].rstrip(".").lower()
-        start = match.start("host")
-        if "." in name:
-            of_service = not match[0].lower().startswith("http") and _WITH_PASSWORD.search(match[0])
-            if _is_internal(name) or (of_service and _is_reached(name, True, "ssh")):
+    place = text.find("://")
+    while place >= 0:
+        scheme = _SCHEME_BACKWARDS.match(text[max(0, place - 20) : place][::-1])
+        authority = _AUTHORITY.match(text, place + 3)
+        if scheme and authority:
+            name = authority["host"].rstrip(".").lower()
+            if _is_inside_address(name, scheme[0][::-1].lower(), bool(authority["user"])):
+                start = authority.start("host")
                 yield start, start + len(name)
-        elif name not in _NOWHERE and not name.isdigit() and match[0].lower().startswith(_SCHEMES):
-            yield start, start + len(name)
+        place = text.find("://", place + 3)
+
+
+def _is_inside_address(name: str, scheme: str, has_user: bool) -> bool:
+    if "." in name:
+        # Whoever gives a password to a site has an account there; a database is the house's own.
+        return _is_internal(name) or (
+            has_user and not scheme.startswith("http") and _is_reached(name, True, "")
+        )
+    return name not in _NOWHERE and not name.isdigit() and scheme in _SCHEMES
 
 
 _NOWHERE = frozenset(
     ("localhost", "example", "host", "hostname", "server", "domain", "your-domain", "yourdomain", "www")
 )
-_SCHEMES = (
-    *(
-        "http://",
-        "https://",
-        "ws://",
-        "wss://",
-        "ssh://",
-        "ldap://",
-        "ldaps://",
-        "redis://",
-        "rediss://",
-        "amqp://",
-    ),
-    *(
-        "postgres://",
-        "postgresql://",
-        "mysql://",
-        "mongodb://",
-        "mongodb+srv://",
-        "jdbc:",
-        "ftp://",
-        "sftp://",
-    ),
-    *("tcp://", "udp://", "git://", "svn://", "rdp://", "vnc://", "amqps://", "mssql://", "kafka://"),
+_OF_MACHINES = (
+    "http https ws wss ssh sftp ftp ldap ldaps redis rediss amqp amqps postgres postgresql mysql mongodb "
+    "mongodb+srv mssql sqlserver kafka tcp udp git svn rdp vnc"
 )
+_SCHEMES = frozenset(_OF_MACHINES.split())

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import CREDIT_CARD, EMAIL, IP, PHONE, SSN, Match
+from datasets_app.domain.pii.emails import emails, spelled_emails
 from datasets_app.domain.pii.folding import fold, in_original, needs_folding
 from datasets_app.domain.pii.numbers import numbers
 
@@ -34,7 +35,16 @@ def find(text: str) -> list[Match]:
     squeezed = encoded.translate(_ZEROES, _BETWEEN_DIGITS)
     found: list[Match] = []
     if b"@" in squeezed:
-        found += _emails(text)
+        found += emails(text)
+    if (
+        b"dot" in encoded
+        or b"at]" in encoded
+        or b"at)" in encoded
+        or b"at}" in encoded
+        or b"%40" in encoded
+        or b"DOT" in encoded
+    ):
+        found += spelled_emails(text)
     if b":" in squeezed and (b"::" in squeezed or squeezed.count(b":") >= 7):
         found += _ipv6(text)
     if b"0" in squeezed and b"0000" in squeezed:
@@ -62,76 +72,6 @@ def _without_overlaps(found: list[Match]) -> list[Match]:
     return kept
 
 
-# --- e-mail ----------------------------------------------------------------------------------
-
-# Read backwards from the @, so that a long run of letters without one costs nothing.
-_LOCAL = re.compile(r"[\w.+%&'~\u0300-\u036f-]{1,64}")
-# Scripts written without spaces: the words before an address are not part of it.
-_LOCAL_SPACED = re.compile(r"(?:[^\W\u2e80-\u9fff\uac00-\ud7af]|[.+%&'~\u0300-\u036f-]){1,64}")
-_DOMAIN = re.compile(
-    r"(?:[^\W_](?:[\w\u0300-\u036f-]{0,61}[^\W_])?\.){1,8}"
-    r"(?:xn--[a-zA-Z0-9-]{2,59}|[a-zA-Z]{2,63}|[^\W\d_]{2,63})"
-)
-_IMAGE = re.compile(r"\dx\.(?:png|jpe?g|gif|webp|svg)$", re.IGNORECASE)  # logo@2x.png
-
-
-def _emails(text: str) -> Iterator[Match]:
-    at = text.find("@")
-    while at >= 0:
-        domain = _DOMAIN.match(text, at + 1)
-        if domain:
-            before = text[max(0, at - 64) : at][::-1]
-            local = _LOCAL_SPACED.match(before) or _LOCAL.match(before)
-            name = local[0].rstrip(".'&%~+-") if local else ""
-            if name and not _IMAGE.search(domain[0]) and not _is_account(text, at, name[::-1]):
-                yield Match(EMAIL, at - len(name), domain.end())
-        at = text.find("@", at + 1)
-
-
-# Accounts that are the same on every machine.
-_ACCOUNTS = frozenset(
-    (
-        "root",
-        "deploy",
-        "ubuntu",
-        "ec2-user",
-        "admin",
-        "administrator",
-        "centos",
-        "debian",
-        "pi",
-        "user",
-        "vagrant",
-    )
-    + (
-        "jenkins",
-        "ansible",
-        "azureuser",
-        "core",
-        "postgres",
-        "oracle",
-        "hadoop",
-        "backup",
-        "www-data",
-        "app",
-        "svc",
-    )
-)
-_REMOTE = re.compile(r"\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id)\b[^\n@]{0,60}\Z")
-_USER_OF_ADDRESS = re.compile(r"://[^\s/@]{0,100}\Z")
-
-
-def _is_account(text: str, at: int, name: str) -> bool:
-    """Whether it is a machine that stands behind the @: then name and password are not mail's."""
-    if name == "git":
-        # git@github.com:… is how every clone address begins.
-        return True
-    before = text[max(0, at - len(name) - 104) : at - len(name)]
-    if "://" in before and _USER_OF_ADDRESS.search(before):
-        return True
-    return name in _ACCOUNTS and _REMOTE.search(before) is not None
-
-
 # --- IP addresses ----------------------------------------------------------------------------
 
 _IPV4 = re.compile(
@@ -139,14 +79,17 @@ _IPV4 = re.compile(
     r"(?!\w|\.\d|[-.+]?(?:rc|alpha|beta|dev|tar|zip|t?gz|exe|msi|jar|whl|deb|rpm|dmg)\b)"
 )
 _NUMBERED_THING = re.compile(
-    r"(?:\b(?:v|ver|version|versions|release|build|revision|section|chapter|step|figure|firmware|driver"
+    r"(?:\b(?:v|ver|version|versions|release|build|revision|section|chapter|step|article|clause|rule|room|paragraph|part|item|table|figure|firmware|driver"
     r"|chrome|chromium|firefox|edge|safari|opera|webkit|package)|\b(?:up|down)grad\w{1,5}(?: \w{1,20})? to"
     r"|==|>=|<=|~=|§)[\s:=\"'(]{0,3}$",
     re.IGNORECASE,
 )
+# In blocks in use, or written out with all of its eight groups; the last two may be an IPv4 address.
+_GROUPS = r"[0-9a-f]{1,4}"
+_QUAD = r"\d{1,3}(?:\.\d{1,3}){3}"
 _IPV6 = re.compile(
-    r"(?<![\w:.])(?:[23][0-9a-f]{3}|f[c-f][0-9a-f]{2}|::ffff)(?::{1,2}[0-9a-f]{1,4}){0,7}(?:::)?"
-    r"(?::\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])",
+    rf"(?<![\w:.])(?:(?:[23][0-9a-f]{{3}}|f[c-f][0-9a-f]{{2}}|64:ff9b|::ffff)(?::{{1,2}}{_GROUPS}(?!\.)){{0,7}}"
+    rf"(?:(?:::?{_QUAD})|::)?|{_GROUPS}(?::{_GROUPS}){{7}})(?![\w:]|\.\d)",
     re.IGNORECASE,
 )
 
@@ -172,7 +115,9 @@ def _ipv6(text: str) -> Iterator[Match]:
     # feed::beef is a joke: a real address has a digit somewhere.
     for match in _IPV6.finditer(text):
         value = match[0]
-        if value.count(":") >= 2 and any(c.isdigit() for c in value) and _is_ipv6(value):
+        # 00:1a:2b:ff:fe:3c:4d:5e is the address of a network card.
+        is_hardware = len(value) == 23 and value.count(":") == 7 and value[2::3] == ":" * 7
+        if value.count(":") >= 2 and any(c.isdigit() for c in value) and not is_hardware and _is_ipv6(value):
             yield Match(IP, match.start(), match.end())
 
 

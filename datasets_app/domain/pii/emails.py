@@ -1,0 +1,104 @@
+"""E-mail addresses, also those that are written out to escape machines: "jane [at] acme (dot) com".
+
+Linear in the length of the text, as all rules are.
+"""
+
+import re
+from collections.abc import Iterator
+
+from datasets_app.domain.pii.detector import EMAIL, Match
+
+# Read backwards from the @, so that a long run of letters without one costs nothing.
+_LOCAL = re.compile(r"[\w.+%&'~\u0300-\u036f-]{1,64}")
+# Scripts written without spaces: the words before an address are not part of it.
+_LOCAL_SPACED = re.compile(r"(?:[^\W\u2e80-\u9fff\uac00-\ud7af]|[.+%&'~\u0300-\u036f-]){1,64}")
+_DOMAIN = re.compile(
+    r"(?:[^\W_](?:[\w\u0300-\u036f-]{0,61}[^\W_])?\.){1,8}"
+    r"(?:xn--[a-zA-Z0-9-]{2,59}|[a-zA-Z]{2,63}|[^\W\d_]{2,63})"
+)
+_QUOTED = re.compile(r'"[^"\n]{1,64}"(?![^\s:<(])')
+_BRACKETED = re.compile(r"\[(?:\d{1,3}(?:\.\d{1,3}){3}|IPv6:[0-9a-fA-F:.]{2,45})\]")
+_IMAGE = re.compile(r"\dx\.(?:png|jpe?g|gif|webp|svg)$", re.IGNORECASE)  # logo@2x.png
+
+
+def emails(text: str) -> Iterator[Match]:
+    """Addresses with an @ in them."""
+    at = text.find("@")
+    while at >= 0:
+        if domain := _DOMAIN.match(text, at + 1) or _BRACKETED.match(text, at + 1):
+            before = text[max(0, at - 64) : at][::-1]
+            local = _LOCAL_SPACED.match(before) or _LOCAL.match(before) or _QUOTED.match(before)
+            name = local[0].rstrip(".'&%~+-") if local else ""
+            if name and not _IMAGE.search(domain[0]) and not _is_account(text, at, name[::-1]):
+                yield Match(EMAIL, at - len(name), domain.end())
+        elif apart := _APART.match(text, max(0, at - 1)):
+            before = text[max(0, at - 65) : max(0, at - 1)][::-1]
+            local = _LOCAL.match(before)
+            if local and local[0][::-1].lower() not in _WORDS:
+                yield Match(EMAIL, at - 1 - len(local[0]), apart.end())
+        at = text.find("@", at + 1)
+
+
+# Accounts that are the same on every machine.
+_ON_EVERY_MACHINE = (
+    "root deploy ubuntu ec2-user admin administrator centos debian pi user vagrant jenkins ansible azureuser "
+    "core postgres oracle hadoop backup www-data app svc"
+)
+_ACCOUNTS = frozenset(_ON_EVERY_MACHINE.split())
+_REMOTE = re.compile(r"\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id)\b[^\n@]{0,60}\Z")
+_USER_OF_ADDRESS = re.compile(r"://[^\s/@]{0,100}\Z")
+
+
+def _is_account(text: str, at: int, name: str) -> bool:
+    """Whether it is a machine that stands behind the @: then name and password are not mail's."""
+    if name == "git":
+        # git@github.com:… is how every clone address begins.
+        return True
+    before = text[max(0, at - len(name) - 104) : at - len(name)]
+    if "://" in before and _USER_OF_ADDRESS.search(before):
+        return True
+    return name in _ACCOUNTS and _REMOTE.search(before) is not None
+
+
+# --- written out ------------------------------------------------------------------------------
+
+_DOT = r"(?: {0,2}[\[({<] {0,2}(?:dot|\.) {0,2}[\])}>] {0,2}| dot |\.)"
+_SAID_DOT = r"(?: {0,2}[\[({<] {0,2}dot {0,2}[\])}>] {0,2}| dot )"
+_WORD = r"[A-Za-z0-9][\w+-]{0,40}"
+_LOCAL_SAID = rf"{_WORD}(?:(?:{_DOT}| underscore | dash | hyphen | plus ){_WORD}){{0,4}}"
+_ENDING = (
+    r"(?:com|net|org|edu|gov|info|biz|io|co|dev|app|ai|me|us|uk|de|fr|es|it|nl|be|at|ch|se|no|dk|fi|pl|ca|au|nz"
+    r"|in|jp|br|mx|ie|eu|ru|za|local|internal|lan|corp|example|test)"
+)
+_AT = r" {0,2}[\[({<] {0,2}(?:at|@) {0,2}[\])}>] {0,2}"
+# jane @ acme.com
+_APART = re.compile(rf" @ (?:[A-Za-z0-9][\w-]{{0,62}}\.){{1,5}}{_ENDING}(?![\w-])", re.IGNORECASE)
+_SPELLED = (
+    # jane [at] acme.com, jane(at)acme(dot)co(dot)uk
+    re.compile(rf"(?<![\w.@]){_LOCAL_SAID}{_AT}{_WORD}(?:{_DOT}{_WORD}){{1,4}}", re.IGNORECASE),
+    # jane dot doe at acme dot com, jane@acme dot com
+    re.compile(
+        rf"(?<![\w.@])(?P<local>{_LOCAL_SAID})(?: at | ?@ ?)"
+        rf"(?:{_WORD}{_DOT}){{0,3}}{_WORD}{_SAID_DOT}{_ENDING}(?![\w-])",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?<![\w.%])[A-Za-z0-9][\w.+-]{0,63}%40(?:[A-Za-z0-9][\w-]{0,62}\.){1,5}[A-Za-z]{2,24}"),
+)
+# "look us up at acme dot com" names no mailbox.
+_NO_MAILBOX = """
+    a about account all and are available back book booked booking bought buy by check checked contact
+    deal deals everything find found here him home information is it item just look looked me meet more
+    now off online only or order ordered ordering out page price prices product purchase purchased
+    purchases read register registered review reviews see sell shop shopped shopping sign site sold
+    something store stuff subscribe sure that them these they thing things this to up us visit was we
+    website with work worked working works you
+"""
+_WORDS = frozenset(_NO_MAILBOX.split())
+
+
+def spelled_emails(text: str) -> Iterator[Match]:
+    """Addresses whose @ and dots are words, or escaped as in a URL."""
+    for pattern in _SPELLED:
+        for match in pattern.finditer(text):
+            if match.re.groups == 0 or match["local"].lower() not in _WORDS:
+                yield Match(EMAIL, *match.span())

@@ -62,6 +62,32 @@ _TRAILING = ".,;:)]}|\\"
 _PAIR_AFTER = re.compile(r"[;&,|](?=[\w .-]{1,40}[=:]|$|[;&,|])")
 
 
+_WORDS = (
+    *(
+        "pass",
+        "pw",
+        "secret",
+        "token",
+        "key",
+        "auth",
+        "cred",
+        "bearer",
+        "sess",
+        "cookie",
+        "sid",
+        "sig",
+        "jwt",
+    ),
+    *("csrf", "xsrf", "otp", "pswd", "wort", "wachtwoord", "senha", "contrase"),
+)
+
+
+def may_assign(text: str) -> bool:
+    """Whether one of the words stands in ``text`` that short values need before them."""
+    lower = text.lower()
+    return any(word in lower for word in _WORDS)
+
+
 def assigned(text: str) -> Iterator[Span]:
     """The values that a word before them makes credentials."""
     place = 0

@@ -7,9 +7,9 @@ word near them that says so makes them credentials.
 import re
 from collections.abc import Iterator
 
-from datasets_app.domain.pii.assignments import assigned
+from datasets_app.domain.pii.assignments import assigned, may_assign
 from datasets_app.domain.pii.detector import CREDENTIAL, Match
-from datasets_app.domain.pii.folding import find_in_prepared
+from datasets_app.domain.pii.folding import find_in_fold
 from datasets_app.domain.pii.provider_tokens import token_pattern
 from datasets_app.domain.pii.randomness import UUID, is_hexadecimal, is_random
 
@@ -18,14 +18,25 @@ Span = tuple[int, int]
 
 def find(text: str) -> list[Match]:
     """Every credential in ``text``, in order of its start, none overlapping another."""
-    return find_in_prepared(text, search)
+    return find_in_fold(text, search)
 
 
 def search(text: str) -> list[Match]:
-    """The same in a text that is folded, its placeholders blanked (``folding.prepared``)."""
-    found = [*_tokens(text), *_private_keys(text), *assigned(text), *_in_urls(text), *_in_commands(text)]
-    found += _random_words(text)
-    return [Match(CREDENTIAL, start, end) for start, end in _joined(found)]
+    """The same in a text that is folded, its placeholders blanked."""
+    found: list[Span] = []
+    if _LONG_WORD.search(text):
+        found += [*_tokens(text), *_random_words(text), *assigned(text)]
+    elif may_assign(text):
+        found += assigned(text)
+    if "-----" in text or "PuTTY" in text or "---- " in text:
+        found += _private_keys(text)
+    found += _in_urls(text)
+    found += _in_commands(text)
+    return [Match(CREDENTIAL, start, end) for start, end in _joined(found)] if found else []
+
+
+# Shorter tokens than this are told by the word before them only.
+_LONG_WORD = re.compile(r"[A-Za-z0-9_+/=~|.:%-]{14}")
 
 
 def _joined(spans: list[Span]) -> list[Span]:

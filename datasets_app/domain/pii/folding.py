@@ -52,12 +52,20 @@ def in_original(text: str, found: list[Match]) -> list[Match]:
     return [match._replace(start=places[match.start], end=places[match.end - 1] + 1) for match in found]
 
 
-def find_in_prepared(text: str, search: Callable[[str], list[Match]]) -> list[Match]:
+def folded_and_encoded(text: str) -> tuple[str, bytes]:
+    """``text`` itself or, where it makes a difference, its fold; and that in UTF-8."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    if len(encoded) == len(text) or not needs_folding(encoded.translate(None, _ASCII)):
+        return text, encoded
+    folded = fold(text)
+    return folded, folded.encode("utf-8", "surrogatepass")
+
+
+def find_in_fold(text: str, search: Callable[[str], list[Match]]) -> list[Match]:
     """What ``search`` finds in ``text`` when it is folded and its placeholders are blank."""
-    if text.isascii() or not needs_folding(text.encode("utf-8", "surrogatepass").translate(None, _ASCII)):
-        return search(blanked(text))
-    found = search(blanked(fold(text)))
-    return in_original(text, found) if found else found
+    folded, _ = folded_and_encoded(text)
+    found = search(blanked(folded))
+    return in_original(text, found) if found and folded is not text else found
 
 
 @cache

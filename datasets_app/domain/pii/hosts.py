@@ -10,19 +10,27 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from datasets_app.domain.pii.detector import HOST, Match
-from datasets_app.domain.pii.folding import find_in_prepared
+from datasets_app.domain.pii.folding import find_in_fold
 
 Span = tuple[int, int]
 
 
 def find(text: str) -> list[Match]:
     """Every internal host in ``text``, in order of its start, none overlapping another."""
-    return find_in_prepared(text, search)
+    return find_in_fold(text, search)
 
 
 def search(text: str) -> list[Match]:
-    """The same in a text that is folded, its placeholders blanked (``folding.prepared``)."""
-    found = [*_dotted(text), *_announced(text), *_in_addresses(text)]
+    """The same in a text that is folded, its placeholders blanked."""
+    return _in_order([*_dotted(text), *_in_addresses(text), *_announced(text)])
+
+
+def search_names(text: str) -> list[Match]:
+    """Those that :func:`search` tells by their names alone."""
+    return _in_order([*_dotted(text), *_in_addresses(text)])
+
+
+def _in_order(found: list[Span]) -> list[Match]:
     kept: list[Match] = []
     for start, end in sorted(found, key=lambda span: (span[0], -span[1])):
         if not kept or start >= kept[-1].end:
@@ -180,7 +188,13 @@ _MACHINE = re.compile(
 )
 
 
+# A letter and, perhaps after a hyphen, a digit; a name with a dot; a user of a machine.
+_CANDIDATE = re.compile(r"[A-Za-z]-?[0-9]|[A-Za-z]\.[A-Za-z]|@[A-Za-z]")
+
+
 def _announced(text: str) -> Iterator[Span]:
+    if not _CANDIDATE.search(text):
+        return
     for match in _COMMAND.finditer(text):
         name = match["host"]
         if "." in name:

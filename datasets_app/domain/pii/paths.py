@@ -8,18 +8,18 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import PATH, Match
-from datasets_app.domain.pii.folding import find_in_prepared
+from datasets_app.domain.pii.folding import find_in_fold
 
 Span = tuple[int, int]
 
 
 def find(text: str) -> list[Match]:
     """Every path in ``text`` that tells something, in order of its start, none overlapping another."""
-    return find_in_prepared(text, search)
+    return find_in_fold(text, search)
 
 
 def search(text: str) -> list[Match]:
-    """The same in a text that is folded, its placeholders blanked (``folding.prepared``)."""
+    """The same in a text that is folded, its placeholders blanked."""
     found: list[Span] = []
     if "/" in text:
         found += _unix(text)

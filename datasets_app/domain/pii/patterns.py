@@ -11,12 +11,11 @@ from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import CREDIT_CARD, EMAIL, IP, PHONE, SSN, Match
 from datasets_app.domain.pii.emails import emails, spelled_emails
-from datasets_app.domain.pii.folding import fold, in_original, needs_folding
+from datasets_app.domain.pii.folding import folded_and_encoded, in_original
 from datasets_app.domain.pii.numbers import numbers
 
 KINDS = (EMAIL, IP, CREDIT_CARD, SSN, PHONE)  # where two overlap, the earlier one stands
 
-_ASCII = bytes(range(128))
 # Every digit as 0, and what may stand between the digits of a number left out: so that "has it
 # seven digits in a row?" is one search for a constant.
 _ZEROES = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
@@ -25,25 +24,20 @@ _BETWEEN_DIGITS = b" ().-/"
 
 def find(text: str) -> list[Match]:
     """Every value in ``text``, in order of its start, none overlapping another."""
-    original = text
-    encoded = text.encode("utf-8", "surrogatepass")
-    if len(encoded) != len(text) and needs_folding(encoded.translate(None, _ASCII)):
-        text = fold(text)
-        encoded = text.encode("utf-8", "surrogatepass")
+    folded, encoded = folded_and_encoded(text)
+    found = search(folded, encoded)
+    return in_original(text, found) if found and folded is not text else found
+
+
+def search(text: str, encoded: bytes) -> list[Match]:
+    """The same in a text that is folded; ``encoded`` is it in UTF-8."""
     # Necessary conditions first: most texts have none of this, and must cost next to nothing.
     # Single characters before longer ones: a text without a colon is told by the quickest search.
     squeezed = encoded.translate(_ZEROES, _BETWEEN_DIGITS)
     found: list[Match] = []
     if b"@" in squeezed:
         found += emails(text)
-    if (
-        b"dot" in encoded
-        or b"at]" in encoded
-        or b"at)" in encoded
-        or b"at}" in encoded
-        or b"%40" in encoded
-        or b"DOT" in encoded
-    ):
+    if b"dot" in encoded or b"at)" in encoded or b"at]" in encoded or b"DOT" in encoded or b"%40" in encoded:
         found += spelled_emails(text)
     if b":" in squeezed and (b"::" in squeezed or squeezed.count(b":") >= 7):
         found += _ipv6(text)
@@ -54,10 +48,7 @@ def find(text: str) -> list[Match]:
         if b"0000000" in squeezed:
             for number in numbers(text):
                 found.append(Match(*number))
-    if not found:
-        return found
-    found = _without_overlaps(found)
-    return found if text is original else in_original(original, found)
+    return _without_overlaps(found) if len(found) > 1 else found
 
 
 def _without_overlaps(found: list[Match]) -> list[Match]:
@@ -79,7 +70,8 @@ _IPV4 = re.compile(
     r"(?!\w|\.\d|[-.+]?(?:rc|alpha|beta|dev|tar|zip|t?gz|exe|msi|jar|whl|deb|rpm|dmg)\b)"
 )
 _NUMBERED_THING = re.compile(
-    r"(?:\b(?:v|ver|version|versions|release|build|revision|section|chapter|step|article|clause|rule|room|paragraph|part|item|table|figure|firmware|driver"
+    r"(?:\b(?:v|ver|version|versions|release|build|revision|section|chapter|step|article|clause|rule|room"
+    r"|paragraph|part|item|table|figure|firmware|driver"
     r"|chrome|chromium|firefox|edge|safari|opera|webkit|package)|\b(?:up|down)grad\w{1,5}(?: \w{1,20})? to"
     r"|==|>=|<=|~=|§)[\s:=\"'(]{0,3}$",
     re.IGNORECASE,

@@ -1,6 +1,6 @@
 """Run every check over a dataset and keep the result as a report."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -8,8 +8,9 @@ from django.db import transaction
 
 from datasets_app import audit
 from datasets_app.domain.metadata import DatasetMetadata
-from datasets_app.domain.quality import run_checks, run_metadata_checks
+from datasets_app.domain.quality import CHECKS, run_checks, run_metadata_checks
 from datasets_app.domain.quality.output import Totals
+from datasets_app.domain.quality.w406_names import names_check
 from datasets_app.domain.records import Finding, TurnRecord
 from datasets_app.models import CheckFinding, CheckReport, Dataset, JobRun, Session
 from datasets_app.operations.progress import ProgressCallback, ignore
@@ -24,18 +25,20 @@ def check_dataset(
     dataset: Dataset,
     *,
     actor: Any,
+    name_models: Sequence[str] = (),
     report_progress: ProgressCallback = ignore,
     job_run: JobRun | None = None,
 ) -> CheckReport:
     """Check every turn and what is stated of the dataset; totals are complete, findings are not.
 
-    Of each code the first 500 findings are kept. ``report_progress`` may raise to stop: then
-    nothing is saved.
+    Of each code the first 500 findings are kept. With ``name_models`` names of people are looked
+    for too. ``report_progress`` may raise to stop: then nothing is saved.
     """
     counted = _Counted(dataset, report_progress)
+    checks = (*CHECKS, *((names_check(name_models),) if name_models else ()))
     totals = Totals()
     kept: list[Finding] = []
-    for finding in chain(run_metadata_checks(stated_metadata(dataset)), run_checks(counted.turns())):
+    for finding in chain(run_metadata_checks(stated_metadata(dataset)), run_checks(counted.turns(), checks)):
         totals[finding.code] += 1
         if totals[finding.code] <= FINDINGS_KEPT_PER_CODE:
             kept.append(finding)

@@ -37,7 +37,7 @@ class Detection:
 
     def __init__(self, policy: Policy, key: bytes, *, rules_only: bool = False) -> None:
         kinds = frozenset(policy.kinds)
-        self._rules: list[Detector] = [RuleDetector(kinds - {NAME})]
+        self._rules: list[Detector] = [RuleDetector(kinds - {NAME})] if kinds - {NAME} else []
         if policy.patterns:
             self._rules.append(CustomPatterns(policy.patterns))
         if policy.missed:
@@ -72,16 +72,19 @@ class Detection:
 
     def _by_rules(self, item: Asked) -> list[Match]:
         found = list(chain.from_iterable(detector.find(item.text) for detector in self._rules))
-        if not found and _PLAIN_KEY.fullmatch(item.key) and len(item.text) <= LONGEST_VALUE_WITH_KEY:
-            # {"phone": "5551234567"}: the key says what the bare number is.
-            said = f"{item.key.replace('_', ' ')}: "
-            shift = len(said)
-            found = [
-                match._replace(start=match.start - shift, end=match.end - shift)
-                for match in self._rules[0].find(said + item.text)
-                if match.start >= shift
-            ]
-        return found
+        return found or self._by_key_and_rules(item)
+
+    def _by_key_and_rules(self, item: Asked) -> list[Match]:
+        """{"phone": "5551234567"}: the key says what the bare number is."""
+        if not (self._rules and _PLAIN_KEY.fullmatch(item.key)) or len(item.text) > LONGEST_VALUE_WITH_KEY:
+            return []
+        said = f"{item.key.replace('_', ' ')}: "
+        shift = len(said)
+        return [
+            match._replace(start=match.start - shift, end=match.end - shift)
+            for match in self._rules[0].find(said + item.text)
+            if match.start >= shift
+        ]
 
 
 def _spaced(text: str) -> str:

@@ -19,6 +19,9 @@ from datasets_app.domain.quality.e402_phone_numbers import PhoneNumbers
 from datasets_app.domain.quality.e403_social_security_numbers import SocialSecurityNumbers
 from datasets_app.domain.quality.e404_credit_cards import CreditCards
 from datasets_app.domain.quality.e405_ip_addresses import IpAddresses
+from datasets_app.domain.quality.e407_credentials import Credentials
+from datasets_app.domain.quality.e408_paths import FileSystemPaths
+from datasets_app.domain.quality.e409_hosts import InternalHosts
 from datasets_app.domain.quality.e502_label_imbalance import LabelImbalance
 from datasets_app.domain.quality.e503_label_count import LabelCount
 from datasets_app.domain.quality.e504_mixed_personas import MixedPersonas
@@ -26,6 +29,7 @@ from datasets_app.domain.quality.reader_codes import IMPORT_CODES, READER_CODES
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w205_role_order import RoleOrder
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
+from datasets_app.domain.quality.w406_names import NamesOfPeople
 from datasets_app.domain.quality.w501_label_balance import LabelBalance
 from datasets_app.domain.quality.w601_licence import Licence
 from datasets_app.domain.quality.w602_provenance import Provenance
@@ -39,6 +43,9 @@ PERSONAL_DATA_CHECKS: tuple[type[Check], ...] = (
     SocialSecurityNumbers,
     CreditCards,
     IpAddresses,
+    Credentials,
+    FileSystemPaths,
+    InternalHosts,
 )
 # For the turns of a conversation file or dataset.
 CHECKS: tuple[type[Check], ...] = (
@@ -58,6 +65,8 @@ LABEL_CHECKS: tuple[type[Check], ...] = (
     MixedPersonas,
     *PERSONAL_DATA_CHECKS,
 )
+# Told by a model, many times slower than all the others together: see ``w406_names.names_check``.
+NAME_CHECKS: tuple[type[Check], ...] = (NamesOfPeople,)
 # For a file or dataset as a whole.
 METADATA_CHECKS: tuple[type[Check], ...] = (Licence, Provenance)
 FILE_CHECKS: tuple[type[Check], ...] = (LineOrder,)
@@ -67,7 +76,10 @@ TITLES: dict[str, str] = (
     READER_CODES
     | IMPORT_CODES
     | PERSONA_CODES
-    | {check.code: check.title for check in (*CHECKS, *LABEL_CHECKS, *METADATA_CHECKS, *FILE_CHECKS)}
+    | {
+        check.code: check.title
+        for check in (*CHECKS, *LABEL_CHECKS, *NAME_CHECKS, *METADATA_CHECKS, *FILE_CHECKS)
+    }
 )
 
 

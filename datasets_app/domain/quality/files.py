@@ -1,6 +1,6 @@
 """A whole file of either kind → its findings. No database, no settings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from datasets_app.domain.annotation_lines import parse_label
@@ -14,8 +14,15 @@ from datasets_app.domain.lines import (
     unpacked,
 )
 from datasets_app.domain.metadata import MetadataError, metadata_path, read_metadata
-from datasets_app.domain.quality import run_checks, run_label_checks, run_metadata_checks
+from datasets_app.domain.quality import (
+    CHECKS,
+    LABEL_CHECKS,
+    run_checks,
+    run_label_checks,
+    run_metadata_checks,
+)
 from datasets_app.domain.quality.w203_line_order import LineOrder
+from datasets_app.domain.quality.w406_names import names_check
 from datasets_app.domain.reading import ConversationFile
 from datasets_app.domain.records import Finding, LabelRecord, LineError
 
@@ -28,7 +35,8 @@ class CheckedFile:
     """A file to be checked. ``kind`` is one of :data:`KINDS`, or None to guess.
 
     Afterwards ``kind`` is what the file holds, or None if it can't be read at all; ``findings()``
-    then says why. ``with_metadata`` looks at the ``.meta.yaml`` beside the file.
+    then says why. ``with_metadata`` looks at the ``.meta.yaml`` beside the file. With
+    ``name_models`` names of people are looked for too, which takes many times as long.
     """
 
     def __init__(
@@ -37,9 +45,11 @@ class CheckedFile:
         kind: str | None = None,
         *,
         with_metadata: bool = True,
+        name_models: Sequence[str] = (),
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.path, self.limits, self.with_metadata = path, limits, with_metadata
+        self._for_names = (names_check(name_models),) if name_models else ()
         self._unreadable: UnreadableFile | None = None
         self.kind: str | None = kind
         if kind is None:
@@ -56,7 +66,7 @@ class CheckedFile:
             if self.with_metadata:
                 yield from metadata_findings(self.path)
             if self.kind == ANNOTATION:
-                yield from run_label_checks(self._labels())
+                yield from run_label_checks(self._labels(), (*LABEL_CHECKS, *self._for_names))
             else:
                 yield from self._conversation_findings(on_bytes)
         except UnreadableFile as error:
@@ -65,7 +75,7 @@ class CheckedFile:
     def _conversation_findings(self, on_bytes: OnBytes | None) -> Iterator[Finding]:
         file = ConversationFile(self.path, limits=self.limits)
         yield from LineOrder().file(file.scan(on_bytes).first_out_of_order)
-        yield from run_checks(file.turns(on_bytes))
+        yield from run_checks(file.turns(on_bytes), (*CHECKS, *self._for_names))
 
     def _labels(self) -> Iterator[LabelRecord | LineError]:
         empty = True

@@ -62,6 +62,11 @@ class Command(BaseCommand):
         parser.add_argument("--dataset", metavar="NAME", help="check this dataset instead of files")
         parser.add_argument("--kind", choices=KINDS, help="what the files hold (default: by the first line)")
         parser.add_argument("--format", choices=tuple(OUTPUTS), default="text", help="of the output")
+        parser.add_argument(
+            "--no-names",
+            action="store_true",
+            help="don't look for names of people: a model does that, some thousand lines a second",
+        )
         parser.add_argument("--strict", action="store_true", help="warnings count as findings")
         parser.add_argument(
             "--limit",
@@ -77,10 +82,11 @@ class Command(BaseCommand):
             sys.stdout.reconfigure(errors="backslashreplace")  # file names need not be Unicode
         output = OUTPUTS[options["format"]](self.stdout.write, self._write_plainly, options["limit"])
         with sentences_for_errors(self.stderr):
+            models = () if options["no_names"] else _name_models()
             if options["dataset"] is not None:
-                _check_dataset(options["dataset"], output)
+                _check_dataset(options["dataset"], models, output)
             for name in options["files"]:
-                _check_file(name, options["kind"], output)
+                _check_file(name, options["kind"], models, output)
             output.close()
             self.stdout.flush()
         if output.totals.errors or (options["strict"] and output.totals):
@@ -119,12 +125,25 @@ def _problem_with(path: Path) -> str:
 # --- what is checked -------------------------------------------------------------------------
 
 
-def _check_file(name: str, kind: str | None, output: "Output") -> None:
+def _name_models() -> tuple[str, ...]:
+    from django.conf import settings
+
+    from datasets_app.domain.pii.names import NameModelError, load_name_finder
+
+    models = tuple(settings.NAME_MODELS)
+    try:
+        load_name_finder(models)
+    except NameModelError as error:
+        raise _refused(str(error)) from None
+    return models
+
+
+def _check_file(name: str, kind: str | None, models: tuple[str, ...], output: "Output") -> None:
     from django.conf import settings
 
     limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
     with local_file(name) as path:
-        file = CheckedFile(path, kind, with_metadata=name != "-", limits=limits)
+        file = CheckedFile(path, kind, with_metadata=name != "-", name_models=models, limits=limits)
         output.begin("<stdin>" if name == "-" else name, file.kind)
         progress, size = Progress(f"Checking {name}"), path.stat().st_size
         for finding in file.findings(lambda done: progress(done, size)):
@@ -133,7 +152,7 @@ def _check_file(name: str, kind: str | None, output: "Output") -> None:
         progress.clear()
 
 
-def _check_dataset(name: str, output: "Output") -> None:
+def _check_dataset(name: str, models: tuple[str, ...], output: "Output") -> None:
     from datasets_app import job_runs
     from datasets_app.operations.check_dataset import check_dataset
     from datasets_app.operations.dataset_facts import dataset_named
@@ -142,7 +161,7 @@ def _check_dataset(name: str, output: "Output") -> None:
     progress = Progress(f"Checking {name}")
     report = job_runs.run_here(
         "check_dataset",
-        lambda show: check_dataset(dataset, actor=None, report_progress=show),
+        lambda show: check_dataset(dataset, actor=None, name_models=models, report_progress=show),
         facts=lambda report: {
             "report": report.pk,
             "errors": report.error_count,

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.conf import settings
+
 from datasets_app import job_queue, job_runs
 from datasets_app.job_runs import RunningJob, task
 from datasets_app.models import Dataset, JobRun, ScrubRun
@@ -26,7 +28,13 @@ def check_dataset(job: RunningJob) -> dict[str, Any]:
     from datasets_app.operations.check_dataset import check_dataset
 
     dataset = Dataset.objects.get(pk=job.row.dataset_id)
-    report = check_dataset(dataset, actor=job.actor, report_progress=job.report_progress, job_run=job.row)
+    report = check_dataset(
+        dataset,
+        actor=job.actor,
+        name_models=settings.NAME_MODELS,
+        report_progress=job.report_progress,
+        job_run=job.row,
+    )
     return {"report": report.pk, "errors": report.error_count, "warnings": report.warning_count}
 
 

@@ -2,8 +2,9 @@
 
 import re
 
-# "[EMAIL]", "[NAME_2]"; but "jane [AT] acme [DOT] com" is an address written out.
-PLACEHOLDER = re.compile(r"\[(?!AT\]|DOT\])[A-Z][A-Z0-9_]{0,60}\]")
+# "[EMAIL]", "[NAME_2]"; but "jane [AT] acme [DOT] com" is an address written out, and a key in brackets,
+# which has digits among its letters, is a key.
+PLACEHOLDER = re.compile(r"\[(?!AT\]|DOT\])[A-Z]{1,40}(?:_[A-Z]{1,40}){0,5}(?:_[0-9]{1,9})?\]")
 # White space, and part of no value.
 BLANK = "\x1c"
 

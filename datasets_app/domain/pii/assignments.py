@@ -7,6 +7,7 @@ password is".
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from datasets_app.domain.pii.provider_tokens import NAMED_PROVIDERS
@@ -45,7 +46,8 @@ _BETWEEN = (
     + _ADVERBS
     + r"[ \t]{0,2}:?[ \t]|[ \t](?:to|as|with|by|into)[ \t]{1,2})|(?P<blank>[ \t]{1,2}))"
 )
-_BARE_WORD = r"(?:[^\s\"'`“”‘’<>]|(?<=\w)'(?=\w)){1,400}"
+_IN_WORD = r"[^\s\"'`“”‘’<>]"
+_BARE_WORD = rf"{_IN_WORD}{{1,400}}(?:(?<=\w)'(?=\w){_IN_WORD}{{1,100}}){{0,2}}"
 _VALUE = (
     r"(?:(?P<quote>\\?[\"'`])(?P<quoted>[^\r\n]{1,200}?)(?P=quote)"
     rf"|[“‘«](?P<curly>[^”’»\r\n]{{1,200}})[”’»]|[\"'`“‘«]?(?P<bare>{_BARE_WORD}))"
@@ -62,10 +64,18 @@ _TRAILING = ".,;:)]}|\\"
 _PAIR_AFTER = re.compile(r"[;&,|](?=[\w .-]{1,40}[=:]|$|[;&,|])")
 
 
-_WORDS = (
+# Where one of the words may begin, in a text in lower case: to try _ASSIGNED at every letter of a
+# text would take a hundred times as long.
+_MAY_BEGIN = re.compile(
+    r"pass|pw|pswd|contrase|kennwort|mot de passe|wachtwoord|senha|secret|token|credential|bearer|authori"
+    r"|api|jwt"
+    r"|otp|access|account|auth|app|encr|private|shared|signing|master|licen|subscr|storage|consumer|client|deploy"
+    r"|webhook|hmac|aes|service|sess|security|function|host|root|admin|user|write|read|cookie|php|asp|j_?sess|sid"
+    r"|csrf|xsrf|sig|key|pin|code"
+)
+_PASSWORDS = ("pass", "pw", "pswd", "contrase", "wort", "wachtwoord", "senha")
+_OTHER_WORDS = (
     *(
-        "pass",
-        "pw",
         "secret",
         "token",
         "key",
@@ -77,29 +87,50 @@ _WORDS = (
         "sid",
         "sig",
         "jwt",
+        "csrf",
+        "xsrf",
     ),
-    *("csrf", "xsrf", "otp", "pswd", "wort", "wachtwoord", "senha", "contrase"),
+    "otp",
 )
 
 
 def may_assign(text: str) -> bool:
     """Whether one of the words stands in ``text`` that short values need before them."""
     lower = text.lower()
-    return any(word in lower for word in _WORDS)
+    return any(word in lower for word in _PASSWORDS) or any(word in lower for word in _OTHER_WORDS)
 
 
-def assigned(text: str) -> Iterator[Span]:
-    """The values that a word before them makes credentials."""
+@lru_cache(maxsize=4096)
+def names_secret(key: str) -> bool:
+    """Whether what stands under ``key`` of an object is a secret: "db_password", "apiKey"."""
+    return _NAMES_SECRET.search(key) is not None
+
+
+_NAMES_SECRET = re.compile(rf"{_PASSWORD}|{_SECRET}|{_SESSION}", re.IGNORECASE)
+
+
+def assigned(text: str, has_long_words: bool = True) -> Iterator[Span]:
+    """The values that a word before them makes credentials; providers are named for long ones only."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = "".join(sign.lower() if sign < "\x80" else sign for sign in text)
     place = 0
-    while match := _ASSIGNED.search(text, place):
+    begins = _MAY_BEGIN_OR_PROVIDER if has_long_words else _MAY_BEGIN
+    for beginning in begins.finditer(lower):
+        if beginning.start() < place:
+            continue
+        match = _ASSIGNED.match(text, beginning.start())
+        if match is None:
+            continue
         word = next(name for name in _RULES if match[name] is not None)
         span = _value(text, match)
+        # What is no value may be the word that matters: "token: password is …".
         if span and _is_credential(_RULES[word], match, text, span):
             yield span
             place = span[1]
-        else:
-            # What seemed the value may be the word that matters: "token: password is …".
-            place = match.end(word)
+
+
+_MAY_BEGIN_OR_PROVIDER = re.compile(rf"{_MAY_BEGIN.pattern}|{_OTHERS}")
 
 
 def _value(text: str, match: re.Match[str]) -> Span | None:

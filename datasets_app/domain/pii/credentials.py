@@ -27,7 +27,7 @@ def search(text: str) -> list[Match]:
     if _LONG_WORD.search(text):
         found += [*_tokens(text), *_random_words(text), *assigned(text)]
     elif may_assign(text):
-        found += assigned(text)
+        found += assigned(text, has_long_words=False)
     if "-----" in text or "PuTTY" in text or "---- " in text:
         found += _private_keys(text)
     found += _in_urls(text)
@@ -60,6 +60,7 @@ def _tokens(text: str) -> Iterator[Span]:
 
 
 _HEAD = re.compile(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|PuTTY-User-Key-File-\d:")
+_HEAD_WORD = re.compile("BEGIN|PuTTY-User")
 _FOOT = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|Private-MAC: ?[0-9a-f]{0,80}")
 # Lines of base64 and of headers; a line break may be written \n. The last line of a key that was
 # cut off is short.
@@ -76,8 +77,8 @@ def _private_keys(text: str) -> Iterator[Span]:
     place = 0
     while head := _HEAD.search(text, place):
         farthest = head.end() + _LONGEST_KEY
-        next_head = text.find("BEGIN", head.end(), farthest)
-        foot = _FOOT.search(text, head.end(), next_head if next_head >= 0 else farthest)
+        next_head = _HEAD_WORD.search(text, head.end(), farthest)
+        foot = _FOOT.search(text, head.end(), next_head.start() if next_head else farthest)
         end = (foot or _BODY.match(text, head.end(), farthest) or head).end()
         yield head.start(), end
         place = end

@@ -177,14 +177,14 @@ _HOST_SAID = re.compile(
 )
 # What has the build of a machine's name and is none.
 _NO_NAME = re.compile(
-    r"v?\d+(?:\.\d+)*\w{0,3}|(?:ipv|http|utf|sha|md|base|x|amd|arm|win|windows|python|php|java|jdk|es|vue|log|web|s|ec"
+    r"v?\d+(?:\.\d+)*\w{0,3}|(?:ipv|http|utf|sha|md|base|x|amd|arm|win|windows|python|php|java|jdk|es|vue|log|s|ec"
     r"|h|mp|i|k|l|b|p|oauth|tls|ssl|port|level|step|day|error|code|covid|iphone|ios|android|usb|wpa|cat|rfc|iso|pci"
     r"|gpt|claude|office|room|floor|gate|row|line|page|chapter|version|release|build|phase|area|zone|ubuntu|debian"
-    r"|centos|rhel|fedora|macos|node|npm|ruby|perl|go|sql|html|css|mp|ps|ts|js)-?_?\d[\w.-]{0,6}|\w+-to-\w+",
+    r"|centos|rhel|fedora|macos|node|npm|ruby|perl|go|sql|html|css|mp|ps|ts|js)-?_?\d[\w.-]{0,6}|\w+-to-\w+|web[23]",
     re.IGNORECASE,
 )
 _MACHINE = re.compile(
-    r"(?=.{4,63}\Z)(?=[^.]*[A-Za-z]{2})[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+){0,6}", re.ASCII
+    r"(?=.{3,63}\Z)(?=[^.]*[A-Za-z]{2})[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+){0,6}", re.ASCII
 )
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import CREDIT_CARD, EMAIL, IP, PHONE, SSN, Match
-from datasets_app.domain.pii.emails import emails, spelled_emails
+from datasets_app.domain.pii.emails import emails
 from datasets_app.domain.pii.folding import folded_and_encoded, in_original
 from datasets_app.domain.pii.numbers import numbers
 
@@ -23,7 +23,10 @@ _BETWEEN_DIGITS = b" ().-/"
 
 
 def find(text: str) -> list[Match]:
-    """Every value in ``text``, in order of its start, none overlapping another."""
+    """Every value in ``text``, in order of its start, none overlapping another.
+
+    Addresses that are written out ("jane [at] acme (dot) com") are left to ``rules.find_all``.
+    """
     folded, encoded = folded_and_encoded(text)
     found = search(folded, encoded)
     return in_original(text, found) if found and folded is not text else found
@@ -31,14 +34,18 @@ def find(text: str) -> list[Match]:
 
 def search(text: str, encoded: bytes) -> list[Match]:
     """The same in a text that is folded; ``encoded`` is it in UTF-8."""
+    found = search_numbers(text, encoded)
+    if b"@" in encoded:
+        found += emails(text)
+    return without_overlaps(found) if len(found) > 1 else found
+
+
+def search_numbers(text: str, encoded: bytes) -> list[Match]:
+    """Of what :func:`search` finds all that has digits; spans may overlap."""
     # Necessary conditions first: most texts have none of this, and must cost next to nothing.
     # Single characters before longer ones: a text without a colon is told by the quickest search.
     squeezed = encoded.translate(_ZEROES, _BETWEEN_DIGITS)
     found: list[Match] = []
-    if b"@" in squeezed:
-        found += emails(text)
-    if b"dot" in encoded or b"at)" in encoded or b"at]" in encoded or b"DOT" in encoded or b"%40" in encoded:
-        found += spelled_emails(text)
     if b":" in squeezed and (b"::" in squeezed or squeezed.count(b":") >= 7):
         found += _ipv6(text)
     if b"0" in squeezed and b"0000" in squeezed:
@@ -48,10 +55,11 @@ def search(text: str, encoded: bytes) -> list[Match]:
         if b"0000000" in squeezed:
             for number in numbers(text):
                 found.append(Match(*number))
-    return _without_overlaps(found) if len(found) > 1 else found
+    return found
 
 
-def _without_overlaps(found: list[Match]) -> list[Match]:
+def without_overlaps(found: list[Match]) -> list[Match]:
+    """Matches in order; where two overlap, that of the earlier class stands."""
     found.sort(key=lambda match: (match.start, KINDS.index(match.kind), -match.end))
     kept: list[Match] = []
     for match in found:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
+from datasets_app.domain.pii.assignments import names_secret
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.patterns import find
+from datasets_app.domain.pii.rules import find_quickly as find
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
 
@@ -20,7 +21,7 @@ Place = tuple[str, str, str]  # field, the words before it that say what it is, 
 
 
 class PersonalDataCheck(Check):
-    """A check for one class of personal data. ``kind`` is the class, as in ``pii.patterns``."""
+    """A check for one class of personal data. ``kind`` is the class, as in ``pii.detector``."""
 
     kind: ClassVar[str]
     noun: ClassVar[str]
@@ -156,5 +157,7 @@ def _path(field: str, key: str) -> str:
 
 
 def _said_by(key: str, text: str) -> str:
-    """Only bare numbers need the word before them to be told apart."""
-    return f"{key.replace('_', ' ')}: " if text[:1].isdigit() and len(text) <= LONGEST_REMEMBERED else ""
+    """Only bare numbers and secrets need the word before them to be told apart."""
+    if len(text) <= LONGEST_REMEMBERED and (text[:1].isdigit() or names_secret(key)):
+        return f"{key.replace('_', ' ')}: "
+    return ""

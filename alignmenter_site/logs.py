@@ -69,6 +69,8 @@ def configuration(level: str) -> dict[str, Any]:
             "django.server": {**stderr, "level": of_libraries},
             # What fails after Django, in the middle of a download.
             "gunicorn.error": stderr,
+            # It tells at every start on which device it runs, and at DEBUG what it has found.
+            "presidio-analyzer": {**stderr, "level": "WARNING"},
             "rq.worker": {**stderr, "level": "WARNING"},
         },
     }

@@ -24,6 +24,8 @@ _WORDS = {
     "PATH": "file-system paths",
     "HOST": "internal host names",
 }
+# What a class is called on a command line besides its own name.
+_OTHER_NAMES = {"HOSTNAME": "HOST"}
 
 
 class PolicyError(ValueError):
@@ -119,10 +121,9 @@ def kinds_named(text: str) -> tuple[str, ...]:
     wanted = [name.strip() for name in re.split(r"[|,]", text) if name.strip()]
     if not wanted:
         raise PolicyError(f"Name at least one class: {', '.join(class_names())}.")
-    for name in wanted:
-        if name.upper().replace("-", "_") not in KINDS:
-            raise PolicyError(f"There is no class {name!r}; choose among {', '.join(class_names())}.")
-    chosen = {name.upper().replace("-", "_") for name in wanted}
+    chosen = {_OTHER_NAMES.get(kind, kind) for kind in (name.upper().replace("-", "_") for name in wanted)}
+    for name in chosen.difference(KINDS):
+        raise PolicyError(f"There is no class {name.lower()!r}; choose among {', '.join(class_names())}.")
     return tuple(kind for kind in KINDS if kind in chosen)
 
 

@@ -1,0 +1,168 @@
+"""Scrubbing by the batch: turns in, lines and counts out. What a process of a pool does."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from datasets_app.domain.jsonl import encode_turn
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.scrubber import Found, ScrubbedSession, Scrubber, SessionTexts
+from datasets_app.domain.pii.session_ids import looks_hashed
+from datasets_app.domain.records import TurnRecord
+
+TURNS_AT_ONCE = 2000
+CHARACTERS_AT_ONCE = 2_000_000
+PLACES_LISTED = 100
+SCRUB, LOOK, VERIFY = "scrub", "look", "verify"
+
+Task = tuple[str, list[TurnRecord]]
+
+
+class Setup(NamedTuple):
+    """What a process needs to know. ``hashed_before``: ids that look like hashes are ours already."""
+
+    policy: Policy
+    key: bytes
+    persona_words: tuple[str, ...] = ()
+    hashed_before: bool = False
+
+
+class PlaceFound(NamedTuple):
+    """Where something was, never what: ``start`` (from 0) and ``length`` count code points."""
+
+    line: int
+    turn_index: int | None
+    field: str
+    kind: str
+    start: int
+    length: int
+    score: float
+
+
+class ScrubbedBatch(NamedTuple):
+    """``lines`` is empty after a mere look. ``found_*`` count what has findings, ``changed_*`` what differs,
+    by a new id or timestamp as well. ``places`` are the first only."""
+
+    lines: bytes
+    sessions: int
+    turns: int
+    found_sessions: int
+    found_turns: int
+    changed_sessions: int
+    changed_turns: int
+    kinds: Counter[str]
+    fields: Counter[str]
+    places: list[PlaceFound]
+
+
+class LeftBatch(NamedTuple):
+    """What verification still finds in a batch: turns read, values by class, the first places."""
+
+    turns: int
+    kinds: Counter[str]
+    places: list[PlaceFound]
+
+
+def batches(turns: Iterable[TurnRecord]) -> Iterator[list[TurnRecord]]:
+    """Whole sessions, about two thousand turns at once. ``turns`` come session by session."""
+    batch: list[TurnRecord] = []
+    characters = 0
+    for _, session in groupby(turns, key=attrgetter("session_id")):
+        for turn in session:
+            batch.append(turn)
+            characters += len(turn.text)
+        if len(batch) >= TURNS_AT_ONCE or characters >= CHARACTERS_AT_ONCE:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def begin(setup: Setup) -> Callable[[Task], ScrubbedBatch | LeftBatch]:
+    """What works off a task of kind :data:`SCRUB`, :data:`LOOK` or :data:`VERIFY`.
+
+    Raises what :class:`Scrubber` raises for a policy that can't be carried out.
+    """
+    scrubber = Scrubber(setup.policy, key=setup.key, persona_words=setup.persona_words)
+
+    def work(task: Task) -> ScrubbedBatch | LeftBatch:
+        kind, turns = task
+        if kind == VERIFY:
+            return _left(scrubber, turns)
+        return _scrubbed(scrubber, turns, setup.hashed_before, with_lines=kind == SCRUB)
+
+    return work
+
+
+def _sessions(turns: Iterable[TurnRecord], is_hashed: Callable[[str], bool]) -> list[SessionTexts]:
+    return [
+        SessionTexts(list(session), id_hashed=is_hashed(session_id))
+        for session_id, session in groupby(turns, key=attrgetter("session_id"))
+    ]
+
+
+def _scrubbed(
+    scrubber: Scrubber, turns: list[TurnRecord], hashed_before: bool, *, with_lines: bool
+) -> ScrubbedBatch:
+    sessions = _sessions(turns, lambda session_id: hashed_before and looks_hashed(session_id))
+    results = scrubber.scrub(sessions)
+    touched = [{found.turn_index for found in result.findings} for result in results]
+    findings = [found for result in results for found in result.findings]
+    return ScrubbedBatch(
+        b"".join(encode_turn(turn) for result in results for turn in result.turns) if with_lines else b"",
+        len(results),
+        len(turns),
+        sum(map(bool, touched)),
+        sum(len(turns - {None}) for turns in touched),
+        sum(bool(result.changed) for result in results),
+        sum(len(result.changed) for result in results),
+        Counter(found.kind for found in findings),
+        Counter(top_field(found.field) for found in findings),
+        list(islice(_places(sessions, results), PLACES_LISTED)),
+    )
+
+
+def _left(scrubber: Scrubber, turns: list[TurnRecord]) -> LeftBatch:
+    sessions = _sessions(turns, lambda _: True)
+    kinds = scrubber.remaining(sessions)
+    places: list[PlaceFound] = []
+    if kinds:
+        found = _places(sessions, scrubber.scrub(sessions))
+        places = list(islice((place for place in found if place.kind in kinds), PLACES_LISTED))
+    return LeftBatch(len(turns), kinds, places)
+
+
+def _places(sessions: list[SessionTexts], results: list[ScrubbedSession]) -> Iterator[PlaceFound]:
+    for session, result in zip(sessions, results, strict=True):
+        if not result.findings:
+            continue
+        lines: dict[int | None, int] = {None: session.turns[0].line}
+        for turn in session.turns:
+            lines.setdefault(turn.turn_index, turn.line)
+        for found in result.findings:
+            yield _place(found, lines.get(found.turn_index, 0))
+
+
+def _place(found: Found, line: int) -> PlaceFound:
+    return PlaceFound(line, found.turn_index, found.field, found.kind, found.start, found.length, found.score)
+
+
+def top_field(field: str) -> str:
+    """``metadata.user.email`` → ``metadata``: what may be counted without telling keys."""
+    name = field.removeprefix("a key of ").partition(".")[0].partition("[")[0]
+    return name if name in ("session_id", "text", "tags", "persona_id", "metadata") else "other keys"
+
+
+def as_object(place: PlaceFound) -> dict[str, Any]:
+    """For a report: columns count from 1, as editors have it."""
+    return {
+        "line": place.line,
+        "turn_index": place.turn_index,
+        "field": place.field,
+        "class": place.kind,
+        "column": place.start + 1,
+        "length": place.length,
+        "score": place.score,
+    }

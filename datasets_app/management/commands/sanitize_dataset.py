@@ -1,0 +1,154 @@
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from datasets_app.domain.pii.custom_patterns import CustomPatterns, raised
+from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy, PolicyError, class_names, kinds_named
+from datasets_app.domain.reading import FORMATS
+from datasets_app.management import sanitizing_datasets, sanitizing_files, terminal
+from datasets_app.management.terminal import could_not_run
+
+
+class Command(BaseCommand):
+    help = """Replace personal data in a conversation file, or in a dataset, by placeholders.
+
+Looked for are e-mail addresses, telephone numbers, social security and card numbers,
+IP addresses, names of people, credentials, file-system paths and internal host names:
+in texts, tags, metadata, unknown keys and session ids. The result is read again before
+it takes its place; if anything with a pattern is left, nothing is written.
+Files need no database.
+
+examples:
+  manage.py sanitize_dataset --input logs.jsonl --dry-run
+  manage.py sanitize_dataset --input logs.jsonl --out clean.jsonl
+  manage.py sanitize_dataset --input logs.jsonl.gz --out clean.jsonl.gz \\
+      --hash-session-ids --fuzz-timestamps 86400 --placeholders numbered
+  manage.py sanitize_dataset --input logs.jsonl --out clean.jsonl \\
+      --pattern 'ORDER=\\bORD-[0-9]{6}\\b' --allow "Wendy's" --report report.json
+  manage.py sanitize_dataset --input logs.jsonl --out clean.jsonl --scrub-patterns 'email|phone'
+  manage.py sanitize_dataset --dataset support --hash-session-ids
+
+exit codes:
+  0  done and verified; with --dry-run: nothing was found
+  1  verification found something left, or lines are no turns (listed); nothing was
+     written. With --dry-run: something was found
+  2  could not run: no such file, wrong arguments, a name model that is not there
+  130  stopped by Ctrl-C; nothing was written
+
+What each class is, keys and their rotation, languages: docs/scrubbing.md"""
+
+    # Files are scrubbed without a database, wherever they are.
+    requires_system_checks = ()
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        _add_files(parser)
+        _add_choices(parser)
+
+    def handle(self, **given: Any) -> None:
+        if (given["input"] is None) == (given["dataset"] is None):
+            raise could_not_run("Name a file with --input FILE, or a dataset with --dataset NAME (not both).")
+        policy = _policy(given)
+        work = sanitizing_files if given["dataset"] is None else sanitizing_datasets
+        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
+            work.run(given, policy, self.stdout, self.stderr)
+
+
+def _add_files(parser: ArgumentParser) -> None:
+    parser.add_argument("--input", metavar="FILE", help="JSONL, plain or gzipped; - for standard input")
+    parser.add_argument(
+        "--out", metavar="FILE", help="where the result goes (.gz: gzipped; -: standard output)"
+    )
+    parser.add_argument("--dataset", metavar="NAME", help="scrub this dataset in place instead of a file")
+    parser.add_argument(
+        "--format", choices=["auto", *FORMATS], default="auto", help="of the input; default: auto"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="write nothing; tell what would be replaced, and where"
+    )
+    parser.add_argument(
+        "--report", metavar="FILE", help="write counts, places and verification as JSON (no values)"
+    )
+    parser.add_argument(
+        "--processes", type=int, metavar="N", help="how many work at once (default: one for each core)"
+    )
+
+
+def _add_choices(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--scrub-patterns", metavar="CLASSES", help=f"default: all, {'|'.join(class_names())}"
+    )
+    parser.add_argument(
+        "--pattern",
+        action="append",
+        default=[],
+        metavar="LABEL=REGEX",
+        help="a class of your own, replaced by [LABEL]; RE2 syntax; may be repeated",
+    )
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="TERM",
+        help="a value that stays, such as a brand; may be repeated",
+    )
+    parser.add_argument(
+        "--persona",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="persona YAML whose names and lexicon are never taken for people; may be repeated",
+    )
+    parser.add_argument(
+        "--names", metavar="MODEL,…", help="name models: builtin, or installed spaCy pipelines"
+    )
+    parser.add_argument(
+        "--placeholders",
+        choices=PLACEHOLDER_STYLES,
+        default="plain",
+        help="plain: [NAME]; numbered: [NAME_1] for the same person throughout a session",
+    )
+    parser.add_argument(
+        "--hash-session-ids", action="store_true", help="HMAC-SHA-256 under ALIGNMENTER_HASH_KEY"
+    )
+    parser.add_argument(
+        "--fuzz-timestamps",
+        type=int,
+        default=0,
+        metavar="SECONDS",
+        help="move each session's by one random offset of at most that",
+    )
+    parser.add_argument("--drop-timestamps", action="store_true", help="leave them out")
+    parser.add_argument("--seed", type=int, metavar="N", help="the same offsets again, under the same key")
+
+
+def _policy(given: dict[str, Any]) -> Policy:
+    models = given["names"].split(",") if given["names"] else settings.NAME_MODELS
+    try:
+        patterns = tuple(_pattern(text) for text in given["pattern"])
+        CustomPatterns(patterns)
+        return Policy(
+            kinds=kinds_named(given["scrub_patterns"]) if given["scrub_patterns"] is not None else KINDS,
+            patterns=patterns,
+            placeholders=given["placeholders"],
+            allow=tuple(given["allow"]),
+            name_models=tuple(model.strip() for model in models if model.strip()),
+            hash_session_ids=given["hash_session_ids"],
+            fuzz_seconds=given["fuzz_timestamps"],
+            drop_timestamps=given["drop_timestamps"],
+            seed=given["seed"],
+        )
+    except PolicyError as error:
+        raise could_not_run(str(error)) from None
+
+
+def _pattern(text: str) -> tuple[str, str]:
+    label, sign, regex = text.partition("=")
+    if not sign or not regex:
+        raise PolicyError("A pattern is given as LABEL=REGEX, for example 'ORDER=ORD-[0-9]+'.")
+    return raised(label), regex

@@ -19,14 +19,14 @@ turn_notes: list[Callable[[Any, Any, Any], dict[int, list[str]]]] = []
 class Beside(NamedTuple):
     """JSON objects that belong to sessions and are scrubbed with them, in the same transaction.
 
-    ``read`` is given the primary keys of sessions, and locks what it returns: for each session pairs of an
-    own primary key and an object, which may have a "turn_index". ``write`` is given triples of that key,
-    the object as it was and as it is to be, and, where session ids are hashed, the function that does it.
-    Both take a fixed number of queries.
+    ``read`` is given the primary keys of sessions, and locks what it returns: for each session pairs of
+    something by which ``write`` knows the object again, and the object, which may have a "turn_index".
+    ``write`` is given triples of that, the object as it was and as it is to be; and, where session ids are
+    hashed, the function that does it. Both take a fixed number of queries.
     """
 
-    read: Callable[[Sequence[int]], dict[int, list[tuple[int, dict[str, Any]]]]]
-    write: Callable[[list[tuple[int, dict[str, Any], dict[str, Any]]], Callable[[str], str] | None], None]
+    read: Callable[[Sequence[int]], dict[int, list[tuple[Any, dict[str, Any]]]]]
+    write: Callable[[list[tuple[Any, dict[str, Any], dict[str, Any]]], Callable[[str], str] | None], None]
     # What is rewritten on the disk once old versions of these rows are to be gone.
     tables: tuple[str, ...]
 

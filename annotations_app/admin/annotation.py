@@ -21,7 +21,10 @@ from annotations_app.admin.annotation_resource import FORMATS, AnnotationResourc
 from annotations_app.models import Annotation
 from datasets_app import audit
 from datasets_app.admin.table_import_export import TableAdminMixin, TableImportForm
+from datasets_app.import_export_formats import FileRefused
 from datasets_app.models import Dataset, Session, Turn
+from datasets_app.operations import gates
+from datasets_app.operations.refused import Refused
 
 # Counting millions of rows takes longer than reading a page: further pages are reached by filters.
 ROWS_COUNTED = 10_000
@@ -266,6 +269,16 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         super().add_success_message(result, request)
         if result.makes_sessions:
             messages.warning(request, result.matches_in_words("were made"))
+
+    def get_export_data(self, file_format: Any, request: HttpRequest, queryset: Any, **kwargs: Any) -> bytes:
+        """The table has the texts of the turns: those of every dataset in it must be allowed to leave."""
+        for dataset in Dataset.objects.filter(pk__in=queryset.order_by().values("dataset")):
+            try:
+                gates.require_scrubbed(dataset, "export", actor=request.user)
+            except Refused as refusal:
+                raise FileRefused(refusal.message) from None
+        written: bytes = super().get_export_data(file_format, request, queryset, **kwargs)
+        return written
 
     def get_export_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_export_queryset(request)

@@ -11,6 +11,7 @@ from datasets_app import audit
 from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.records import LabelRecord
 from datasets_app.models import Dataset
+from datasets_app.operations import gates
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 
@@ -59,17 +60,20 @@ def export_annotations(
     persona: str,
     out: IO[bytes],
     labels: str = "all",
+    override: str = "",
     actor: Any = None,
     report_progress: ProgressCallback = ignore,
 ) -> ExportedLabels:
     """Write every label of ``persona``, ordered by turn, to ``out``.
 
-    Nothing reaches ``out`` before all lines are made and the trail knows of them. Raises Refused.
+    Nothing reaches ``out`` before all lines are made and the trail knows of them. Each line holds a text:
+    production data must have been scrubbed, or ``override`` be a reason why not. Raises Refused.
     """
     if labels not in LABEL_CHOICES:
         raise Refused(f"labels must be one of {', '.join(LABEL_CHOICES)}, got {labels!r}.")
     with tempfile.TemporaryFile() as spool:
         with transaction.atomic():
+            gates.require_scrubbed(dataset, "export", actor=actor, override=override)
             exported = _write(_records(dataset, persona), spool, report_progress)
             if not exported.labels:
                 raise Refused(_nothing_to_export(dataset, persona))

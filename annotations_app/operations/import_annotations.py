@@ -15,7 +15,7 @@ from datasets_app.domain.lines import Limits, UnreadableFile, numbered_lines, op
 from datasets_app.domain.reading import data_stem, file_sha256
 from datasets_app.domain.records import LabelRecord, LineError
 from datasets_app.models import Dataset
-from datasets_app.operations import dataset_facts
+from datasets_app.operations import dataset_facts, scrub_state
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 
@@ -107,6 +107,7 @@ def locked_dataset(name: str, *, create: bool = False, actor: Any = None) -> tup
     )
     if dataset.status == Dataset.Status.EXPIRED:
         raise Refused(f"The dataset {name} has expired; labels can't be added to it any more.")
+    scrub_state.refuse_while_scrubbed(dataset)
     return dataset, False
 
 

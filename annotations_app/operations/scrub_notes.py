@@ -19,8 +19,12 @@ FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS n (id, notes, extra) WHERE 
 """
 
 
-def notes_of(sessions: Sequence[int]) -> dict[int, list[tuple[int, dict[str, Any]]]]:
-    """For each session the labels that say more than 0 or 1: (primary key, what they say)."""
+# The primary key of a label, and of its unknown keys what is no text to look at.
+_Own = tuple[int, dict[str, Any]]
+
+
+def notes_of(sessions: Sequence[int]) -> dict[int, list[tuple[_Own, dict[str, Any]]]]:
+    """For each session the labels that say more than 0 or 1, with what they say."""
     rows = (
         Annotation.objects.filter(turn__session__in=sessions)
         .exclude(notes=None, extra=None)
@@ -28,32 +32,39 @@ def notes_of(sessions: Sequence[int]) -> dict[int, list[tuple[int, dict[str, Any
         .select_for_update(of=("self",))
         .values_list("turn__session", "pk", "turn__turn_index", "notes", "extra")
     )
-    found: dict[int, list[tuple[int, dict[str, Any]]]] = defaultdict(list)
+    found: dict[int, list[tuple[_Own, dict[str, Any]]]] = defaultdict(list)
     session: Any
     for session, pk, turn_index, notes, extra in rows:
-        said = {"turn_index": turn_index, "notes": notes, "extra": extra}
-        found[session].append((pk, {key: value for key, value in said.items() if value is not None}))
+        kept = {key: value for key, value in (extra or {}).items() if _is_hash(key, value)}
+        said = {key: value for key, value in (extra or {}).items() if key not in kept}
+        value = {"turn_index": turn_index, "notes": notes, "extra": said or None}
+        found[session].append(((pk, kept), {key: item for key, item in value.items() if item is not None}))
     return found
 
 
 def write_notes(
-    changes: list[tuple[int, dict[str, Any], dict[str, Any]]], hash_id: Callable[[str], str] | None
+    changes: list[tuple[_Own, dict[str, Any], dict[str, Any]]], hash_id: Callable[[str], str] | None
 ) -> None:
     """Give the labels what is left of their notes and unknown keys."""
     rows = []
-    for pk, before, after in changes:
-        extra = after.get("extra")
-        if hash_id is not None and extra is not None:
-            extra = _with_hashed_id(extra, hash_id)
-        if (after.get("notes"), extra) != (before.get("notes"), before.get("extra")):
-            rows.append((pk, after.get("notes"), None if extra is None else jsonb_text(extra)))
+    for (pk, kept), before, after in changes:
+        said = after.get("extra") or {}
+        if hash_id is not None:
+            said = _with_hashed_id(said, before.get("extra") or {}, hash_id)
+        if (after.get("notes"), said) != (before.get("notes"), before.get("extra") or {}):
+            rows.append((pk, after.get("notes"), jsonb_text({**kept, **said}) if kept or said else None))
     if rows:
         with connection.cursor() as cursor:
             cursor.execute(_UPDATE, [list(column) for column in zip(*rows, strict=True)])
 
 
-def _with_hashed_id(extra: dict[str, Any], hash_id: Callable[[str], str]) -> dict[str, Any]:
-    original = extra.get(ORIGINAL_ID)
-    if type(original) is not str or looks_hashed(original):
-        return extra
-    return {**extra, ORIGINAL_ID: hash_id(original)}
+def _is_hash(key: str, value: Any) -> bool:
+    """A session id that is a hash already; as a text it would be taken for a credential."""
+    return key == ORIGINAL_ID and type(value) is str and looks_hashed(value)
+
+
+def _with_hashed_id(
+    said: dict[str, Any], before: dict[str, Any], hash_id: Callable[[str], str]
+) -> dict[str, Any]:
+    original = before.get(ORIGINAL_ID)
+    return {**said, ORIGINAL_ID: hash_id(original)} if type(original) is str else said

@@ -13,6 +13,7 @@ from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.w406_names import names_check
 from datasets_app.domain.records import Finding, TurnRecord
 from datasets_app.models import CheckFinding, CheckReport, Dataset, JobRun, Session
+from datasets_app.operations import scrub_state
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.storage.turn_reader import read_turns
 
@@ -34,6 +35,7 @@ def check_dataset(
     Of each code the first 500 findings are kept. With ``name_models`` names of people are looked
     for too. ``report_progress`` may raise to stop: then nothing is saved.
     """
+    scrub_state.refuse_while_scrubbed(dataset)
     counted = _Counted(dataset, report_progress)
     checks = (*CHECKS, *((names_check(name_models),) if name_models else ()))
     totals = Totals()

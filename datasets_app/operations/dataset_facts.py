@@ -8,6 +8,7 @@ from typing import Any
 from datasets_app.domain.metadata import DatasetMetadata
 from datasets_app.models import Dataset
 from datasets_app.models.dataset import NAME_PATTERN
+from datasets_app.operations import scrub_state
 from datasets_app.operations.refused import Refused
 
 
@@ -33,11 +34,13 @@ def locked_dataset(name: str, *, origin: str | None, actor: Any) -> Dataset:
     """The dataset's row, made if need be and locked until the end of the transaction.
 
     Two imports of one name wait for each other here. Rows that refer to it can be added meanwhile.
+    Refused while the dataset is being scrubbed.
     """
     _, created = Dataset.objects.get_or_create(
         name=name, defaults={"origin": origin or Dataset.Origin.EXTERNAL, "created_by": actor}
     )
     dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(name=name)
+    scrub_state.refuse_while_scrubbed(dataset)
     if not created and origin and dataset.origin != origin and dataset.turn_count:
         raise Refused(
             f"The dataset {name} is of origin {dataset.origin}, not {origin}: keep what differs in origin "

@@ -61,6 +61,7 @@ def scrub_dataset(
         scrub.traces = remove_traces(lambda *_: report_progress(scrub.turn_count, scrub.turn_count))
     scrub.finished_at = timezone.now()
     scrub.save(update_fields=["traces", "finished_at"])
+    _dismiss_helpers(scrub)
     return _facts(scrub, policy)
 
 
@@ -218,6 +219,12 @@ def _verified(scrub: ScrubRun, scrubber: Scrubber, actor: Any, report_progress: 
         scrub.save(update_fields=["verification", "totals", "changed_turns"])
         raise _stopped(scrub, scrub_chunks.sentence(verification["remaining"]))
     return settle_scrub(scrub, scrubber, verification, actor=actor)
+
+
+def _dismiss_helpers(scrub: ScrubRun) -> None:
+    """Those whose worker had something else to do need not come any more."""
+    waiting = JobRun.objects.filter(operation="scrub_part", parameters__scrub=scrub.pk, state="queued")
+    waiting.update(state="done", finished_at=timezone.now(), result={"chunks": 0})
 
 
 def _stopped(scrub: ScrubRun, sentence: str) -> Refused:

@@ -16,7 +16,11 @@ The file is what `alignmenter calibrate-persona --dataset FILE` reads. How many 
 and how many say on-brand is told on standard error, with a warning where a calibration would
 suffer. The file appears under its name only when it is whole.
 
-Exit codes: 0 written, 2 could not run (no such dataset, no labels, the file can't be written).
+Every line holds a text, so production data must have been scrubbed and verified. --override has
+it exported all the same; the reason is kept in the audit trail.
+
+Exit codes: 0 written, 2 could not run (no such dataset, not scrubbed, no labels, the file can't
+be written).
 """
 
 
@@ -36,8 +40,11 @@ class Command(BaseCommand):
             help="which labels; all: every one that was given",
         )
         parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
+        parser.add_argument(
+            "--override", metavar="REASON", default="", help="why production data may leave unscrubbed"
+        )
 
-    def handle(self, *, name: str, persona: str, labels: str, out: str, **_: Any) -> None:
+    def handle(self, *, name: str, persona: str, labels: str, out: str, override: str = "", **_: Any) -> None:
         with sentences_for_errors(self.stderr):
             dataset = dataset_named(name)
             with output_file(out, self.stdout) as file:
@@ -45,10 +52,15 @@ class Command(BaseCommand):
                 exported = job_runs.run_here(
                     "export_annotations",
                     lambda report: export_annotations(
-                        dataset, persona=persona, labels=labels, out=file, report_progress=report
+                        dataset,
+                        persona=persona,
+                        labels=labels,
+                        out=file,
+                        override=override,
+                        report_progress=report,
                     ),
                     dataset_name=dataset.name,
-                    parameters={"persona": persona, "labels": labels},
+                    parameters={"persona": persona, "labels": labels, "override": override},
                     report_progress=progress,
                 )
                 progress.clear()

@@ -19,6 +19,9 @@ class Command(BaseCommand):
 The file stands complete in the end, or is not touched. A name that ends in .gz is
 gzipped. To standard output (-) only the data is written.
 
+Production data must have been scrubbed and verified. --override has it exported all the
+same; the reason is kept in the audit trail.
+
 examples:
   manage.py export_dataset support --out support.jsonl
   manage.py export_dataset support --format openai --out - | gzip > chat.jsonl.gz
@@ -26,7 +29,7 @@ examples:
 
 exit codes:
   0  exported
-  2  could not run: no such dataset, the file can't be written, no database"""
+  2  could not run: no such dataset, not scrubbed, the file can't be written, no database"""
 
     def create_parser(self, *args: Any, **kwargs: Any) -> Any:
         return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
@@ -41,6 +44,9 @@ exit codes:
         )
         parser.add_argument("--persona", metavar="ID", help="only the sessions of this persona")
         parser.add_argument("--tag", metavar="T", help="only the sessions in which a turn has this tag")
+        parser.add_argument(
+            "--override", metavar="REASON", default="", help="why production data may leave unscrubbed"
+        )
 
     def handle(self, **given: Any) -> None:
         with terminal.sentences_for_errors(self.stderr):
@@ -59,10 +65,16 @@ exit codes:
                     terminal.standard_output(),
                     format=given["format"],
                     selection=selection,
+                    override=given["override"],
                     report_progress=report,
                 )
             return export_to_path(
-                dataset, Path(out), format=given["format"], selection=selection, report_progress=report
+                dataset,
+                Path(out),
+                format=given["format"],
+                selection=selection,
+                override=given["override"],
+                report_progress=report,
             )
 
         result = job_runs.run_here(
@@ -70,7 +82,7 @@ exit codes:
             operation,
             dataset_name=dataset.name,
             report_progress=progress,
-            parameters={"format": given["format"], "persona": given["persona"], "tag": given["tag"]},
+            parameters={key: given[key] for key in ("format", "persona", "tag", "override")},
         )
         progress.clear()
         self.stderr.write(

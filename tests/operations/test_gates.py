@@ -1,0 +1,139 @@
+"""Production data leaves the house scrubbed and verified, or by somebody's word that is on record."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from django.urls import reverse
+
+from annotations_app.operations.export_annotations import export_annotations
+from datasets_app import job_runs
+from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubRun
+from datasets_app.operations import gates
+from datasets_app.operations.export_dataset import FORMATS, export_dataset
+from datasets_app.operations.refused import Refused
+from datasets_app.operations.scrub_dataset import policy_of, scrub_dataset
+from tests.factories import dataset, imported, sessions, turn, write
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LABELLED = turn(text="Mail jo@example.org", label=1, persona_id="default_v1")
+
+
+@pytest.fixture
+def production(tmp_path: Path) -> Dataset:
+    return dataset(tmp_path, [LABELLED, turn("s1", 2, persona_id="default_v1")], origin="production")
+
+
+def exported(stored: Dataset, **options: Any) -> bytes:
+    out = io.BytesIO()
+    export_dataset(stored, out, **options)
+    return out.getvalue()
+
+
+def with_role(role: str) -> User:
+    user = User.objects.create(username=role, is_staff=True)
+    user.groups.add(Group.objects.get(name=role))
+    return user
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_production_data_is_not_exported_before_it_is_scrubbed(production: Dataset, format: str) -> None:
+    out = io.BytesIO()
+    with pytest.raises(Refused, match="no scrub has verified; it can't be exported"):
+        export_dataset(production, out, format=format)
+    assert not out.getvalue()
+    assert not gates.is_scrubbed(production)
+
+
+def test_after_a_scrub_it_is(production: Dataset) -> None:
+    scrub_dataset(production, policy_of(None))
+    assert gates.is_scrubbed(production)
+    assert b"[EMAIL]" in exported(production)
+    gates.require_scrubbed(production, "annotate", actor=None)
+
+
+def test_data_of_another_origin_is_not_held_back(tmp_path: Path) -> None:
+    assert exported(dataset(tmp_path, sessions(1), origin="synthetic"))
+
+
+def test_what_is_added_shuts_the_gate_again(production: Dataset, tmp_path: Path) -> None:
+    scrub_dataset(production, policy_of(None))
+    imported(write(tmp_path / "more.jsonl", [turn("new")]), append=True)
+    assert not gates.is_scrubbed(production)
+
+
+def test_so_does_a_later_scrub_that_was_not_verified(production: Dataset) -> None:
+    scrub_dataset(production, policy_of(None))
+    ScrubRun.objects.create(dataset=production, policy={})
+    assert not gates.is_scrubbed(production)
+    scrub_dataset(production, policy_of(None), dry_run=True)
+    ScrubRun.objects.filter(policy={}).delete()
+    assert gates.is_scrubbed(production)  # a preview changes nothing
+
+
+def test_labels_hold_texts_too(production: Dataset) -> None:
+    with pytest.raises(Refused, match="no scrub has verified"):
+        export_annotations(production, persona="default_v1", out=io.BytesIO())
+    out = io.BytesIO()
+    export_annotations(production, persona="default_v1", out=out, override="for the audit of May")
+    assert b"jo@example.org" in out.getvalue()
+
+
+def test_an_override_takes_permission_and_reason_and_is_on_record(production: Dataset) -> None:
+    officer, curator = with_role("privacy officer"), with_role("curator")
+    assert gates.can_override(officer)
+    assert not gates.can_override(curator)
+    with pytest.raises(Refused, match="You may not"):
+        exported(production, actor=curator, override="because")
+    with pytest.raises(Refused, match="must give a reason"):
+        exported(production, actor=officer, override="  ")
+    assert b"jo@example.org" in exported(production, actor=officer, override="a  court order")
+    event = AuditEvent.objects.get(action="override")
+    assert (event.actor, event.dataset_name) == ("privacy officer", "support")
+    assert event.details == {"purpose": "export", "reason": "a court order"}
+
+
+def test_a_job_asks_whether_its_person_may(production: Dataset, queue: None) -> None:
+    for role, state in (("curator", "failed"), ("privacy officer", "done")):
+        user = with_role(role)
+        parameters = {"format": "turns", "override": "a court order"}
+        job = job_runs.start("export_dataset", actor=user, dataset=production, parameters=parameters)
+        job_runs.perform(job.pk)
+        job.refresh_from_db()
+        assert job.state == state, job.error
+    # Whoever asked has left since: their word is nobody's.
+    job = job_runs.start("export_dataset", actor=None, dataset=production, parameters=parameters)
+    job_runs.perform(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.files.count()) == ("failed", 0)
+
+
+@pytest.mark.parametrize(
+    "command", [["export_dataset", "support"], ["export_annotations", "support", "--persona", "default_v1"]]
+)
+def test_commands_need_a_reason(production: Dataset, manage: Any, tmp_path: Path, command: list[str]) -> None:
+    out = tmp_path / "out.jsonl"
+    done = manage(*command, "--out", out)
+    assert done.returncode == 2
+    assert "no scrub has verified" in done.stderr
+    assert not out.exists()
+    done = manage(*command, "--out", out, "--override", "for the audit of May")
+    assert done.returncode == 0, done.stderr
+    assert "jo@example.org" in out.read_text()
+    assert AuditEvent.objects.get(action="override").actor.startswith("command line")
+    assert JobRun.objects.latest("pk").parameters["override"] == "for the audit of May"
+
+
+def test_the_table_of_labels_does_not_leave_either(production: Dataset) -> None:
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    address = reverse("admin:annotations_app_annotation_export")
+    form = {"format": "0", "resource": "", "annotationresource_text": "on", "annotationresource_label": "on"}
+    answer = client.post(address, form, secure=True)
+    assert b"jo@example.org" not in answer.content
+    assert "no scrub has verified" in answer.content.decode()
+    assert not AuditEvent.objects.filter(action="export_table").exists()

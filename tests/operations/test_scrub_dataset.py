@@ -1,0 +1,505 @@
+"""Scrubbing a dataset in place: chunk by chunk, by any number of workers, whoever of them dies."""
+
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotations_app.models import Annotation
+from annotations_app.operations.import_annotations import import_annotations
+from datasets_app import job_runs
+from datasets_app.domain.pii import scrubber
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.session_ids import hashed
+from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, ScrubFinding, ScrubRun, Session, Turn
+from datasets_app.operations import scrub_chunks
+from datasets_app.operations.check_dataset import check_dataset
+from datasets_app.operations.make_scrubber import make_scrubber
+from datasets_app.operations.progress import Cancelled
+from datasets_app.operations.refused import Refused
+from datasets_app.operations.scrub_dataset import scrub_dataset
+from tests.factories import dataset, imported, session, turn, write
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+POLICY = Policy()
+TURNS_SCRUBBED_WHILE_KILLED = 20_000
+
+
+def texts() -> list[str]:
+    return list(Turn.objects.in_order().values_list("text", flat=True))
+
+
+def mails(count: int, turns: int = 2) -> list[dict[str, Any]]:
+    """Sessions of which every turn has one address."""
+    return [
+        turn(f"s{number}", index, text=f"Write to user{number}x{index}@example.org about it.")
+        for number in range(1, count + 1)
+        for index in range(1, turns + 1)
+    ]
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: Any) -> None:
+    monkeypatch.setattr(scrub_chunks, "TURNS_IN_CHUNK", 4)
+
+
+@contextmanager
+def every_update_counted() -> Iterator[Any]:
+    """Gives a function that tells how often turns have been written to: {times: turns}."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE turn_update (turn bigint)")
+        cursor.execute(
+            "CREATE FUNCTION note_update() RETURNS trigger LANGUAGE plpgsql AS $$"
+            " BEGIN INSERT INTO turn_update VALUES (NEW.id); RETURN NEW; END $$"
+        )
+        cursor.execute(
+            "CREATE TRIGGER note_update AFTER UPDATE ON datasets_app_turn"
+            " FOR EACH ROW EXECUTE FUNCTION note_update()"
+        )
+
+    def counts() -> dict[int, int]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT times, count(*) FROM (SELECT count(*) AS times FROM turn_update GROUP BY turn) t"
+                " GROUP BY times"
+            )
+            return dict(cursor.fetchall())
+
+    try:
+        yield counts
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP FUNCTION note_update CASCADE")
+            cursor.execute("DROP TABLE turn_update")
+
+
+def stop_after(turns: int) -> Any:
+    def progress(done: int, total: int | None = None) -> None:
+        if done >= turns:
+            raise Cancelled
+
+    return progress
+
+
+def test_values_are_replaced_in_place_and_the_dataset_is_scrubbed(tmp_path: Path) -> None:
+    stored = dataset(
+        tmp_path,
+        [
+            turn("a", 1, text="Mail jo@example.org or 192.168.3.17.", tags=["user:kim@example.org", "ok"]),
+            turn("a", 2, text="Nothing here.", metadata={"to": "jo@example.org", "n": 1.5e20}),
+            turn("b", 1, text="Nothing at all.", mood="call 212-555-0147"),
+        ],
+        origin="production",
+    )
+    result = scrub_dataset(stored, POLICY)
+    assert texts() == ["Mail [EMAIL] or [IP].", "Nothing here.", "Nothing at all."]
+    first, second, third = Turn.objects.in_order()
+    assert "kim" not in str(first.tags)
+    assert second.metadata == {"to": "[EMAIL]", "n": 1.5e20}
+    assert third.extra == {"mood": "call [PHONE]"}
+    assert (result["turns"], result["sessions"], result["changed_turns"]) == (3, 2, 3)
+    assert result["turns_verified"] == 3
+    assert "traces" not in result
+    stored.refresh_from_db()
+    assert stored.status == "scrubbed"
+    assert "e-mail addresses" in stored.provenance["anonymization"][0]
+    assert "personal data scrubbed" in stored.provenance["modifications"]
+    scrub = stored.scrubs.get()
+    assert scrub.verified_at is not None
+    assert scrub.finished_at is not None
+    assert scrub.finding_count == scrub.findings.count() == result["findings"]
+    assert AuditEvent.objects.get(action="scrub").details["findings"] == result["totals"]
+
+
+def test_a_finding_tells_where_the_placeholder_stands(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, [turn(text="Mail jo@example.org, then 😀 192.168.3.17!")])
+    scrub_dataset(stored, POLICY)
+    (text,) = texts()
+    places = {
+        (f.kind, text[f.start : f.start + f.length], f.original_length) for f in ScrubFinding.objects.all()
+    }
+    assert places == {("EMAIL", "[EMAIL]", 14), ("IP", "[IP]", 12)}
+
+
+def test_a_second_scrub_changes_nothing_more_and_hashes_no_hash(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, mails(3))
+    policy = Policy(hash_session_ids=True)
+    scrub_dataset(stored, policy)
+    key = make_scrubber(policy).key
+    ids = set(Session.objects.values_list("session_id", flat=True))
+    assert ids == {hashed(f"s{number}", key) for number in (1, 2, 3)}
+    assert not Session.objects.filter(id_hashed=False).exists()
+    before = texts()
+    with every_update_counted() as counts:
+        again = scrub_dataset(stored, policy)
+        assert counts() == {}
+    assert (again["findings"], again["changed_turns"]) == (0, 0)
+    assert set(Session.objects.values_list("session_id", flat=True)) == ids
+    assert texts() == before
+    assert ScrubFinding.objects.count() == 6  # of the first: their places hold
+
+
+def test_chunks_hold_whole_sessions_and_every_turn_once(tmp_path: Path, small_chunks: None) -> None:
+    stored = dataset(tmp_path, [*mails(5), *session("long", 11), *session("last", 1)])
+    with every_update_counted() as counts:
+        result = scrub_dataset(stored, POLICY)
+        assert counts() == {1: 10}
+    chunks = list(ScrubRun.objects.get().chunks.values_list("session_keys", "turn_count", "done"))
+    assert [count for _, count, _ in chunks] == [4, 4, 13, 1]
+    keys = [key for some, _, _ in chunks for key in some]
+    assert keys == sorted(Session.objects.values_list("pk", flat=True))
+    assert result["turns"] == 22
+
+
+def test_a_scrub_that_was_stopped_goes_on_where_it_was(tmp_path: Path, small_chunks: None) -> None:
+    stored = dataset(tmp_path, mails(6))
+    with every_update_counted() as counts:
+        with pytest.raises(Cancelled):
+            scrub_dataset(stored, POLICY, report_progress=stop_after(4))
+        assert counts() == {1: 4}
+        stored.refresh_from_db()
+        assert stored.status == "raw"
+        result = scrub_dataset(stored, POLICY)
+        assert counts() == {1: 12}
+    assert result["findings"] == ScrubFinding.objects.count() == 12
+    assert ScrubRun.objects.count() == 1
+
+
+def test_sessions_that_came_after_a_stop_are_scrubbed_too(tmp_path: Path, small_chunks: None) -> None:
+    stored = dataset(tmp_path, mails(4))
+    with pytest.raises(Cancelled):
+        scrub_dataset(stored, POLICY, report_progress=stop_after(4))
+    imported(write(tmp_path / "more.jsonl", [turn("new", text="I am new@example.org")]), append=True)
+    assert scrub_dataset(stored, POLICY)["findings"] == 9
+    assert texts()[-1] == "I am [EMAIL]"
+
+
+def test_another_policy_begins_anew(tmp_path: Path, small_chunks: None) -> None:
+    stored = dataset(tmp_path, mails(4))
+    with pytest.raises(Cancelled):
+        scrub_dataset(stored, POLICY, report_progress=stop_after(4))
+    result = scrub_dataset(stored, Policy(placeholders="numbered"))
+    assert ScrubRun.objects.get().pk == result["scrub"]
+    assert sum("[EMAIL_1]" in text for text in texts()) == 2
+    assert sum("[EMAIL]" in text for text in texts()) == 4
+
+
+def test_what_is_left_of_a_pattern_stops_the_chunk_before_it_is_written(
+    tmp_path: Path, small_chunks: None, monkeypatch: Any
+) -> None:
+    stored = dataset(tmp_path, [*session("a", 4), *mails(2)])
+    before = texts()
+    monkeypatch.setattr(scrubber, "MOST_ROUNDS", 0)  # nothing is taken out
+    with pytest.raises(Refused, match="4 × EMAIL"):
+        scrub_dataset(stored, POLICY)
+    assert texts() == before
+    assert "example" not in ScrubRun.objects.get().error
+    stored.refresh_from_db()
+    assert stored.status == "raw"
+    monkeypatch.undo()
+    scrub_dataset(stored, POLICY)
+    assert not any("@" in text for text in texts())
+
+
+def test_a_dataset_is_scrubbed_only_once_its_rows_have_been_read_again(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, mails(2))
+    with connection.cursor() as cursor:  # the database does not do what it was told
+        cursor.execute(
+            "CREATE FUNCTION keep_text() RETURNS trigger LANGUAGE plpgsql AS $$"
+            " BEGIN NEW.text = OLD.text; RETURN NEW; END $$"
+        )
+        cursor.execute(
+            "CREATE TRIGGER keep_text BEFORE UPDATE ON datasets_app_turn"
+            " FOR EACH ROW EXECUTE FUNCTION keep_text()"
+        )
+    try:
+        with pytest.raises(Refused, match="4 × EMAIL"):
+            scrub_dataset(stored, POLICY)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP FUNCTION keep_text CASCADE")
+    stored.refresh_from_db()
+    assert stored.status == "raw"
+    scrub = ScrubRun.objects.get()
+    assert scrub.verification["remaining"] == {"EMAIL": 4}
+    assert scrub.verified_at is None
+    assert scrub_dataset(stored, POLICY)["turns_verified"] == 4
+    stored.refresh_from_db()
+    assert stored.status == "scrubbed"
+
+
+def test_a_scrub_of_some_classes_only_does_not_make_the_dataset_scrubbed(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, mails(1))
+    result = scrub_dataset(stored, Policy(kinds=("EMAIL",)))
+    stored.refresh_from_db()
+    assert stored.status == "raw"
+    assert "Not every class" in result["notice"]
+    assert texts()[0] == "Write to [EMAIL] about it."
+
+
+def test_what_is_added_is_raw_again(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, mails(1))
+    scrub_dataset(stored, POLICY)
+    imported(write(tmp_path / "more.jsonl", mails(2)[2:]), append=True)
+    stored.refresh_from_db()
+    assert stored.status == "raw"
+
+
+# --- previews -------------------------------------------------------------------------------------------
+
+
+def test_a_preview_changes_nothing_and_tells_the_places_in_the_raw_text(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, [*mails(3), *session("quiet", 2)], origin="production")
+    before = texts()
+    result = scrub_dataset(stored, POLICY, dry_run=True)
+    assert texts() == before
+    stored.refresh_from_db()
+    assert stored.status == "raw"
+    assert (result["turns"], result["changed_turns"], result["totals"]) == (8, 6, {"EMAIL": 6})
+    assert ScrubRun.objects.get().changed_share == 0.75
+    for finding in ScrubFinding.objects.all():
+        text = Turn.objects.get(session=finding.session, turn_index=finding.turn_index).text
+        assert text[finding.start : finding.start + finding.length].endswith("@example.org")
+    scrub_dataset(stored, POLICY)
+    assert not ScrubRun.objects.filter(dry_run=True).exists()  # its places are void
+
+
+def test_a_sample_is_drawn_by_its_seed(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, mails(40))
+
+    def drawn(seed: int) -> list[int]:
+        result = scrub_dataset(stored, Policy(seed=seed), dry_run=True, sample=5)
+        assert (result["sessions"], result["turns"]) == (5, 10)
+        return sorted(set(ScrubFinding.objects.values_list("session", flat=True)))
+
+    first = drawn(1)
+    assert drawn(1) == first
+    assert drawn(2) != first
+    with pytest.raises(Refused, match="sample"):
+        scrub_dataset(stored, POLICY, sample=5)
+
+
+# --- what else there is -----------------------------------------------------------------------------------
+
+
+def labelled(tmp_path: Path, stored: Dataset, count: int) -> None:
+    lines = [
+        {
+            "session_id": f"s{number}",
+            "turn_index": 1,
+            "text": Turn.objects.get(session__session_id=f"s{number}", turn_index=1).text,
+            "label": 1,
+            "persona_id": "default_v1",
+            "notes": f"as user{number}x1@example.org said, and kim@example.org",
+            "seen": ["10.1.2.3", 4],
+        }
+        for number in range(1, count + 1)
+    ]
+    import_annotations(write(tmp_path / "labels.jsonl", lines), dataset_name=stored.name)
+
+
+def test_notes_of_labels_are_scrubbed_with_their_session(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, mails(2))
+    labelled(tmp_path, stored, 2)
+    Annotation.objects.filter(pk=Annotation.objects.latest("pk").pk).update(
+        extra={"original_session_id": "elsewhere"}
+    )
+    policy = Policy(hash_session_ids=True, placeholders="numbered")
+    scrub_dataset(stored, policy)
+    first, second = Annotation.objects.order_by("pk")
+    assert first.notes == "as [EMAIL_1] said, and [EMAIL_3]"  # the first is that of the text
+    assert first.extra["seen"] == ["[IP_1]", 4]
+    assert second.extra == {"original_session_id": hashed("elsewhere", make_scrubber(policy).key)}
+    assert ScrubFinding.objects.filter(field="beside.notes", turn_index=1).count() == 4
+    scrub_dataset(stored, policy)
+    assert Annotation.objects.latest("pk").extra == second.extra
+
+
+def test_a_chunk_takes_a_fixed_number_of_queries(tmp_path: Path) -> None:
+    counts = []
+    for size in (2, 30):
+        stored = dataset(tmp_path, mails(size), f"of-{size}")
+        labelled(tmp_path, stored, 2)
+        with CaptureQueriesContext(connection) as queries:
+            scrub_dataset(stored, POLICY, dry_run=True)
+        counts.append(len(queries))
+        Session.objects.all().delete()
+    assert counts[0] == counts[1]
+
+
+def test_what_told_of_the_raw_text_is_gone(tmp_path: Path, media: Path) -> None:
+    stored = dataset(tmp_path, mails(2))
+    imported(write(tmp_path / "of jo@example.org.jsonl", [turn("c")]), renumber=True)
+    check_dataset(stored, actor=None)
+    job = JobRun.objects.create(
+        operation="import_dataset",
+        dataset_name=stored.name,
+        state="failed",
+        error="No session has tag 'kim@example.org'.",
+        parameters={"tag": "kim@example.org"},
+        result={"problems": [{"message": "session 'jo@example.org' …"}], "problem_total": 1},
+    )
+    job_file = JobFile(job_run=job, kind="upload", name="jo@example.org.jsonl")
+    job_file.file.save(f"{job.pk}/upload/x", ContentFile(b"canary"))
+    path = Path(job_file.file.path)
+    scrub_dataset(Dataset.objects.get(), POLICY)
+    assert not stored.check_reports.exists()
+    assert not path.exists()
+    job.refresh_from_db()
+    assert job.result == {"problem_total": 1}
+    assert job.error == "No session has tag '[EMAIL]'."
+    stored.refresh_from_db()
+    told = [*stored.source_files.values_list("name", flat=True), job.files.get().name, job.parameters]
+    assert "@" not in str(told) + str(stored.provenance)
+    assert AuditEvent.objects.get(action="scrub")
+
+
+# --- who waits for whom ------------------------------------------------------------------------------------
+
+
+def running(operation: str, stored: Dataset, **fields: Any) -> JobRun:
+    return JobRun.objects.create(
+        operation=operation,
+        dataset=stored,
+        dataset_name=stored.name,
+        state="running",
+        heartbeat_at=timezone.now(),
+        **fields,
+    )
+
+
+@pytest.mark.parametrize("operation", ["import_dataset", "export_dataset", "check_dataset"])
+def test_a_scrub_does_not_begin_beside_what_reads_or_brings_raw_text(tmp_path: Path, operation: str) -> None:
+    stored = dataset(tmp_path, mails(1))
+    job = running(operation, stored, foreground=True)
+    with pytest.raises(Refused, match=f"job {job.pk}"):
+        scrub_dataset(stored, POLICY)
+    assert not ScrubRun.objects.exists()
+    # A command that was killed says nothing any more.
+    JobRun.objects.update(heartbeat_at=timezone.now() - timedelta(minutes=1))
+    assert scrub_dataset(stored, POLICY)["findings"] == 2
+
+
+def test_nothing_is_added_to_or_read_from_a_dataset_that_is_being_scrubbed(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, mails(1))
+    job = running("scrub_dataset", stored)
+    scrub = ScrubRun.objects.create(dataset=stored, job_run=job, policy=POLICY.as_json())
+    with pytest.raises(Refused, match="is being scrubbed"):
+        imported(write(tmp_path / "more.jsonl", [turn("new")]), append=True)
+    with pytest.raises(Refused, match="is being scrubbed"):
+        labelled(tmp_path, stored, 1)
+    with pytest.raises(Refused, match="is being scrubbed"):
+        check_dataset(stored, actor=None)
+    with pytest.raises(Refused, match=f"Scrub #{scrub.pk}"):
+        scrub_dataset(stored, POLICY)
+    JobRun.objects.update(state="failed")
+    imported(write(tmp_path / "more.jsonl", [turn("new")]), append=True)
+
+
+def test_a_scrub_waits_no_longer_than_a_moment_for_an_import(tmp_path: Path, monkeypatch: Any) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from datasets_app.operations import scrub_dataset as module
+
+    monkeypatch.setattr(module, "LOCK_WAIT", timedelta(milliseconds=200))
+    stored = dataset(tmp_path, mails(1))
+
+    def scrub() -> str:
+        try:
+            scrub_dataset(stored, POLICY)
+        except Refused as refusal:
+            return refusal.message
+        finally:
+            connection.close()
+        return ""
+
+    with ThreadPoolExecutor(1) as other, transaction.atomic():
+        Dataset.objects.select_for_update(no_key=True).get()
+        assert "being imported" in other.submit(scrub).result(20)
+    assert not ScrubRun.objects.exists()
+
+
+# --- with workers ------------------------------------------------------------------------------------------
+
+
+def ended(job: JobRun) -> str:
+    job.refresh_from_db()
+    return job.state if job.is_finished else ""
+
+
+def test_free_workers_join_in(processes: Any, wait_until: Any, tmp_path: Path) -> None:
+    stored = dataset(tmp_path, mails(3_000, turns=4))
+    for _ in range(2):
+        processes.start("worker")
+    from datasets_app import job_queue
+
+    wait_until(lambda: job_queue.worker_count() == 2)
+    with every_update_counted() as counts:
+        job = job_runs.start(
+            "scrub_dataset", actor=None, dataset=stored, parameters={"policy": POLICY.as_json()}
+        )
+        assert wait_until(lambda: ended(job), 120) == "done", job.error
+        assert counts() == {1: 12_000}
+    assert job.result["findings"] == 12_000
+    part = JobRun.objects.get(operation="scrub_part")
+    wait_until(lambda: ended(part))
+    assert 0 < part.result["chunks"] < 12
+    assert (job.done, job.total) == (12_000, 12_000)
+
+
+def test_a_scrub_job_is_cancelled_between_chunks_and_retried(
+    processes: Any, wait_until: Any, tmp_path: Path
+) -> None:
+    stored = dataset(tmp_path, mails(3_000, turns=4))
+    processes.start("worker")
+    with every_update_counted() as counts:
+        job = job_runs.start("scrub_dataset", actor=None, dataset=stored)
+        wait_until(lambda: ScrubFinding.objects.exists(), 60)
+        job_runs.request_cancel(job, actor=None)
+        assert wait_until(lambda: ended(job), 60) == "cancelled"
+        done = ScrubFinding.objects.count()
+        assert 0 < done < 12_000
+        assert done % 1000 == 0
+        assert job_runs.retry(job, actor=None)
+        assert wait_until(lambda: ended(job), 120) == "done", job.error
+        assert counts() == {1: 12_000}
+    assert ScrubFinding.objects.count() == 12_000
+
+
+@pytest.mark.slow
+def test_two_workers_killed_ten_times_scrub_every_turn_once(
+    processes: Any, wait_until: Any, tmp_path: Path
+) -> None:
+    turns = TURNS_SCRUBBED_WHILE_KILLED
+    stored = dataset(tmp_path, mails(turns // 5, turns=5))
+    processes.start("scheduler")
+    workers = [processes.start("worker") for _ in range(2)]
+    moments = random.Random(11)
+    with every_update_counted() as counts:
+        job = job_runs.start("scrub_dataset", actor=None, dataset=stored)
+        for number in range(10):
+            wait_until(lambda: JobRun.objects.filter(state="running").exists() or ended(job), 60)
+            time.sleep(moments.uniform(0.5, 2.5))
+            victim = workers.pop(0)
+            processes.kill(victim)
+            assert set(counts()) <= {1}, number
+            # So that ten deaths need not take ten times the silence after which one is noticed.
+            JobRun.objects.filter(
+                state="running", heartbeat_at__lt=timezone.now() - timedelta(seconds=2)
+            ).update(heartbeat_at=timezone.now() - timedelta(seconds=16))
+            workers.append(processes.start("worker"))
+        assert wait_until(lambda: ended(job), 240) == "done", job.error
+        assert counts() == {1: turns}
+    assert ScrubFinding.objects.count() == turns == job.result["findings"]
+    assert not any("@" in text for text in texts())
+    assert AuditEvent.objects.filter(action="scrub").count() == 1

@@ -71,14 +71,21 @@ def find_quickly(text: str) -> list[Match]:
             return find_all(text)
         if b"://" in shape:
             found += hosts.search_names(text)
+            return find_all(text) if _may_hold_paths(encoded, encoded.translate(_SHAPE)) else _ordered(found)
+    if b"a.a" in shape:
+        return find_all(text)
     if b"/" in shape and _may_hold_paths(encoded, encoded.translate(_SHAPE)):
         return find_all(text)
+    return found
+
+
+def _ordered(found: list[Match]) -> list[Match]:
     return sorted(found, key=_by_start) if len(found) > 1 else found
 
 
 # For find_quickly: what calls for all the rules is an "@", be it an "=" or a "_".
 _SIGNS = bytes(
-    ord("@") if chr(byte) in "=_\\~@" else byte if chr(byte) in ":/" else _shape_of(byte)
+    ord("@") if chr(byte) in "=_\\~@" else byte if chr(byte) in ":/." else _shape_of(byte)
     for byte in range(256)
 )
 _PASSWORD_SIGNED = re.compile("[Pp]ass[a-z]{0,8}[\"']? ?:")

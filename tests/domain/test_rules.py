@@ -1,0 +1,77 @@
+"""All rules together: every class is found, whichever way they are asked."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_app.domain.pii.detector import PATTERN_KINDS
+from datasets_app.domain.pii.rules import RuleDetector, find_all, find_quickly
+
+ONE_OF_EACH = {
+    "EMAIL": "write to ana@example.com",
+    "IP": "from 10.1.2.3 yesterday",
+    "CREDIT_CARD": "pay with 4111 1111 1111 1111",
+    "SSN": "it is 285-13-3885",
+    "PHONE": "call 555-123-4567",
+    "CREDENTIAL": "my password is hunter2",
+    "PATH": "look at /home/ana/notes.txt",
+    "HOST": "jenkins.acme.internal is down",
+}
+
+
+@pytest.mark.parametrize("find", [find_all, find_quickly, RuleDetector().find])
+@pytest.mark.parametrize("kind", PATTERN_KINDS)
+def test_every_class_is_found(find, kind: str):
+    assert [match.kind for match in find(ONE_OF_EACH[kind])] == [kind]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Password: letmein",
+        "see http://intranet/wiki",
+        "https://jenkins.acme.internal/job/1 failed",
+        "scp to web:/srv/app/conf",
+        "/srv/app/conf is empty",
+        "ｐａｓｓｗｏｒｄ：ｈｕｎｔｅｒ２",
+        "DB_PASSWORD=x7kQ9z",
+        "ssh deploy@bastion",
+        r"\\fileserver\finance\x.xls",
+    ],
+)
+def test_the_quick_search_finds_the_same(text: str):
+    assert find_quickly(text) == find_all(text) != []
+
+
+def test_a_detector_of_some_classes_finds_no_others():
+    text = " ; ".join(ONE_OF_EACH.values())
+    assert {match.kind for match in RuleDetector(["PATH", "EMAIL"]).find(text)} == {"PATH", "EMAIL"}
+    with pytest.raises(ValueError, match="rules find"):
+        RuleDetector(["NAME"])
+
+
+@given(st.text(st.sampled_from("a1B@.:/\\-_ =~[]()+\"'\u200bé１🙂"), max_size=60))
+def test_no_text_is_too_odd_and_matches_lie_within_it(text: str):
+    for match in [*find_all(text), *find_quickly(text)]:
+        assert 0 <= match.start < match.end <= len(text)
+
+
+@given(
+    st.sampled_from(["[EMAIL]", "[CREDENTIAL]", "[NAME_2]", "[PATH]", "[HOST_13]"]),
+    st.sampled_from(
+        [
+            "my password is {}",
+            "pwd={}",
+            "/home/{}/x/y.txt",
+            "ssh ana@{}",
+            "https://{}/x",
+            "call {}",
+            "{}@{}",
+            "C:\\Users\\{}\\x",
+        ]
+    ),
+)
+def test_placeholders_are_part_of_no_match(placeholder: str, template: str):
+    text = template.replace("{}", placeholder)
+    for match in find_all(text):
+        assert placeholder not in text[match.start : match.end]

@@ -116,6 +116,7 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         **(_what_runs() if may_see_jobs else {}),
         "attention": [
             *(_failed_jobs() if may_see_jobs else []),
+            *(_datasets_to_scrub(datasets, has("datasets_app.view_scrubrun")) if may_see else []),
             *(_datasets_to_look_at(datasets, has("datasets_app.check_dataset")) if may_see else []),
             *(_quarantined() if has("datasets_app.import_dataset") else []),
         ],
@@ -170,6 +171,24 @@ def _failed_jobs() -> list[dict[str, Any]]:
             "link": "See why",
         }
         for job in failed
+    ]
+
+
+def _datasets_to_scrub(datasets: Any, may_open: bool) -> list[dict[str, Any]]:
+    """Production data that is still raw: it can be neither exported nor annotated."""
+    from datasets_app.admin.pages import dataset_address
+
+    raw = datasets.filter(origin="production", status="raw", turn_count__gt=0)
+    return [
+        {
+            "kind": "warn",
+            "icon": "shield_person",
+            "name": dataset.name,
+            "text": "is raw production data and waits for a scrub",
+            "address": dataset_address(dataset, "scrub" if may_open else "sharing"),
+            "link": "Scrub it" if may_open else "See why",
+        }
+        for dataset in raw.order_by("-updated_at")[:SHOWN]
     ]
 
 

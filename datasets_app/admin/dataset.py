@@ -10,14 +10,28 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from datasets_app import job_runs
-from datasets_app.admin import dataset_pages, export_pages, import_pages
+from datasets_app.admin import (
+    dataset_pages,
+    export_pages,
+    import_pages,
+    mark_pages,
+    scrub_pages,
+    sharing_pages,
+)
 from datasets_app.admin.dataset_metadata import metadata_pages
 from datasets_app.admin.pages import dataset_address, require, visible_dataset
 from datasets_app.models import Dataset
 from datasets_app.operations.edit_dataset import edit_dataset
-from datasets_app.templatetags.datasets_display import moment
+from datasets_app.operations.gates import is_scrubbed
+from datasets_app.templatetags.datasets_display import moment, status_kind
 
-STATUS_COLOURS = {"raw": "", "scrubbed": "info", "released": "success", "expired": "warning"}
+STATUS_COLOURS = {
+    "raw": "",
+    "to scrub": "warning",
+    "scrubbed": "info",
+    "released": "success",
+    "expired": "warning",
+}
 
 
 @admin.register(Dataset)
@@ -69,7 +83,9 @@ class DatasetAdmin(ModelAdmin):
 
     @display(description="Status", ordering="status", label=STATUS_COLOURS)
     def show_status(self, dataset: Dataset) -> tuple[str, str]:
-        return dataset.status, dataset.get_status_display()
+        # What real people wrote and nobody has scrubbed stands out.
+        waiting = status_kind(dataset) == "warn" and dataset.status == Dataset.Status.RAW
+        return "to scrub" if waiting else dataset.status, dataset.get_status_display()
 
     @display(description="Sessions", ordering="session_count")
     def show_sessions(self, dataset: Dataset) -> str:
@@ -107,7 +123,12 @@ class DatasetAdmin(ModelAdmin):
     @admin.action(description="Export as conversation JSONL", permissions=["export"])
     def export_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
         parameters = {"format": "turns", "persona": None, "tag": None, "gzip": False}
-        self._start_each(request, "export_dataset", queryset, parameters=parameters)
+        closed = [dataset for dataset in queryset if not is_scrubbed(dataset)]
+        for dataset in closed:
+            messages.warning(request, f"{dataset.name} is production data and not scrubbed: not exported.")
+        rest = queryset.exclude(pk__in=[dataset.pk for dataset in closed])
+        if rest:
+            self._start_each(request, "export_dataset", rest, parameters=parameters)
 
     def _start_each(self, request: HttpRequest, operation: str, queryset: Any, **details: Any) -> None:
         jobs = [job_runs.start(operation, actor=request.user, dataset=row, **details) for row in queryset]
@@ -144,6 +165,12 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/change/", dataset_pages.overview, "change"),
             ("<int:pk>/checks/", dataset_pages.checks, "checks"),
             ("<int:pk>/checks/run/", dataset_pages.run_checks, "run_checks"),
+            ("<int:pk>/scrub/", scrub_pages.scrub, "scrub"),
+            ("<int:pk>/scrub/progress/", scrub_pages.progress, "scrub_progress"),
+            ("<int:pk>/scrub/not-personal/", mark_pages.not_personal, "mark_not_personal"),
+            ("<int:pk>/scrub/missed/", mark_pages.missed, "mark_missed"),
+            ("<int:pk>/scrub/marks/<int:mark_pk>/", mark_pages.take_back, "mark_take_back"),
+            ("<int:pk>/sharing/", sharing_pages.sharing, "sharing"),
             ("<int:pk>/sessions/", dataset_pages.sessions, "sessions"),
             ("<int:pk>/jobs/", dataset_pages.jobs, "jobs"),
             ("<int:pk>/history/", dataset_pages.history, "history"),

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
@@ -11,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from datasets_app import extensions, job_runs
 from datasets_app.admin.pages import dataset_address, dataset_crumbs, render_page, require, visible_dataset
-from datasets_app.admin.paging import PAGE_SIZE, Asked, Page, asked, cut_page, page_by
+from datasets_app.admin.paging import PAGE_SIZE, Asked, Page, asked, page_by, page_by_two
 from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
 
 
@@ -36,6 +35,8 @@ def _may(request: HttpRequest) -> dict[str, bool]:
             "export": "export_dataset",
             "check": "check_dataset",
             "edit": "change_dataset",
+            "scrub": "scrub_dataset",
+            "see_scrubs": "view_scrubrun",
             "read": "view_turn",
         }.items()
     }
@@ -47,6 +48,8 @@ def dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[d
     every = [
         ("overview", "Overview", dataset_address(dataset), True),
         ("checks", "Checks", dataset_address(dataset, "checks"), True),
+        ("scrub", "Scrub", dataset_address(dataset, "scrub"), has("datasets_app.view_scrubrun")),
+        ("sharing", "Sharing", dataset_address(dataset, "sharing"), True),
         ("sessions", "Sessions", dataset_address(dataset, "sessions"), has("datasets_app.view_session")),
         ("turns", "Turns", turns, has("datasets_app.view_turn")),
         ("jobs", "Jobs", dataset_address(dataset, "jobs"), has("datasets_app.view_jobrun")),
@@ -108,27 +111,8 @@ def checks(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _findings(report: CheckReport, code: str, wanted: Asked) -> Page:
-    """In the order of the index (report, code, id): all errors of a kind stand together."""
     findings = CheckFinding.objects.filter(report=report).select_related("session")
-    if code:
-        findings = findings.filter(code=code)
-    place = _code_and_id(wanted.before or wanted.after)
-    if place is None:
-        wanted = Asked("", "", wanted.last)
-    elif wanted.before:
-        findings = findings.filter(Q(code__lt=place[0]) | Q(code=place[0], id__lt=place[1]))
-    else:
-        findings = findings.filter(Q(code__gt=place[0]) | Q(code=place[0], id__gt=place[1]))
-    if wanted.before or wanted.last:
-        rows = list(findings.order_by("-code", "-id")[: PAGE_SIZE + 1])[::-1]
-    else:
-        rows = list(findings.order_by("code", "id")[: PAGE_SIZE + 1])
-    return cut_page(rows, wanted, lambda row: f"{row.code}.{row.pk}")
-
-
-def _code_and_id(text: str) -> tuple[str, int] | None:
-    code, _, pk = text.partition(".")
-    return (code, int(pk)) if pk.isascii() and pk.isdigit() and len(pk) < 19 else None
+    return page_by_two(findings.filter(code=code) if code else findings, "code", wanted)
 
 
 @require_POST

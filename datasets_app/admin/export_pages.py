@@ -9,6 +9,7 @@ from datasets_app import job_runs
 from datasets_app.admin.dataset_pages import dataset_page
 from datasets_app.admin.pages import require, visible_dataset
 from datasets_app.models import Persona
+from datasets_app.operations import gates
 
 FORMATS = [
     ("turns", "Conversation JSONL, one turn a line"),
@@ -41,11 +42,24 @@ class ExportForm(forms.Form):
     gzip = forms.BooleanField(label="Compress with gzip", required=False, widget=UnfoldBooleanSwitchWidget)
 
 
+class OverrideForm(ExportForm):
+    """For production data that is not scrubbed, and those who may have it exported all the same."""
+
+    override = forms.CharField(
+        label="Reason for exporting it unscrubbed",
+        max_length=gates.LONGEST_REASON,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="It is written into the audit trail, with your name.",
+    )
+
+
 def export(request: HttpRequest, pk: int) -> HttpResponse:
     require(request, "export_dataset")
     dataset = visible_dataset(request, pk)
-    form = ExportForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    closed = not gates.is_scrubbed(dataset)
+    may_override = closed and gates.can_override(request.user)
+    form = (OverrideForm if may_override else ExportForm)(request.POST or None)
+    if request.method == "POST" and form.is_valid() and (may_override or not closed):
         asked = form.cleaned_data
         job = job_runs.start(
             "export_dataset",
@@ -56,8 +70,14 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
                 "persona": asked["persona"] or None,
                 "tag": asked["tag"] or None,
                 "gzip": asked["gzip"],
+                **({"override": asked["override"]} if may_override else {}),
             },
         )
         return redirect("admin:datasets_app_jobrun_change", job.pk)
-    context = {"form": form, "personas": Persona.objects.values_list("persona_id", flat=True)[:100]}
+    context = {
+        "form": form,
+        "closed": closed,
+        "may_override": may_override,
+        "personas": Persona.objects.values_list("persona_id", flat=True)[:100],
+    }
     return dataset_page(request, dataset, "export", "Export", context)

@@ -30,9 +30,9 @@ STATE_COLOURS = {
     "cancelled": "",
 }
 # The import counts bytes over several passes: of that only the share tells a person anything.
-UNITS = {"export_dataset": "turns", "check_dataset": "turns"}
+UNITS = dict.fromkeys(("export_dataset", "check_dataset", "scrub_dataset", "scrub_part"), "turns")
 # What the result of a job holds besides counts: these have places of their own on the page.
-NOT_FACTS = {"problems", "problem_total", "report", "files", "dataset", "size", "sha256"}
+NOT_FACTS = {"problems", "problem_total", "report", "files", "dataset", "size", "sha256", "scrub"}
 
 
 @admin.register(JobRun)
@@ -139,6 +139,8 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "result": {key: value for key, value in result.items() if key not in NOT_FACTS},
         "problems": result.get("problems") or [],
         "problem_total": result.get("problem_total") or 0,
+        "saved": job_runs.what_is_saved(job.operation),
+        "is_scrub": job.operation in {"scrub_dataset", "scrub_part"} and has("datasets_app.view_scrubrun"),
         "report": CheckReport.objects.filter(pk=report).first() if report else None,
         "files": [
             {"row": row, "may_download": has(f"datasets_app.{permission_to_download(row.kind)}")}

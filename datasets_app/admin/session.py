@@ -12,6 +12,7 @@ from datasets_app import extensions
 from datasets_app.admin.pages import dataset_address, dataset_crumbs, persona_pages, render_page, require
 from datasets_app.admin.paging import whole_numbers
 from datasets_app.admin.read_only import ReadOnlyAdmin
+from datasets_app.admin.scrub_highlights import Highlights, beginning
 from datasets_app.models import CheckFinding, CheckReport, Dataset, Session, Turn
 
 TURNS_PER_PAGE = 200
@@ -47,10 +48,15 @@ def _session_page(request: HttpRequest, session: Session) -> HttpResponse:
     neighbours = Session.objects.filter(dataset=dataset)
     report = CheckReport.objects.filter(dataset=dataset).first()
     of_turns, of_session = _findings(report, session)
+    highlights = _highlights(request, session, turns)
     notes = _notes(session, turns, request.user)
     for turn in turns:
         turn.findings = of_turns.get(turn.turn_index, [])
         turn.notes = notes.get(turn.pk, [])
+        if highlights:
+            turn.pieces = highlights.pieces(turn)
+            turn.first_pieces = beginning(turn.pieces)
+            turn.found_beside = highlights.beside(turn.turn_index)
     context = {
         "dataset": dataset,
         "session": session,
@@ -58,6 +64,7 @@ def _session_page(request: HttpRequest, session: Session) -> HttpResponse:
         "previous_from": previous_from,
         "next_from": next_from,
         "session_findings": of_session,
+        "highlights": highlights,
         "persona": persona_pages([session.persona_id], request.user).get(session.persona_id or ""),
         "previous_session": neighbours.filter(id__lt=session.pk).order_by("-id").first(),
         "next_session": neighbours.filter(id__gt=session.pk).order_by("id").first(),
@@ -67,6 +74,14 @@ def _session_page(request: HttpRequest, session: Session) -> HttpResponse:
     sessions = ("Sessions", dataset_address(dataset, "sessions"))
     crumbs = dataset_crumbs(dataset, sessions, (session.session_id, None))
     return render_page(request, "datasets_app/session.html", crumbs, context)
+
+
+def _highlights(request: HttpRequest, session: Session, turns: list[Any]) -> Highlights | None:
+    """What scrubs have found here, for those who may know it."""
+    has = request.user.has_perm
+    if not has("datasets_app.view_scrubfinding"):
+        return None
+    return Highlights(session, turns, may_mark=has("datasets_app.scrub_dataset"))
 
 
 def _notes(session: Session, turns: list[Any], user: Any) -> dict[int, list[str]]:

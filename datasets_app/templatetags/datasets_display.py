@@ -1,7 +1,7 @@
 """How values are shown to people."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -32,6 +32,20 @@ _FACTS = {
     "license": "Licence",
     "on_brand": "On-brand",
     "gzip": "Gzip",
+}
+
+# The classes of personal data, in a word or two.
+KIND_WORDS = {
+    "CREDENTIAL": "Keys, tokens, passwords",
+    "EMAIL": "E-mail addresses",
+    "PATH": "File paths that name someone",
+    "IP": "IP addresses",
+    "HOST": "Internal host names",
+    "CREDIT_CARD": "Card numbers",
+    "SSN": "Social security numbers",
+    "PHONE": "Telephone numbers",
+    "NAME": "Names of people",
+    "ID": "Values under keys such as user_id",
 }
 
 _STATE_KINDS = {
@@ -118,6 +132,12 @@ def amount(value: int | None, unit: str) -> str:
 def kind_of_state(state: str) -> str:
     """The colour of a badge; the badge's text says the same in words."""
     return _STATE_KINDS.get(state, "neutral")
+
+
+@register.filter
+def kind_of_answer(answer: str) -> str:
+    """The colour of an item of the sharing list."""
+    return {"yes": "good", "no": "bad", "unsigned": "neutral"}.get(answer, "warn")
 
 
 @register.filter
@@ -242,3 +262,33 @@ _EMPTY_LISTS = {
 def empty_list(model_name: str) -> tuple[str, str]:
     """What a list without rows says, and what would fill it."""
     return _EMPTY_LISTS.get(model_name, ("Nothing here yet.", "What there is will be listed here."))
+
+
+@register.filter
+def class_words(kind: str) -> str:
+    """EMAIL → E-mail addresses; a class of somebody's own is its label."""
+    return KIND_WORDS.get(kind, "Own pattern")
+
+
+@register.filter
+def share(value: float) -> str:
+    """0.1234 → 12.3 %; what is little is never nothing."""
+    percent = 100 * value
+    if 0 < percent < 0.1:
+        return "less than 0.1 %"
+    return f"{percent:.1f} %" if percent < 10 else f"{percent:.0f} %"
+
+
+@register.filter
+def status_kind(dataset: Any) -> str:
+    """The colour of a dataset's status: real people's words that nobody has scrubbed are a warning."""
+    if dataset.origin == "production" and dataset.status == "raw":
+        return "warn"
+    return kind_of_state(dataset.status)
+
+
+@register.filter
+def model_words(names: Iterable[str]) -> str:
+    """The name models of the settings, for people."""
+    own = "the model that comes with the application"
+    return " and ".join(own if name == "builtin" else name for name in names)

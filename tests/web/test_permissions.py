@@ -11,7 +11,7 @@ from datasets_app.models import AuditEvent, Dataset, JobRun
 ROLES = ["superuser", "curator", "annotator", "lead", "privacy officer", "viewer", "none", "outsider"]
 SEES = {"superuser", "curator", "lead", "privacy officer", "viewer"}
 IMPORTS = EXPORTS = {"superuser", "curator"}
-CHECKS = CHANGES = {"superuser", "curator", "privacy officer"}
+CHECKS = CHANGES = SCRUBS = {"superuser", "curator", "privacy officer"}
 SEES_JOBS = {"superuser", "curator", "lead", "privacy officer"}
 
 # page → who gets 200; all other staff get 403.
@@ -20,6 +20,9 @@ PAGES: dict[str, set[str]] = {
     "datasets_app_dataset_changelist": SEES,
     "datasets_app_dataset_change": SEES,
     "datasets_app_dataset_checks": SEES,
+    "datasets_app_dataset_scrub": SCRUBS,
+    "datasets_app_dataset_scrub_progress": SCRUBS,
+    "datasets_app_dataset_sharing": SEES,
     "datasets_app_dataset_sessions": SEES,
     "datasets_app_dataset_history": SEES,
     "datasets_app_dataset_jobs": SEES_JOBS,

@@ -91,6 +91,8 @@ PAGES = [
     "dataset_changelist",
     "change",
     "checks",
+    "scrub",
+    "sharing",
     "sessions",
     "jobs",
     "history",

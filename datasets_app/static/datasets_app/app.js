@@ -49,6 +49,43 @@
         });
     };
 
+    // --- scrubbing: what is selected in a turn is what was missed there ---
+
+    const selectedIn = (turn) => {
+        const selection = document.getSelection();
+        if (!selection.rangeCount || selection.isCollapsed) return "";
+        const range = selection.getRangeAt(0);
+        const text = range.commonAncestorContainer;
+        const within = (text.nodeType === Node.TEXT_NODE ? text.parentElement : text).closest(".ad-text, .ad-json, .ad-tags");
+        if (!within || !turn.contains(within)) return "";
+        // Labels and buttons within the text are none of it.
+        const part = range.cloneContents();
+        for (const label of part.querySelectorAll(".ad-sr, .ad-found-tail")) label.remove();
+        return part.textContent.replace(/\s+/g, " ").trim();
+    };
+
+    const followSelection = () => {
+        let selected = "";
+        let of = null;
+        document.addEventListener("selectionchange", () => {
+            const node = document.getSelection().anchorNode;
+            const turn = node && (node.parentElement || node).closest(".ad-turn");
+            const words = turn ? selectedIn(turn) : "";
+            if (!words) return;
+            [selected, of] = [words, turn];
+            const open = turn.querySelector(".ad-missed[open] [name=words]");
+            if (open) open.value = words;
+        });
+        for (const missed of document.querySelectorAll(".ad-missed")) {
+            missed.addEventListener("toggle", () => {
+                const words = missed.querySelector("[name=words]");
+                if (!missed.open) return;
+                if (!words.value && of === missed.closest(".ad-turn")) words.value = selected;
+                words.focus();
+            });
+        }
+    };
+
     // --- tabs: the current one is in sight, and an edge fades where there are more ---
 
     const prepareTabs = (tabs) => {
@@ -124,6 +161,7 @@
         for (const form of document.querySelectorAll("form[data-turn-jump]")) jumpToTurn(form);
         for (const tabs of document.querySelectorAll(".ad-tabs")) prepareTabs(tabs);
         if (document.querySelector("[data-session-page]")) document.addEventListener("keydown", readKeys);
+        if (document.querySelector(".ad-missed")) followSelection();
         watchPolling();
         sayProgress();
     });

@@ -15,8 +15,8 @@ from django.db import connection, transaction
 from django.db.models import Count, Q, Sum
 
 from datasets_app import extensions
+from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.scrubber import ScrubbedSession, Scrubber, SessionTexts
-from datasets_app.domain.pii.session_ids import hashed
 from datasets_app.domain.records import TurnRecord
 from datasets_app.models import ScrubChunk, ScrubRun
 from datasets_app.operations.progress import ProgressCallback
@@ -180,7 +180,11 @@ def _next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
             return False
         stored = scrub_rows.read_sessions(claimed.session_keys)
         beside = _Beside(claimed.session_keys)
-        texts = [SessionTexts(item.turns, beside.of(item.key), item.id_hashed) for item in stored]
+        stated = session_ids.is_stated(scrubber.key, _anonymization(scrub))
+        texts = [
+            SessionTexts(item.turns, beside.of(item.key), item.id_hashed or (stated and _looks_hashed(item)))
+            for item in stored
+        ]
         results = scrubber.scrub(texts)
         pairs = list(zip(stored, results, strict=True))
         changes = list(chain.from_iterable(_changed_turns(*pair) for pair in pairs))
@@ -201,6 +205,16 @@ def _claim(scrub: ScrubRun) -> _Claimed | None:
         return None
     chunk = ScrubChunk.objects.get(pk=row[0])
     return _Claimed(chunk.pk, chunk.session_keys, chunk.totals, chunk.changed_turns)
+
+
+def _anonymization(scrub: ScrubRun) -> list[str]:
+    stated = scrub.dataset.provenance.get("anonymization")
+    return [item for item in stated if isinstance(item, str)] if isinstance(stated, list) else []
+
+
+def _looks_hashed(session: StoredSession) -> bool:
+    """Of a file that says its ids are hashes under this key: those are not hashed once more."""
+    return session_ids.looks_hashed(session.turns[0].session_id)
 
 
 def _insist_on_clean(scrubber: Scrubber, results: list[ScrubbedSession]) -> None:
@@ -229,7 +243,11 @@ def _changed_turns(before: StoredSession, after: ScrubbedSession) -> Iterator[tu
 
 def _changed_session(before: StoredSession, after: ScrubbedSession) -> SessionChange | None:
     old, new = before.turns[0], after.turns[0]
-    if (old.session_id, old.persona_id) == (after.session_id, new.persona_id):
+    if (old.session_id, old.persona_id, before.id_hashed) == (
+        after.session_id,
+        new.persona_id,
+        after.id_hashed,
+    ):
         return None
     return SessionChange(before.key, after.session_id, new.persona_id, after.id_hashed)
 
@@ -261,7 +279,7 @@ class _Beside:
 
     def write(self, pairs: list[_Pair], scrubber: Scrubber) -> None:
         def hash_id(session_id: str) -> str:
-            return hashed(session_id, scrubber.key)
+            return session_ids.hashed(session_id, scrubber.key)
 
         scrubbed = {session.key: iter(result.beside) for session, result in pairs}
         for part, found in self._found:

@@ -87,7 +87,9 @@ def _begin(
         with transaction.atomic():
             scrub_state.wait_for_locks(LOCK_WAIT)
             Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-            scrub = _unfinished(dataset, job_run) or _continued(dataset, scrubber, dry_run, sample, job_run)
+            scrub = _unfinished(dataset, scrubber, job_run) or _continued(
+                dataset, scrubber, dry_run, sample, job_run
+            )
             scrub = scrub or _new(dataset, scrubber, dry_run=dry_run, sample=sample, job_run=job_run)
             if scrub.verified_at is None and scrub.sample is None:
                 scrub_chunks.make_chunks(scrub)
@@ -102,11 +104,15 @@ def _begin(
     return scrub
 
 
-def _unfinished(dataset: Dataset, job_run: JobRun | None) -> ScrubRun | None:
-    """That of the same job: it was killed, cancelled or has failed, and is run again."""
+def _unfinished(dataset: Dataset, scrubber: Scrubber, job_run: JobRun | None) -> ScrubRun | None:
+    """That of the same job: it was killed, cancelled or has failed, and is run again.
+
+    Unless the key has been changed since: half of the ids would be hashed with one, half with the other.
+    """
     if job_run is None:
         return None
-    scrub = ScrubRun.objects.filter(dataset=dataset, job_run=job_run, finished_at=None).first()
+    mine = ScrubRun.objects.filter(dataset=dataset, job_run=job_run, finished_at=None)
+    scrub = mine.filter(key_fingerprint=session_ids.fingerprint(scrubber.key)).first()
     return _taken_up(scrub, job_run) if scrub else None
 
 
@@ -121,8 +127,9 @@ def _continued(
     if not dry_run:
         scrub_state.refuse_while_busy(dataset)
     wanted = _policy_with_marks(dataset, scrubber).as_json()
-    unfinished = others.filter(dry_run=False, finished_at=None)
-    same = None if dry_run else unfinished.filter(policy=wanted).order_by("-pk").first()
+    unfinished = others.filter(dry_run=False, verified_at=None)
+    alike = unfinished.filter(policy=wanted, key_fingerprint=session_ids.fingerprint(scrubber.key))
+    same = None if dry_run else alike.order_by("-pk").first()
     # A preview tells places of raw text, which a scrub or another preview makes void.
     void = others.filter(dry_run=True)
     if not dry_run:

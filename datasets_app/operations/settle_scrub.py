@@ -1,6 +1,5 @@
 """The end of a scrub: the dataset is called scrubbed, and nothing that told its raw text is kept."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
@@ -17,6 +16,8 @@ from datasets_app.models import CheckReport, Dataset, JobFile, JobRun, ScrubRun,
 from datasets_app.operations import dataset_facts, job_files
 
 ROWS_AT_ONCE = 500
+# Keys in parameters and results of jobs under which something from a file stands.
+_TELLING = {"name", "files", "tag", "persona"}
 
 
 def settle_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, Any], *, actor: Any) -> bool:
@@ -93,23 +94,28 @@ def _forget_raw_text(dataset: Dataset, scrub: ScrubRun, scrubber: Scrubber) -> N
 
 def _clean_job(job: JobRun, scrubber: Scrubber) -> None:
     """Problems name session ids as they were; filters and file names may hold anything."""
-    kept = {key: value for key, value in (job.result or {}).items() if key != "problems"}
-    said = {"result": kept, "parameters": job.parameters, "error": job.error}
-    clean = _scrubbed_object(scrubber, said)
-    result = clean["result"] if job.result is not None else None
-    if (result, clean["parameters"], clean["error"]) != (job.result, job.parameters, job.error):
-        JobRun.objects.filter(pk=job.pk).update(
-            result=result, parameters=clean["parameters"], error=clean["error"]
-        )
+    result = job.result
+    if isinstance(result, dict):
+        result = _told(scrubber, {key: value for key, value in result.items() if key != "problems"})
+    parameters, error = _told(scrubber, job.parameters), _scrubbed(scrubber, job.error)
+    if (result, parameters, error) != (job.result, job.parameters, job.error):
+        JobRun.objects.filter(pk=job.pk).update(result=result, parameters=parameters, error=error)
+
+
+def _told(scrubber: Scrubber, value: Any, *, telling: bool = False) -> Any:
+    """JSON with the strings scrubbed that may tell something; a digest is no credential."""
+    if isinstance(value, dict):
+        return {key: _told(scrubber, item, telling=key in _TELLING) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_told(scrubber, item, telling=telling) for item in value]
+    return _scrubbed(scrubber, value) if telling and isinstance(value, str) else value
 
 
 def _scrubbed(scrubber: Scrubber, text: str) -> str:
-    return str(_scrubbed_object(scrubber, {"text": text})["text"])
-
-
-def _scrubbed_object(scrubber: Scrubber, value: Mapping[str, Any]) -> dict[str, Any]:
-    """An object that belongs to no session."""
+    """A text that belongs to no session."""
+    if not text:
+        return text
     none = TurnRecord("none", 1, "user", "", [])
-    # As if its id were a hash: it is nobody's.
-    (done,) = scrubber.scrub([SessionTexts([none], [dict(value)], True)])
-    return done.beside[0]
+    # As if the id were a hash: it is nobody's.
+    (done,) = scrubber.scrub([SessionTexts([none], [{"text": text}], True)])
+    return str(done.beside[0]["text"])

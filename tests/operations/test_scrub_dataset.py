@@ -19,7 +19,7 @@ from annotations_app.operations.import_annotations import import_annotations
 from datasets_app import job_runs
 from datasets_app.domain.pii import scrubber
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.session_ids import hashed
+from datasets_app.domain.pii.session_ids import hashed, stated
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, ScrubFinding, ScrubRun, Session, Turn
 from datasets_app.operations import scrub_chunks
 from datasets_app.operations.check_dataset import check_dataset
@@ -147,6 +147,17 @@ def test_a_second_scrub_changes_nothing_more_and_hashes_no_hash(tmp_path: Path) 
     assert set(Session.objects.values_list("session_id", flat=True)) == ids
     assert texts() == before
     assert ScrubFinding.objects.count() == 6  # of the first: their places hold
+
+
+def test_ids_that_were_hashed_in_a_file_are_not_hashed_again(tmp_path: Path) -> None:
+    policy = Policy(hash_session_ids=True)
+    key = make_scrubber(policy).key
+    (tmp_path / "support.meta.yaml").write_text(f"anonymization: ['{stated(key)}']\n")
+    scrub_dataset(dataset(tmp_path, [turn(hashed("s1", key)), turn("s2")]), policy)
+    assert list(Session.objects.order_by("pk").values_list("session_id", "id_hashed")) == [
+        (hashed("s1", key), True),
+        (hashed("s2", key), True),
+    ]
 
 
 def test_chunks_hold_whole_sessions_and_every_turn_once(tmp_path: Path, small_chunks: None) -> None:
@@ -347,7 +358,12 @@ def test_what_told_of_the_raw_text_is_gone(tmp_path: Path, media: Path) -> None:
         state="failed",
         error="No session has tag 'kim@example.org'.",
         parameters={"tag": "kim@example.org"},
-        result={"problems": [{"message": "session 'jo@example.org' …"}], "problem_total": 1},
+        result={
+            "problems": [{"message": "session 'jo@example.org' …"}],
+            "problem_total": 1,
+            "size": 536228731,
+            "files": [{"name": "jo@example.org.jsonl", "sha256": 64 * "7"}],
+        },
     )
     job_file = JobFile(job_run=job, kind="upload", name="jo@example.org.jsonl")
     job_file.file.save(f"{job.pk}/upload/x", ContentFile(b"canary"))
@@ -356,7 +372,11 @@ def test_what_told_of_the_raw_text_is_gone(tmp_path: Path, media: Path) -> None:
     assert not stored.check_reports.exists()
     assert not path.exists()
     job.refresh_from_db()
-    assert job.result == {"problem_total": 1}
+    assert job.result == {
+        "problem_total": 1,
+        "size": 536228731,
+        "files": [{"name": "[EMAIL]", "sha256": 64 * "7"}],
+    }
     assert job.error == "No session has tag '[EMAIL]'."
     stored.refresh_from_db()
     told = [*stored.source_files.values_list("name", flat=True), job.files.get().name, job.parameters]

@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 # Plain http on this machine only; a deployment leaves it on (docs/deployment.md).
 export ALIGNMENTER_HTTPS ?= off
 
-.PHONY: run test check bench setup format clean
+.PHONY: run test check bench bench-pii setup format clean
 
 run: $(VENV)/.runs ## set up, then serve on PORT (8000); Ctrl-C ends it
 	@$(PY) manage.py run
@@ -24,6 +24,9 @@ check: $(VENV)/.tests ## format, lint, types, migrations, deployment settings
 bench: $(VENV)/.tests ## every benchmark; each prints its ratio to a baseline of the same run
 	@for file in benchmarks/bench_*.py; do \
 		echo "== $$file"; $(PY) -m benchmarks.$$(basename $$file .py) || exit 1; done
+
+bench-pii: $(VENV)/.tests ## leak and over-scrubbing on the marked corpora of DATA (../shared/pii)
+	$(PY) -m benchmarks.bench_pii $(if $(DATA),--data $(DATA)) $(ARGS)
 
 setup: $(VENV)/.tests ## install all that development needs into .venv
 

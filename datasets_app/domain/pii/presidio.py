@@ -1,0 +1,194 @@
+"""Our detectors as presidio's recognizers, and presidio's as our detectors.
+
+Whoever works with presidio already takes ours into an engine of their own, which needs neither a model
+to download nor the network::
+
+    from datasets_app.domain.pii.presidio import as_recognizer, name_recognizer, nlp_engine
+    from datasets_app.domain.pii.rules import RuleDetector
+
+    engine = AnalyzerEngine(nlp_engine=nlp_engine(), registry=RecognizerRegistry())
+    engine.registry.add_recognizer(as_recognizer(RuleDetector()))
+    engine.registry.add_recognizer(name_recognizer())
+
+or the whole of it: ``analyzer_engine().analyze(text, language="en")``. Classes that presidio knows go by
+its names there (EMAIL_ADDRESS, PERSON), ours alone by our own (CREDENTIAL, PATH, HOST).
+
+That engine is the plain path, text by text: what the scrubber finds in a text must be what it finds, and
+it is what the scrubber's speed is measured against. The scrubber itself does without presidio, which is
+loaded with the first call of anything in here.
+"""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from datasets_app.domain.pii.detection import _not_in_codes as outside_codes
+from datasets_app.domain.pii.detector import EMAIL, IP, KINDS, NAME, PHONE, SSN, Detector, Match, union
+from datasets_app.domain.pii.names import BUILT_IN, load_built_in, load_name_finder
+from datasets_app.domain.pii.rules import RuleDetector
+
+if TYPE_CHECKING:
+    from presidio_analyzer import AnalyzerEngine, EntityRecognizer, RecognizerResult
+    from presidio_analyzer.nlp_engine import SpacyNlpEngine
+
+# Presidio asks for a language; our rules are the same in all of them.
+LANGUAGE = "en"
+ENTITIES = {
+    EMAIL: "EMAIL_ADDRESS",
+    IP: "IP_ADDRESS",
+    SSN: "US_SSN",
+    PHONE: "PHONE_NUMBER",
+    NAME: "PERSON",
+}
+_KIND_OF = {entity: kind for kind, entity in ENTITIES.items()}
+
+
+def entity_of(kind: str) -> str:
+    """What presidio calls a class of ours."""
+    return ENTITIES.get(kind, kind)
+
+
+def found_by(results: Iterable["RecognizerResult"]) -> list[Match]:
+    """The findings of an engine as ours, overlapping ones as one, in order."""
+    return union(Match(_KIND_OF.get(r.entity_type, r.entity_type), r.start, r.end, r.score) for r in results)
+
+
+def as_recognizer(
+    detector: Detector, kinds: Iterable[str] = (), *, language: str = LANGUAGE
+) -> "EntityRecognizer":
+    """Any detector for a presidio registry, with the detector's own scores.
+
+    ``kinds`` limits it to some of its classes. Context words are the detector's affair: presidio's
+    enhancer neither raises nor lowers a score.
+    """
+    recognizer: EntityRecognizer = _classes()[0](detector, frozenset(kinds) or detector.kinds, language)
+    return recognizer
+
+
+def name_recognizer(*, language: str = LANGUAGE) -> "EntityRecognizer":
+    """Names out of what :func:`nlp_engine` has read already, so that the model runs once a text."""
+    recognizer: EntityRecognizer = _classes()[1](language)
+    return recognizer
+
+
+@cache
+def _classes() -> tuple[type[Any], type[Any]]:
+    from presidio_analyzer import LocalRecognizer, RecognizerResult
+
+    class OurRecognizer(LocalRecognizer):
+        name: str
+
+        def load(self) -> None:
+            """Nothing to load."""
+
+        def results(self, matches: Iterable[Match], entities: Sequence[str]) -> list[RecognizerResult]:
+            said = {
+                RecognizerResult.RECOGNIZER_NAME_KEY: self.name,
+                RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: self.id,
+            }
+            return [
+                RecognizerResult(entity_of(m.kind), m.start, m.end, m.score, recognition_metadata=dict(said))
+                for m in matches
+                if entity_of(m.kind) in entities and entity_of(m.kind) in self.supported_entities
+            ]
+
+    class DetectorRecognizer(OurRecognizer):
+        def __init__(self, detector: Detector, kinds: frozenset[str], language: str) -> None:
+            self.detector = detector
+            name = f"{type(detector).__name__}Recognizer"
+            super().__init__(sorted(map(entity_of, kinds)), name, language)
+
+        def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> Any:
+            return self.results(self.detector.find(text), entities)
+
+    class NameRecognizer(OurRecognizer):
+        def __init__(self, language: str) -> None:
+            super().__init__([entity_of(NAME)], "NameRecognizer", language)
+
+        def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> Any:
+            if nlp_artifacts is None:
+                return []
+            found = [
+                Match(NAME, entity.start_char, entity.end_char, score)
+                for entity, score in zip(nlp_artifacts.entities, nlp_artifacts.scores, strict=True)
+                if entity.label_ == entity_of(NAME)
+            ]
+            return self.results(outside_codes(found, text), entities)
+
+    return DetectorRecognizer, NameRecognizer
+
+
+def nlp_engine(*, language: str = LANGUAGE) -> "SpacyNlpEngine":
+    """The packaged name model as presidio's NLP engine; it never looks for a download.
+
+    Every word has its lower-cased form as its lemma, without which presidio's own recognizers would
+    silently lose their context words.
+    """
+    from presidio_analyzer.nlp_engine import SpacyNlpEngine
+
+    class PackagedNlpEngine(SpacyNlpEngine):
+        nlp: Any
+
+        def load(self) -> None:
+            pipeline = load_built_in()
+            # spaCy's limit is for parsers, whose memory grows faster than the text does.
+            pipeline.max_length = sys.maxsize
+            self.nlp = {language: pipeline}
+
+    engine = PackagedNlpEngine([{"lang_code": language, "model_name": BUILT_IN}])
+    engine.load()
+    return engine
+
+
+def analyzer_engine(
+    kinds: Iterable[str] = KINDS,
+    *,
+    name_models: Sequence[str] = (BUILT_IN,),
+    others: Sequence[Detector] = (),
+    language: str = LANGUAGE,
+) -> "AnalyzerEngine":
+    """A presidio engine with exactly our recognizers: all rules as one, the names, and ``others``."""
+    from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
+
+    kinds = frozenset(kinds)
+    detectors: list[Detector] = [RuleDetector(kinds - {NAME})] if kinds - {NAME} else []
+    recognizers = [as_recognizer(detector, language=language) for detector in (*detectors, *others)]
+    if NAME in kinds:
+        further = tuple(model for model in name_models if model != BUILT_IN)
+        if further:
+            recognizers.append(as_recognizer(load_name_finder(further), language=language))
+        if BUILT_IN in name_models:
+            recognizers.append(name_recognizer(language=language))
+    if not recognizers:
+        raise ValueError("an engine needs a class to look for")
+    registry = RecognizerRegistry(recognizers, supported_languages=[language])
+    return AnalyzerEngine(registry, nlp_engine(language=language), supported_languages=[language])
+
+
+class FromPresidio:
+    """A presidio recognizer that works on the text alone, as one of our detectors.
+
+    ``kind_of`` says which class of ours an entity of its is; what scores below ``least`` is left out.
+    A recognizer that asks the network (EmailRecognizer, through tldextract) has no place here.
+    """
+
+    def __init__(
+        self, recognizer: "EntityRecognizer", kind_of: Mapping[str, str], *, least: float = 0.0
+    ) -> None:
+        self.kinds = frozenset(kind_of.values())
+        self._recognizer, self._kind_of, self._least = recognizer, dict(kind_of), least
+
+    def find(self, text: str) -> list[Match]:
+        """The values in ``text`` by their start; one that several of its rules found stands once."""
+        results = self._recognizer.analyze(text, list(self._kind_of), None)  # type: ignore[arg-type]
+        found = {
+            (self._kind_of[result.entity_type], result.start, result.end): result.score
+            for result in sorted(results or (), key=lambda result: result.score)
+            if result.score >= self._least and result.entity_type in self._kind_of
+        }
+        matches = [Match(*place, score) for place, score in found.items()]
+        return sorted(matches, key=lambda match: (match.start, -match.end))
+
+    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
+        return [self.find(text) for text in texts]

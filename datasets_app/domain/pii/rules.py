@@ -49,46 +49,48 @@ def find_all(text: str, kinds: frozenset[str] = ALL) -> list[Match]:
     return sorted((match for match in found if match.kind in kinds), key=_by_start)
 
 
+# What calls for all the rules: one search for all of it, which stops at these few signs only.
+_UNUSUAL = re.compile(
+    r"[=_\\~@0-9./:-](?:"
+    r"(?<=[=_\\~@])"
+    r"|(?<=[A-Za-z][0-9])"  # hunter2, web03, most tokens
+    r"|(?<=[A-Za-z]\.)(?=[A-Za-z])"  # jenkins.acme.internal
+    r"|(?<=/)(?<![\w.~/$%+-]/)(?!/)"  # /home
+    r"|(?<=:)(?:(?<=word:)|(?<=WORD:)|(?<=word\":)|(?<=phrase:)|(?<=[Pp]ass:)|(?<=code:)|(?=//\w+[/:\s]))"
+    r"|(?<=-)(?=----)"  # -----BEGIN … PRIVATE KEY-----
+    r"|(?<=[A-Za-z]-[0-9])"  # web-03
+    r")",
+    re.ASCII,
+)
+# Sites in addresses that were found to be nobody's: in a file they are the same few again and again.
+_KNOWN_SITES: set[str] = set()
+_MOST_KNOWN_SITES = 10_000
+_SITE = re.compile(r"(?<=://)[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}(?=/)")
+
+
 def find_quickly(text: str) -> list[Match]:
     """What :func:`find_all` finds in any but unusual texts, at little more than the cost of patterns.
 
     For checking files line by line. Missing are e-mail addresses that are written out, and passwords
     that are plain words within a sentence ("my password is letmein").
     """
-    encoded = text.encode("utf-8", "surrogatepass")
-    shape = encoded.translate(_SIGNS)
-    if (
-        b"@" in shape
-        or b"a0" in shape
-        or (len(encoded) != len(text) and needs_folding(encoded.translate(None, _ASCII)))
-    ):
+    unusual = _UNUSUAL.search(text)
+    while unusual:
+        site = _SITE.match(text, text.rfind("/", 0, unusual.start()) + 1)
+        if site is None or site[0] not in _KNOWN_SITES:
+            return _remembering_sites(text)
+        unusual = _UNUSUAL.search(text, site.end())
+    if not text.isascii() and needs_folding(text.encode("utf-8", "surrogatepass").translate(None, _ASCII)):
         return find_all(text)
-    found = patterns.search_numbers(text, encoded)
-    if len(found) > 1:
-        found = patterns.without_overlaps(found)
-    if b":" in shape:
-        if b"ass" in encoded and _PASSWORD_SIGNED.search(text):
-            return find_all(text)
-        if b"://" in shape:
-            found += hosts.search_names(text)
-            return find_all(text) if _may_hold_paths(encoded, encoded.translate(_SHAPE)) else _ordered(found)
-    if b"a.a" in shape:
-        return find_all(text)
-    if b"/" in shape and _may_hold_paths(encoded, encoded.translate(_SHAPE)):
-        return find_all(text)
+    found = patterns.search_numbers(text, text.encode("utf-8", "surrogatepass"))
+    return patterns.without_overlaps(found) if len(found) > 1 else found
+
+
+def _remembering_sites(text: str) -> list[Match]:
+    found = find_all(text)
+    if not found and len(_KNOWN_SITES) < _MOST_KNOWN_SITES:
+        _KNOWN_SITES.update(_SITE.findall(text))
     return found
-
-
-def _ordered(found: list[Match]) -> list[Match]:
-    return sorted(found, key=_by_start) if len(found) > 1 else found
-
-
-# For find_quickly: what calls for all the rules is an "@", be it an "=" or a "_".
-_SIGNS = bytes(
-    ord("@") if chr(byte) in "=_\\~@" else byte if chr(byte) in ":/." else _shape_of(byte)
-    for byte in range(256)
-)
-_PASSWORD_SIGNED = re.compile("[Pp]ass[a-z]{0,8}[\"']? ?:")
 
 
 def _may_be_escaped(encoded: bytes) -> bool:

@@ -23,11 +23,14 @@ def main() -> None:
     packaged_gazetteer.PATH.parent.mkdir(parents=True, exist_ok=True)
     packaged_gazetteer.PATH.write_text(gazetteer.build(options.names, learnt), encoding="utf-8", newline="\n")
     print(f"{len(learnt)} texts of corpora; gazetteer {packaged_gazetteer.PATH.stat().st_size / 1e6:.1f} MB")
+    learnt = [corpora.doubtful(text) for text in learnt]
     fillers = Fillers(options.names, options.places, options.seed)
     learnt += templates.sentences(fillers, people=options.sentences, nobody=options.sentences * 2 // 3)
-    nlp = training.new_pipeline(options.width, options.depth)
-    training.train(nlp, learnt, options.epochs, options.seed)
-    nlp = _keep(nlp, training.new_pipeline(options.width, options.depth), options.out)
+    nlp = training.new_pipeline(options.width, options.depth, options.seed)
+    if options.start_from:
+        training.start_from(nlp, options.start_from)
+    training.train(nlp, learnt, options.epochs, options.seed, options.rate)
+    nlp = _keep(nlp, training.new_pipeline(options.width, options.depth, options.seed), options.out)
     finder = FastTagger(nlp)
     scores = {name: scoring.score(finder, corpus) for name, corpus in held_out.items()}
     print(scoring.table(scores))
@@ -55,6 +58,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--scores", type=Path, help="where the scores are written as JSON")
     parser.add_argument("--out", type=Path, default=PATH, help="where the pipeline is written")
     parser.add_argument("--sentences", type=int, default=60_000, help="sentences from templates with people")
+    parser.add_argument("--start-from", type=Path, help="pipeline whose weights are learnt on from")
+    parser.add_argument("--rate", type=float, default=0.002, help="the steepest learning rate")
     parser.add_argument("--epochs", type=float, default=3.0)
     parser.add_argument("--width", type=int, default=96)
     parser.add_argument("--depth", type=int, default=4)
@@ -80,7 +85,6 @@ def _corpora(options: argparse.Namespace) -> tuple[list[Text], dict[str, list[Te
 def _keep(trained: Any, fresh: Any, path: Path) -> Any:
     """Written from a pipeline that never saw a text: its vocabulary holds no word of the corpora."""
     network = fresh.get_pipe("alignmenter_names").model
-    network.initialize()
     network.from_bytes(trained.get_pipe("alignmenter_names").model.to_bytes())
     shutil.rmtree(path, ignore_errors=True)
     fresh.to_disk(path)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from datasets_app.domain.pii.gazetteer import facts
+
 NAME, PLACE, ORGANISATION, UNSURE = "NAME", "PLACE", "ORGANISATION", "UNSURE"
 _LABELS = {"PERSON": NAME, "NAME": NAME, "LOC": PLACE, "ORG": ORGANISATION}
 # The four domains of the MultiDoGO turns stand one after the other. These are the shares of the
@@ -35,8 +37,8 @@ class Text(NamedTuple):
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as file:
+    read = gzip.open if path.suffix == ".gz" else open
+    with read(path, "rt", encoding="utf-8") as file:
         for line in file:
             if line.strip():
                 yield json.loads(line)
@@ -54,12 +56,38 @@ def _spans(spans: Iterable[dict[str, Any]]) -> Iterator[Span]:
             yield Span(span["start"], span["end"], label)
 
 
+def doubtful(text: Text) -> Text:
+    """The same text, with what may be marked wrongly left unsaid: roles that are marked as people
+    ("the lender"), and first names that are not."""
+    spans = [
+        span._replace(label=UNSURE)
+        if span.label == NAME and _is_a_role(text.text[span.start : span.end])
+        else span
+        for span in text.spans
+    ]
+    for word in _LETTERS.finditer(text.text):
+        known = facts(word[0])
+        if (
+            known.first == 2
+            and not known.common
+            and not any(s.start < word.end() and word.start() < s.end for s in spans)
+        ):
+            spans.append(Span(word.start(), word.end(), UNSURE))
+    return text._replace(spans=tuple(spans))
+
+
+def _is_a_role(value: str) -> bool:
+    known = [facts(word) for word in _LETTERS.findall(value)]
+    return value.islower() and all(fact.common == 2 and not fact.first for fact in known)
+
+
 def domain(corpus: list[Text], name: str) -> range:
     """Which of the MultiDoGO turns belong to a domain."""
     low, high = DOMAINS[name]
     return range(round(low * len(corpus)), round(high * len(corpus)))
 
 
+_LETTERS = re.compile(r"[^\W\d_]+")
 _CAPITALS = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 
 

@@ -18,48 +18,44 @@ _SHARES = {
     "en_NG": 0.01,
 }
 _PARTICLES = ("van", "von", "de", "van der", "del", "da", "de la", "al", "bin", "di", "el", "ben")
-_MONTHS = "January February March April May June July August September October November December".split()
-_DAYS = (
-    "monday tuesday wednesday thursday friday saturday sunday tomorrow today tonight Monday Friday".split()
+_LISTS = Path(__file__).parent / "lists"
+_INITIALS = "ABCDEFGHJKLMNPRSTVW"
+_HEX, _LETTERS = "0123456789abcdef", "abcdefghijklmnopqrstuvwxyz"
+_MIXED = _LETTERS + _LETTERS.upper() + "0123456789"
+_ENDINGS = (
+    "py",
+    "json",
+    "yaml",
+    "log",
+    "txt",
+    "js",
+    "tsx",
+    "sh",
+    "conf",
+    "csv",
+    "pdf",
+    "docx",
+    "java",
+    "tar.gz",
 )
-_ROLES = (
-    "manager,engineer,director,nurse,teacher,lawyer,accountant,consultant,developer,analyst,CEO,editor,professor,"
-    "driver,technician,supervisor,landlord,dentist,coach,founder,secretary,chairman,minister,singer,actor,author,"
-    "sales rep,team lead,designer,head of support,receptionist,architect,cashier,chef,barista"
-).split(",")
-_THINGS = (
-    "invoice,report,printer,contract,laptop,ticket,router,database,account,order,parcel,refund,password,server,"
-    "subscription,meeting,backup,dashboard,build,deployment,update,booking,flight,package,card,phone,license,"
-    "migration,spreadsheet,budget,email,certificate,pipeline,table,room,payment,policy,claim,appointment,statement"
-).split(",")
-# Products, brands and tools of which many are words that people are named by as well.
-_BRANDS = (
-    "Jenkins,Travis CI,Maven,Django,Pandas,Celery,Docker,Kafka,Redis,Ruby,Java,Julia,Rust,Swift,Kotlin,Hugo,Jekyll,"
-    "Gatsby,Apollo,Cassandra,Oracle,Jasmine,Mocha,Claude,Alexa,Siri,Cortana,Bixby,Watson,Jira,Slack,Bluetooth,Xcode,"
-    "Ansible,Puppet,Chef,Vagrant,Terraform,Grafana,Prometheus,Elastic,Lucene,Solr,Jupyter,Sphinx,Flask,Bottle,Pyramid,"
-    "Tornado,Ada,Pascal,Haskell,Erlang,Elixir,Perl,Scala,Clojure,Dart,Eclipse,NetBeans,Emacs,Vim,Nano,Debian,Ubuntu,"
-    "Fedora,Arch,Mint,Bash,Zsh,Tesla,Ford,Chevrolet,Mercedes,Porsche,Bentley,Ferrari,Toyota,Honda,Lincoln,Dodge,"
-    "Chrysler,Bugatti,Boeing,Cessna,Harley Davidson,Wendy's,Denny's,McDonald's,Arby's,Domino's,Papa John's,Chili's,"
-    "Applebee's,Carl's Jr,Trader Joe's,Macy's,Kohl's,Dillard's,Levi's,Lord & Taylor,Calvin Klein,Hugo Boss,"
-    "Ralph Lauren,Tommy Hilfiger,Michael Kors,Jack Daniel's,Johnnie Walker,Jim Beam,Ben & Jerry's,Sara Lee,"
-    "Uncle Ben's,Aunt Jemima,Betty Crocker,Wells Fargo,Chase,Morgan Stanley,JP Morgan,Charles Schwab,Merrill Lynch,"
-    "Barclays,Lloyds,Santander,Western Union,Mastercard,Visa,Maestro,Zelle,Venmo,Hilton,Marriott,Hyatt,Sheraton,"
-    "Ritz Carlton,Holiday Inn,Delta,Virgin,Ryanair,Lufthansa,Philips,Siemens,Bosch,Dell,Lenovo,Samsung,Motorola,"
-    "Nokia,Canon,Epson,Brother,Garmin,Roku,Hulu,Netflix,Disney,Spotify,Pandora,Adidas,Puma,Nike,Gucci,Prada,"
-    "Chanel,Dior,Versace,Armani,Rolex,Casio,Kellogg's,Heinz,Campbell's,Nestle,Hershey's,Wrigley,Pfizer,Bayer,Merck,"
-    "Moderna,Johnson & Johnson,Procter & Gamble,Walmart,Target,Costco,Aldi,Wegmans,Walgreens,Amazon,Google,Apple,"
-    "Windows,Android,Firefox,Safari,Chrome,Edge,Opera,Outlook,Photoshop,Acrobat,Premiere,Excel,Word,Teams,Zoom,Skype,"
-    "Norton,McAfee,Kaspersky,Stripe,Shopify,Etsy,Klarna,Revolut,Monzo,Starling,Wise,Nest,Ring,Victoria's Secret"
-).split(",")
-_CITIES = (
-    "Houston,Austin,Dallas,Jackson,Madison,Charlotte,Lincoln,Phoenix,Orlando,Florence,Paris,Sydney,Victoria,Adelaide,"
-    "Geneva,Milan,Santiago,San Jose,San Antonio,San Diego,Santa Rosa,St. Louis,Saint Petersburg,Fort Worth,Chelsea,"
-    "Brooklyn,London,New York,Los Angeles,Las Vegas,Chicago,Boston,Seattle,Denver,Atlanta,Portland,Berkeley,Oakland,"
-    "Fremont,Antioch,Palo Alto,Mountain View,Petaluma,Walnut Creek,Virginia,Georgia,Carolina,Montana,Dakota,Jordan,"
-    "Chad,Israel,Kenya,India,Chennai,Mumbai,Delhi,Hyderabad,Bangalore,Kolkata,Goa,Lahore,Karachi,Dubai,Doha,Lagos,"
-    "Nairobi,Cape Town,Berlin,Hamburg,Vienna,Zurich,Madrid,Rome,Lisbon,Athens,Dublin,Warsaw,Prague,Moscow,Kyiv,Tokyo,"
-    "Seoul,Beijing,Shanghai,Bangkok,Manila,Jakarta,Toronto,Vancouver,Montreal,Mexico City,Lima,Bogota,Havana"
-).split(",")
+_COMPANIES = (
+    "Inc",
+    "LLC",
+    "Ltd",
+    "Bank",
+    "Systems",
+    "Group",
+    "& Sons",
+    "Hotel",
+    "Airlines",
+    "Foods",
+    "Insurance",
+)
+
+
+def listed(name: str) -> list[str]:
+    """The lines of one of the lists beside this module."""
+    return (_LISTS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
 
 
 class Fillers:
@@ -71,7 +67,6 @@ class Fillers:
         self._by_locale = {
             k: v for k, v in pool["byloc"].items() if len(v["first"]) > 15 and len(v["last"]) > 15
         }
-        census = self._by_locale["census"]
         # Half by how often a name is borne, half every name alike: rare ones must be learnt too.
         self._borne = {
             "first": ([name for name, _ in pool["census_first_w"]], [w for _, w in pool["census_first_w"]]),
@@ -81,12 +76,15 @@ class Fillers:
             ),
         }
         self._sums = {part: _running(weights) for part, (_names, weights) in self._borne.items()}
-        self._census = census
+        self._lists = {
+            name: listed(f"{name}s") for name in ("brand", "role", "thing", "month", "day", "acronym")
+        }
+        self._cities = listed("cities")
         self._others = [locale for locale in self._by_locale if locale not in _SHARES]
 
     def fill(self, slot: str) -> str:
         made = getattr(self, f"_{slot}", None)
-        return made() if made else self.random.choice(_CHOICES[slot])
+        return made() if made else self.random.choice(self._lists[slot])
 
     def part(self, part: str, locale: str) -> str:
         if locale == "census" and self.random.random() < 0.5:
@@ -114,9 +112,9 @@ class Fillers:
         if drawn < 0.72:
             return f"{first} {last}"
         if drawn < 0.82:
-            return f"{first} {self.random.choice('ABCDEFGHJKLMNPRSTVW')}. {last}"
+            return f"{first} {self.random.choice(_INITIALS)}. {last}"
         if drawn < 0.86:
-            return f"{first} {self.random.choice('ABCDEFGHJKLMNPRSTVW')} {last}"
+            return f"{first} {self.random.choice(_INITIALS)} {last}"
         if drawn < 0.90:
             return f"{first} {self.part('first', locale)} {last}"
         if drawn < 0.93:
@@ -134,38 +132,58 @@ class Fillers:
             return self._full()
         if drawn < 0.96:
             return self._last()
-        return f"{self.random.choice('ABCDEFGHJKLMNPRSTVW')}. {self._last()}"
+        return f"{self.random.choice(_INITIALS)}. {self._last()}"
 
     def _city(self) -> str:
         if self.random.random() < 0.6:
-            return self.random.choice(_CITIES)
+            return self.random.choice(self._cities)
         return self.random.choice(self._places["cities" if self.random.random() < 0.7 else "countries"])
 
     def _company(self) -> str:
-        if self.random.random() < 0.5:
-            return self.random.choice(_BRANDS)
-        if self.random.random() < 0.6:
+        drawn = self.random.random()
+        if drawn < 0.5:
+            return self.random.choice(self._lists["brand"])
+        if drawn < 0.8:
             return self.random.choice(self._places["companies"])
-        kind = self.random.choice(
-            ("Inc", "LLC", "Ltd", "Bank", "Systems", "Group", "& Sons", "Hotel", "Airlines", "Foods")
-        )
-        return f"{self._last()} {kind}"
+        return f"{self._last()} {self.random.choice(_COMPANIES)}"
 
     def _number(self) -> str:
-        return "".join(self.random.choice("0123456789") for _ in range(self.random.randint(1, 9)))
+        return self._drawn("0123456789", 1, 9)
+
+    def _pin(self) -> str:
+        return self._drawn("0123456789", 3, 6)
 
     def _code(self) -> str:
-        letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-        return "".join(self.random.choice(letters) for _ in range(self.random.randint(4, 8)))
+        return self._drawn(_LETTERS + "0123456789", 4, 8)
 
+    def _hex(self) -> str:
+        return self._drawn(_HEX, 6, 40)
 
-_CHOICES: dict[str, Sequence[str]] = {
-    "month": _MONTHS,
-    "day": _DAYS,
-    "role": _ROLES,
-    "thing": _THINGS,
-    "brand": _BRANDS,
-}
+    def _token(self) -> str:
+        return self._drawn(_MIXED + "-_", 8, 40)
+
+    def _gibberish(self) -> str:
+        return self._drawn(self.random.choice((_LETTERS, _MIXED, _LETTERS.upper())), 3, 10)
+
+    def _identifier(self) -> str:
+        words = self.random.choices(self._lists["thing"] + self._lists["role"], k=self.random.randint(1, 3))
+        words = [word.split()[-1].lower() for word in words]
+        style = self.random.randrange(4)
+        if style == 0:
+            return "_".join(words)
+        if style == 1:
+            return words[0] + "".join(word.title() for word in words[1:])
+        return "".join(word.title() for word in words) if style == 2 else "-".join(words)
+
+    def _file(self) -> str:
+        folder = f"{self._identifier()}/" if self.random.random() < 0.4 else ""
+        return f"{folder}{self._identifier()}.{self.random.choice(_ENDINGS)}"
+
+    def _version(self) -> str:
+        return ".".join(str(self.random.randint(0, 30)) for _ in range(self.random.randint(2, 4)))
+
+    def _drawn(self, characters: str, shortest: int, longest: int) -> str:
+        return "".join(self.random.choices(characters, k=self.random.randint(shortest, longest)))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from thinc.util import fix_random_seed
 from datasets_app.domain.pii.name_pipeline import LABELS, NameTokenizer
 from datasets_app.domain.pii.name_words import pieces, places, words
 from scripts.name_model.corpora import NAME, UNSURE, Text
+from scripts.name_model.misspelling import misspelt
 
 HIDDEN_SHARE = 0.3  # of the words are shown as if the gazetteer had never heard of them
 _WORDS_A_BATCH = 3000
@@ -30,20 +32,25 @@ class _QuickOps(NumpyOps):
         return np.matmul(left, right) if out is None else np.matmul(left, right, out=out)
 
 
-def new_pipeline(width: int, depth: int) -> Any:
-    """An untrained pipeline of our components."""
+def new_pipeline(width: int, depth: int, seed: int) -> Any:
+    """An untrained pipeline of our components; the same seed gives the same weights."""
+    fix_random_seed(seed)
     nlp = spacy.blank("en", config={"nlp": {"tokenizer": {"@tokenizers": "alignmenter.name_words.v1"}}})
     network = {"@architectures": "alignmenter.name_network.v1", "width": width, "depth": depth}
-    nlp.add_pipe("alignmenter_names", config={"model": network})
+    nlp.add_pipe("alignmenter_names", config={"model": network}).model.initialize()
     return nlp
 
 
-def train(nlp: Any, corpus: Sequence[Text], epochs: float, seed: int, rate: float = 0.002) -> None:
+def start_from(nlp: Any, path: Path) -> None:
+    """Takes over the weights of a pipeline trained before."""
+    nlp.get_pipe("alignmenter_names").model.from_disk(path / "alignmenter_names" / "model")
+
+
+def train(nlp: Any, corpus: Sequence[Text], epochs: float, seed: int, rate: float) -> None:
     """Leaves the averaged weights in ``nlp``; the same seed and texts give the same weights."""
     fix_random_seed(seed)
     model, tokenizer = nlp.get_pipe("alignmenter_names").model, NameTokenizer(nlp.vocab)
     model._to_ops(_QuickOps())
-    model.initialize()
     model.layers[0].attrs["hidden_share"] = HIDDEN_SHARE
     set_dropout_rate(model, _DROPOUT)
     batches = _batches(corpus, seed)
@@ -81,7 +88,7 @@ def _batches(corpus: Sequence[Text], seed: int) -> Iterator[list[Text]]:
     while True:
         chosen.shuffle(order)
         for number in order:
-            text = _in_some_case(corpus[number], chosen.random())
+            text = _in_some_case(misspelt(corpus[number], chosen), chosen.random())
             batch.append(text)
             size += len(text.text) // 5 + 1
             if size >= _WORDS_A_BATCH:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import spacy
-from spacy.attrs import ORTH
+from spacy.attrs import IS_SPACE, ORTH, SPACY
 from spacy.language import Language
 from spacy.pipeline.trainable_pipe import TrainablePipe
 from spacy.tokens import Doc
@@ -29,13 +29,13 @@ from thinc.api import (
 )
 
 from datasets_app.domain.pii.name_spans import name_spans
-from datasets_app.domain.pii.name_words import FEATURES, features, pieces, places, words
+from datasets_app.domain.pii.name_words import FEATURES, GLUED, features, pieces, places, words
 
 LABELS = ("O", "NAME-B", "NAME-I", "PLACE", "ORGANISATION")
 NAME_COLUMNS = (LABELS.index("NAME-B"), LABELS.index("NAME-I"))
 ENTITY = "PERSON"  # what every consumer of spaCy pipelines calls it
 # Rows of the embedding tables, in the order of the features of a word.
-ROWS = (5000, 100, 4000, 700, 3000, 5000, 200, 60)
+ROWS = (4500, 100, 3000, 600, 2500, 4000, 200, 60)
 
 
 class NameTokenizer:
@@ -105,25 +105,38 @@ def _by_distinct_word(embed: Model[Any, Any]) -> Model[list[Doc], list[Any]]:
 
 def _embed_words(model: Model[Any, Any], docs: Sequence[Doc], is_train: bool) -> tuple[list[Any], Any]:
     """In training a share of the words is shown as if no list of names had them."""
-    vocab, lengths = docs[0].vocab, [len(doc) for doc in docs]
-    orths = np.concatenate([doc.to_array(ORTH).reshape(-1) for doc in docs])
-    distinct, place = np.unique(orths, return_inverse=True)
-    rows = [features(vocab.strings[orth]) for orth in distinct]
+    keys, distinct = _distinct(docs)
+    rows = [features(reading) for reading in distinct]
     if is_train and model.attrs["hidden_share"]:
-        rows += [features(vocab.strings[orth], hidden=True) for orth in distinct]
+        rows += [features(reading, hidden=True) for reading in distinct]
         model.attrs["seed"] += 1
-        chance = np.random.default_rng(model.attrs["seed"]).random(len(place))
-        place = place + (chance < model.attrs["hidden_share"]) * len(distinct)
+        chance = np.random.default_rng(model.attrs["seed"]).random(len(keys))
+        keys = keys + (chance < model.attrs["hidden_share"]) * len(distinct)
     embedded, backward = model.layers[0](np.array(rows, dtype="uint64").reshape(-1, FEATURES), is_train)
-    ends = np.cumsum(lengths)[:-1]
+    ends = np.cumsum([len(doc) for doc in docs])[:-1]
 
     def finish(gradients: list[Any]) -> list[Doc]:
         total = np.zeros_like(embedded)
-        model.ops.scatter_add(total, place.astype("int32"), np.concatenate(gradients))
+        model.ops.scatter_add(total, keys.astype("int32"), np.concatenate(gradients))
         backward(total)
         return []
 
-    return np.split(embedded[place], ends), finish
+    return np.split(embedded[keys], ends), finish
+
+
+def _distinct(docs: Sequence[Doc]) -> tuple[Any, list[str]]:
+    """The words of all texts as numbers of the distinct ones, as :func:`readings` gives them."""
+    strings = docs[0].vocab.strings
+    columns = np.concatenate([doc.to_array([ORTH, SPACY, IS_SPACE]).reshape(-1, 3) for doc in docs])
+    parted = (columns[:, 1] | columns[:, 2]).astype(bool)
+    glued = np.concatenate([[False], ~parted[:-1]])
+    firsts = np.cumsum([0, *(len(doc) for doc in docs)])[:-1]
+    glued[firsts[firsts < len(glued)]] = False
+    # An odd number parts the two readings of a word; its hash is read where it first stands.
+    _values, first, keys = np.unique(
+        columns[:, 0] ^ (glued * np.uint64(0x9E3779B97F4A7C15)), return_index=True, return_inverse=True
+    )
+    return keys, [(GLUED if glued[n] else "") + strings[int(columns[n, 0])] for n in first]
 
 
 class NameTagger(TrainablePipe):

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from datasets_app.domain.pii.gazetteer import facts
@@ -70,15 +71,20 @@ def _cue(words: str, before: str, trust: Trust) -> Cue:
     return Cue(frozenset(words.split()), re.compile(before, re.IGNORECASE), trust)
 
 
+_WHOSE = r"(?:my|his|her|your|their|our|full|first|last|middle|maiden|real|legal)"
 _CUES = (
     _cue(
-        "name surname names",
-        r"\b(?:my|his|her|your|their|our|first|last|full|middle|maiden|real|legal|user'?s|customer'?s?)\s"
-        r"{0,3}(?:sur)?name\s{0,3}(?:is|was|['’]s|:|=|-)?\s{1,3}",
+        "name surname",
+        rf"\b{_WHOSE}\s{{1,3}}(?:{_WHOSE}\s{{1,3}})?(?:sur)?name\s{{0,3}}(?:\bis\b|\bwas\b|['’]s\b|[:=-])\s{{0,3}}",
         Trust.SURE,
     ),
-    _cue("name named", r"\b(?:name\s{1,3}(?:of|is|was)|named|same\s{1,3}name)\s{1,3}", Trust.SURE),
-    _cue("name", r"\b(?:under|in|on)\s{1,3}the\s{1,3}name\s{1,3}(?:of\s{1,3})?", Trust.SURE),
+    _cue("name", r"\b(?:under|in|on)\s{1,3}the\s{1,3}name\s{1,3}(?:of\s{1,3})?", Trust.LIKELY),
+    _cue(
+        "name surname named",
+        rf"(?:\b{_WHOSE}\s{{1,3}}(?:sur)?name|\bnamed|\bsame\s{{1,3}}name|(?:^|[,.;]\s{{0,3}})(?:the\s{{1,3}})?name\s{{1,3}}is)"
+        r"\s{1,3}",
+        Trust.LIKELY,
+    ),
     _cue(
         "name surname customer client attn cardholder holder from to cc reporter reviewer assignee owner"
         " author patient contact guest passenger agent by",
@@ -118,7 +124,8 @@ _CUES = (
         Trust.WEAK,
     ),
     _cue(
-        "ask asked tell told ping message cc invite assign assigned pay paid transfer send sent order payment",
+        "ask asked tell told ping message cc invite assign assigned pay paid transfer send sent order payment"
+        " money",
         r"\b(?:ask|asked|tell|told|ping|message|cc|invite|pay|paid|(?:assign(?:ed)?|transfer|sent?d?|order|payment"
         r"|paid|money)\s{1,3}to)\s{1,3}",
         Trust.WEAK,
@@ -157,6 +164,12 @@ def _after_cues(
                 yield name
 
 
+@lru_cache(maxsize=1 << 14)
+def _is_first_name(word: str) -> bool:
+    fact = facts(word)
+    return fact.first > 0 and fact.common == 0
+
+
 class _Reader:
     """The words of one text, and which of them could be a name."""
 
@@ -166,7 +179,8 @@ class _Reader:
     def name_at(self, number: int, trust: Trust) -> tuple[int, int] | None:
         """The name that begins with this word, if one does."""
         first, last, taken = number, -1, 0
-        while number < len(self.words) and taken < _LONGEST:
+        end = min(number + 3 * _LONGEST, len(self.words))
+        while number < end and taken < _LONGEST:
             word = self.plain[number]
             if self._could_be(number, trust, is_first=last < 0):
                 last, taken = number, taken + 1
@@ -206,16 +220,13 @@ class _Reader:
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """A known first name before a known last name."""
-        for number in range(len(self.plain) - 1):
-            after = number + 1
-            if after + 1 < len(self.plain) and self.plain[after] == "." and len(self.plain[number]) > 1:
-                continue
-            if self._is_first_name(number) and self._is_last_name(after):
-                yield number, after
-
-    def _is_first_name(self, number: int) -> bool:
-        fact = facts(self.plain[number])
-        return fact.first > 0 and fact.common == 0 and (fact.first == 2 or self._capital(number))
+        for number, word in enumerate(self.plain[:-1]):
+            if (
+                _is_first_name(word)
+                and self._is_last_name(number + 1)
+                and (facts(word).first == 2 or self._capital(number))
+            ):
+                yield number, number + 1
 
     def _is_last_name(self, number: int) -> bool:
         fact = facts(self.plain[number])
@@ -233,7 +244,7 @@ class _Reader:
         fact, capital = facts(word), self._capital(number)
         named = fact.first or fact.last
         if trust == Trust.SURE:
-            return fact.common < 2 or bool(capital and named)
+            return fact.common == 0 or bool(named and fact.common < 2) or bool(capital and named)
         if trust == Trust.LIKELY:
             return fact.common == 0 and bool(capital or named) or bool(named and fact.common < 2 and capital)
         if is_first:

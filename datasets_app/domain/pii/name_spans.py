@@ -13,13 +13,17 @@ from datasets_app.domain.pii.gazetteer import facts
 from datasets_app.domain.pii.name_rules import TITLES
 
 # A word is a name from this probability on, in thousandths. The lower, the fewer names are missed
-# and the more other words are taken. Ordinary words in lower case need more, known names less.
+# and the more other words are taken. Words known as names need less than others, ordinary ones
+# more; and where a text has capitals, a word without one needs more, as people write names with them.
 # Whole steps, as sums differ in their last digits with the batch they were computed in.
 STEPS = 1000
-USUAL, ORDINARY, KNOWN = 350, 650, 250
+KNOWN, USUAL, DOUBTFUL, ORDINARY = 250, 350, 450, 650
+BESIDE_CAPITALS = 600
 BESIDE = 120  # enough for a word that could belong to the name beside it
 _SHORTEST_REPEATED = 3
 
+# Numbers, codes and addresses are nobody's name.
+_CODE = re.compile(r"\d|@|://")
 # The model has learnt nothing about other scripts.
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff\uff21-\uff5a]")
 
@@ -36,7 +40,8 @@ def name_spans(
     hits = _likely(words, scores)
     for first, last in name_rules.find(text, words, starts):
         for number in range(first, last + 1):
-            hits[number] = max(hits.get(number, 0.0), name_rules.SCORE)
+            if _is_letters(words[number]):
+                hits[number] = max(hits.get(number, 0.0), name_rules.SCORE)
     if not hits:
         return []
     _add_repeated(words, hits)
@@ -48,30 +53,38 @@ def name_spans(
 
 
 def _likely(words: Sequence[str], scores: Sequence[float]) -> Hits:
-    if not scores or max(scores) * STEPS < KNOWN - 1:
+    if not scores or round(max(scores) * STEPS) < KNOWN:
         return {}
     steps = [round(score * STEPS) for score in scores]
+    capitals = any(word[0].isupper() and len(word) > 1 for word in words[1:])
     hits = {
         number: scores[number]
         for number, step in enumerate(steps)
-        if step >= KNOWN and step >= _needed(words[number])
+        if step >= KNOWN and _is_letters(words[number]) and step >= _needed(words[number], capitals)
     }
     for number in list(hits):
-        for step in (-1, 1):  # the rest of a name, outward from what is sure of it
-            beside = number + step
+        for direction in (-1, 1):  # the rest of a name, outward from what is sure of it
+            beside = number + direction
             while 0 <= beside < len(steps) and steps[beside] >= BESIDE and beside not in hits:
-                if words[beside].isspace() or (words[beside][0].isalpha() and _is_ordinary(words[beside])):
+                if not _is_letters(words[beside]) or _is_ordinary(words[beside]):
                     break
                 hits[beside] = scores[beside]
-                beside += step
+                beside += direction
     return hits
 
 
-def _needed(word: str) -> int:
-    fact = facts(word)
+def _needed(word: str, capitals: bool) -> int:
+    """From which probability on a word is a name; ``capitals``: the text has some."""
     if _is_ordinary(word) or not _LATIN.search(word):
         return ORDINARY
-    return KNOWN if (fact.first or fact.last) and not fact.common else USUAL
+    fact, lowered = facts(word), not word[0].isupper()
+    if fact.common:
+        needed = DOUBTFUL
+    elif fact.first or fact.last == 2:
+        needed = KNOWN
+    else:
+        needed = DOUBTFUL if lowered and not fact.last else USUAL
+    return max(needed, BESIDE_CAPITALS) if lowered and capitals else needed
 
 
 def _is_ordinary(word: str) -> bool:
@@ -98,8 +111,6 @@ def _runs(text: str, words: Sequence[str], starts: Sequence[int], numbers: list[
     """Neighbouring words as one name; what joins two parts of one (O'Brien, J. Roe) is let in."""
     run: list[int] = []
     for number in numbers:
-        if words[number].isspace():
-            continue
         if run and not _joined(text, words, starts, run[-1], number):
             yield run
             run = []
@@ -118,17 +129,15 @@ def _joined(text: str, words: Sequence[str], starts: Sequence[int], left: int, r
 
 
 def _match(words: Sequence[str], starts: Sequence[int], run: list[int], hits: Hits) -> Match | None:
-    """Without titles and marks around; nothing if no letter is left."""
+    """Without titles before it; nothing if nothing else is there."""
     score = max(hits[number] for number in run)
-    while run and (not _is_letters(words[run[0]]) or words[run[0]].lower() in TITLES):
-        run = run[1:]
-    while run and not _is_letters(words[run[-1]]):
-        run = run[:-1]
-    if not run:
+    first, last = 0, run[-1]
+    while first < len(run) and words[run[first]].lower() in TITLES:
+        first += 1
+    if first == len(run):
         return None
-    last = run[-1]
-    return Match(NAME, starts[run[0]], starts[last] + len(words[last]), round(min(score, 1.0), 3))
+    return Match(NAME, starts[run[first]], starts[last] + len(words[last]), round(min(score, 1.0), 3))
 
 
 def _is_letters(word: str) -> bool:
-    return word[0].isalpha() and "@" not in word and "://" not in word
+    return word[0].isalpha() and not _CODE.search(word)

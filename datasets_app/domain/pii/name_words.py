@@ -10,18 +10,22 @@ name it never met as it judges John.
 import re
 import zlib
 from functools import lru_cache
+from itertools import accumulate
 
 from datasets_app.domain.pii.gazetteer import WordFacts, facts, folded
 
 _LETTERS = r"[^\W\d_]+(?:[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]+[^\W\d_]*)*"
-_WORDS = rf"{_LETTERS}|\d+|['’](?:s|t|re|ve|ll|d|m)(?!\w)|\s+|."
+# A run of letters that digits cut into is a code, and one word: "4th", "b275b664".
+_WORDS = rf"{_LETTERS}(?![^\W_])|[^\W_]+|['’](?:s|t|re|ve|ll|d|m)(?!\w)|\s+|."
 _PLAIN = re.compile(_WORDS, re.DOTALL | re.IGNORECASE)
 # Addresses are one word each. Bounded, as every start of a word tries them.
 _WITH_ADDRESSES = re.compile(
-    rf"[\w.+-]{{1,64}}@[\w-]{{1,63}}\.[\w.-]{{1,190}}\w|\bhttps?://[^\s<>\"']{{1,2000}}|{_WORDS}",
+    rf"\w[\w.+-]{{0,63}}@[\w-]{{1,63}}\.[\w.-]{{1,190}}\w|\bhttps?://[^\s<>\"']{{1,2000}}|{_WORDS}",
     re.DOTALL | re.IGNORECASE,
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# Stands before a word that no space parts from the one before it.
+GLUED = "\0"
 FEATURES = 8
 
 
@@ -41,31 +45,42 @@ def words(cut: list[str]) -> list[str]:
     return cut[:1] + [piece for piece in cut[1:] if piece != " "]
 
 
+def readings(cut: list[str]) -> list[str]:
+    """The same words as the network reads them: those that follow without a space are marked."""
+    seen: list[str] = []
+    before = " "
+    for piece in cut:
+        if piece != " " or not seen:
+            seen.append(piece if before.isspace() else GLUED + piece)
+        before = piece
+    return seen
+
+
 def places(cut: list[str]) -> list[int]:
     """For each of :func:`words` where in the text it starts."""
-    starts, place = [], 0
-    for number, piece in enumerate(cut):
-        if piece != " " or number == 0:
-            starts.append(place)
-        place += len(piece)
-    return starts
+    starts = [
+        start for start, piece in zip(accumulate(map(len, cut), initial=0), cut, strict=False) if piece != " "
+    ]
+    return [0, *starts] if cut[:1] == [" "] else starts
 
 
 @lru_cache(maxsize=1 << 15)
-def features(word: str, hidden: bool = False) -> tuple[int, ...]:
-    """What the model sees of ``word``, as numbers; ``hidden``: as if no list of names had it."""
-    known = facts(word)
+def features(reading: str, hidden: bool = False) -> tuple[int, ...]:
+    """What the network sees of a word, as numbers; ``hidden``: as if no list of names had it."""
+    glued = len(reading) > 1 and reading[0] == GLUED
+    word = reading[1:] if glued else reading
+    known, plain = facts(word), folded(word)
     if hidden:
         known = WordFacts(0, 0, known.common)
-    plain = folded(word)
+    stem = "" if any(map(str.isdigit, plain)) else plain
     seen = (
         _identity(plain, known),
-        plain[:1],
-        plain[:3],
-        plain[-2:],
-        plain[-3:],
-        plain[-4:],
-        _form(word),
+        stem[:1],
+        stem[:3],
+        stem[-2:],
+        stem[-3:],
+        stem[-4:],
+        f"{_form(word)}{'+' if glued else ''}",
         f"{known.first}{known.last}{known.common}",
     )
     return tuple(
@@ -80,6 +95,8 @@ def _identity(plain: str, known: WordFacts) -> str:
         return "0" * min(len(plain), 6)
     if "@" in plain[1:] or "://" in plain:
         return "address"
+    if any(map(str.isdigit, plain)):
+        return plain if len(plain) <= 4 else "code"
     if known.common or len(plain) == 1 or plain[0] in "'’":
         return plain
     return "?"
@@ -87,14 +104,14 @@ def _identity(plain: str, known: WordFacts) -> str:
 
 def _form(word: str) -> str:
     """Capitals, digits and length, as far as they tell names from other words."""
-    if word.islower():
+    if not word[0].isalnum():
+        return word[0]
+    if any(map(str.isdigit, word)):
+        case = "0" if word.isdigit() else "x0"
+    elif word.islower():
         case = "x"
-    elif word.istitle():
-        case = "Xx"
     elif word.isupper():
         case = "X"
-    elif word.isalpha():
-        case = "xX"
     else:
-        case = "0" if word[0].isdigit() else word[0]
+        case = "Xx" if word.istitle() else "xX"
     return f"{case}{min(len(word), 9)}{'' if word.isascii() else 'é'}"

@@ -4,6 +4,7 @@ spaCy and numpy are loaded with the first finder, and nothing is ever fetched fr
 pipeline that is not there is an error that says what to do.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -43,6 +44,9 @@ class NameFinder:
     kinds = frozenset({NAME})
 
     def __init__(self, models: Sequence[str] = (BUILT_IN,)) -> None:
+        # Cores are used by processes; threads of a matrix library in each would only wait for
+        # one another. Heeded where numpy is not loaded yet, and never against what is set.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         if not models:
             raise NameModelError(f"No name model is set. Set “{BUILT_IN}” or an installed spaCy pipeline.")
         self._finders: list[FindMany] = [_finder(model) for model in dict.fromkeys(models)]
@@ -101,7 +105,9 @@ class _InstalledPipeline:
 
     def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
         """Long texts are read in windows; texts of like length stand in one batch."""
-        windows = [(number, start, part) for number, text in enumerate(texts) for start, part in _windows(text)]
+        windows = [
+            (number, start, part) for number, text in enumerate(texts) for start, part in _windows(text)
+        ]
         windows.sort(key=lambda window: len(window[2]))
         found: list[list[Match]] = [[] for _ in texts]
         # Joined pieces are the text without what is no character, which spaCy would not take.

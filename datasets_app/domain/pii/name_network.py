@@ -137,4 +137,5 @@ class _Convolution:
 
 
 def _residuals(encoder: Any) -> list[Any]:
-    return [node for node in encoder.walk() if node.name.startswith("residual")]
+    # Not by name: the chain that holds them is named after the first of them.
+    return list(encoder.layers[0].layers)

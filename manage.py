@@ -7,6 +7,8 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "alignmenter_site.settings")
+    # Cores are used by processes; small matrices are slower when several threads share one.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from django.core.management import execute_from_command_line
 
     from alignmenter_site.embedded import EmbeddedServiceError

@@ -147,10 +147,16 @@ def test_a_value_found_once_is_found_throughout_its_session() -> None:
 
 
 def test_a_value_is_not_carried_into_another_session() -> None:
-    one = conversation("hi", "your name?", "qwrtzu", session_id="a")
-    other = conversation("qwrtzu is a word here", session_id="b")
+    one = conversation("hi", "your phone number?", "9845012345", session_id="a")
+    other = conversation("order 9845012345 has left", session_id="b")
     results = Scrubber(PLAIN, key=KEY).scrub([one, other])
+    assert results[0].turns[2].text == "[PHONE]"
     assert results[1].turns == other.turns
+
+
+def test_only_the_number_itself_goes_where_it_is_repeated() -> None:
+    session = conversation("my ssn is 565-06-0447", "ok", "it is wrong on the W-2 (565 06 0447)")
+    assert texts(session)[2] == "it is wrong on the W-2 ([SSN])"
 
 
 # --- what stays --------------------------------------------------------------------------------

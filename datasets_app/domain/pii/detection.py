@@ -66,7 +66,7 @@ class Detection:
             return by_rules
         names = self._names.find_many([item.text if item.is_text else _spaced(item.text) for item in asked])
         return [
-            rules + _not_in_codes(found if item.is_text else _full_names(found, item.text), item.text)
+            rules + outside_codes(found if item.is_text else _full_names(found, item.text), item.text)
             for item, rules, found in zip(asked, by_rules, names, strict=True)
         ]
 
@@ -106,7 +106,7 @@ def _is_full_name(value: str) -> bool:
     )
 
 
-def _not_in_codes(found: list[Match], text: str) -> list[Match]:
+def outside_codes(found: list[Match], text: str) -> list[Match]:
     """Letters within a digest or a serial number spell nobody's name."""
     return [match for match in found if not _is_in_code(text, match)]
 

@@ -133,6 +133,10 @@ _CUES = (
     _cue(" ".join(TITLES), rf"\b(?:{'|'.join(sorted(TITLES))})\.?\s{{1,3}}", Trust.LIKELY),
 )
 _ALL_CUE_WORDS = frozenset().union(*(cue.words for cue in _CUES))
+BEFORE_CODES = frozenset(
+    {"and", "password", "pass", "pwd", "pswd", "pin", "otp", "is", "my", "the", "id", "no", "number", "code"}
+)
+_LONGEST_REPLY = 8  # words and marks
 _INTRODUCED = frozenset({"here", "speaking"})
 
 
@@ -200,23 +204,34 @@ class _Reader:
                     yield name
 
     def whole_reply(self) -> Iterator[tuple[int, int]]:
-        """A text of one to three words that are all known as names."""
-        kept = [number for number, word in enumerate(self.plain) if word[0].isalpha()]
-        if not 1 <= len(kept) <= 3 or len(self.plain) > 6 or kept[-1] - kept[0] > 4:
+        """A text of one to three words that are all known as names, and perhaps a number or a code
+        after them: "jane roe", "rajesh 4021", "jane and password 8812"."""
+        if len(self.plain) > _LONGEST_REPLY:
             return
-        if any(word[0].isdigit() for word in self.plain):
+        kept: list[int] = []
+        for number, word in enumerate(self.plain):
+            if any(map(str.isdigit, word)) or word in BEFORE_CODES:
+                if not kept:
+                    return
+                continue
+            if word[0].isalpha():
+                kept.append(number)
+        if not 1 <= len(kept) <= 3 or kept[-1] - kept[0] > 4 or len(kept) < self._words_to(kept[-1]):
             return
-        known = [facts(self.plain[number]) for number in kept]
         if any(self.plain[number] in _NEVER for number in kept):
             return
+        known = [facts(self.plain[number]) for number in kept]
         plausible = all(
             (fact.first or fact.last or len(self.plain[number]) == 1) and fact.common < 2
             for fact, number in zip(known, kept, strict=True)
         )
-        if plausible and (
-            known[0].first and known[0].common == 0 if len(kept) == 1 else any(f.first for f in known)
-        ):
+        alone = len(kept) == 1
+        if plausible and (known[0].first and not known[0].common if alone else any(f.first for f in known)):
             yield kept[0], kept[-1]
+
+    def _words_to(self, number: int) -> int:
+        """How many words there are up to and with this one, numbers and codes as well."""
+        return sum(word[0].isalnum() for word in self.plain[: number + 1])
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """A known first name before a known last name."""

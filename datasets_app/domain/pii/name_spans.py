@@ -19,7 +19,11 @@ from datasets_app.domain.pii.name_rules import TITLES
 STEPS = 1000
 KNOWN, USUAL, DOUBTFUL, ORDINARY = 250, 350, 450, 650
 BESIDE_CAPITALS = 600
+# A reply of a word or two, perhaps with a number, is more often a name than the model thinks.
+SHORT_REPLY = 200
 BESIDE = 120  # enough for a word that could belong to the name beside it
+LOWEST = 200
+_MOST_IN_SHORT_REPLY = 8  # words and marks
 _SHORTEST_REPEATED = 3
 
 # Numbers, codes and addresses are nobody's name.
@@ -53,14 +57,15 @@ def name_spans(
 
 
 def _likely(words: Sequence[str], scores: Sequence[float]) -> Hits:
-    if not scores or round(max(scores) * STEPS) < KNOWN:
+    if not scores or round(max(scores) * STEPS) < LOWEST:
         return {}
     steps = [round(score * STEPS) for score in scores]
     capitals = any(word[0].isupper() and len(word) > 1 for word in words[1:])
+    short = len(words) <= _MOST_IN_SHORT_REPLY and _is_short_reply(words)
     hits = {
         number: scores[number]
         for number, step in enumerate(steps)
-        if step >= KNOWN and _is_letters(words[number]) and step >= _needed(words[number], capitals)
+        if step >= LOWEST and _is_letters(words[number]) and step >= _needed(words[number], capitals, short)
     }
     for number in list(hits):
         for direction in (-1, 1):  # the rest of a name, outward from what is sure of it
@@ -73,11 +78,14 @@ def _likely(words: Sequence[str], scores: Sequence[float]) -> Hits:
     return hits
 
 
-def _needed(word: str, capitals: bool) -> int:
-    """From which probability on a word is a name; ``capitals``: the text has some."""
+def _needed(word: str, capitals: bool, short: bool) -> int:
+    """From which probability on a word is a name; ``capitals``: the text has some; ``short``: it is
+    a short reply."""
     if _is_ordinary(word) or not _LATIN.search(word):
         return ORDINARY
     fact, lowered = facts(word), not word[0].isupper()
+    if short and not fact.common:
+        return SHORT_REPLY
     if fact.common:
         needed = DOUBTFUL
     elif fact.first or fact.last == 2:
@@ -85,6 +93,11 @@ def _needed(word: str, capitals: bool) -> int:
     else:
         needed = DOUBTFUL if lowered and not fact.last else USUAL
     return max(needed, BESIDE_CAPITALS) if lowered and capitals else needed
+
+
+def _is_short_reply(words: Sequence[str]) -> bool:
+    said = [word for word in words if word[0].isalpha() and word.lower() not in name_rules.BEFORE_CODES]
+    return len(said) <= 2 and not any(_CODE.search(word) and not word.isdigit() for word in said)
 
 
 def _is_ordinary(word: str) -> bool:
@@ -129,12 +142,12 @@ def _joined(text: str, words: Sequence[str], starts: Sequence[int], left: int, r
 
 
 def _match(words: Sequence[str], starts: Sequence[int], run: list[int], hits: Hits) -> Match | None:
-    """Without titles before it; nothing if nothing else is there."""
+    """Without titles before it; nothing if no more than letters is left."""
     score = max(hits[number] for number in run)
     first, last = 0, run[-1]
     while first < len(run) and words[run[first]].lower() in TITLES:
         first += 1
-    if first == len(run):
+    if all(len(words[number]) == 1 for number in run[first:]):
         return None
     return Match(NAME, starts[run[first]], starts[last] + len(words[last]), round(min(score, 1.0), 3))
 

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from datasets_app.domain.pii.detection import _not_in_codes as outside_codes
+from datasets_app.domain.pii.detection import outside_codes as outside_codes
 from datasets_app.domain.pii.detector import EMAIL, IP, KINDS, NAME, PHONE, SSN, Detector, Match, union
 from datasets_app.domain.pii.names import BUILT_IN, load_built_in, load_name_finder
 from datasets_app.domain.pii.rules import RuleDetector

@@ -59,9 +59,21 @@ class Known:
         for run in _RUN.finditer(text):
             digits = _NOT_DIGITS.sub("", run[0])
             for known, kind in self._digits.items():
-                if len(digits) >= FEWEST_DIGITS and (digits.endswith(known) or known.endswith(digits)):
-                    yield Match(kind, run.start(), run.end(), SCORE)
+                # With or without the country code: the end of a number is what it is known by.
+                same = known if digits.endswith(known) else digits
+                if len(digits) >= FEWEST_DIGITS and known.endswith(same):
+                    yield Match(kind, _start_of_last(text, len(same), run.end()), run.end(), SCORE)
                     break
+
+
+def _start_of_last(text: str, digits: int, end: int) -> int:
+    """Where the last so many digits before ``end`` begin, with the plus sign or the bracket of an area code."""
+    at = end
+    while digits:
+        at -= 1
+        digits -= text[at].isdigit()
+    before = text[at - 1 : at]
+    return at - (before == "+" or (before == "(" and ")" in text[at:end]))
 
 
 def _tells_itself(kind: str, value: str) -> bool:

@@ -67,7 +67,7 @@ class Known:
 
 
 def _start_of_last(text: str, digits: int, end: int) -> int:
-    """Where the last so many digits before ``end`` begin, with the plus sign or the bracket of an area code."""
+    """Where the last so many digits before ``end`` begin, with the sign or bracket before them."""
     at = end
     while digits:
         at -= 1

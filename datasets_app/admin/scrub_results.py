@@ -10,7 +10,7 @@ from django.http import QueryDict
 from datasets_app.admin.paging import Page, asked, page_by_two
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.models import ScrubFinding, ScrubRun
+from datasets_app.models import ScrubFinding, ScrubRun, Session
 
 # The parts of a turn. Unknown keys of a line, and what other apps keep beside turns, are the rest.
 PARTS = {
@@ -31,6 +31,7 @@ PART = Case(
 )
 # Findings of a finished run never change but for becoming fewer with the next scrub.
 _KEPT_SECONDS = 3600
+HASH_SHOWN = 12
 
 
 class Bar(NamedTuple):
@@ -114,7 +115,12 @@ def _name_sessions(scrub: ScrubRun, rows: list[Any]) -> None:
     telling = set(found.values_list("session_id", flat=True)) if scrub.dry_run else set()
     for row in rows:
         hidden = row.session_id in telling
-        row.shown_session = f"number {row.session_id}" if hidden else row.session.session_id
+        row.shown_session = f"number {row.session_id}" if hidden else _short(row.session)
+
+
+def _short(session: Session) -> str:
+    """A hash tells nothing that its beginning does not tell."""
+    return f"{session.session_id[:HASH_SHOWN]}…" if session.id_hashed else session.session_id
 
 
 def result_of(scrub: ScrubRun, query: QueryDict) -> dict[str, Any]:

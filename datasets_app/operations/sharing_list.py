@@ -101,11 +101,9 @@ def _how(run: ScrubRun, policy: Policy, kinds: set[str]) -> str:
     turns = (run.verification or {}).get("turns", run.turn_count)
     when = date_format(timezone.localtime(run.verified_at), "j M Y H:i") if run.verified_at else ""
     if kinds == {NAME}:
-        models = ", ".join(policy.name_models)
-        return (
-            f"Scrubbed on {when} by rules and by the name model {models}; a model misses some. "
-            "Look through a sample."
-        )
+        others = ", ".join(name for name in policy.name_models if name != "builtin")
+        models = f"a model ({others})" if others else "the application's own model"
+        return f"Scrubbed on {when} by rules and by {models}; a model misses some. Look through a sample."
     if kinds == set(KINDS):
         return (
             f"Scrubbed on {when}: all classes, in texts, tags, metadata and unknown keys, and whatever "

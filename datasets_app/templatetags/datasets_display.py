@@ -224,8 +224,13 @@ def plain(value: Any) -> str:
         apart = "; " if any(isinstance(item, dict) for item in value) else ", "
         return apart.join(map(plain, value))
     if isinstance(value, dict):
-        return ", ".join(f"{words(str(key)).lower()}: {plain(item)}" for key, item in value.items())
+        return ", ".join(f"{_key_words(str(key))}: {plain(item)}" for key, item in value.items())
     return str(value)
+
+
+def _key_words(key: str) -> str:
+    """Classes such as SSN are written as they are."""
+    return key if key.isupper() else words(key).lower()
 
 
 @register.filter

@@ -5,9 +5,20 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from datasets_app import audit
-from datasets_app.models import CheckFinding, CheckReport, Dataset, JobFile, JobRun
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.models import (
+    CheckFinding,
+    CheckReport,
+    Dataset,
+    JobFile,
+    JobRun,
+    ScrubFinding,
+    ScrubMark,
+    ScrubRun,
+)
 from tests import factories
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7|add:13300 }}"
@@ -33,6 +44,27 @@ def hostile(tmp_path: Path, db: None) -> Dataset:
         CheckFinding.objects.create(
             report=report, code="E301", message=EVIL, session=dataset.sessions.get(), turn_index=turn_index
         )
+    scrub = ScrubRun.objects.create(
+        dataset=dataset,
+        dry_run=True,
+        policy=Policy(patterns=(("OWN", EVIL),), allow=(EVIL,)).as_json(),
+        totals={"NAME": 2, EVIL: 1},
+        error=EVIL,
+        finished_at=timezone.now(),
+    )
+    for field, kind in (("text", "NAME"), (EVIL, EVIL)):
+        ScrubFinding.objects.create(
+            scrub=scrub,
+            session=dataset.sessions.get(),
+            turn_index=1,
+            field=field,
+            kind=kind[:100],
+            start=2,
+            length=30,
+            original_length=30,
+            score=1,
+        )
+    ScrubMark.objects.create(dataset=dataset, verdict="not_personal", term=EVIL)
     audit.record("import", actor=None, dataset_name=dataset.name, note=EVIL, nested={EVIL: EVIL})
     return dataset
 
@@ -56,7 +88,7 @@ def pages_of(dataset: Dataset) -> dict[str, str]:
     return {
         **{
             page: reverse(f"admin:datasets_app_dataset_{page}", args=[dataset.pk])
-            for page in ("change", "checks", "sessions", "history", "edit")
+            for page in ("change", "checks", "scrub", "sharing", "sessions", "history", "edit")
         },
         "session": reverse("admin:datasets_app_session_change", args=[session.pk]),
         "turn": reverse("admin:datasets_app_turn_change", args=[session.turns.get().pk]),
@@ -75,7 +107,9 @@ def test_nothing_from_a_file_becomes_markup(sign_in: Any, hostile: Dataset) -> N
         assert "<script>alert" not in page, name
         assert "<img src=x" not in page, name
         assert "13307" not in page, name
-        if name in {"session", "turn", "turns", "search", "checks", "change", "job", "history"}:
+        if name == "session":
+            assert "ad-found-found" in page
+        if name in {"scrub", "session", "turn", "turns", "search", "checks", "change", "job", "history"}:
             assert "&lt;script&gt;alert(1)" in page, name
 
 

@@ -107,8 +107,8 @@ def _is_full_name(value: str) -> bool:
 
 
 def outside_codes(found: list[Match], text: str) -> list[Match]:
-    """Letters within a digest or a serial number spell nobody's name."""
-    return [match for match in found if not _is_in_code(text, match)]
+    """Letters within a digest or a serial number spell nobody's name, nor does the ending of a file."""
+    return [match for match in found if not (_is_in_code(text, match) or _is_ending(text, match))]
 
 
 def _is_in_code(text: str, match: Match) -> bool:
@@ -119,3 +119,13 @@ def _is_in_code(text: str, match: Match) -> bool:
         end += 1
     run = text[start:end]
     return len(run) >= SHORTEST_CODE and len(run) > match.end - match.start and any(map(str.isdigit, run))
+
+
+def _is_ending(text: str, match: Match) -> bool:
+    """settings.py, logs.jsonl; but the doe of jane.doe is known."""
+    start = match.start
+    if start < 2 or text[start - 1] != "." or not text[start - 2].isalnum():
+        return False
+    word = text[start : match.end]
+    known = facts(word)
+    return word.islower() and not known.first and not known.last

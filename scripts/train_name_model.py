@@ -19,11 +19,13 @@ from scripts.name_model.fillers import Fillers
 
 def main() -> None:
     options = _options()
-    learnt, held_out = _corpora(options)
+    learnt, turns, held_out = _corpora(options)
     packaged_gazetteer.PATH.parent.mkdir(parents=True, exist_ok=True)
-    packaged_gazetteer.PATH.write_text(gazetteer.build(options.names, learnt), encoding="utf-8", newline="\n")
+    packaged_gazetteer.PATH.write_text(
+        gazetteer.build(options.names, learnt, turns), encoding="utf-8", newline="\n"
+    )
     print(f"{len(learnt)} texts of corpora; gazetteer {packaged_gazetteer.PATH.stat().st_size / 1e6:.1f} MB")
-    learnt = [corpora.doubtful(text) for text in learnt]
+    learnt = [corpora.doubtful(text) for text in learnt + turns]
     fillers = Fillers(options.names, options.places, options.seed)
     learnt += templates.sentences(fillers, people=options.sentences, nobody=options.sentences * 2 // 3)
     nlp = training.new_pipeline(options.width, options.depth, options.seed)
@@ -67,8 +69,8 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _corpora(options: argparse.Namespace) -> tuple[list[Text], dict[str, list[Text]]]:
-    """What is learnt from, and what is only for the score."""
+def _corpora(options: argparse.Namespace) -> tuple[list[Text], list[Text], dict[str, list[Text]]]:
+    """What is learnt from, the customer turns apart, and what is only for the score."""
     learnt = [text for path in options.train for text in corpora.texts(path)]
     held_out = {path.name.split(".")[0]: corpora.texts(path) for path in options.score_on}
     turns = corpora.texts(options.multidogo, weight=1.5)
@@ -76,10 +78,9 @@ def _corpora(options: argparse.Namespace) -> tuple[list[Text], dict[str, list[Te
         apart = corpora.domain(turns, options.leave_out)
         held_out[f"multidogo {options.leave_out}"] = [turns[number] for number in apart]
         turns = [turn for number, turn in enumerate(turns) if number not in apart]
-    learnt += turns
     if options.dialogues:
         learnt += corpora.dialogues(options.dialogues, share=0.3, seed=options.seed)
-    return learnt, held_out
+    return learnt, turns, held_out
 
 
 def _keep(trained: Any, fresh: Any, path: Path) -> Any:

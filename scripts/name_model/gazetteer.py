@@ -18,12 +18,23 @@ _ROUGHLY_SPELT = ("ar_", "fa_", "he_", "th_", "bn_", "gu_", "mr_", "ne_", "or_",
 _ORDINARY, _COMMON = 3, 30  # how often a word is written, outside names and in lower case
 
 
-def build(names: Path, corpora: Iterable[Text]) -> str:
-    """Lines ``word 210`` (first name, last name, ordinary word), sorted by their bytes."""
+def build(names: Path, corpora: Iterable[Text], turns: Iterable[Text]) -> str:
+    """Lines ``word 210`` (first name, last name, ordinary word), sorted by their bytes.
+
+    In ``turns`` people are often addressed by names nobody marked: a name is never taken for an
+    ordinary word because of them.
+    """
     with gzip.open(names, "rt", encoding="utf-8") as file:
         pool = json.load(file)
     first, last = _listed(pool, "first"), _listed(pool, "last")
     inside, outside = _written(corpora)
+    inside_turns, outside_turns = _written(turns)
+    for word, (as_first, as_last) in inside_turns.items():
+        before = inside.get(word, (0, 0))
+        inside[word] = (before[0] + as_first, before[1] + as_last)
+    outside.update(
+        {word: count for word, count in outside_turns.items() if word not in first and word not in last}
+    )
     for word, (as_first, as_last) in inside.items():
         if as_first + as_last >= 2 and outside[word] < as_first + as_last and len(word) >= _SHORTEST:
             part = first if as_first >= as_last else last

@@ -36,6 +36,8 @@ def ruled(text: str) -> list[str]:
         ("my manager is prof. Okwonk", "Okwonk"),
         ("book a table under Okwonk", "Okwonk"),
         ("call me jennifer", "jennifer"),
+        ("jennifer 4021", "jennifer"),
+        ("jennifer martinez and password 8812", "jennifer martinez"),
         ("i paid jennifer yesterday", "jennifer"),
         ("First: the report by Jennifer Martinez", "Jennifer Martinez"),
         ("my name is J. R. Okwonk", "J. R. Okwonk"),
@@ -65,6 +67,9 @@ def test_a_cue_tells_a_name(text: str, name: str) -> None:
         "Regards,\nthe team",
         "under the table",
         "send it to me",
+        "order 4021",
+        "4021 jennifer street",
+        "the id is 4021",
         "",
     ],
 )

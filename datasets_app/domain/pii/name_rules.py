@@ -130,6 +130,11 @@ _CUES = (
         r"|paid|money)\s{1,3}to)\s{1,3}",
         Trust.WEAK,
     ),
+    _cue(
+        "transfer transfers transferred transferring payment payments order debit",
+        r"\b(?:transfer(?:s|red|ring)?|payments?|standing\s{1,3}order|direct\s{1,3}debit)\s{1,3}to\s{1,3}",
+        Trust.SURE,
+    ),
     _cue(" ".join(TITLES), rf"\b(?:{'|'.join(sorted(TITLES))})\.?\s{{1,3}}", Trust.LIKELY),
 )
 _ALL_CUE_WORDS = frozenset().union(*(cue.words for cue in _CUES))

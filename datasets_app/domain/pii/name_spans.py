@@ -17,12 +17,12 @@ from datasets_app.domain.pii.name_rules import TITLES
 # more; and where a text has capitals, a word without one needs more, as people write names with them.
 # Whole steps, as sums differ in their last digits with the batch they were computed in.
 STEPS = 1000
-KNOWN, USUAL, DOUBTFUL, ORDINARY = 250, 350, 450, 650
-BESIDE_CAPITALS = 600
+KNOWN, USUAL, UNKNOWN, DOUBTFUL, ORDINARY = 150, 200, 400, 500, 650
+BESIDE_CAPITALS = 750
 # A reply of a word or two, perhaps with a number, is more often a name than the model thinks.
-SHORT_REPLY = 200
-BESIDE = 120  # enough for a word that could belong to the name beside it
-LOWEST = 200
+SHORT_REPLY = 300
+BESIDE = 100  # enough for a word that could belong to the name beside it
+LOWEST = 150
 _MOST_IN_SHORT_REPLY = 8  # words and marks
 _SHORTEST_REPEATED = 3
 
@@ -91,7 +91,7 @@ def _needed(word: str, capitals: bool, short: bool) -> int:
     elif fact.first or fact.last == 2:
         needed = KNOWN
     else:
-        needed = DOUBTFUL if lowered and not fact.last else USUAL
+        needed = UNKNOWN if lowered and not fact.last else USUAL
     return max(needed, BESIDE_CAPITALS) if lowered and capitals else needed
 
 

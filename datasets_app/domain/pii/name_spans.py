@@ -84,14 +84,14 @@ def _needed(word: str, capitals: bool, short: bool) -> int:
     if _is_ordinary(word) or not _LATIN.search(word):
         return ORDINARY
     fact, lowered = facts(word), not word[0].isupper()
-    if short and not fact.common:
-        return SHORT_REPLY
     if fact.common:
         needed = DOUBTFUL
     elif fact.first or fact.last == 2:
         needed = KNOWN
     else:
         needed = UNKNOWN if lowered and not fact.last else USUAL
+    if short and not fact.common:
+        return min(needed, SHORT_REPLY)
     return max(needed, BESIDE_CAPITALS) if lowered and capitals else needed
 
 

@@ -15,6 +15,7 @@ from datasets_app.admin.scrub_form import ScrubForm, answers_before
 from datasets_app.admin.scrub_results import result_of
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import CheckReport, Dataset, JobFile, JobRun, ScrubMark, ScrubRun
+from datasets_app.operations.scrub_chunks import count_done
 from datasets_app.operations.scrub_state import alive
 from datasets_app.operations.settle_scrub import looks_for_everything
 
@@ -90,17 +91,25 @@ def _page(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> HttpRespon
         "see_findings": see,
         "name_models": settings.NAME_MODELS,
         "runs": dataset.scrubs.select_related("job_run__actor")[:RUNS_SHOWN],
-        "stopped": None if job else _stopped(dataset),
+        **({} if job else _stopped(dataset)),
         **_marks(request, dataset),
         **(_progress(request, job) if job else {}),
     }
     return dataset_page(request, dataset, "scrub", "Scrub", context)
 
 
-def _stopped(dataset: Dataset) -> ScrubRun | None:
+def _stopped(dataset: Dataset) -> dict[str, Any]:
     """A scrub that was begun and not ended, while none is under way: it can be gone on with."""
-    begun = dataset.scrubs.filter(finished_at=None, dry_run=False).select_related("job_run")
-    return begun.first()
+    begun = dataset.scrubs.filter(finished_at=None, dry_run=False).select_related("job_run").first()
+    if begun is None:
+        return {}
+    job = begun.job_run
+    return {
+        "stopped": begun,
+        "stopped_done": count_done(begun)[0],
+        # What a command began is gone on with by asking for the same again.
+        "may_go_on": job is not None and not job.foreground,
+    }
 
 
 def _marks(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:

@@ -27,7 +27,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     ),
     "privacy officer": (
         "datasets_app.view_dataset", "datasets_app.change_dataset", "datasets_app.check_dataset",
-        "datasets_app.scrub_dataset", "datasets_app.override_gate",
+        "datasets_app.scrub_dataset", "datasets_app.export_dataset", "datasets_app.override_gate",
         "datasets_app.view_scrubrun", "datasets_app.view_scrubfinding", "datasets_app.view_scrubmark",
         "datasets_app.view_session", "datasets_app.view_turn", "datasets_app.view_jobrun",
         "datasets_app.view_auditevent",

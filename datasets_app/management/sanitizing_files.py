@@ -31,6 +31,8 @@ from datasets_app.whole_files import replacing
 from datasets_app.work_processes import cores
 
 STDIN = "standard input"
+# Done before another process has loaded its name model.
+SMALL_FILE_BYTES = 1 << 20
 
 
 class _NotVerified(Exception):
@@ -43,9 +45,11 @@ class _Call(NamedTuple):
     given: dict[str, Any]
     name: str
     out: str | None
-    processes: int
     stdout: Any
     stderr: Any
+
+    def processes(self, file: ConversationFile) -> int:
+        return self.given["processes"] or (1 if file.bytes_total < SMALL_FILE_BYTES else cores())
 
     def tell(self, line: str) -> None:
         (self.stderr if self.out == "-" else self.stdout).write(line)
@@ -105,7 +109,7 @@ def _checked(given: dict[str, Any], stdout: Any, stderr: Any) -> _Call:
             _check_target(Path(target))
     _refuse_overwriting(source, out, report)
     name = STDIN if source == "-" else source
-    return _Call(given, name, out, given["processes"] or cores(), stdout, stderr)
+    return _Call(given, name, out, stdout, stderr)
 
 
 def _refuse_overwriting(source: str, out: str | None, report: str | None) -> None:
@@ -155,7 +159,7 @@ def _check_target(target: Path) -> None:
 def _look(call: _Call, file: ConversationFile, before: Before, setup: Setup) -> None:
     progress = terminal.Progress(f"Looking through {call.name}")
     try:
-        result = look_at_file(file, before.setup, processes=call.processes, report_progress=progress)
+        result = look_at_file(file, before.setup, processes=call.processes(file), report_progress=progress)
     finally:
         progress.clear()
     _add_metadata(result, before)
@@ -207,7 +211,7 @@ def _sanitize(call: _Call, file: ConversationFile, before: Before, setup: Setup)
                 data,
                 before.setup,
                 packed=str(call.out).lower().endswith(".gz"),
-                processes=call.processes,
+                processes=call.processes(file),
                 report_progress=progress,
             )
             progress.clear()

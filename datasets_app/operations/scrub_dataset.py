@@ -217,6 +217,8 @@ def _work_off(scrub: ScrubRun, make: Callable[[], Scrubber], report_progress: Pr
             raise Refused(error)
         if scrub_chunks.wait_for_others(scrub, report_progress):
             return
+        if JobRun.objects.filter(scrubs=scrub, state__in=JobRun.FINISHED).exists():
+            raise Refused("The job of this scrub has ended; ask for the scrub again, and it goes on.")
 
 
 def _verified(scrub: ScrubRun, scrubber: Scrubber, actor: Any, report_progress: ProgressCallback) -> bool:

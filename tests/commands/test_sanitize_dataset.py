@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from datasets_app.domain.metadata import read_metadata
 from datasets_app.models import Dataset, ScrubRun, Turn
@@ -53,6 +54,27 @@ def sanitize(tmp_path: Path) -> Sanitize:
     return run
 
 
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Sanitize:
+    """As ``sanitize``, but in this process, which has loaded its models already."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ALIGNMENTER_HASH_KEY", KEY)
+
+    def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
+        code = 0
+        try:
+            call_command("sanitize_dataset", *map(str, arguments))
+        except CommandError as error:
+            sys.stderr.write(f"CommandError: {error}\n")
+            code = error.returncode
+        except SystemExit as end:
+            code = int(end.code or 0)
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(list(arguments), code, out, err)
+
+    return run
+
+
 def read(path: Path) -> list[dict[str, Any]]:
     raw = path.read_bytes()
     return [json.loads(line) for line in (gzip.decompress(raw) if path.suffix == ".gz" else raw).splitlines()]
@@ -89,18 +111,18 @@ def test_personal_data_becomes_placeholders_and_nothing_else_changes(sanitize: S
     assert read(tmp_path / "in.jsonl") == lines
 
 
-def test_numbered_placeholders_keep_people_apart(sanitize: Sanitize, tmp_path: Path):
+def test_numbered_placeholders_keep_people_apart(here: Sanitize, tmp_path: Path):
     write(tmp_path / "in.jsonl", [turn(text="a@example.com, b@example.com, A@example.com")])
     assert (
-        sanitize("--input", "in.jsonl", "--out", "out.jsonl", *QUICK, "--placeholders", "numbered").returncode
+        here("--input", "in.jsonl", "--out", "out.jsonl", *QUICK, "--placeholders", "numbered").returncode
         == 0
     )
     assert read(tmp_path / "out.jsonl")[0]["text"] == "[EMAIL_1], [EMAIL_2], [EMAIL_1]"
 
 
-def test_patterns_of_ones_own_and_what_is_allowed(sanitize: Sanitize, tmp_path: Path):
+def test_patterns_of_ones_own_and_what_is_allowed(here: Sanitize, tmp_path: Path):
     write(tmp_path / "in.jsonl", [turn(text="ORD-17 for help@brand.com and ana@example.com, not ORD-x")])
-    done = sanitize(
+    done = here(
         "--input",
         "in.jsonl",
         "--out",
@@ -115,20 +137,20 @@ def test_patterns_of_ones_own_and_what_is_allowed(sanitize: Sanitize, tmp_path: 
     assert read(tmp_path / "out.jsonl")[0]["text"] == "[ORDER] for help@brand.com and [EMAIL], not ORD-x"
 
 
-def test_only_the_classes_asked_for(sanitize: Sanitize, tmp_path: Path):
+def test_only_the_classes_asked_for(here: Sanitize, tmp_path: Path):
     write(tmp_path / "in.jsonl", [turn(text="ana@example.com, 415-555-2671, host db1.corp.internal")])
     assert (
-        sanitize("--input", "in.jsonl", "--out", "out.jsonl", "--scrub-patterns", "phone|hostname").returncode
+        here("--input", "in.jsonl", "--out", "out.jsonl", "--scrub-patterns", "phone|hostname").returncode
         == 0
     )
     assert read(tmp_path / "out.jsonl")[0]["text"] == "ana@example.com, [PHONE], host [HOST]"
 
 
-def test_a_personas_words_are_no_people(sanitize: Sanitize, tmp_path: Path):
+def test_a_personas_words_are_no_people(here: Sanitize, tmp_path: Path):
     write(tmp_path / "in.jsonl", [turn(text="My name is Clara.")])
     (tmp_path / "p.yaml").write_text("id: clara_v1\ndisplay_name: Clara\n")
     for persona, expected in (((), "My name is [NAME]."), (("--persona", "p.yaml"), "My name is Clara.")):
-        assert sanitize("--input", "in.jsonl", "--out", "out.jsonl", *persona).returncode == 0
+        assert here("--input", "in.jsonl", "--out", "out.jsonl", *persona).returncode == 0
         assert read(tmp_path / "out.jsonl")[0]["text"] == expected
 
 
@@ -150,20 +172,20 @@ def test_session_ids_become_the_plain_hmac_of_their_bytes(sanitize: Sanitize, tm
     assert read(tmp_path / "other.jsonl")[0]["session_id"] != expected[0]
 
 
-def test_timestamps_are_moved_by_session_again_alike_or_dropped(sanitize: Sanitize, tmp_path: Path):
+def test_timestamps_are_moved_by_session_again_alike_or_dropped(here: Sanitize, tmp_path: Path):
     times = ["2025-11-03T14:25:00Z", "2025-11-03T14:26:30Z"]
     lines = [turn(name, index + 1, timestamp=times[index]) for name in ("a", "b") for index in (0, 1)]
     write(tmp_path / "in.jsonl", lines)
     fuzz = ("--input", "in.jsonl", *QUICK, "--fuzz-timestamps", 86_400)
     for name in ("1.jsonl", "2.jsonl"):
-        assert sanitize(*fuzz, "--out", name, "--seed", 7).returncode == 0
-    assert sanitize(*fuzz, "--out", "3.jsonl").returncode == 0
+        assert here(*fuzz, "--out", name, "--seed", 7).returncode == 0
+    assert here(*fuzz, "--out", "3.jsonl").returncode == 0
     assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
     assert (tmp_path / "1.jsonl").read_bytes() != (tmp_path / "3.jsonl").read_bytes()
     moved = [line["timestamp"] for line in read(tmp_path / "1.jsonl")]
     assert not set(moved) & set(times)
     assert moved[:2] != moved[2:]
-    assert sanitize("--input", "in.jsonl", "--out", "4.jsonl", *QUICK, "--drop-timestamps").returncode == 0
+    assert here("--input", "in.jsonl", "--out", "4.jsonl", *QUICK, "--drop-timestamps").returncode == 0
     assert not [line for line in read(tmp_path / "4.jsonl") if "timestamp" in line]
 
 
@@ -189,21 +211,21 @@ def test_any_format_any_order_packed_and_through_pipes(sanitize: Sanitize, tmp_p
 
 
 def test_processes_change_nothing(sanitize: Sanitize, tmp_path: Path):
-    lines = [turn(f"s{n}", text=f"Mail {n}@example.com, number {n}") for n in range(7000)]
+    lines = [turn(f"s{n}", text=f"Mail {n}@example.com, number {n}") for n in range(4500)]
     write(tmp_path / "in.jsonl", lines)
     options = ("--input", "in.jsonl", *QUICK, "--hash-session-ids", "--fuzz-timestamps", 60, "--seed", 1)
-    for count in (1, 2, 3):
+    for count in (1, 2):
         done = sanitize(*options, "--out", f"{count}.jsonl", "--processes", count)
-        assert "7,000 values replaced" in done.stdout
-    results = {(tmp_path / f"{count}.jsonl").read_bytes() for count in (1, 2, 3)}
+        assert "4,500 values replaced" in done.stdout
+    results = {(tmp_path / f"{count}.jsonl").read_bytes() for count in (1, 2)}
     assert len(results) == 1
-    assert [line["text"] for line in read(tmp_path / "3.jsonl")][4999] == "Mail [EMAIL], number 4999"
+    assert [line["text"] for line in read(tmp_path / "2.jsonl")][4499] == "Mail [EMAIL], number 4499"
 
 
 # --- metadata and twice ------------------------------------------------------------------------
 
 
-def test_the_metadata_says_what_was_done_and_twice_changes_nothing(sanitize: Sanitize, tmp_path: Path):
+def test_the_metadata_says_what_was_done_and_twice_changes_nothing(here: Sanitize, tmp_path: Path):
     write(
         tmp_path / "in.jsonl",
         [turn("s1", text="ana@example.com", timestamp="2025-11-03T14:25:00Z"), turn("s2")],
@@ -213,7 +235,7 @@ def test_the_metadata_says_what_was_done_and_twice_changes_nothing(sanitize: San
         "source: from ana@example.com\nanonymization:\n- by hand\nteam: x@example.com\n"
     )
     options = (*QUICK, "--hash-session-ids", "--fuzz-timestamps", 3600)
-    assert sanitize("--input", "in.jsonl", "--out", "1.jsonl", *options).returncode == 0
+    assert here("--input", "in.jsonl", "--out", "1.jsonl", *options).returncode == 0
     metadata = read_metadata(tmp_path / "1.meta.yaml")
     assert metadata is not None
     assert (metadata.name, metadata.license, metadata.source) == ("support", "CC-BY-4.0", "from [EMAIL]")
@@ -223,20 +245,20 @@ def test_the_metadata_says_what_was_done_and_twice_changes_nothing(sanitize: San
     assert metadata.anonymization[0] == "by hand"
     assert "session ids hashed with the key of fingerprint c7feed00" in metadata.anonymization
     assert metadata.modifications == ["personal data replaced in 1 of 2 turns"]
-    done = sanitize("--input", "1.jsonl", "--out", "2.jsonl", *options)
+    done = here("--input", "1.jsonl", "--out", "2.jsonl", *options)
     assert "Session ids were hashed with this key before" in done.stdout
     assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
     assert (tmp_path / "1.meta.yaml").read_text() == (tmp_path / "2.meta.yaml").read_text()
-    assert sanitize("--input", "2.jsonl", "--dry-run", *options).returncode == 0
+    assert here("--input", "2.jsonl", "--dry-run", *options).returncode == 0
 
 
-def test_what_was_added_to_a_hashed_file_since_is_hashed_and_moved(sanitize: Sanitize, tmp_path: Path):
+def test_what_was_added_to_a_hashed_file_since_is_hashed_and_moved(here: Sanitize, tmp_path: Path):
     options = (*QUICK, "--hash-session-ids", "--fuzz-timestamps", 3600)
     write(tmp_path / "in.jsonl", [turn("s1", timestamp="2025-11-03T14:25:00Z")])
-    assert sanitize("--input", "in.jsonl", "--out", "1.jsonl", *options).returncode == 0
+    assert here("--input", "in.jsonl", "--out", "1.jsonl", *options).returncode == 0
     with (tmp_path / "1.jsonl").open("ab") as file:
         file.write(jsonl([turn("s2", timestamp="2025-11-03T14:25:00Z")]))
-    assert sanitize("--input", "1.jsonl", "--out", "2.jsonl", *options).returncode == 0
+    assert here("--input", "1.jsonl", "--out", "2.jsonl", *options).returncode == 0
     first, second = read(tmp_path / "2.jsonl")
     assert first["session_id"] == read(tmp_path / "1.jsonl")[0]["session_id"]
     assert second["session_id"] == hmac.new(KEY.encode(), b"s2", "sha256").hexdigest()
@@ -246,9 +268,9 @@ def test_what_was_added_to_a_hashed_file_since_is_hashed_and_moved(sanitize: San
 # --- a dry run and the report ------------------------------------------------------------------
 
 
-def test_a_dry_run_tells_where_and_writes_nothing(sanitize: Sanitize, tmp_path: Path):
+def test_a_dry_run_tells_where_and_writes_nothing(here: Sanitize, tmp_path: Path):
     write(tmp_path / "in.jsonl", [turn("s0"), MAIL, turn("s1", 2, tags=["from:bo@example.com"])])
-    done = sanitize("--input", "in.jsonl", "--dry-run", *QUICK)
+    done = here("--input", "in.jsonl", "--dry-run", *QUICK)
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
         "in.jsonl:2: EMAIL in text, column 10, 15 characters, score 1.00",
@@ -257,22 +279,22 @@ def test_a_dry_run_tells_where_and_writes_nothing(sanitize: Sanitize, tmp_path: 
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
     write(tmp_path / "in.jsonl", [turn()])
-    done = sanitize("--input", "in.jsonl", "--dry-run", *QUICK)
+    done = here("--input", "in.jsonl", "--dry-run", *QUICK)
     assert (done.returncode, done.stdout) == (0, "0 values found in 0 of 1 turn, 0 of 1 session.\n")
 
 
-def test_of_many_places_the_first_hundred_are_told(sanitize: Sanitize, tmp_path: Path):
+def test_of_many_places_the_first_hundred_are_told(here: Sanitize, tmp_path: Path):
     write(tmp_path / "in.jsonl", [turn(f"s{n}", text="ana@example.com") for n in range(2500)])
-    done = sanitize("--input", "in.jsonl", "--dry-run", *QUICK, "--report", "r.json")
+    done = here("--input", "in.jsonl", "--dry-run", *QUICK, "--report", "r.json")
     assert len(done.stdout.splitlines()) == 102
     assert "… and 2,400 more." in done.stdout
     report = json.loads((tmp_path / "r.json").read_text())
     assert (report["found"], len(report["places"]), report["verification"]) == (2500, 100, None)
 
 
-def test_the_report_counts_and_tells_places(sanitize: Sanitize, tmp_path: Path):
+def test_the_report_counts_and_tells_places(here: Sanitize, tmp_path: Path):
     write(tmp_path / "in.jsonl", [MAIL, turn("s2", metadata={"email": "x"})])
-    assert sanitize("--input", "in.jsonl", "--out", "out.jsonl", *QUICK, "--report", "r.json").returncode == 0
+    assert here("--input", "in.jsonl", "--out", "out.jsonl", *QUICK, "--report", "r.json").returncode == 0
     report = json.loads((tmp_path / "r.json").read_text())
     assert report["found_by_class"] == {"EMAIL": 2}
     assert report["found_by_field"] == {"metadata": 1, "text": 1}
@@ -364,10 +386,10 @@ def test_errors_repeat_no_values_either(sanitize: Sanitize, tmp_path: Path):
 # --- what fails leaves everything as it was ----------------------------------------------------
 
 
-def test_lines_that_are_no_turns_are_listed_and_nothing_is_written(sanitize: Sanitize, tmp_path: Path):
+def test_lines_that_are_no_turns_are_listed_and_nothing_is_written(here: Sanitize, tmp_path: Path):
     write(tmp_path / "in.jsonl", [turn(), {**turn("s2"), "role": "bot"}, turn("s3"), b"{"])
     (tmp_path / "out.jsonl").write_text("before")
-    done = sanitize("--input", "in.jsonl", "--out", "out.jsonl", *QUICK)
+    done = here("--input", "in.jsonl", "--out", "out.jsonl", *QUICK)
     assert done.returncode == 1
     assert "in.jsonl:2: E103 role must be 'user' or 'assistant', got 'bot'" in done.stderr
     assert "in.jsonl:4: E101" in done.stderr
@@ -437,19 +459,23 @@ batches._scrubbed = faulty
         (["--input", "in.jsonl", "--dry-run", "--processes", "0"], "--processes"),
         (["--input", "in.jsonl", "--dry-run", "--persona", "in.jsonl"], "is no persona"),
         (["--input", "in.jsonl", "--out", "-", "--report", "-"], "both"),
-        (["--input", "in.jsonl", "--dry-run", "--format", "poem"], "invalid choice"),
     ],
 )
 def test_what_could_not_run_returns_2_and_a_sentence(
-    sanitize: Sanitize, tmp_path: Path, arguments: list[str], sentence: str
+    here: Sanitize, tmp_path: Path, arguments: list[str], sentence: str
 ):
     write(tmp_path / "in.jsonl", [turn()])
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "folder").mkdir()
-    done = sanitize(*arguments)
+    done = here(*arguments)
     assert done.returncode == 2, done.stdout
     assert sentence in done.stderr
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_arguments_that_mean_nothing_return_2(sanitize: Sanitize):
+    done = sanitize("--input", "in.jsonl", "--dry-run", "--format", "poem")
+    assert (done.returncode, "invalid choice" in done.stderr) == (2, True)
 
 
 def test_a_short_key_could_not_run(sanitize: Sanitize, tmp_path: Path):
@@ -460,7 +486,7 @@ def test_a_short_key_could_not_run(sanitize: Sanitize, tmp_path: Path):
     assert "secret-and-short" not in done.stderr
 
 
-def test_the_input_is_never_overwritten_by_whatever_name(sanitize: Sanitize, tmp_path: Path):
+def test_the_input_is_never_overwritten_by_whatever_name(here: Sanitize, sanitize: Sanitize, tmp_path: Path):
     path = write(tmp_path / "in.jsonl", [MAIL])
     before = path.read_bytes()
     (tmp_path / "link.jsonl").symlink_to("in.jsonl")
@@ -473,7 +499,7 @@ def test_the_input_is_never_overwritten_by_whatever_name(sanitize: Sanitize, tmp
             ["--out", "out.jsonl", "--report", name],
             ["--dry-run", "--report", name],
         ):
-            done = sanitize("--input", "in.jsonl", *call, *QUICK)
+            done = here("--input", "in.jsonl", *call, *QUICK)
             assert (done.returncode, path.read_bytes()) == (2, before), (name, call)
             assert "is the input itself" in done.stderr
     with path.open("rb") as stdin:
@@ -484,23 +510,23 @@ def test_the_input_is_never_overwritten_by_whatever_name(sanitize: Sanitize, tmp
     assert (done.returncode, path.read_bytes()) == (2, before)
 
 
-def test_the_metadata_of_the_input_is_not_overwritten_either(sanitize: Sanitize, tmp_path: Path):
+def test_the_metadata_of_the_input_is_not_overwritten_either(here: Sanitize, tmp_path: Path):
     (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(jsonl([MAIL])))
-    done = sanitize("--input", "in.jsonl.gz", "--out", "in.jsonl", *QUICK)
+    done = here("--input", "in.jsonl.gz", "--out", "in.jsonl", *QUICK)
     assert done.returncode == 2
     assert "would share in.meta.yaml" in done.stderr
-    done = sanitize("--input", "in.jsonl.gz", "--out", "out.jsonl", "--report", "out.meta.yaml", *QUICK)
+    done = here("--input", "in.jsonl.gz", "--out", "out.jsonl", "--report", "out.meta.yaml", *QUICK)
     assert done.returncode == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl.gz"]
 
 
-def test_an_existing_output_is_replaced_and_keeps_its_mode(sanitize: Sanitize, tmp_path: Path):
+def test_an_existing_output_is_replaced_and_keeps_its_mode(here: Sanitize, tmp_path: Path):
     write(tmp_path / "in.jsonl", [MAIL])
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "out.jsonl").write_text("before")
     (tmp_path / "there" / "out.jsonl").chmod(0o640)
     (tmp_path / "out.jsonl").symlink_to("there/out.jsonl")
-    assert sanitize("--input", "in.jsonl", "--out", "out.jsonl", *QUICK).returncode == 0
+    assert here("--input", "in.jsonl", "--out", "out.jsonl", *QUICK).returncode == 0
     assert (tmp_path / "out.jsonl").is_symlink()
     assert read(tmp_path / "there" / "out.jsonl")[0]["text"] == "Write to [EMAIL], please."
     assert (tmp_path / "there" / "out.jsonl").stat().st_mode & 0o777 == 0o640

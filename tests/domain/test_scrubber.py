@@ -168,6 +168,12 @@ def test_the_allow_list_and_personas_are_no_people() -> None:
     assert texts(session, policy, persona_words=["Aria Nova"]) == [session.turns[0].text]
 
 
+def test_a_part_of_an_allowed_term_stays_with_it() -> None:
+    session = conversation("I'm Jane Fonseca, write to jane@example.org", "ok Jane")
+    said = texts(session, Policy(allow=("jane@example.org",)))
+    assert said == ["I'm [NAME], write to jane@example.org", "ok [NAME]"]
+
+
 def test_placeholders_in_the_input_are_left_alone() -> None:
     text = "I am [NAME_2], mail [EMAIL], key [CREDENTIAL], on [HOST] and [EMPLOYEE]"
     session = conversation(text, "your name?", "[NAME_2]")

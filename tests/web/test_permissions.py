@@ -10,8 +10,8 @@ from datasets_app.models import AuditEvent, Dataset, JobRun
 
 ROLES = ["superuser", "curator", "annotator", "lead", "privacy officer", "viewer", "none", "outsider"]
 SEES = {"superuser", "curator", "lead", "privacy officer", "viewer"}
-IMPORTS = EXPORTS = {"superuser", "curator"}
-CHECKS = CHANGES = SCRUBS = {"superuser", "curator", "privacy officer"}
+IMPORTS = {"superuser", "curator"}
+CHECKS = CHANGES = SCRUBS = EXPORTS = {"superuser", "curator", "privacy officer"}
 SEES_JOBS = {"superuser", "curator", "lead", "privacy officer"}
 
 # page → who gets 200; all other staff get 403.

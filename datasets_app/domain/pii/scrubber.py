@@ -124,10 +124,23 @@ class Scrubber:
         """Whether this value stays: by the allow list, or as a word of a persona."""
         if not self._allowed and not self._persona_words:
             return False
-        value = _same(piece.view()[match.start : match.end])
-        if value in self._allowed:
+        view = piece.view()
+        value = _same(view[match.start : match.end])
+        if value in self._allowed or any(
+            _is_within(term, value, view, match.start) for term in self._allowed if value in term
+        ):
             return True
         return match.kind == NAME and self._persona_words.issuperset(_WORD.findall(value))
+
+
+def _is_within(term: str, value: str, view: str, start: int) -> bool:
+    """Whether ``value``, found at ``start``, is a part of ``term`` there: jane of jane@example.org."""
+    at = term.find(value)
+    while at >= 0:
+        if start >= at and _same(view[start - at : start - at + len(term)]) == term:
+            return True
+        at = term.find(value, at + 1)
+    return False
 
 
 def _asked(pieces: Iterable[Piece]) -> list[Asked]:

@@ -75,7 +75,10 @@ def _add_files(parser: ArgumentParser) -> None:
         "--report", metavar="FILE", help="write counts, places and verification as JSON (no values)"
     )
     parser.add_argument(
-        "--processes", type=int, metavar="N", help="how many work at once (default: one for each core)"
+        "--processes",
+        type=int,
+        metavar="N",
+        help="how many work at once (default: one for each core, for small files one)",
     )
 
 

@@ -22,7 +22,9 @@ def main() -> None:
     learnt, turns, held_out = _corpora(options)
     packaged_gazetteer.PATH.parent.mkdir(parents=True, exist_ok=True)
     packaged_gazetteer.PATH.write_text(
-        gazetteer.build(options.names, learnt, turns), encoding="utf-8", newline="\n"
+        gazetteer.build(options.names, options.places, options.words, learnt, turns),
+        encoding="utf-8",
+        newline="\n",
     )
     print(f"{len(learnt)} texts of corpora; gazetteer {packaged_gazetteer.PATH.stat().st_size / 1e6:.1f} MB")
     learnt = [corpora.doubtful(text) for text in learnt + turns]
@@ -56,6 +58,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--names", type=Path, required=True, help="names by locale")
     parser.add_argument("--places", type=Path, required=True, help="places and companies")
+    parser.add_argument("--words", type=Path, required=True, help="ordinary English words, one a line")
     parser.add_argument("--score-on", type=Path, nargs="*", default=[], help="JSONL never learnt from")
     parser.add_argument("--scores", type=Path, help="where the scores are written as JSON")
     parser.add_argument("--out", type=Path, default=PATH, help="where the pipeline is written")

@@ -3,11 +3,12 @@
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from datasets_app.domain.pii.gazetteer import folded, without_accents
-from datasets_app.domain.pii.name_words import pieces
+from datasets_app.domain.pii.name_words import pieces, words
 from scripts.name_model.corpora import NAME, Text
 
 _BORNE_BY_MANY = {"first": 0.01, "last": 0.006}  # percent of the people of the census
@@ -15,30 +16,43 @@ _MANY_LOCALES = 4
 _SHORTEST = 3
 # Lists of names written without their vowels make names of what are none ("Th", "Hm").
 _ROUGHLY_SPELT = ("ar_", "fa_", "he_", "th_", "bn_", "gu_", "mr_", "ne_", "or_", "si_", "ta_", "hi_")
-_ORDINARY, _COMMON = 3, 30  # how often a word is written, outside names and in lower case
+# How often a word is written, outside names and in lower case.
+_ORDINARY, _COMMON = 3, 30
+_BORNE_BESIDE_A_COUNTRY = 0.02  # percent; Jordan and Israel are people as well, Spain is not
 
 
-def build(names: Path, corpora: Iterable[Text], turns: Iterable[Text]) -> str:
+def build(names: Path, places: Path, dictionary: Path, corpora: Iterable[Text], turns: Iterable[Text]) -> str:
     """Lines ``word 210`` (first name, last name, ordinary word), sorted by their bytes.
 
     In ``turns`` people are often addressed by names nobody marked: a name is never taken for an
-    ordinary word because of them.
+    ordinary word because of them. Countries are ordinary words unless many people bear them, and
+    so is what stands in ``dictionary`` unless it is frequent as a name.
     """
-    with gzip.open(names, "rt", encoding="utf-8") as file:
-        pool = json.load(file)
+    pool, countries = _read(names), {country.lower() for country in _read(places)["countries"]}
     first, last = _listed(pool, "first"), _listed(pool, "last")
-    inside, outside = _written(corpora)
-    inside_turns, outside_turns = _written(turns)
+    inside, outside, varied = _written(corpora)
+    inside_turns, outside_turns, _varied = _written(turns)
+    addressed = {
+        word for word, parts in inside_turns.items() if sum(parts) >= 2 and len(word) >= _SHORTEST
+    } - outside.keys()
     for word, (as_first, as_last) in inside_turns.items():
         before = inside.get(word, (0, 0))
         inside[word] = (before[0] + as_first, before[1] + as_last)
-    outside.update(
-        {word: count for word, count in outside_turns.items() if word not in first and word not in last}
-    )
+    named = {*first, *last, *addressed}
+    # A sentence that was used again and again with a name in it makes no ordinary word of it.
+    outside.update({word: varied[word] - outside[word] for word in {*first, *last} & outside.keys()})
+    outside.update({word: count for word, count in outside_turns.items() if word not in named})
     for word, (as_first, as_last) in inside.items():
         if as_first + as_last >= 2 and outside[word] < as_first + as_last and len(word) >= _SHORTEST:
             part = first if as_first >= as_last else last
             part.setdefault(word, 1)
+    for word in countries - _borne_by_many(pool):
+        first.pop(word, None)
+        last.pop(word, None)
+        outside[word] = max(outside[word], _ORDINARY, sum(inside.get(word, (0, 0))))
+    for word in _ordinary(dictionary):
+        if max(first.get(word, 0), last.get(word, 0)) < 2:
+            outside[word] = max(outside[word], _ORDINARY, sum(inside.get(word, (0, 0))))
     found = {}
     for word in {*first, *last, *(word for word, count in outside.items() if count >= _ORDINARY)}:
         common = _commonness(outside[word], sum(inside.get(word, (0, 0))))
@@ -47,7 +61,24 @@ def build(names: Path, corpora: Iterable[Text], turns: Iterable[Text]) -> str:
     return "".join(f"{word} {''.join(map(str, found[word]))}\n" for word in ordered)
 
 
-def _listed(pool: dict, part: str) -> dict[str, int]:
+def _read(path: Path) -> dict[str, Any]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def _ordinary(dictionary: Path) -> Iterator[str]:
+    """Of a list of words, one a line, those that are written small."""
+    for word in dictionary.read_text(encoding="utf-8").split():
+        if len(word) >= _SHORTEST and word.isalpha() and word.islower() and word.isascii():
+            yield word
+
+
+def _borne_by_many(pool: dict[str, Any]) -> set[str]:
+    listed = [*pool["census_first_w"], *pool["census_last_w"]]
+    return {name.lower() for name, weight in listed if weight >= _BORNE_BESIDE_A_COUNTRY}
+
+
+def _listed(pool: dict[str, Any], part: str) -> dict[str, int]:
     seen: Counter[str] = Counter()
     for locale, listed in pool["byloc"].items():
         shortest = 5 if locale.startswith(_ROUGHLY_SPELT) else _SHORTEST
@@ -69,14 +100,17 @@ def _name_words(name: str) -> Iterable[str]:
                 yield folded(without_accents(piece))
 
 
-def _written(corpora: Iterable[Text]) -> tuple[dict[str, tuple[int, int]], Counter[str]]:
-    """How often each word is part of a name (as its first word, as a later one), and how often not."""
+def _written(
+    corpora: Iterable[Text],
+) -> tuple[dict[str, tuple[int, int]], Counter[str], Counter[str]]:
+    """How often each word is part of a name (as its first word, as a later one), how often not, and
+    between how many different pairs of words that is."""
     inside: dict[str, tuple[int, int]] = {}
-    outside: Counter[str] = Counter()
+    outside: Counter[tuple[str, str, str]] = Counter()
     for text in corpora:
         place = 0
         for span in sorted(text.spans):
-            _count_outside(text.text[place : span.start], outside)
+            _add_outside(text.text[place : span.start], outside)
             place = max(place, span.end)
             if span.label == NAME:
                 parts = [
@@ -85,12 +119,18 @@ def _written(corpora: Iterable[Text]) -> tuple[dict[str, tuple[int, int]], Count
                 for number, part in enumerate(parts):
                     as_first, as_last = inside.get(part, (0, 0))
                     inside[part] = (as_first + (number == 0), as_last + (number > 0))
-        _count_outside(text.text[place:], outside)
-    return inside, outside
+        _add_outside(text.text[place:], outside)
+    counts: Counter[str] = Counter()
+    for (_before, word, _after), count in outside.items():
+        counts[word] += count
+    return inside, counts, Counter(word for _before, word, _after in outside)
 
 
-def _count_outside(text: str, outside: Counter[str]) -> None:
-    outside.update(piece for piece in pieces(text) if piece.isalpha() and piece.islower())
+def _add_outside(text: str, outside: Counter[tuple[str, str, str]]) -> None:
+    cut = ["", *words(pieces(text)), ""]
+    for before, word, after in zip(cut, cut[1:], cut[2:], strict=False):
+        if word.isalpha() and word.islower():
+            outside[before, word, after] += 1
 
 
 def _commonness(outside: int, inside: int) -> int:

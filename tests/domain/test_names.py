@@ -198,3 +198,19 @@ def test_every_line_of_the_gazetteer_can_be_found() -> None:
 def test_the_packaged_model_is_small() -> None:
     size = sum(path.stat().st_size for path in PATH.parent.rglob("*") if path.is_file())
     assert size < 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Tim Cook visited the office", ["Tim Cook"]),
+        ("please assign it to Maria Page today", ["Maria Page"]),
+        ("my name is tim cook", ["tim cook"]),
+        ("how do I change AUD to GBP with my IBAN?", []),
+        ("a room from 4th to 8th of Jun please", []),
+        ("the migration adds first_name and robin_id", []),
+        ("hahaha soooo funny", []),
+    ],
+)
+def test_ordinary_words_belong_to_names_or_not(finder: NameFinder, text: str, names: list[str]) -> None:
+    assert found(finder, text) == names

@@ -48,7 +48,7 @@ too trouble true trying tue tuesday two u unable under until up ur us user usern
 want was we wed wednesday week welcome well went were what when where which who why wife will with
 wondering work working world would wrong yeah yep yes yesterday yet you your yours
 """
-_NEVER = frozenset(_NEVER_TEXT.split())
+NEVER = frozenset(_NEVER_TEXT.split())
 
 
 class Trust(IntEnum):
@@ -139,7 +139,24 @@ _CUES = (
 )
 _ALL_CUE_WORDS = frozenset().union(*(cue.words for cue in _CUES))
 BEFORE_CODES = frozenset(
-    {"and", "password", "pass", "pwd", "pswd", "pin", "otp", "is", "my", "the", "id", "no", "number", "code"}
+    {
+        "cvv",
+        "cvc",
+        "and",
+        "password",
+        "pass",
+        "pwd",
+        "pswd",
+        "pin",
+        "otp",
+        "is",
+        "my",
+        "the",
+        "id",
+        "no",
+        "number",
+        "code",
+    }
 )
 _LONGEST_REPLY = 8  # words and marks
 _INTRODUCED = frozenset({"here", "speaking"})
@@ -198,7 +215,19 @@ class _Reader:
             elif word not in PARTICLES and len(word) == 1 and word.isalpha():
                 last = max(last, number) if last >= 0 else last
             number += 1
+        if taken == 1 and trust > Trust.WEAK and self._is_ordinary_surname(last + 1):
+            last += 1
         return (first, last) if last >= 0 else None
+
+    def _is_ordinary_surname(self, number: int) -> bool:
+        """Behind a first name that was announced: "my name is tim cook", "i paid nyla reason"."""
+        if number >= len(self.plain) or not facts(self.plain[number - 1]).first:
+            return False
+        word, fact = self.plain[number], facts(self.plain[number])
+        if len(word) < 3 or word in NEVER or not fact.last:
+            return False
+        ends = number + 1 == len(self.plain) or not self.plain[number + 1][0].isalnum()
+        return ends or (fact.last == 2 and self._capital(number) == self._capital(number - 1))
 
     def introduced(self) -> Iterator[tuple[int, int]]:
         """ "Jane here", "Jane Roe speaking" at the beginning of a text."""
@@ -223,7 +252,7 @@ class _Reader:
                 kept.append(number)
         if not 1 <= len(kept) <= 3 or kept[-1] - kept[0] > 4 or len(kept) < self._words_to(kept[-1]):
             return
-        if any(self.plain[number] in _NEVER for number in kept):
+        if any(self.plain[number] in NEVER for number in kept):
             return
         known = [facts(self.plain[number]) for number in kept]
         plausible = all(
@@ -259,7 +288,7 @@ class _Reader:
 
     def _could_be(self, number: int, trust: Trust, is_first: bool) -> bool:
         word = self.plain[number]
-        if len(word) < 2 or not word[0].isalpha() or word in _NEVER:
+        if len(word) < 2 or not word[0].isalpha() or word in NEVER:
             return False
         fact, capital = facts(word), self._capital(number)
         named = fact.first or fact.last

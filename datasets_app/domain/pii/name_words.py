@@ -2,7 +2,7 @@
 
 Our own division into words rather than a language's: it takes time in proportion to the text
 whatever the text is, loses no character, and cuts where a name may begin or end ("O'Brien's" is
-O, ', Brien, 's). The model sees no word itself unless it is an ordinary one: of all others only
+O, ', Brien, 's). The model sees no word itself unless it is a frequent ordinary one: of all others only
 how they are written, begin and end, and whether they are known as names. So it has to judge a
 name it never met as it judges John.
 """
@@ -97,7 +97,7 @@ def _identity(plain: str, known: WordFacts) -> str:
         return "address"
     if any(map(str.isdigit, plain)):
         return plain if len(plain) <= 4 else "code"
-    if known.common or len(plain) == 1 or plain[0] in "'’":
+    if known.common == 2 or len(plain) == 1 or plain[0] in "'’":
         return plain
     return "?"
 

@@ -169,4 +169,4 @@ def test_hostile_text_takes_time_by_its_length_only(unit: str):
 
     short = min(seconds(10_000) for _ in range(3))
     # Eight times the length; quadratic time would be sixty-four times as much.
-    assert seconds(80_000) < 24 * short + 0.05
+    assert min(seconds(80_000) for _ in range(2)) < 24 * short + 0.15

@@ -106,4 +106,4 @@ def test_hostile_text_takes_time_by_its_length_only(unit: str):
         return time.process_time() - started
 
     short = min(seconds(10_000) for _ in range(3))
-    assert seconds(80_000) < 24 * short + 0.05
+    assert min(seconds(80_000) for _ in range(2)) < 24 * short + 0.15

@@ -47,7 +47,7 @@ def test_what_stands_after_the_budget_is_no_problem(monkeypatch: pytest.MonkeyPa
         assert seen.turns[0].session_id == "s1"
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"\n\n")])
+@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"\n\n", mtime=0)])
 def test_an_empty_file_is_called_empty(content: bytes) -> None:
     assert "E100 is empty" in preview(content).error
 

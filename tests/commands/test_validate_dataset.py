@@ -43,10 +43,10 @@ def run(*arguments: str | Path) -> Result:
     return Result(code, out.getvalue(), err.getvalue())
 
 
-def run_apart(*arguments: str | Path, stdin: bytes = b"", **environment: str) -> Result:
-    """The command as a process of its own, with no database to be had."""
+def run_apart(*arguments: str | Path, stdin: bytes = b"", names: bool = False, **environment: str) -> Result:
+    """The command as a process of its own, with no database to be had; without names it begins sooner."""
     done = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
+        [*COMMAND, *map(str, arguments), *([] if names else ["--no-names"])],
         cwd=PROJECT,
         env=NOWHERE | environment,
         input=stdin,
@@ -106,12 +106,12 @@ def test_names_of_people_are_warnings_and_can_be_left_out(tmp_path: Path):
     path = tmp_path / "talk.jsonl"
     turn = {"session_id": "s", "turn_index": 1, "role": "user", "text": "hi, my name is Zebulon Fonseca"}
     path.write_text(json.dumps(turn) + "\n")
-    result = run_apart(path)
+    result = run_apart(path, names=True)
     assert result.code == 0
     assert f"{path}:1: W406 name of a person in text at column 16 (15 characters)" in result.out
     assert "Zebulon" not in result.out + result.err
-    assert run_apart(path, "--strict").code == 1
-    assert "W406" not in run_apart(path, "--no-names").out
+    assert run_apart(path, "--strict", names=True).code == 1
+    assert "W406" not in run_apart(path).out
 
 
 def test_standard_input_is_read_as_a_file_would_be(flawed: Path):

@@ -52,7 +52,7 @@ def test_the_file_comes_as_an_attachment_and_is_written_down(curator: Any, job_f
     }
 
 
-@pytest.mark.parametrize("role", ["viewer", "lead", "annotator", "privacy officer", "none", "outsider"])
+@pytest.mark.parametrize("role", ["viewer", "lead", "annotator", "none", "outsider"])
 def test_others_get_nothing(role: str, sign_in: Any, job_file: JobFile) -> None:
     assert sign_in(role).get(address(job_file)).status_code == 403
     assert not AuditEvent.objects.filter(action="download").exists()

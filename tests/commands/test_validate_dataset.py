@@ -145,6 +145,8 @@ def test_a_reader_that_stops_early_ends_it_quietly_but_never_as_clean(tmp_path: 
 def test_ctrl_c_returns_130_without_a_traceback():
     with subprocess.Popen(
         [*COMMAND, "--no-names", "-"],
+        # Whatever started the tests may ignore it, and what they start would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         cwd=PROJECT,
         env=NOWHERE,
         stdin=subprocess.PIPE,

@@ -1,12 +1,11 @@
 """Which values are credentials, which only look like them, and where exactly they stand."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.pii.credentials import find
+from tests.domain.growth import assert_linear
 
 AROUND = st.text(
     st.sampled_from("ab XYZ,;\n🙂👩‍🚀éé\u0301אבשלום العربية漢字かなＡＢ、\u200b\u00a0"), max_size=30
@@ -161,12 +160,4 @@ def test_matches_are_within_the_text_in_order_and_apart(text: str):
     ],
 )
 def test_hostile_text_takes_time_by_its_length_only(unit: str):
-    def seconds(length: int) -> float:
-        text = (unit * (length // len(unit) + 1))[:length]
-        started = time.process_time()
-        find(text)
-        return time.process_time() - started
-
-    short = min(seconds(10_000) for _ in range(3))
-    # Eight times the length; quadratic time would be sixty-four times as much.
-    assert min(seconds(80_000) for _ in range(2)) < 24 * short + 0.15
+    assert_linear(find, unit)

@@ -1,12 +1,11 @@
 """Which names are machines inside a house, and which are sites, files and words."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.pii.hosts import find
+from tests.domain.growth import assert_linear
 
 AROUND = st.text(
     st.sampled_from("ab XYZ,;\n🙂👩‍🚀éé\u0301אבשלום العربية漢字かなＡＢ、\u200b\u00a0"), max_size=30
@@ -99,11 +98,4 @@ def test_sites_files_and_words_are_left_alone(text: str):
     ],
 )
 def test_hostile_text_takes_time_by_its_length_only(unit: str):
-    def seconds(length: int) -> float:
-        text = (unit * (length // len(unit) + 1))[:length]
-        started = time.process_time()
-        find(text)
-        return time.process_time() - started
-
-    short = min(seconds(10_000) for _ in range(3))
-    assert min(seconds(80_000) for _ in range(2)) < 24 * short + 0.15
+    assert_linear(find, unit)

@@ -1,7 +1,5 @@
 """What counts as personal data by its shape, what does not, and where exactly it stands."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 from datasets_app.domain.pii.cards import luhn_valid
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.patterns import find
+from tests.domain.growth import assert_linear
 
 # Neighbours that must not move an offset: emoji, combining marks, right-to-left, full-width.
 AROUND = st.text(
@@ -156,15 +155,7 @@ def test_matches_are_within_the_text_in_order_and_apart(text: str):
     ],
 )
 def test_hostile_text_takes_time_by_its_length_only(unit: str):
-    def seconds(length: int) -> float:
-        text = (unit * (length // len(unit) + 1))[:length] + "@1.1.1.1 ::1 1234567"
-        started = time.process_time()
-        find(text)
-        return time.process_time() - started
-
-    short = min(seconds(20_000) for _ in range(3))
-    # Eight times the length; quadratic time would be sixty-four times as much.
-    assert seconds(160_000) < 24 * short + 0.05
+    assert_linear(find, unit, 20_000, "@1.1.1.1 ::1 1234567")
 
 
 @pytest.mark.parametrize("number", ["4111111111111111", "378282246310005", "6011111111111117"])

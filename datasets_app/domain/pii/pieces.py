@@ -145,10 +145,15 @@ def visit_object(value: dict[str, Any], field: str, visit: Visit) -> dict[str, A
     result: dict[str, Any] = {}
     for key, item in value.items():
         new_key = visit(Place(f"a key of {field}" if field else "a key", "", True), key)
-        shown = new_key if _PLAIN_KEY.fullmatch(new_key) else "*"
-        path = f"{field}.{shown}" if field else shown
+        path = path_to(field, new_key)
         result[_unused(result, value, key, new_key)] = _visit_value(item, path, key, visit)
     return result
+
+
+def path_to(field: str, key: str) -> str:
+    """``metadata.user.email``; a key that may itself be personal becomes ``*``."""
+    shown = key if _PLAIN_KEY.fullmatch(key) else "*"
+    return f"{field}.{shown}" if field else shown
 
 
 def _visit_value(value: Any, field: str, key: str, visit: Visit) -> Any:

@@ -1,11 +1,11 @@
 """The search for personal data, done once for all checks that report it."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from datasets_app.domain.pii.assignments import names_secret
 from datasets_app.domain.pii.detector import Match
+from datasets_app.domain.pii.pieces import SMALLEST_NUMBER_SEARCHED, path_to
 from datasets_app.domain.pii.rules import find_quickly as find
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
@@ -13,9 +13,6 @@ from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
 # Tags, keys, model names: the same few strings on line after line, remembered once found clean.
 MOST_REMEMBERED = 20_000
 LONGEST_REMEMBERED = 100
-SMALLEST_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
-
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,40}")
 
 Place = tuple[str, str, str]  # field, the words before it that say what it is, text
 
@@ -136,11 +133,11 @@ def strings_within(value: Any, field: str, clean: set[str]) -> Iterator[Place]:
             kind = type(item)
             if kind is str:
                 if item not in clean:
-                    yield _path(field, key), _said_by(key, item), item
+                    yield path_to(field, key), _said_by(key, item), item
             elif kind is dict or kind is list:
-                yield from strings_within(item, _path(field, key), clean)
+                yield from strings_within(item, path_to(field, key), clean)
             elif kind is int and item >= SMALLEST_NUMBER_SEARCHED:
-                yield _path(field, key), _said_by(key, str(item)), str(item)
+                yield path_to(field, key), _said_by(key, str(item)), str(item)
     elif isinstance(value, list):
         for place, item in enumerate(value):
             if isinstance(item, str):
@@ -148,12 +145,6 @@ def strings_within(value: Any, field: str, clean: set[str]) -> Iterator[Place]:
                     yield f"{field}[{place}]", "", item
             else:
                 yield from strings_within(item, f"{field}[{place}]", clean)
-
-
-def _path(field: str, key: str) -> str:
-    """``metadata.user.email``; a key that may itself be personal becomes ``*``."""
-    shown = key if _PLAIN_KEY.fullmatch(key) else "*"
-    return f"{field}.{shown}" if field else shown
 
 
 def _said_by(key: str, text: str) -> str:

@@ -1,0 +1,19 @@
+"""Hostile texts: whether a search takes time by the length of a text, and no more."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+def assert_linear(find: Callable[[str], Any], unit: str, length: int = 10_000, ending: str = "") -> None:
+    """Compares CPU times of two texts of ``unit`` again and again, the least of three each."""
+
+    def seconds(length: int) -> float:
+        text = (unit * (length // len(unit) + 1))[:length] + ending
+        started = time.process_time()
+        find(text)
+        return time.process_time() - started
+
+    short = min(seconds(length) for _ in range(3))
+    # Eight times the length; quadratic time would be sixty-four times as much.
+    assert min(seconds(8 * length) for _ in range(3)) < 24 * short + 0.05

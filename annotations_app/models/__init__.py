@@ -1,3 +1,5 @@
 from annotations_app.models.annotation import Annotation
+from annotations_app.models.assignment import Assignment, CampaignItem, Decision
+from annotations_app.models.campaign import Campaign, CampaignMember
 
-__all__ = ["Annotation"]
+__all__ = ["Annotation", "Assignment", "Campaign", "CampaignItem", "CampaignMember", "Decision"]

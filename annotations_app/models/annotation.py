@@ -2,6 +2,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from annotations_app.models.campaign import Campaign
 from datasets_app.models import Dataset, Turn
 
 
@@ -15,13 +16,34 @@ class Annotation(models.Model):
         OFF_BRAND = 0, "Off-brand"
         ON_BRAND = 1, "On-brand"
 
-    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="annotations")
+    class Kind(models.TextChoices):
+        LABEL = "label", "Label"
+        # The same reply shown to the same annotator again, without saying so.
+        REPEAT = "repeat", "Hidden repeat"
+        # What a lead has settled, or a reference label brought in: it stands beside the others.
+        ADJUDICATED = "adjudicated", "Adjudicated"
+        # Replaced by a later one; kept to be looked up, and counted nowhere.
+        WITHDRAWN = "withdrawn", "Withdrawn"
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="annotations", db_index=False)
     turn = models.ForeignKey(Turn, models.CASCADE, related_name="annotations")
+    campaign = models.ForeignKey(
+        Campaign, models.SET_NULL, null=True, blank=True, editable=False, related_name="annotations"
+    )
+    kind = models.CharField(max_length=11, choices=Kind, db_default=Kind.LABEL, editable=False)
     label = models.SmallIntegerField(choices=Label)
     persona_id = models.CharField(max_length=500)
+    persona_digest = models.CharField(
+        max_length=64,
+        db_default="",
+        blank=True,
+        editable=False,
+        help_text="Of the persona's YAML as the annotator saw it.",
+    )
     annotator = models.CharField(max_length=200, null=True, blank=True)
     notes = models.TextField(null=True, blank=True)
     confidence = models.FloatField(null=True, blank=True)
+    seconds = models.FloatField(null=True, blank=True, editable=False, help_text="Time on task.")
     timestamp = models.TextField(null=True, blank=True)
     extra = models.JSONField(
         null=True, blank=True, help_text="Keys of the line that the format does not know."
@@ -37,8 +59,25 @@ class Annotation(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(label__in=[0, 1]), name="annotation_label_0_or_1"),
             models.CheckConstraint(condition=~Q(persona_id=""), name="annotation_persona_id_not_empty"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["label", "repeat", "adjudicated", "withdrawn"]),
+                name="annotation_kind_known",
+            ),
+            models.UniqueConstraint(
+                fields=["turn", "persona_id"],
+                condition=Q(kind="adjudicated"),
+                name="annotation_adjudicated_once",
+            ),
         ]
-        indexes = [models.Index(fields=["dataset", "persona_id", "id"], name="annotation_export")]
+        indexes = [
+            models.Index(fields=["dataset", "persona_id", "id"], name="annotation_export"),
+            # What agreement is measured from is read from this index alone, reply by reply.
+            models.Index(
+                fields=["dataset", "persona_id", "turn"],
+                include=["annotator", "label", "kind", "campaign"],
+                name="annotation_agreement",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_label_display()} ({self.persona_id})"

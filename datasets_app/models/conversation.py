@@ -21,6 +21,7 @@ class Session(models.Model):
     turn_count = models.IntegerField()
     # So that another scrub does not hash a hash: the same id would get another name.
     id_hashed = models.BooleanField(db_default=False, editable=False)
+    split = models.CharField(max_length=20, null=True, blank=True, editable=False)
 
     objects = SessionQuerySet.as_manager()
 

@@ -42,8 +42,9 @@ $(VENV)/.runs: requirements.txt
 	@$(PY) -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	@touch $@
 
-$(VENV)/.tests: requirements-dev.txt $(VENV)/.runs
+$(VENV)/.tests: requirements-dev.txt requirements-peers.txt $(VENV)/.runs
 	@$(PY) -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-peers.txt
 	@touch $@
 
 clean: ## remove .venv; var, with the data, stays

@@ -43,7 +43,7 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(PROJECT))
 
 
-@pytest.mark.parametrize("path", modules("datasets_app/domain"), ids=name_of)
+@pytest.mark.parametrize("path", modules("datasets_app/domain", "annotations_app/domain"), ids=name_of)
 def test_rules_know_no_framework_no_state_and_no_clock(path: Path) -> None:
     refused = [name for name in NOT_IN_DOMAIN if name != "spacy" or name_of(path) not in KNOW_SPACY]
     if name_of(path) == KNOWS_PRESIDIO:
@@ -52,7 +52,7 @@ def test_rules_know_no_framework_no_state_and_no_clock(path: Path) -> None:
     above = [
         name
         for name in imports(path)
-        if name.startswith(APPS) and not re.match(r"datasets_app\.domain\b", name)
+        if name.startswith(APPS) and not re.match(r"(datasets_app|annotations_app)\.domain\b", name)
     ]
     assert not above
 

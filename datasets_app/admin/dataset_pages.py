@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from datasets_app import extensions, job_runs
 from datasets_app.admin.pages import dataset_address, dataset_crumbs, render_page, require, visible_dataset
-from datasets_app.admin.paging import PAGE_SIZE, Asked, Page, asked, page_by, page_by_two
+from datasets_app.admin.paging import PAGE_SIZE, Asked, Page, asked, newest_first, page_by, page_by_two
 from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
 
 
@@ -140,20 +140,10 @@ def jobs(request: HttpRequest, pk: int) -> HttpResponse:
     require(request, "view_jobrun")
     dataset = visible_dataset(request, pk)
     rows = JobRun.objects.filter(dataset=dataset).select_related("actor")
-    return dataset_page(request, dataset, "jobs", "Jobs", {"page": _newest_first(rows, request)})
+    return dataset_page(request, dataset, "jobs", "Jobs", {"page": newest_first(rows, request.GET)})
 
 
 def history(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = visible_dataset(request, pk)
     events = AuditEvent.objects.filter(dataset_name=dataset.name)
-    return dataset_page(request, dataset, "history", "History", {"page": _newest_first(events, request)})
-
-
-def _newest_first(queryset: Any, request: HttpRequest) -> Page:
-    """The newest rows come first, so what is after a row has a smaller id."""
-    wanted = asked(request.GET)
-    turned = Asked(wanted.before, wanted.after, not (wanted.before or wanted.after or wanted.last))
-    if wanted.last:
-        turned = Asked("", "", False)
-    page = page_by(queryset, "id", turned)
-    return Page(page.rows[::-1], page.next, page.previous)
+    return dataset_page(request, dataset, "history", "History", {"page": newest_first(events, request.GET)})

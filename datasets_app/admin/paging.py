@@ -65,6 +65,16 @@ def page_by(queryset: QuerySet[Any], field: str, wanted: Asked, size: int = PAGE
     return cut_page(rows, wanted, lambda row: str(getattr(row, field)), size)
 
 
+def newest_first(queryset: QuerySet[Any], query: QueryDict, size: int = PAGE_SIZE) -> Page:
+    """A page with the newest rows first: what is after a row has a smaller id."""
+    wanted = asked(query)
+    turned = Asked(wanted.before, wanted.after, not (wanted.before or wanted.after or wanted.last))
+    if wanted.last:
+        turned = Asked("", "", False)
+    page = page_by(queryset, "id", turned, size)
+    return Page(page.rows[::-1], page.next, page.previous)
+
+
 def page_by_two(queryset: QuerySet[Any], field: str, wanted: Asked, size: int = PAGE_SIZE) -> Page:
     """A page in the order of a field of words and the id, as of an index over both: all of a kind stand
     together. A place reads "E301.17"; one that is none is passed over."""

@@ -1,0 +1,157 @@
+"""What an agreement report holds; made by :mod:`agreement`, shown by a page and a command.
+
+A number that can't be had is ``None`` with a note that says why: never NaN, which is not JSON.
+"""
+
+from typing import Any, NamedTuple
+
+
+class Statistic(NamedTuple):
+    """A number with its 95 % interval. ``note`` says why there is no number, or no interval."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {"value": self.value, "low": self.low, "high": self.high, "note": self.note or None}
+
+
+class Headline(NamedTuple):
+    """The numbers of all labels, or of one part of them.
+
+    ``items`` are replies with at least one label, ``single`` those of them with only one. ``annotators``
+    counts names; ``unnamed`` are labels that came without one.
+    """
+
+    labels: int
+    items: int
+    single: int
+    annotators: int
+    unnamed: int
+    sessions: int
+    prevalence: Statistic
+    raw_agreement: Statistic
+    krippendorff_alpha: Statistic
+    gwet_ac1: Statistic
+    fleiss_kappa: Statistic
+
+    def as_json(self) -> dict[str, Any]:
+        return _as_json(self)
+
+
+class Comparison(NamedTuple):
+    """Two labels of one reply, set against each other ``n`` times.
+
+    ``table[i][j]`` counts how often the one said i where the other said j (0 off-brand, 1 on-brand).
+    ``note`` says why ``n`` is 0.
+    """
+
+    n: int
+    raw_agreement: Statistic
+    cohen_kappa: Statistic
+    table: tuple[tuple[int, int], tuple[int, int]]
+
+    @property
+    def accuracy(self) -> Statistic:
+        """What the raw agreement is called where the other label is known to be right."""
+        return self.raw_agreement
+
+    def as_json(self) -> dict[str, Any]:
+        return {**_as_json(self), "table": [list(row) for row in self.table]}
+
+
+class Pair(NamedTuple):
+    """Two annotators, ``a`` before ``b`` by name; rows of the table are those of ``a``."""
+
+    a: str
+    b: str
+    comparison: Comparison
+
+    def as_json(self) -> dict[str, Any]:
+        return {"a": self.a, "b": self.b, **self.comparison.as_json()}
+
+
+class AnnotatorReport(NamedTuple):
+    """One annotator: against every other label of the same replies, gold labels, and themselves."""
+
+    annotator: str
+    labels: int
+    on_brand: Statistic
+    others: Comparison
+    gold: Comparison
+    repeats: Comparison
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "annotator": self.annotator,
+            "labels": self.labels,
+            "on_brand": self.on_brand.as_json(),
+            "others": self.others.as_json(),
+            "gold": {**self.gold.as_json(), "accuracy": self.gold.accuracy.as_json()},
+            "self": self.repeats.as_json(),
+        }
+
+
+class DriftPoint(NamedTuple):
+    """A month of all annotators (``annotator`` None) or of one: their labels made in that month."""
+
+    month: str
+    annotator: str | None
+    labels: int
+    on_brand: Statistic
+    others: Comparison
+
+    def as_json(self) -> dict[str, Any]:
+        return _as_json(self)
+
+
+class AgreementReport(NamedTuple):
+    """All that was measured. ``by`` has a headline for each value of each part asked for.
+
+    ``by["annotator"]`` is measured on the replies that the annotator has labelled, everybody's labels of them
+    included; ``annotators`` has each one set against the others. ``drift`` is there if months were asked for.
+    ``gold_basis`` says which labels were taken for right.
+    """
+
+    headline: Headline
+    pairs: list[Pair]
+    annotators: list[AnnotatorReport]
+    by: dict[str, dict[str, Headline]]
+    drift: list[DriftPoint]
+    gold: Comparison
+    repeats: Comparison
+    gold_basis: str
+    resamples: int
+    seed: int
+    notes: list[str]
+
+    def as_json(self) -> dict[str, Any]:
+        """One object, as it is printed: the headline's keys, then the rest."""
+        return {
+            **self.headline.as_json(),
+            "pairs": [pair.as_json() for pair in self.pairs],
+            "by": {
+                kind: {value: part.as_json() for value, part in parts.items()}
+                for kind, parts in self.by.items()
+            },
+            "per_annotator": [annotator.as_json() for annotator in self.annotators],
+            "gold": {**self.gold.as_json(), "basis": self.gold_basis},
+            "self_agreement": self.repeats.as_json(),
+            "drift": [point.as_json() for point in self.drift],
+            "interval": {
+                "level": 0.95,
+                "resampled": "sessions",
+                "resamples": self.resamples,
+                "seed": self.seed,
+            },
+            "notes": self.notes,
+        }
+
+
+def _as_json(record: Any) -> dict[str, Any]:
+    return {
+        key: value.as_json() if hasattr(value, "as_json") else value
+        for key, value in record._asdict().items()
+    }

@@ -1,0 +1,115 @@
+"""Coefficients of agreement, from how often each category was given to each item.
+
+Everything is computed from sums over items (:func:`item_sums`): a coefficient of a part of the items, or of a
+bootstrap sample, is the same function (:func:`coefficients`) of other sums. Below, an item has ``m`` labels,
+``r_c`` of them of category c; an item with fewer than two labels is a single.
+
+Sources:
+ * Krippendorff, K. (2011). Computing Krippendorff's Alpha-Reliability. University of Pennsylvania.
+ * Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high agreement.
+   British Journal of Mathematical and Statistical Psychology 61, 29-48; with missing labels as in Gwet (2014),
+   Handbook of Inter-Rater Reliability, 4th ed., chapter 5.
+ * Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76, 378-382.
+ * Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement
+   20, 37-46.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.integer[Any]]
+
+# The first columns of the sums; four blocks of one column a category follow.
+_ITEMS, _PAIRABLE, _AGREEMENT, _COINCIDENCES, _BLOCKS = range(5)
+
+
+class Coefficients(NamedTuple):
+    """Numbers, or arrays of them; NaN where undefined. ``prevalence`` has one more axis, the categories."""
+
+    prevalence: Floats
+    raw_agreement: Floats
+    krippendorff_alpha: Floats
+    gwet_ac1: Floats
+    fleiss_kappa: Floats
+
+
+def item_sums(counts: Counts) -> Floats:
+    """What an item adds to the sums: (items, categories) → (items, 4 + 4 categories).
+
+    Columns: 1; whether it is no single; share of its pairs of labels that agree; agreeing ordered pairs by m - 1;
+    then by category r_c of all items, r_c of items that are no singles, r_c/m of all, r_c/m of no singles.
+    """
+    number, categories = counts.shape
+    given = counts.sum(axis=1, dtype=np.float64)
+    pairable = given >= 2
+    agreeing = (counts * (counts - 1)).sum(axis=1, dtype=np.float64)
+    sums = np.zeros((number, _BLOCKS + 4 * categories))
+    sums[:, _ITEMS] = given >= 1
+    sums[:, _PAIRABLE] = pairable
+    np.divide(agreeing, given * (given - 1), out=sums[:, _AGREEMENT], where=pairable)
+    np.divide(agreeing, given - 1, out=sums[:, _COINCIDENCES], where=pairable)
+    every, paired, share, paired_share = (_block(sums, number) for number in range(4))
+    every[:] = counts
+    np.multiply(counts, pairable[:, None], out=paired)
+    np.divide(counts, given[:, None], out=share, where=given[:, None] >= 1)
+    np.multiply(share, pairable[:, None], out=paired_share)
+    return sums
+
+
+def coefficients(sums: Floats) -> Coefficients:
+    """(…, 4 + 4 categories) sums over items → coefficients of shape (…)."""
+    every, paired, share, paired_share = (_block(sums, number) for number in range(4))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        raw = sums[..., _AGREEMENT] / sums[..., _PAIRABLE]
+        by_gwet = share / sums[..., _ITEMS, None]
+        by_fleiss = paired_share / sums[..., _PAIRABLE, None]
+        categories = every.shape[-1]
+        return Coefficients(
+            prevalence=every / every.sum(axis=-1, keepdims=True),
+            raw_agreement=raw,
+            krippendorff_alpha=_alpha(sums[..., _COINCIDENCES], paired),
+            gwet_ac1=_beyond_chance(raw, (by_gwet * (1 - by_gwet)).sum(axis=-1) / (categories - 1)),
+            # Where only one category was given, chance explains all there is, rounding apart.
+            fleiss_kappa=np.where(
+                _one_category(paired), np.nan, _beyond_chance(raw, (by_fleiss**2).sum(axis=-1))
+            ),
+        )
+
+
+def coefficients_of(counts: Counts) -> Coefficients:
+    """The coefficients of all items of a count matrix (items, categories)."""
+    return coefficients(item_sums(counts).sum(axis=0))
+
+
+def cohen_kappa(tables: NDArray[Any]) -> Floats:
+    """(…, categories, categories) how often two raters said what → kappa; NaN where both said only one thing."""
+    number = tables.sum(axis=(-2, -1), dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = np.trace(tables, axis1=-2, axis2=-1) / number
+        by_chance = (tables.sum(axis=-1) * tables.sum(axis=-2, dtype=np.float64)).sum(axis=-1) / number**2
+        # Exact: a product of whole numbers by itself.
+        return np.where(by_chance == 1, np.nan, _beyond_chance(observed, by_chance))
+
+
+def _block(sums: Floats, number: int) -> Floats:
+    width = (sums.shape[-1] - _BLOCKS) // 4
+    return sums[..., _BLOCKS + number * width : _BLOCKS + (number + 1) * width]
+
+
+def _alpha(coincidences: Floats, paired: Floats) -> Floats:
+    """1 - observed by expected disagreement; NaN where there is only one category to disagree about."""
+    number = paired.sum(axis=-1)
+    observed = 1 - coincidences / number
+    expected = 1 - (paired * (paired - 1)).sum(axis=-1) / (number * (number - 1))
+    return np.where(_one_category(paired), np.nan, 1 - observed / expected)
+
+
+def _one_category(paired: Floats) -> NDArray[np.bool_]:
+    return np.asarray((paired > 0).sum(axis=-1) <= 1)
+
+
+def _beyond_chance(observed: Floats, by_chance: Floats) -> Floats:
+    return (observed - by_chance) / (1 - by_chance)

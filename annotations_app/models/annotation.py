@@ -3,6 +3,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotations_app.models.campaign import Campaign
+from annotations_app.querysets import AnnotationQuerySet
 from datasets_app.models import Dataset, Turn
 
 
@@ -49,6 +50,8 @@ class Annotation(models.Model):
         null=True, blank=True, help_text="Keys of the line that the format does not know."
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects = AnnotationQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]

@@ -5,6 +5,7 @@ from django.db.models.functions import Now
 
 from annotations_app.models.annotation import Annotation
 from annotations_app.models.campaign import Campaign
+from annotations_app.querysets import AssignmentQuerySet
 from datasets_app.models import Session, Turn
 
 
@@ -21,8 +22,8 @@ class CampaignItem(models.Model):
     position = models.BigIntegerField()
     open = models.SmallIntegerField()
     gold = models.BooleanField(db_default=False)
-    # Given back by someone after others had passed it by: looked for first.
-    returned = models.BooleanField(db_default=False)
+    # When someone last gave it back: it is looked for by those who have passed it by.
+    returned_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["position"]
@@ -32,13 +33,13 @@ class CampaignItem(models.Model):
             models.CheckConstraint(condition=Q(open__gte=0), name="campaign_item_open_not_negative"),
         ]
         indexes = [
-            models.Index(fields=["session", "campaign"], name="campaign_item_of_session"),
+            models.Index(fields=["session", "campaign", "position"], name="campaign_item_of_session"),
             models.Index(
                 fields=["campaign", "position"], condition=Q(open__gt=0), name="campaign_item_to_give"
             ),
             models.Index(
-                fields=["campaign", "position"],
-                condition=Q(open__gt=0, returned=True),
+                fields=["campaign", "returned_at"],
+                condition=Q(open__gt=0, returned_at__isnull=False),
                 name="campaign_item_returned",
             ),
             models.Index(fields=["campaign", "position"], condition=Q(gold=True), name="campaign_item_gold"),
@@ -73,6 +74,8 @@ class Assignment(models.Model):
     annotation = models.OneToOneField(
         Annotation, models.SET_NULL, null=True, blank=True, related_name="assignment"
     )
+
+    objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]

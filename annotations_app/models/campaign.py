@@ -4,7 +4,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from datasets_app.models import Dataset, Persona
+from annotations_app.querysets import CampaignQuerySet
+from datasets_app.models import Dataset, Persona, Session
 from datasets_app.models.dataset import NAME_PATTERN
 
 # More would leave annotators with little to label that is new.
@@ -58,6 +59,8 @@ class Campaign(models.Model):
     )
     seed = models.BigIntegerField(default=42, help_text="Of the random order, gold items and repeats.")
     status = models.CharField(max_length=9, choices=Status, default=Status.PREPARING, editable=False)
+    # Data that no scrub has verified is labelled all the same; the audit trail has the reason.
+    overridden = models.BooleanField(default=False, editable=False)
     item_count = models.BigIntegerField(default=0, editable=False)
     gold_count = models.BigIntegerField(default=0, editable=False)
     created_by = models.ForeignKey(
@@ -65,6 +68,8 @@ class Campaign(models.Model):
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     closed_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = CampaignQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]
@@ -99,11 +104,22 @@ class CampaignMember(models.Model):
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="members", db_index=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="campaign_memberships")
     active = models.BooleanField(db_default=True)
-    # Items up to this position were offered to them, or taken by others.
+    # Up to this position there was nothing (more) for them; what others have given back since
+    # ``returned_seen`` is looked for beside. Gold items are given in the order of their positions.
     cursor = models.BigIntegerField(db_default=0)
+    gold_cursor = models.BigIntegerField(db_default=0)
+    returned_seen = models.DateTimeField(null=True)
+    # When all was gone through once more, because nothing was found.
+    searched_at = models.DateTimeField(null=True)
+    # Where they are, session by session.
+    session = models.ForeignKey(
+        Session, models.SET_NULL, null=True, related_name="+", db_index=False, db_constraint=False
+    )
     # How many items they were given: what the next one is to be hangs on it.
     served = models.BigIntegerField(db_default=0)
+    # Labels that stand now: of ordinary items, of gold items, and of hidden repeats.
     labelled = models.BigIntegerField(db_default=0)
+    gold_labelled = models.BigIntegerField(db_default=0)
     repeated = models.BigIntegerField(db_default=0)
     skipped = models.BigIntegerField(db_default=0)
     flagged = models.BigIntegerField(db_default=0)

@@ -53,6 +53,8 @@ def scrub_dataset(
     scrubbed, turn by turn.
     """
     scrubber = make_scrubber(policy)  # a policy that can't be carried out is refused before anything is made
+    if ended := _ended(job_run):
+        return _facts(ended, Policy.from_json(ended.policy))
     scrub = _begin(dataset, scrubber, dry_run=dry_run, sample=sample, job_run=job_run)
     policy = Policy.from_json(scrub.policy)
     if scrub.verified_at is None:
@@ -102,6 +104,11 @@ def _begin(
     if not dry_run:
         _refuse_late_comers(dataset, scrub)
     return scrub
+
+
+def _ended(job_run: JobRun | None) -> ScrubRun | None:
+    """What this job has done already, if its worker died before it could say so."""
+    return job_run and ScrubRun.objects.filter(job_run=job_run).exclude(finished_at=None).first()
 
 
 def _unfinished(dataset: Dataset, scrubber: Scrubber, job_run: JobRun | None) -> ScrubRun | None:

@@ -188,6 +188,15 @@ def test_a_scrub_that_was_stopped_goes_on_where_it_was(tmp_path: Path, small_chu
     assert ScrubRun.objects.count() == 1
 
 
+def test_a_job_whose_worker_died_after_the_last_step_tells_what_it_has_done(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, mails(3))
+    job = job_runs.create("scrub_dataset", actor=None, dataset=stored)
+    done = scrub_dataset(stored, QUICK, job_run=job)
+    assert done["findings"] == 6
+    assert scrub_dataset(stored, QUICK, job_run=job) == done
+    assert ScrubRun.objects.count() == 1
+
+
 def test_sessions_that_came_after_a_stop_are_scrubbed_too(tmp_path: Path, small_chunks: None) -> None:
     stored = dataset(tmp_path, mails(4))
     with pytest.raises(Cancelled):

@@ -108,7 +108,9 @@ def _begin(
 
 def _ended(job_run: JobRun | None) -> ScrubRun | None:
     """What this job has done already, if its worker died before it could say so."""
-    return job_run and ScrubRun.objects.filter(job_run=job_run).exclude(finished_at=None).first()
+    if job_run is None:
+        return None
+    return ScrubRun.objects.filter(job_run=job_run).exclude(finished_at=None).first()
 
 
 def _unfinished(dataset: Dataset, scrubber: Scrubber, job_run: JobRun | None) -> ScrubRun | None:

@@ -7,11 +7,11 @@ bootstrap sample, is the same function (:func:`coefficients`) of other sums. Bel
 Sources:
  * Krippendorff, K. (2011). Computing Krippendorff's Alpha-Reliability. University of Pennsylvania.
  * Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high agreement.
-   British Journal of Mathematical and Statistical Psychology 61, 29-48; with missing labels as in Gwet (2014),
-   Handbook of Inter-Rater Reliability, 4th ed., chapter 5.
- * Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76, 378-382.
- * Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement
-   20, 37-46.
+   British Journal of Mathematical and Statistical Psychology 61, 29-48; with missing labels as in Gwet
+   (2014), Handbook of Inter-Rater Reliability, 4th ed., chapter 5.
+ * Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76,
+ 378-382. * Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological
+   Measurement 20, 37-46.
 """
 
 from typing import Any, NamedTuple
@@ -39,8 +39,9 @@ class Coefficients(NamedTuple):
 def item_sums(counts: Counts) -> Floats:
     """What an item adds to the sums: (items, categories) → (items, 4 + 4 categories).
 
-    Columns: 1; whether it is no single; share of its pairs of labels that agree; agreeing ordered pairs by m - 1;
-    then by category r_c of all items, r_c of items that are no singles, r_c/m of all, r_c/m of no singles.
+    Columns: 1; whether it is no single; share of its pairs of labels that agree; agreeing ordered pairs by m
+    - 1; then by category r_c of all items, r_c of items that are no singles, r_c/m of all, r_c/m of no
+    singles.
     """
     number, categories = counts.shape
     given = counts.sum(axis=1, dtype=np.float64)
@@ -85,7 +86,9 @@ def coefficients_of(counts: Counts) -> Coefficients:
 
 
 def cohen_kappa(tables: NDArray[Any]) -> Floats:
-    """(…, categories, categories) how often two raters said what → kappa; NaN where both said only one thing."""
+    """(…, categories, categories) how often two raters said what → kappa; NaN where both said only one
+    thing.
+    """
     number = tables.sum(axis=(-2, -1), dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = np.trace(tables, axis1=-2, axis2=-1) / number

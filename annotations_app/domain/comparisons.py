@@ -1,0 +1,84 @@
+"""Two labels of the same item, set against each other: pairs of annotators, gold, repeats, all others.
+
+What is counted is a 2 × 2 table for each group of comparisons: how often the one said i where the other said
+j.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations_app.domain.agreement_report import Comparison, Statistic
+from annotations_app.domain.coefficients import cohen_kappa
+from annotations_app.domain.intervals import influence_squares, linear_interval
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ONE_ANSWER = "undefined: all labels agree"
+
+
+class Observations(NamedTuple):
+    """Comparisons, sorted by session. ``cell`` is 2 i + j; each stands for ``weight`` comparisons."""
+
+    group: Ints
+    cell: Ints
+    session: Ints
+    weight: Floats
+
+
+def compared(observations: Observations, groups: int, nothing: str) -> list[Comparison]:
+    """A comparison for each group; ``nothing`` says why there is none where there is none."""
+    group, cell, session, weight = observations
+    tables = table_counts(group, cell, weight, groups)
+    raw, kappa = influences(tables)
+    place = group * 4 + cell
+    influence = np.stack([raw.ravel()[place] * weight, kappa.ravel()[place] * weight])
+    used = weight > 0
+    if not used.all():
+        group, session, influence = group[used], session[used], influence[:, used]
+    squares, sessions = influence_squares(group, session, influence, groups)
+    return comparisons(tables, squares, sessions, nothing)
+
+
+def table_counts(group: Ints, cell: Ints, weight: Floats, groups: int) -> Floats:
+    """(groups, 2, 2): how many comparisons fall into each cell."""
+    counts: Floats = np.bincount(group * 4 + cell, weight, 4 * groups).astype(np.float64)
+    return counts.reshape(groups, 2, 2)
+
+
+def comparisons(tables: Floats, squares: Floats, sessions: Ints, nothing: str) -> list[Comparison]:
+    """(groups, 2, 2) tables, (2, groups) squared influences on agreement and kappa → a comparison each."""
+    kappas = cohen_kappa(tables)
+    return [
+        _comparison(table, float(kappa), spread, int(count), nothing)
+        for table, kappa, spread, count in zip(tables, kappas, squares.T, sessions, strict=True)
+    ]
+
+
+def _comparison(table: Floats, kappa: float, squares: Floats, sessions: int, nothing: str) -> Comparison:
+    number = int(table.sum())
+    whole = ((int(table[0, 0]), int(table[0, 1])), (int(table[1, 0]), int(table[1, 1])))
+    if not number:
+        return Comparison(0, Statistic(None, note=nothing), Statistic(None, note=nothing), whole)
+    raw = linear_interval(float(table.trace() / number), float(squares[0]), sessions, 0.0)
+    if np.isnan(kappa):
+        return Comparison(number, raw, Statistic(None, note=ONE_ANSWER), whole)
+    return Comparison(number, raw, linear_interval(kappa, float(squares[1]), sessions, -1.0), whole)
+
+
+def influences(tables: Floats) -> tuple[Floats, Floats]:
+    """How much one more comparison in a cell moves agreement and kappa: the gradients of both, (groups, 2,
+    2).
+    """
+    number = tables.sum(axis=(1, 2))[:, None, None]
+    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = np.trace(tables, axis1=1, axis2=2)[:, None, None] / number
+        by_chance = (rows * columns).sum(axis=1)[:, None, None] / number**2
+        raw = (np.eye(2) - observed) / number
+        # Of rows_i * columns_i summed: a comparison in cell (i, j) adds columns_i and rows_j.
+        chance = (columns[:, :, None] + rows[:, None, :]) / number**2 - 2 * by_chance / number
+        kappa = (raw * (1 - by_chance) - (1 - observed) * chance) / (1 - by_chance) ** 2
+    return np.nan_to_num(raw), np.nan_to_num(kappa, posinf=0.0, neginf=0.0)

@@ -1,0 +1,133 @@
+"""Labels as arrays, in the order that agreement is computed in: session by session, item by item."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.int8]
+Floats = NDArray[np.float64]
+
+UNNAMED = -1
+NO_GOLD = -1
+
+
+class Repeats(NamedTuple):
+    """Labels given to an item a second time by the same annotator, who did not know."""
+
+    item: Ints
+    annotator: Ints
+    label: Bytes
+
+
+NO_REPEATS = Repeats(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int8))
+
+
+class Part(NamedTuple):
+    """A way to divide items: the items of each value, by value."""
+
+    kind: str
+    members: dict[str, Ints]
+
+
+class LabelTable(NamedTuple):
+    """One row for each label that counts, sorted by item and annotator; items are sorted by session.
+
+    ``annotator`` is an index into ``names``, or UNNAMED: such labels count, each as a rater of its own, but
+    are in nobody's comparison. ``session`` and ``gold`` have a row for each item; ``month`` one for each
+    label, an index into ``months``, if months were asked for.
+    """
+
+    names: list[str]
+    item: Ints
+    annotator: Ints
+    label: Bytes
+    session: Ints
+    gold: Bytes
+    repeats: Repeats = NO_REPEATS
+    parts: tuple[Part, ...] = ()
+    month: Ints | None = None
+    months: tuple[str, ...] = ()
+
+    @property
+    def items(self) -> int:
+        return len(self.session)
+
+    @property
+    def named(self) -> NDArray[np.bool_]:
+        return self.annotator >= 0
+
+    def counts(self, of: Any = slice(None)) -> Ints:
+        """(items, 2): how many labels of each kind an item has; ``of`` picks among the labels."""
+        flat = np.bincount(self.item[of] * 2 + self.label[of], minlength=2 * self.items)
+        return flat.reshape(-1, 2)
+
+
+def label_table(
+    names: list[str], item: Ints, annotator: Ints, label: Bytes, session: Ints, **more: Any
+) -> LabelTable:
+    """Put labels in order. Of several by one annotator on one item the last given counts.
+
+    ``session`` is that of each item and must not fall; every item must have a label.
+    """
+    month = more.pop("month", None)
+    bits = len(names).bit_length() + 1
+    owner = (item << bits) | (annotator + 1)
+    if month is None:
+        packed = np.sort((owner << 1) | label)
+        if not _repeated(packed >> 1, bits):
+            owner, label = packed >> 1, (packed & 1).astype(np.int8)
+            return _table(names, owner, bits, label, session, None, more)
+    order = np.argsort(owner, kind="stable")
+    owner = owner[order]
+    order = order[_last_of_each(owner, bits)]
+    owner = owner[_last_of_each(owner, bits)]
+    month = None if month is None else month[order]
+    return _table(names, owner, bits, label[order], session, month, more)
+
+
+def says_twice(item: Ints, annotator: Ints, names: int) -> bool:
+    """Whether someone has labelled an item more than once, so that the order of labels matters."""
+    bits = names.bit_length() + 1
+    return _repeated(np.sort((item << bits) | (annotator + 1)), bits)
+
+
+def _table(
+    names: list[str],
+    owner: Ints,
+    bits: int,
+    label: Bytes,
+    session: Ints,
+    month: Ints | None,
+    more: dict[str, Any],
+) -> LabelTable:
+    annotator = (owner & ((1 << bits) - 1)) - 1
+    gold = more.pop("gold", None)
+    if gold is None:
+        gold = np.full(len(session), NO_GOLD, np.int8)
+    return LabelTable(names, owner >> bits, annotator, label, session, gold, month=month, **more)
+
+
+def _repeated(owner: Ints, bits: int) -> bool:
+    return bool((~_last_of_each(owner, bits)).any())
+
+
+def _last_of_each(owner: Ints, bits: int) -> NDArray[np.bool_]:
+    """Of sorted owners the last of each; all of those without a name."""
+    last = np.ones(len(owner), bool)
+    last[:-1] = owner[1:] != owner[:-1]
+    return np.asarray(last | ((owner & ((1 << bits) - 1)) == 0))
+
+
+def in_session_order(session: Ints) -> tuple[Ints, Ints, Ints]:
+    """Items with any session numbers → (their order, the place of each in it, sessions numbered from 0).
+
+    Items of a session keep the order they have.
+    """
+    order = np.argsort(session, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    ordered = session[order]
+    steps = np.concatenate([np.zeros(1, bool), ordered[1:] != ordered[:-1]])[: len(ordered)]
+    return order, place, np.cumsum(steps)

@@ -7,6 +7,7 @@ class AnnotationsConfig(AppConfig):
     verbose_name = "Annotations"
 
     def ready(self) -> None:
+        from annotations_app import tasks  # noqa: F401  (registers them)
         from annotations_app.label_keys import annotate_imported_turns
         from annotations_app.operations.scrub_notes import notes_of, write_notes
         from annotations_app.panels import annotations_panel, label_notes

@@ -1,0 +1,43 @@
+"""What an annotator is given next: an item, a gold item or a hidden repeat. Rules without a state."""
+
+import hashlib
+from enum import Enum
+
+# So many decisions lie between a label and its hidden repeat, at least.
+REPEAT_DISTANCE = 10
+# Leased at once: the reply that is looked at, and those that are fetched ahead.
+AHEAD = 2
+
+
+class Next(Enum):
+    ITEM = "item"
+    GOLD = "gold"
+    REPEAT = "repeat"
+
+
+def kind_of_next(seed: int, user: int, ordinal: int, *, gold_share: float, repeat_share: float) -> Next:
+    """What the ``ordinal``-th thing given to a user is to be; the shares are of all that is given.
+
+    The same arguments give the same answer, so that a campaign can be followed up, and nothing of what
+    was given or decided tells which comes next.
+    """
+    drawn = draw(seed, user, ordinal, "kind")
+    if drawn < gold_share:
+        return Next.GOLD
+    return Next.REPEAT if drawn < gold_share + repeat_share else Next.ITEM
+
+
+def draw(seed: int, user: int, ordinal: int, purpose: str) -> float:
+    """A number from 0 up to, not including, 1; by these arguments alone."""
+    digest = hashlib.sha256(f"{seed}:{user}:{ordinal}:{purpose}".encode()).digest()
+    # 53 bits are what a float holds exactly; with more the quotient could be rounded up to 1.
+    return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
+
+
+def gold_items_wanted(replies: int, known: int, gold_share: float) -> int:
+    """How many of the ``known`` replies (their label is known) are to be gold items, out of all ``replies``.
+
+    Who labels all that is not gold will then have met all of the gold items; the other known replies are
+    labelled like any.
+    """
+    return min(known, max(1, round(gold_share * replies))) if gold_share > 0 else 0

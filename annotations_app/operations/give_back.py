@@ -1,0 +1,27 @@
+"""Assignments that are ended for their annotators: the places they took are free again."""
+
+from typing import Any
+
+from django.db import connection
+from django.db.models import QuerySet
+
+# Gold items and repeats take nobody's place.
+_GIVE_BACK = """
+UPDATE annotations_app_campaignitem i SET open = i.open + given_back.places, returned_at = clock_timestamp()
+FROM (
+    SELECT item_id, count(*) AS places FROM annotations_app_assignment
+    WHERE id = ANY(%s) AND NOT repeat GROUP BY item_id
+) given_back
+WHERE i.id = given_back.item_id AND NOT i.gold
+"""
+
+
+def give_back(assignments: QuerySet[Any]) -> list[int]:
+    """Release assignments that are leased or labelled; returns their keys. The rows of all members of
+    the campaign must be locked."""
+    released = list(assignments.order_by("pk").values_list("pk", flat=True))
+    if released:
+        assignments.model.objects.filter(pk__in=released).update(state="released", decided_at=None)
+        with connection.cursor() as cursor:
+            cursor.execute(_GIVE_BACK, [released])
+    return released

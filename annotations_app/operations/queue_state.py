@@ -1,0 +1,87 @@
+"""What an annotator sees of their own work: the last decisions, how far it is, and the pace."""
+
+from datetime import timedelta
+from itertools import pairwise
+from statistics import median
+from typing import Any, NamedTuple
+
+from django.db.models import Q, Sum
+
+from annotations_app.models import Assignment, Campaign, CampaignMember
+
+LAST_DECISIONS = 10
+# The pace is that of the latest decisions; longer than this between two of them is a pause.
+PACE_OVER = 50
+PAUSE = timedelta(minutes=5)
+FEWEST_FOR_PACE = 3
+
+
+class Progress(NamedTuple):
+    """Of an annotator and their campaign.
+
+    ``mine``: replies they have labelled (nothing tells what of these were gold items or repeats);
+    ``skipped`` and ``flagged`` beside. ``total_done`` of ``total_wanted``: labels of all annotators, on
+    replies that are neither. ``per_hour``: decisions, pauses aside; ``seconds_median``: time on task;
+    both None as long as there is too little to tell.
+    """
+
+    mine: int
+    skipped: int
+    flagged: int
+    total_done: int
+    total_wanted: int
+    per_hour: float | None
+    seconds_median: float | None
+
+    @property
+    def share(self) -> float:
+        """0 to 1."""
+        return min(1.0, self.total_done / self.total_wanted) if self.total_wanted else 0.0
+
+
+def last_decisions(campaign: Campaign, user: Any, limit: int = LAST_DECISIONS) -> list[Assignment]:
+    """What ``user`` decided last, the latest first, with item, turn, session and annotation.
+
+    One that is "released" came late, and does not count.
+    """
+    return list(Assignment.objects.of(campaign, user).with_reply().decided()[:limit])
+
+
+def progress(campaign: Campaign, user: Any) -> Progress:
+    """Counters kept by who decides, and the last decisions: nothing here grows with the campaign."""
+    members = CampaignMember.objects.filter(campaign=campaign)
+    sums = members.aggregate(
+        done=Sum("labelled"),
+        mine=Sum("labelled", filter=Q(user=user)),
+        gold=Sum("gold_labelled", filter=Q(user=user)),
+        repeated=Sum("repeated", filter=Q(user=user)),
+        skipped=Sum("skipped", filter=Q(user=user)),
+        flagged=Sum("flagged", filter=Q(user=user)),
+    )
+    known = {name: value or 0 for name, value in sums.items()}
+    per_hour, seconds = _pace(campaign, user)
+    return Progress(
+        mine=known["mine"] + known["gold"] + known["repeated"],
+        skipped=known["skipped"],
+        flagged=known["flagged"],
+        total_done=known["done"],
+        total_wanted=(campaign.item_count - campaign.gold_count) * campaign.overlap,
+        per_hour=per_hour,
+        seconds_median=seconds,
+    )
+
+
+def _pace(campaign: Campaign, user: Any) -> tuple[float | None, float | None]:
+    rows = list(
+        Assignment.objects.of(campaign, user)
+        .decided()
+        .values_list("decided_at", "annotation__seconds")[:PACE_OVER]
+    )
+    gaps = [later - earlier for (later, _), (earlier, _) in pairwise(rows)]
+    working = [gap for gap in gaps if gap < PAUSE]
+    spent = sum(working, timedelta()).total_seconds()
+    times = [seconds for _, seconds in rows if seconds is not None]
+    return (
+        3600 * len(working) / spent if len(working) >= FEWEST_FOR_PACE and spent else None,
+        median(times) if len(times) >= FEWEST_FOR_PACE else None,
+    )

@@ -1,0 +1,96 @@
+"""The items of a campaign, made by one statement: no reply passes through Python."""
+
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+# The replies a campaign is about. Without a split, the test split is left out: it is locked.
+_REPLIES = """
+FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+WHERE s.dataset_id = %(dataset)s AND t.role = 'assistant' AND t.text ~ '[^[:space:]]'
+  AND (%(tag)s = '' OR t.tags @> ARRAY[%(tag)s])
+  AND CASE WHEN %(split)s = '' THEN s.split IS DISTINCT FROM 'test' ELSE s.split = %(split)s END
+"""
+_KNOWN = """
+EXISTS (SELECT FROM annotations_app_annotation k
+        WHERE k.turn_id = t.id AND k.persona_id = %(persona)s AND k.kind = 'adjudicated')
+"""
+_ANY = f"SELECT EXISTS (SELECT {_REPLIES}), %(gold)s AND EXISTS (SELECT {_REPLIES} AND {_KNOWN})"
+_COUNT = f"SELECT count(*), count(*) FILTER (WHERE %(gold)s AND {_KNOWN}) {_REPLIES}"
+# Who says what: how far labels that stand already are apart, from 0 (all agree) to 1 (half and half).
+_DISPUTE = """
+LEFT JOIN (
+    SELECT turn_id, 2.0 * least(sum(label), count(*) - sum(label)) / count(*) AS dispute, count(*) AS labels
+    FROM annotations_app_annotation
+    WHERE dataset_id = %(dataset)s AND persona_id = %(persona)s AND kind = 'label'
+    GROUP BY turn_id
+) said ON said.turn_id = chosen.turn
+"""
+# Drawn by a hash of their keys: the same seed gives the same order. Turns of one session stand together.
+_ORDERS = {
+    "random": ("", "hashint8extended(turn, %(seed)s), turn"),
+    "session": ("", "hashint8extended(session, %(seed)s), session, turn_index"),
+    "disputed": (
+        _DISPUTE,
+        "coalesce(dispute, 0) DESC, coalesce(labels, 0) DESC, hashint8extended(turn, %(seed)s), turn",
+    ),
+}
+_FILL = """
+INSERT INTO annotations_app_campaignitem (campaign_id, turn_id, session_id, position, open, gold)
+SELECT %(campaign)s, turn, session, row_number() OVER (ORDER BY {order}),
+       CASE WHEN gold THEN 0 ELSE %(overlap)s END, gold
+FROM (
+    SELECT t.id AS turn, t.session_id AS session, t.turn_index,
+           gold.turn IS NOT NULL AS gold
+    FROM (SELECT t.id, t.session_id, t.turn_index {replies}) t
+    LEFT JOIN (
+        SELECT t.id AS turn {replies} AND %(gold_wanted)s > 0 AND {known}
+        ORDER BY hashint8extended(t.id, %(seed)s::bigint # 1), t.id LIMIT %(gold_wanted)s
+    ) gold ON gold.turn = t.id
+) chosen
+{joined}
+ORDER BY 4
+"""
+# Nobody has analysed rows that have just come, and what is served next hangs on the plan.
+_ANALYZE = "ANALYZE annotations_app_campaignitem"
+
+
+class Choice(NamedTuple):
+    """Which replies: of a dataset (its key), for a persona (its id), with a tag and of a split if given."""
+
+    dataset: int
+    persona: str
+    tag: str
+    split: str
+    gold: bool
+
+    def values(self) -> dict[str, Any]:
+        return self._asdict()
+
+
+def are_there(choice: Choice) -> tuple[bool, bool]:
+    """(whether there is any such reply, whether there is one whose label is known); stops at the first."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ANY, choice.values())
+        replies, known = cursor.fetchone()
+    return replies, known
+
+
+def count(choice: Choice) -> tuple[int, int]:
+    """(replies, those of them whose label is known: 0 unless gold items are wanted)."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT, choice.values())
+        replies, known = cursor.fetchone()
+    return replies, known
+
+
+def fill(choice: Choice, *, campaign: int, overlap: int, order: str, seed: int, gold_wanted: int) -> int:
+    """Make the items; returns how many. Within a transaction."""
+    joined, ordered = _ORDERS[order]
+    sql = _FILL.format(replies=_REPLIES, known=_KNOWN, joined=joined, order=ordered)
+    values = {"campaign": campaign, "overlap": overlap, "seed": seed, "gold_wanted": gold_wanted}
+    with connection.cursor() as cursor:
+        cursor.execute(sql, choice.values() | values)
+        made: int = cursor.rowcount
+        cursor.execute(_ANALYZE)
+    return made

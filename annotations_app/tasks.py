@@ -1,0 +1,13 @@
+"""What a worker does for the operations of this app; see datasets_app/tasks.py."""
+
+from typing import Any
+
+from datasets_app.job_runs import RunningJob, task
+
+
+@task
+def create_campaign(job: RunningJob) -> dict[str, Any]:
+    """``parameters`` of the job: {"campaign": primary key of a prepared campaign}."""
+    from annotations_app.operations.create_campaign import fill_by_job
+
+    return fill_by_job(job.row.parameters["campaign"], report_progress=job.report_progress)

@@ -91,13 +91,17 @@ def adjudicate(
 ) -> Annotation:
     """Settle the label of a reply for a persona. One that was settled before is withdrawn, not erased.
 
-    Refused without a reason, or for a reply that is none.
+    Refused for a reply that is none, or without a reason if most labels (of the campaign, if one is given)
+    say otherwise.
     """
     if type(label) is not int or label not in (0, 1):
         raise Refused("A label is 1 (on-brand) or 0 (off-brand).")
     said = _reason(reason)
     if turn.role != Turn.Role.ASSISTANT:
         raise Refused("Only an assistant's reply can be adjudicated.")
+    if said is None and _overrules(turn, persona_id, label, campaign):
+        most, settled = ("off-brand", "on-brand") if label else ("on-brand", "off-brand")
+        raise Refused(f"Most say {most}. Say in a few words why it is {settled}: others learn from it.")
     try:
         with transaction.atomic():
             return _settle(turn, persona_id, label, said, campaign, actor)
@@ -106,7 +110,7 @@ def adjudicate(
 
 
 def _settle(
-    turn: Turn, persona_id: str, label: int, reason: str, campaign: Campaign | None, actor: Any
+    turn: Turn, persona_id: str, label: int, reason: str | None, campaign: Campaign | None, actor: Any
 ) -> Annotation:
     dataset = turn.session.dataset
     earlier = Annotation.objects.select_for_update(no_key=True).filter(
@@ -140,14 +144,20 @@ def _settle(
     return settled
 
 
-def _reason(reason: str) -> str:
+def _reason(reason: str) -> str | None:
     try:
-        said = checked_notes(reason)
+        return checked_notes(reason)
     except NotValid as error:
         raise Refused(str(error).replace("note", "reason")) from None
-    if said is None:
-        raise Refused("Say in a few words why: the annotators and the next lead learn from it.")
-    return said
+
+
+def _overrules(turn: Turn, persona_id: str, label: int, campaign: Campaign | None) -> bool:
+    """Whether more than half of the labels that count say something else."""
+    counting = Annotation.objects.in_force().filter(turn=turn, persona_id=persona_id)
+    if campaign is not None:
+        counting = counting.filter(campaign=campaign)
+    said = list(counting.values_list("label", flat=True))
+    return 2 * said.count(label) < len(said)
 
 
 def _values(dataset: Dataset, persona_id: str, campaign: Campaign | None, settled: bool) -> dict[str, Any]:

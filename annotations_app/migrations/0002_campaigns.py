@@ -379,8 +379,8 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="annotation",
             index=models.Index(
-                fields=["dataset", "persona_id", "turn"],
-                include=("annotator", "label", "kind", "campaign"),
+                fields=["dataset", "persona_id", "kind", "turn"],
+                include=("annotator", "label", "campaign"),
                 name="annotation_agreement",
             ),
         ),

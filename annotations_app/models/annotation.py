@@ -74,10 +74,10 @@ class Annotation(models.Model):
         ]
         indexes = [
             models.Index(fields=["dataset", "persona_id", "id"], name="annotation_export"),
-            # What agreement is measured from is read from this index alone, reply by reply.
+            # What agreement is measured from is read from this index alone, kind by kind and reply by reply.
             models.Index(
-                fields=["dataset", "persona_id", "turn"],
-                include=["annotator", "label", "kind", "campaign"],
+                fields=["dataset", "persona_id", "kind", "turn"],
+                include=["annotator", "label", "campaign"],
                 name="annotation_agreement",
             ),
         ]

@@ -191,6 +191,7 @@ def test_a_scrub_that_was_stopped_goes_on_where_it_was(tmp_path: Path, small_chu
 def test_a_job_whose_worker_died_after_the_last_step_tells_what_it_has_done(tmp_path: Path) -> None:
     stored = dataset(tmp_path, mails(3))
     job = job_runs.create("scrub_dataset", actor=None, dataset=stored)
+    JobRun.objects.filter(pk=job.pk).update(state="running", heartbeat_at=timezone.now())
     done = scrub_dataset(stored, QUICK, job_run=job)
     assert done["findings"] == 6
     assert scrub_dataset(stored, QUICK, job_run=job) == done

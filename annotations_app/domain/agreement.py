@@ -13,12 +13,14 @@ from annotations_app.domain.agreement_report import (
     AgreementReport,
     AnnotatorReport,
     Comparison,
+    ConsensusReport,
     DriftPoint,
     Headline,
     Statistic,
 )
 from annotations_app.domain.coefficients import Coefficients, coefficients, item_sums
-from annotations_app.domain.comparisons import ONE_ANSWER, Observations, compared
+from annotations_app.domain.comparisons import ONE_ANSWER, Observations, compared, one_each
+from annotations_app.domain.consensus import TIE, consensus_of, majority
 from annotations_app.domain.intervals import (
     bootstrap_sums,
     influence_squares,
@@ -36,6 +38,7 @@ SEED = 42
 # Of a part with more values only so many are measured, those with most replies.
 MOST_VALUES = 100
 
+UNNAMED_ANNOTATORS = "(no name)"
 NO_LABELS = "undefined: there are no labels"
 ALL_SINGLE = "undefined: no reply was labelled twice"
 NO_OTHERS = "undefined: no reply was labelled by another annotator too"
@@ -50,8 +53,12 @@ def agreement(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     gold_basis: str = "",
+    consensus: bool = True,
 ) -> AgreementReport:
-    """All that is to be said of the labels. ``by`` may name "annotator", "month", and the table's parts."""
+    """All that is to be said of the labels. ``by`` may name "annotator", "month", and the table's parts.
+
+    ``consensus`` says whether the Dawid-Skene model is to be fitted as well.
+    """
     by = list(by)
     notes: list[str] = []
     counts = table.counts()
@@ -68,6 +75,7 @@ def agreement(
         gold=_against_gold(table, np.zeros_like(table.annotator), 1)[0],
         repeats=_against_themselves(table, np.zeros_like(table.annotator), 1)[0],
         gold_basis=gold_basis,
+        consensus=_consensus(table, counts) if consensus and table.items else None,
         resamples=resamples,
         seed=seed,
         notes=notes,
@@ -185,7 +193,7 @@ def _annotators(table: LabelTable, counts: Ints) -> list[AnnotatorReport]:
 
 def _on_brand(table: LabelTable, group: Ints, groups: int) -> list[Statistic]:
     """The share of on-brand labels of each group of labels; a group below 0 is nobody's."""
-    picked = group >= 0
+    picked = _mask(group >= 0)
     group, label, session = group[picked], table.label[picked], table.session[table.item[picked]]
     number = np.bincount(group, minlength=groups).astype(np.float64)
     rate = np.bincount(group, label, groups) / np.maximum(number, 1)
@@ -200,44 +208,70 @@ def _on_brand(table: LabelTable, group: Ints, groups: int) -> list[Statistic]:
     ]
 
 
+def _mask(picked: NDArray[np.bool_]) -> Any:
+    """What to index with: a slice where all are picked, which copies nothing."""
+    return slice(None) if picked.all() else picked
+
+
 def _against_others(table: LabelTable, counts: Ints, group: Ints, groups: int) -> list[Comparison]:
-    """Each group's labels against the other annotators' labels of the same items, pooled."""
+    """Each group's labels against the other annotators' labels of the same items, pooled.
+
+    Labels without a name must be in no group.
+    """
     named = counts if table.named.all() else table.counts(table.named)
-    picked = (group >= 0) & table.named
+    picked = _mask(group >= 0)
     item, label = table.item[picked], table.label[picked].astype(np.int64)
-    others = named[item]
-    others[np.arange(len(item)), label] -= 1
-    doubled = np.repeat(group[picked], 2)
-    cell = (label[:, None] * 2 + np.arange(2)).ravel()
-    session = np.repeat(table.session[item], 2)
-    return compared(
-        Observations(doubled, cell, session, others.ravel().astype(np.float64)), groups, NO_OTHERS
-    )
+    off, on = (column.astype(np.float64)[item] for column in named.T)
+    on -= label
+    off -= 1 - label
+    return compared(Observations(group[picked], label, off, on, table.session[item]), groups, NO_OTHERS)
 
 
 def _against_gold(table: LabelTable, group: Ints, groups: int) -> list[Comparison]:
     """Columns of the tables are the gold labels."""
     gold = table.gold[table.item]
-    picked = (gold != NO_GOLD) & table.named
-    cell = table.label[picked].astype(np.int64) * 2 + gold[picked]
+    picked = np.flatnonzero((gold != NO_GOLD) & table.named)
+    said = table.label[picked].astype(np.int64)
     session = table.session[table.item[picked]]
-    return compared(Observations(group[picked], cell, session, np.ones(len(cell))), groups, NO_GOLD_LABELS)
+    return compared(one_each(group[picked], said, gold[picked], session), groups, NO_GOLD_LABELS)
 
 
 def _against_themselves(table: LabelTable, group: Ints, groups: int) -> list[Comparison]:
     """Rows of the tables are the first labels, columns the repeats. ``group`` has a row for each label."""
     again = table.repeats
+    if not len(again.item):
+        nothing = np.zeros(0, np.int64)
+        return compared(one_each(nothing, nothing, nothing, nothing), groups, NO_REPEATED)
     names = len(table.names) + 1
     owner = table.item * names + table.annotator + 1
     wanted = again.item * names + again.annotator + 1
-    place = np.minimum(np.searchsorted(owner, wanted), max(0, len(owner) - 1))
-    found = owner[place] == wanted if len(owner) else np.zeros(0, bool)
+    place = np.minimum(np.searchsorted(owner, wanted), len(owner) - 1)
+    found = owner[place] == wanted
     place, second, item = place[found], again.label[found].astype(np.int64), again.item[found]
     in_order = np.argsort(item, kind="stable")
     place, second, item = place[in_order], second[in_order], item[in_order]
-    cell = table.label[place].astype(np.int64) * 2 + second
-    return compared(
-        Observations(group[place], cell, table.session[item], np.ones(len(cell))), groups, NO_REPEATED
+    said = table.label[place].astype(np.int64)
+    return compared(one_each(group[place], said, second, table.session[item]), groups, NO_REPEATED)
+
+
+# --- consensus ----------------------------------------------------------------------------------
+
+
+def _consensus(table: LabelTable, counts: Ints) -> ConsensusReport:
+    found, by_count = consensus_of(table), majority(counts)
+    names = [*table.names, UNNAMED_ANNOTATORS][: len(found.confusion)]
+    decided = (by_count != TIE) & (found.labels != TIE)
+    return ConsensusReport(
+        prior=float(found.priors[1]),
+        confusion={
+            name: ((float(off[0]), float(off[1])), (float(on[0]), float(on[1])))
+            for name, (off, on) in zip(names, found.confusion, strict=True)
+        },
+        iterations=found.iterations,
+        converged=found.converged,
+        log_likelihood=found.log_likelihood[-1],
+        majority_ties=int((by_count == TIE).sum()),
+        changed=int((by_count != found.labels)[decided].sum()),
     )
 
 
@@ -248,7 +282,8 @@ def _drift(table: LabelTable, counts: Ints) -> list[DriftPoint]:
     """Each month's labels against all others' labels of the same items, whenever those were made."""
     assert table.month is not None
     months, names = len(table.months), len(table.names)
-    points = _points(table, counts, table.month, [(month, None) for month in table.months])
+    of_all = np.where(table.named, table.month, -1)
+    points = _points(table, counts, of_all, [(month, None) for month in table.months])
     group = np.where(table.named, table.annotator * months + table.month, -1)
     whose: list[tuple[str, str | None]] = [(month, name) for name in table.names for month in table.months]
     points += _points(table, counts, group, whose) if names else []

@@ -107,6 +107,27 @@ class DriftPoint(NamedTuple):
         return _as_json(self)
 
 
+class ConsensusReport(NamedTuple):
+    """What the Dawid-Skene model makes of the labels.
+
+    ``confusion[annotator][t][l]``: how likely they say l of what is truly t. ``prior`` is the share of
+    replies that are truly on-brand. ``majority_ties`` are replies without a majority; ``changed`` those
+    where the model and the majority differ. ``(no name)`` in ``confusion`` stands for all labels without a
+    name.
+    """
+
+    prior: float
+    confusion: dict[str, tuple[tuple[float, float], tuple[float, float]]]
+    iterations: int
+    converged: bool
+    log_likelihood: float
+    majority_ties: int
+    changed: int
+
+    def as_json(self) -> dict[str, Any]:
+        return _as_json(self)
+
+
 class AgreementReport(NamedTuple):
     """All that was measured. ``by`` has a headline for each value of each part asked for.
 
@@ -123,6 +144,7 @@ class AgreementReport(NamedTuple):
     gold: Comparison
     repeats: Comparison
     gold_basis: str
+    consensus: ConsensusReport | None
     resamples: int
     seed: int
     notes: list[str]
@@ -139,6 +161,7 @@ class AgreementReport(NamedTuple):
             "per_annotator": [annotator.as_json() for annotator in self.annotators],
             "gold": {**self.gold.as_json(), "basis": self.gold_basis},
             "self_agreement": self.repeats.as_json(),
+            "dawid_skene": self.consensus and self.consensus.as_json(),
             "drift": [point.as_json() for point in self.drift],
             "interval": {
                 "level": 0.95,

@@ -4,7 +4,7 @@ What is counted is a 2 × 2 table for each group of comparisons: how often the o
 j.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,26 +20,40 @@ ONE_ANSWER = "undefined: all labels agree"
 
 
 class Observations(NamedTuple):
-    """Comparisons, sorted by session. ``cell`` is 2 i + j; each stands for ``weight`` comparisons."""
+    """Labels and what they are compared with, sorted by session.
+
+    ``said`` is a label, ``off`` and ``on`` say with how many off-brand and on-brand ones it is compared.
+    """
 
     group: Ints
-    cell: Ints
+    said: Ints
+    off: Floats
+    on: Floats
     session: Ints
-    weight: Floats
 
 
 def compared(observations: Observations, groups: int, nothing: str) -> list[Comparison]:
     """A comparison for each group; ``nothing`` says why there is none where there is none."""
-    group, cell, session, weight = observations
-    tables = table_counts(group, cell, weight, groups)
-    raw, kappa = influences(tables)
-    place = group * 4 + cell
-    influence = np.stack([raw.ravel()[place] * weight, kappa.ravel()[place] * weight])
-    used = weight > 0
+    group, said, off, on, session = observations
+    place = group * 2 + said
+    tables: Floats = np.empty((groups, 2, 2))
+    for column, weights in enumerate((off, on)):
+        tables[:, :, column] = np.bincount(place, weights, 2 * groups).reshape(groups, 2)
+    influence = np.empty((2, len(group)))
+    for row, moves in zip(influence, influences(tables), strict=True):
+        by_off, by_on = np.ascontiguousarray(moves.reshape(-1, 2).T)
+        np.add(by_off[place] * off, by_on[place] * on, out=row)
+    used = (off + on) > 0
     if not used.all():
         group, session, influence = group[used], session[used], influence[:, used]
     squares, sessions = influence_squares(group, session, influence, groups)
     return comparisons(tables, squares, sessions, nothing)
+
+
+def one_each(group: Ints, said: Ints, other: NDArray[Any], session: Ints) -> Observations:
+    """Labels that are compared with one other each."""
+    on = other.astype(np.float64)
+    return Observations(group, said, 1 - on, on, session)
 
 
 def table_counts(group: Ints, cell: Ints, weight: Floats, groups: int) -> Floats:

@@ -40,18 +40,19 @@ def bootstrap_sums(sums: Floats, resamples: int, seed: int) -> Floats:
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
         if by_kind:
-            drawn = chance.multinomial(sessions, times / sessions, size=size)
+            drawn = chance.multinomial(sessions, times / sessions, size=size).astype(np.float64)
         else:
             drawn = _times_drawn(chance, sessions, size)
-        result[start : start + size] = drawn.astype(np.float64) @ drawn_from
+        result[start : start + size] = drawn @ drawn_from
     return result
 
 
-def _times_drawn(chance: np.random.Generator, sessions: int, size: int) -> Ints:
+def _times_drawn(chance: np.random.Generator, sessions: int, size: int) -> Floats:
     """(size, sessions): how often each session comes in a sample of as many."""
-    drawn = chance.integers(sessions, size=(size, sessions))
-    drawn += np.arange(size)[:, None] * sessions
-    return np.bincount(drawn.ravel(), minlength=size * sessions).reshape(size, sessions)
+    times = np.empty((size, sessions))
+    for row, drawn in zip(times, chance.integers(sessions, size=(size, sessions)), strict=True):
+        row[:] = np.bincount(drawn, minlength=sessions)
+    return times
 
 
 def _distinct(sums: Floats) -> tuple[Floats, Ints]:

@@ -1,16 +1,22 @@
 """How far the labels of a dataset or a campaign can be trusted."""
 
-from collections.abc import Iterable
-
-from django.db.models import Count
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from annotations_app.domain.agreement import RESAMPLES, SEED, agreement
 from annotations_app.domain.agreement_report import AgreementReport
-from annotations_app.models import Annotation, Campaign
-from annotations_app.storage.label_counts import Scope, read_labels
+from annotations_app.domain.label_files import LabelCollector, labels_of_file
+from annotations_app.models import Campaign
+from annotations_app.storage.label_counts import Scope, personas_of, read_labels
+from datasets_app.domain.lines import DEFAULT_LIMITS, Limits
+from datasets_app.domain.records import LineError
 from datasets_app.models import Dataset
+from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 
+PROBLEMS_SHOWN = 100
 BY = ("annotator", "persona", "tag", "split", "month")
 GOLD_ITEMS = "gold items of the campaign"
 ADJUDICATED = "adjudicated labels"
@@ -24,6 +30,7 @@ def measure_agreement(
     by: Iterable[str] = (),
     resamples: int = RESAMPLES,
     seed: int = SEED,
+    consensus: bool = True,
 ) -> AgreementReport:
     """Measure the labels of ``campaign``, or all of ``dataset``; of one persona, or of each.
 
@@ -38,17 +45,63 @@ def measure_agreement(
         basis = GOLD_ITEMS if campaign.items.filter(gold=True).exists() else ADJUDICATED
     else:
         assert dataset is not None
-        personas = [persona_id] if persona_id else personas_of(dataset)
+        personas = [persona_id] if persona_id else personas_of(dataset.pk)
         scopes = [Scope(dataset.pk, persona) for persona in personas]
         basis = ADJUDICATED
     table = read_labels(scopes, by)
-    return agreement(table, by=by, resamples=resamples, seed=seed, gold_basis=basis)
+    return agreement(table, by=by, resamples=resamples, seed=seed, gold_basis=basis, consensus=consensus)
 
 
-def personas_of(dataset: Dataset) -> list[str]:
-    """The personas that a dataset's replies were judged for, by name."""
-    rows = Annotation.objects.filter(dataset=dataset).order_by("persona_id").values("persona_id")
-    return [row["persona_id"] for row in rows.annotate(labels=Count("pk"))]
+def measure_files(
+    paths: Sequence[Path],
+    *,
+    persona_id: str | None = None,
+    by: Iterable[str] = (),
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    limits: Limits = DEFAULT_LIMITS,
+    report_progress: ProgressCallback = ignore,
+) -> AgreementReport:
+    """Measure the labels of annotation files, taken together; no database is needed.
+
+    Raises Refused if a line is wrong, with the problems as an import tells them, and UnreadableFile.
+    """
+    by = tuple(dict.fromkeys(by))
+    _check(by, resamples)
+    labels, problems = LabelCollector(by), Problems()
+    for path in paths:
+        size = path.stat().st_size if path.exists() else None
+        for record in labels_of_file(path, limits, partial(_tell, report_progress, size)):
+            if isinstance(record, LineError):
+                problems.add(path, record)
+            elif persona_id is None or record.persona_id == persona_id:
+                labels.add(record)
+    problems.refuse()
+    return agreement(labels.table(), by=by, resamples=resamples, seed=seed)
+
+
+def _tell(report_progress: ProgressCallback, size: int | None, done: int) -> None:
+    report_progress(done, size)
+
+
+class Problems:
+    """Lines that are no labels: the first hundred, and how many in all."""
+
+    def __init__(self) -> None:
+        self.first: list[dict[str, Any]] = []
+        self.total = 0
+
+    def add(self, path: Path, error: LineError) -> None:
+        self.total += 1
+        if len(self.first) < PROBLEMS_SHOWN:
+            self.first.append({"file": str(path), **error._asdict()})
+
+    def refuse(self) -> None:
+        if self.total:
+            lines = "1 line is" if self.total == 1 else f"{self.total:,} lines are"
+            raise Refused(
+                f"{lines} wrong; nothing was measured.", {"problems": self.first, "problem_total": self.total}
+            )
 
 
 def _check(by: Iterable[str], resamples: int) -> None:

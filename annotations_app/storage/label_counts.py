@@ -32,18 +32,17 @@ FEW_TURNS = 20_000
 NONE = "none"
 # A table of places may have so many more rows than there are values.
 SPARSE = 16
+HASH_SLOTS = 1 << 16
 
 _PACKED = sql.SQL("""
 SELECT string_agg({packed}, ''::bytea {order})
 FROM annotations_app_annotation a
-WHERE a.dataset_id = {dataset} AND a.persona_id = {persona} AND {scope}
+WHERE a.dataset_id = {dataset} AND a.persona_id = {persona} AND {kinds}
 GROUP BY a.turn_id >> {bits}
 """)
-# Kind and label take the lowest three bits of the hash; 0 is for those without a name.
+# The label takes the place of the hash's lowest bit, so that 0 and 1 are labels without a name.
 _SAID = """
-int8send(a.turn_id) || int8send(
-    CASE WHEN a.annotator IS NULL OR a.annotator = '' THEN 0 ELSE hashtextextended(a.annotator, 0) & -8 END
-    | CASE a.kind WHEN 'label' THEN 0 WHEN 'repeat' THEN 2 ELSE 4 END | a.label)
+int8send(a.turn_id) || int8send(COALESCE(hashtextextended(a.annotator, 0), 0) & -2 | a.label)
 """
 # A timestamp is kept as it was written: 2025-11-03T… or 20251103…; without one the row's own time counts.
 _MONTH = r"""
@@ -52,10 +51,6 @@ int8send(CASE
     WHEN a.timestamp ~ '^\d{4}(0[1-9]|1[0-2])\d\d' THEN left(a.timestamp, 6)::int
     ELSE to_char(a.created_at AT TIME ZONE 'UTC', 'YYYYMM')::int END)
 """
-_KINDS = sql.SQL("a.kind IN ('label', 'repeat', 'adjudicated')")
-_OF_CAMPAIGN = sql.SQL(
-    "(a.kind = 'adjudicated' OR a.kind IN ('label', 'repeat') AND a.campaign_id = {campaign})"
-)
 _SESSIONS = sql.SQL("""
 SELECT string_agg(int8send(t.id) || int8send(t.session_id), ''::bytea)
 FROM datasets_app_turn t WHERE {turns} GROUP BY t.id >> {bits}
@@ -64,7 +59,7 @@ _NAME = """
 SELECT x.hash, a.annotator FROM unnest(%s::bigint[], %s::bigint[]) AS x (hash, turn)
 CROSS JOIN LATERAL (
     SELECT annotator FROM annotations_app_annotation
-    WHERE turn_id = x.turn AND hashtextextended(annotator, 0) & -8 = x.hash AND annotator <> '' LIMIT 1
+    WHERE turn_id = x.turn AND hashtextextended(annotator, 0) & -2 = x.hash AND annotator <> '' LIMIT 1
 ) a
 """
 _GOLD_ITEMS = "SELECT turn_id FROM annotations_app_campaignitem WHERE campaign_id = %s AND gold"
@@ -80,6 +75,21 @@ WHERE {turns} GROUP BY 1
 """)
 
 
+# From one persona to the next by the index: there are few, and many labels of each.
+_PERSONAS = """
+WITH RECURSIVE persona AS (
+    (SELECT persona_id FROM annotations_app_annotation WHERE dataset_id = %(dataset)s
+     ORDER BY persona_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT a.persona_id FROM annotations_app_annotation a
+            WHERE a.dataset_id = %(dataset)s AND a.persona_id > persona.persona_id
+            ORDER BY a.persona_id LIMIT 1)
+    FROM persona WHERE persona.persona_id IS NOT NULL
+)
+SELECT persona_id FROM persona WHERE persona_id IS NOT NULL
+"""
+
+
 class Scope(NamedTuple):
     """Labels of a dataset for a persona; with a campaign only those given in it."""
 
@@ -89,18 +99,15 @@ class Scope(NamedTuple):
 
 
 class _Packed(NamedTuple):
-    """Labels as they come, of all kinds; ``who`` 0 has no name, ``said`` is label + 2 × kind.
+    """Labels of one kind as they come; ``who`` is a hash of the annotator's name, 0 if there is none.
 
     ``key`` is the item: the turn's number times the number of scopes, plus that of the scope.
     """
 
     key: Ints
     who: Ints
-    said: Ints
+    label: Bytes
     month: Ints | None
-
-
-_LABEL, _REPEAT, _ADJUDICATED = range(3)
 
 
 def read_labels(scopes: Sequence[Scope], by: Sequence[str] = ()) -> LabelTable:
@@ -108,117 +115,150 @@ def read_labels(scopes: Sequence[Scope], by: Sequence[str] = ()) -> LabelTable:
 
     ``by`` may have "month", "tag", "split", "persona": what the labels are to be divided by.
     """
-    packed = _packed(scopes, monthly="month" in by, in_order=False)
+    monthly = "month" in by
+    packed = _packed(scopes, "label", monthly=monthly)
     names, annotator = _annotators(packed, len(scopes))
-    items, item = _items(packed)
-    first = packed.said >> 1 == _LABEL
-    if says_twice(item[first], annotator[first], len(names)):
+    items, item = _items(packed.key)
+    if says_twice(item, annotator, len(names)):
         # Which of them is the last the server knows; sorting is left undone where it makes no difference.
-        packed = _packed(scopes, monthly="month" in by, in_order=True)
+        packed = _packed(scopes, "label", monthly=monthly, in_order=True)
         names, annotator = _annotators(packed, len(scopes))
-        items, item = _items(packed)
-    session = sessions_of(items // len(scopes))
-    order, place, session = in_session_order(session)
-    items, item = items[order], np.where(item >= 0, place[item], -1) if len(place) else item
-    return _table(scopes, by, packed, names, annotator, items, item, session)
-
-
-def _table(
-    scopes: Sequence[Scope],
-    by: Sequence[str],
-    packed: _Packed,
-    names: list[str],
-    annotator: Ints,
-    items: Ints,
-    item: Ints,
-    session: Ints,
-) -> LabelTable:
-    kind, label = packed.said >> 1, (packed.said & 1).astype(np.int8)
-    first, again, settled = (np.flatnonzero((kind == one) & (item >= 0)) for one in range(3))
-    months, month = (
-        np.unique(packed.month[first], return_inverse=True) if packed.month is not None else ((), None)
-    )
-    gold = np.full(len(items), NO_GOLD, np.int8)
-    gold[item[settled]] = label[settled]
-    _only_gold_items(scopes, items, gold)
+        items, item = _items(packed.key)
+    order, place, session = in_session_order(_sessions(items // max(1, len(scopes))))
+    items, item = items[order], place[item]
+    months, month = _months(packed.month)
     return label_table(
         names,
-        item[first],
-        annotator[first],
-        label[first],
+        item,
+        annotator,
+        packed.label,
         session,
-        gold=gold,
-        repeats=Repeats(item[again], annotator[again], label[again]),
+        gold=_gold(scopes, items),
+        repeats=_repeats(scopes, items, names),
         parts=tuple(_part(kind, scopes, items) for kind in by if kind in ("persona", "tag", "split")),
         month=month,
-        months=tuple(f"{int(month) // 100:04}-{int(month) % 100:02}" for month in months),
+        months=months,
     )
+
+
+def personas_of(dataset: int) -> list[str]:
+    """The personas that a dataset's replies were judged for, in order."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PERSONAS, {"dataset": dataset})
+        return [persona for (persona,) in cursor.fetchall()]
 
 
 # --- labels --------------------------------------------------------------------------------------
 
 
-def _packed(scopes: Sequence[Scope], *, monthly: bool, in_order: bool) -> _Packed:
-    keys, who, said, months = [], [], [], []
-    for number, scope in enumerate(scopes):
-        for row in _rows(scope, monthly, in_order):
-            keys.append(row[:, 0] * len(scopes) + number)
-            who.append(row[:, 1] & -8)
-            said.append(row[:, 1] & 7)
-            if monthly:
-                months.append(row[:, 2].copy())
-    return _Packed(_all(keys), _all(who), _all(said), _all(months) if monthly else None)
-
-
-def _rows(scope: Scope, monthly: bool, in_order: bool) -> Iterator[Ints]:
+def _packed(scopes: Sequence[Scope], kind: str, *, monthly: bool = False, in_order: bool = False) -> _Packed:
     columns = 3 if monthly else 2
-    query = _PACKED.format(
+    keys, who, label, months = [], [], [], []
+    for number, scope in enumerate(scopes):
+        for (packed,) in _copied(_query(scope, kind, monthly, in_order), ["bytea"]):
+            rows = np.frombuffer(packed, ">i8").reshape(-1, columns)
+            keys.append(rows[:, 0] * np.int64(len(scopes)) + number)
+            said = rows[:, 1].astype(np.int64)
+            who.append(said & -2)
+            label.append((said & 1).astype(np.int8))
+            if monthly:
+                months.append(rows[:, 2].astype(np.int64))
+    return _Packed(_all(keys), _all(who), _all(label, np.int8), _all(months) if monthly else None)
+
+
+def _query(scope: Scope, kind: str, monthly: bool, in_order: bool) -> sql.Composed:
+    kinds = sql.SQL("a.kind = {}").format(sql.Literal(kind))
+    # Gold is gold wherever it comes from.
+    if scope.campaign is not None and kind != "adjudicated":
+        kinds += sql.SQL(" AND a.campaign_id = {}").format(sql.Literal(scope.campaign))
+    return _PACKED.format(
         packed=sql.SQL(f"{_SAID} || {_MONTH}" if monthly else _SAID),
         order=sql.SQL("ORDER BY a.id" if in_order else ""),
         dataset=sql.Literal(scope.dataset),
         persona=sql.Literal(scope.persona_id),
-        scope=_KINDS if scope.campaign is None else _OF_CAMPAIGN.format(campaign=sql.Literal(scope.campaign)),
+        kinds=kinds,
         bits=sql.Literal(TURN_BITS),
     )
-    for (packed,) in _copied(query, ["bytea"]):
-        yield _numbers(packed).reshape(-1, columns)
 
 
 def _annotators(packed: _Packed, scopes: int) -> tuple[list[str], Ints]:
     """Names in order, and for each label the place of its annotator's name among them."""
-    hashes, example = np.unique(packed.who, return_index=True)
-    turns = packed.key[example] // scopes
+    hashes, example, number = _distinct(packed.who)
+    turns = packed.key[example] // max(1, scopes)
     with connection.cursor() as cursor:
         cursor.execute(_NAME, [hashes.tolist(), turns.tolist()])
         known = dict(cursor.fetchall())
     names = sorted(known.values())
-    numbers = {name: number for number, name in enumerate(names)}
-    place = np.array([numbers.get(known.get(int(one), ""), UNNAMED) for one in hashes], np.int64)
-    return names, place[np.searchsorted(hashes, packed.who)]
+    places = {name: place for place, name in enumerate(names)}
+    place = np.array([places.get(known.get(one, ""), UNNAMED) for one in hashes.tolist()], np.int64)
+    return names, place[number]
 
 
-def _items(packed: _Packed) -> tuple[Ints, Ints]:
-    """The items that have a label, ascending, and for each row the place of its item, or -1."""
-    items = np.unique(packed.key[packed.said >> 1 == _LABEL])
-    return items, _places(items, packed.key)
+def _distinct(hashes: Ints) -> tuple[Ints, Ints, Ints]:
+    """(the different hashes, where one of each stands, for each of all its number among the different)."""
+    slot = (hashes >> 40) & (HASH_SLOTS - 1)
+    example_of = np.full(HASH_SLOTS, -1)
+    example_of[slot] = np.arange(len(hashes))
+    example = example_of[example_of >= 0]
+    if not (hashes[example_of[slot]] == hashes).all():
+        # Two in one slot: rare below a thousand names.
+        return np.unique(hashes, return_index=True, return_inverse=True)
+    example_of[example_of >= 0] = np.arange(len(example))
+    return hashes[example], example, example_of[slot]
 
 
-def _places(values: Ints, wanted: Ints) -> Ints:
-    """Where ``wanted`` stand among the ascending ``values``; -1 for those that don't."""
-    if not len(values):
-        return np.full(len(wanted), -1)
-    lowest, span = int(values[0]), int(values[-1] - values[0]) + 1
-    if span > SPARSE * len(values):
-        place = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
-        return np.where(values[place] == wanted, place, -1)
-    table = np.full(span, -1)
-    table[values - lowest] = np.arange(len(values))
-    inside = (wanted >= lowest) & (wanted <= values[-1])
-    return (
-        table[wanted - lowest]
-        if inside.all()
-        else np.where(inside, table[np.where(inside, wanted - lowest, 0)], -1)
-    )
+def _items(keys: Ints) -> tuple[Ints, Ints]:
+    """The items, ascending, and for each key the place of its item."""
+    if not len(keys):
+        return keys, keys
+    lowest, highest = int(keys.min()), int(keys.max())
+    if highest - lowest > SPARSE * len(keys):
+        items, item = np.unique(keys, return_inverse=True)
+        return items, item
+    there = np.zeros(highest - lowest + 1, bool)
+    there[keys - lowest] = True
+    places = np.cumsum(there, dtype=np.int64) - 1
+    return np.flatnonzero(there) + lowest, places[keys - lowest]
+
+
+def _months(month: Ints | None) -> tuple[tuple[str, ...], Ints | None]:
+    if month is None:
+        return (), None
+    months, number = np.unique(month, return_inverse=True)
+    return tuple(f"{one // 100:04}-{one % 100:02}" for one in months.tolist()), number
+
+
+# --- what is known of the items ------------------------------------------------------------------
+
+
+def _gold(scopes: Sequence[Scope], items: Ints) -> Bytes:
+    """The adjudicated label of each item, or NO_GOLD."""
+    settled = _packed(scopes, "adjudicated")
+    gold = np.full(len(items), NO_GOLD, np.int8)
+    place, found = _found(items, settled.key)
+    gold[place] = settled.label[found]
+    _only_gold_items(scopes, items, gold)
+    return gold
+
+
+def _repeats(scopes: Sequence[Scope], items: Ints, names: list[str]) -> Repeats:
+    again = _packed(scopes, "repeat")
+    place, found = _found(items, again.key)
+    theirs, annotator = _annotators(again, len(scopes))
+    number = {name: place for place, name in enumerate(names)}
+    # Who has made repeats only has nothing to compare them with.
+    whose = np.array([*(number.get(name, UNNAMED) for name in theirs), UNNAMED], np.int64)
+    return Repeats(place, whose[annotator[found]], again.label[found])
+
+
+def _found(items: Ints, keys: Ints) -> tuple[Ints, Ints]:
+    """Of the keys those that are items: their places among the items (in any order), and their own."""
+    if not len(items):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    order = np.argsort(items, kind="stable")
+    place = np.minimum(np.searchsorted(items, keys, sorter=order), len(items) - 1)
+    found = np.flatnonzero(items[order[place]] == keys)
+    return order[place[found]], found
 
 
 def _only_gold_items(scopes: Sequence[Scope], items: Ints, gold: Bytes) -> None:
@@ -236,7 +276,7 @@ def _only_gold_items(scopes: Sequence[Scope], items: Ints, gold: Bytes) -> None:
 # --- turns ---------------------------------------------------------------------------------------
 
 
-def sessions_of(turns: Ints) -> Ints:
+def _sessions(turns: Ints) -> Ints:
     """The session of each turn; turns ascend, and may repeat."""
     session = np.zeros(len(turns), np.int64)
     for (packed,) in _copied(_SESSIONS.format(turns=_these(turns), bits=sql.Literal(TURN_BITS)), ["bytea"]):
@@ -253,21 +293,18 @@ def _set_where(turns: Ints, found: Ints, into: Ints, values: Ints) -> None:
 
 
 def _part(kind: str, scopes: Sequence[Scope], items: Ints) -> Part:
-    turns = items // len(scopes)
     if kind == "persona":
         of = items % len(scopes)
         return Part(kind, {scope.persona_id: np.flatnonzero(of == n) for n, scope in enumerate(scopes)})
-    in_order = np.argsort(turns, kind="stable")
-    sorted_turns = turns[in_order]
-    query = _TAGS if kind == "tag" else _SPLITS
+    turns = items // max(1, len(scopes))
+    query = (_TAGS if kind == "tag" else _SPLITS).format(
+        turns=_these(np.sort(turns)), none=sql.Literal([NONE])
+    )
     members = {}
-    for value, packed in _copied(
-        query.format(turns=_these(sorted_turns), none=sql.Literal([NONE])), ["text", "bytea"]
-    ):
-        wanted = np.sort(_numbers(packed))
-        inside = np.isin(sorted_turns, wanted, assume_unique=False)
-        if inside.any():
-            members[value] = np.sort(in_order[inside])
+    for value, packed in _copied(query, ["text", "bytea"]):
+        inside = np.flatnonzero(np.isin(turns, _numbers(packed)))
+        if len(inside):
+            members[value] = inside
     return Part(kind, members)
 
 
@@ -294,5 +331,5 @@ def _numbers(packed: bytes) -> Ints:
     return np.frombuffer(packed, ">i8").astype(np.int64)
 
 
-def _all(parts: list[Ints]) -> Ints:
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+def _all(parts: list[Any], kind: type = np.int64) -> Any:
+    return np.concatenate(parts) if parts else np.zeros(0, kind)

@@ -1,0 +1,120 @@
+"""One label for each item out of several: by majority, or by a model of who errs how.
+
+Dawid, A. P. & Skene, A. M. (1979). Maximum likelihood estimation of observer error-rates using the EM
+algorithm. Applied Statistics 28, 20-28. Each annotator has a confusion matrix: how often they say what of an
+item that is truly so. The truth is not known; labels, matrices and the share of each truth are estimated
+together, beginning with the shares of the labels. The likelihood of the labels never falls; the same labels
+give the same result.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations_app.domain.label_table import Floats, Ints, LabelTable
+
+ITERATIONS = 200
+# Of the mean log-likelihood of an item from one iteration to the next.
+TOLERANCE = 1e-7
+# What never happened is given this count: no label may make a truth impossible for ever.
+LEAST = 1e-10
+TIE = -1
+
+
+class Consensus(NamedTuple):
+    """What the model found. ``posterior`` (items, categories) is the probability of each truth of each item.
+
+    ``confusion[a, t, l]`` is the probability that annotator a says l where t is true; labels without a name
+    share the last annotator. ``log_likelihood`` is that of all labels, after each iteration.
+    """
+
+    posterior: Floats
+    priors: Floats
+    confusion: Floats
+    log_likelihood: list[float]
+    converged: bool
+
+    @property
+    def iterations(self) -> int:
+        return len(self.log_likelihood)
+
+    @property
+    def labels(self) -> NDArray[np.int8]:
+        """The likeliest truth of each item; TIE where two are as likely."""
+        return _largest(self.posterior)
+
+
+def majority(counts: Ints) -> NDArray[np.int8]:
+    """(items, categories) → the category given most often to each; TIE where two were given as often."""
+    return _largest(counts)
+
+
+def consensus_of(table: LabelTable, **limits: Any) -> Consensus:
+    """:func:`dawid_skene` of a table of labels; its annotators by the table's names."""
+    annotator = np.where(table.named, table.annotator, len(table.names))
+    return dawid_skene(table.item, annotator, table.label, categories=2, **limits)
+
+
+def dawid_skene(
+    item: Ints,
+    annotator: Ints,
+    label: NDArray[Any],
+    *,
+    categories: int,
+    iterations: int = ITERATIONS,
+    tolerance: float = TOLERANCE,
+) -> Consensus:
+    """Labels as three arrays, sorted by item, every item with a label → what the model makes of them."""
+    said = annotator * categories + label
+    number = int(annotator.max(initial=-1)) + 1
+    begins = np.flatnonzero(np.concatenate([np.ones(1, bool), item[1:] != item[:-1]]))[: len(item)]
+    counts = np.bincount(item * categories + label, minlength=len(begins) * categories)
+    shares = counts.reshape(-1, categories).astype(np.float64)
+    posterior = shares / shares.sum(axis=1, keepdims=True)
+    likelihoods: list[float] = []
+    converged = not len(item)
+    while not converged and len(likelihoods) < iterations:
+        priors, confusion = _maximised(posterior, item, said, number, categories)
+        posterior, likelihood = _expected(priors, confusion, said, begins)
+        likelihoods.append(likelihood)
+        converged = len(likelihoods) > 1 and likelihood - likelihoods[-2] < tolerance * len(begins)
+    priors, confusion = _maximised(posterior, item, said, number, categories)
+    return Consensus(posterior, priors, confusion, likelihoods, converged)
+
+
+def _maximised(
+    posterior: Floats, item: Ints, said: Ints, number: int, categories: int
+) -> tuple[Floats, Floats]:
+    """Shares of each truth, and (annotators, truths, labels) of what each says of it, given the posterior."""
+    counted = np.stack(
+        [np.bincount(said, truth[item], number * categories) for truth in np.ascontiguousarray(posterior.T)],
+        axis=1,
+    )
+    confusion = counted.reshape(number, categories, categories).transpose(0, 2, 1).clip(min=LEAST)
+    return posterior.mean(axis=0).clip(min=LEAST), confusion / confusion.sum(axis=2, keepdims=True)
+
+
+def _expected(priors: Floats, confusion: Floats, said: Ints, begins: Ints) -> tuple[Floats, float]:
+    """The posterior given the parameters, and the log-likelihood of all labels under them."""
+    # (truths, annotators × labels), looked up for each label and summed for each item.
+    evidence = np.log(confusion).transpose(1, 0, 2).reshape(len(priors), -1)
+    joint = np.stack(
+        [
+            np.add.reduceat(of_truth[said], begins) + prior
+            for of_truth, prior in zip(evidence, np.log(priors), strict=True)
+        ],
+        axis=1,
+    )
+    highest = joint.max(axis=1, keepdims=True)
+    scaled = np.exp(joint - highest)
+    sums = scaled.sum(axis=1, keepdims=True)
+    return scaled / sums, float((np.log(sums) + highest).sum())
+
+
+def _largest(values: NDArray[Any]) -> NDArray[np.int8]:
+    if not len(values):
+        return np.zeros(0, np.int8)
+    highest = values.max(axis=1, keepdims=True)
+    tied = (values == highest).sum(axis=1) > 1
+    return np.where(tied, TIE, values.argmax(axis=1)).astype(np.int8)

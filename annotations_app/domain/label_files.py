@@ -1,0 +1,128 @@
+"""Annotation JSONL → labels as arrays, line by line: no database, and no text is kept.
+
+A label is of the item that its session and turn number name, else of the one with its text; for each persona
+apart.
+"""
+
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from annotations_app.domain.label_table import LabelTable, Part, in_session_order, label_table
+from datasets_app.domain.annotation_lines import parse_label
+from datasets_app.domain.lines import DEFAULT_LIMITS, Limits, numbered_lines, open_file, unpacked
+from datasets_app.domain.records import LabelRecord, LineError
+
+NONE = "none"
+PROGRESS_EVERY = 2000
+_MONTH = re.compile(r"(\d{4})-?(0[1-9]|1[0-2])(?:-|\d\d|$)")
+
+
+def month_of(timestamp: str | None) -> str:
+    """``2025-11-03T…`` or ``20251103T…`` → ``2025-11``."""
+    found = _MONTH.match(timestamp or "")
+    return f"{found[1]}-{found[2]}" if found else NONE
+
+
+def labels_of_file(
+    path: Path, limits: Limits = DEFAULT_LIMITS, on_bytes: Callable[[int], None] | None = None
+) -> Iterator[LabelRecord | LineError]:
+    """The labels of a file, plain or gzipped. Raises UnreadableFile."""
+    with open_file(path) as raw:
+        for count, item in enumerate(numbered_lines(unpacked(raw), limits)):
+            if on_bytes is not None and count % PROGRESS_EVERY == 0:
+                on_bytes(raw.tell())
+            yield item if isinstance(item, LineError) else parse_label(*item)
+
+
+class LabelCollector:
+    """Takes labels one by one; :meth:`table` gives them as arrays.
+
+    ``by`` may have "persona", "month", "tag" and "split": tags and split are keys of the line, beside the
+    format's.
+    """
+
+    def __init__(self, by: Iterable[str] = ()) -> None:
+        self.by = tuple(by)
+        self._item, self._annotator, self._label = array("q"), array("q"), array("b")
+        self._month = array("q")
+        self._items: dict[bytes, int] = {}
+        self._sessions: dict[str, int] = {}
+        self._session_of = array("q")
+        self._names: dict[str | None, int] = {None: -1}
+        self._months: dict[str, int] = {}
+        self._members: dict[str, dict[str, array[int]]] = {
+            kind: {} for kind in self.by if kind in ("persona", "tag", "split")
+        }
+
+    def add(self, record: LabelRecord) -> None:
+        self._item.append(self._item_of(record))
+        self._annotator.append(self._names.setdefault(record.annotator, len(self._names) - 1))
+        self._label.append(record.label)
+        if "month" in self.by:
+            month = month_of(record.timestamp)
+            self._month.append(self._months.setdefault(month, len(self._months)))
+
+    def table(self) -> LabelTable:
+        order, place, session = in_session_order(np.array(self._session_of, np.int64))
+        names = sorted(name for name in self._names if name is not None)
+        renumbered = _places([name for name in self._names if name is not None], names)
+        months = sorted(self._months)
+        month = _places(list(self._months), months)[np.array(self._month, np.int64)] if months else None
+        return label_table(
+            names,
+            place[np.array(self._item, np.int64)],
+            # The last is what -1, no name, stands for.
+            np.append(renumbered, -1)[np.array(self._annotator, np.int64)],
+            np.array(self._label, np.int8),
+            session,
+            parts=tuple(
+                Part(
+                    kind, {value: np.sort(place[np.array(items, np.int64)]) for value, items in found.items()}
+                )
+                for kind, found in self._members.items()
+            ),
+            month=month,
+            months=tuple(months),
+        )
+
+    def _item_of(self, record: LabelRecord) -> int:
+        if record.session_id is None or record.turn_index is None:
+            parts = ("text", record.persona_id, record.text)
+        else:
+            parts = ("place", record.persona_id, f"{record.session_id}\0{record.turn_index}")
+        # Unequal keys may be as long as a text: their digests are kept. No field has a NUL of its own.
+        key = blake2b("\0".join(parts).encode(), digest_size=16).digest()
+        known = self._items.get(key)
+        return self._new_item(key, record) if known is None else known
+
+    def _new_item(self, key: bytes, record: LabelRecord) -> int:
+        item = self._items[key] = len(self._items)
+        # Without a session an item is one of its own.
+        own = f"\0{item}" if record.session_id is None else record.session_id
+        self._session_of.append(self._sessions.setdefault(own, len(self._sessions)))
+        for kind, members in self._members.items():
+            for value in _values(kind, record):
+                members.setdefault(value, array("q")).append(item)
+        return item
+
+
+def _values(kind: str, record: LabelRecord) -> list[str]:
+    if kind == "persona":
+        return [record.persona_id]
+    if kind == "split":
+        split = (record.extra or {}).get("split")
+        return [split] if isinstance(split, str) and split else [NONE]
+    tags = (record.extra or {}).get("tags")
+    found = dict.fromkeys(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else {}
+    return list(found) or [NONE]
+
+
+def _places(before: list[str], after: list[str]) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """Where each of ``before`` stands in ``after``."""
+    place = {name: number for number, name in enumerate(after)}
+    return np.array([place[name] for name in before], np.int64)

@@ -1,0 +1,78 @@
+"""On random ratings our coefficients are those of packages that others trust."""
+
+import warnings
+from typing import Any
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from irrCAC.raw import CAC
+from numpy.typing import NDArray
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
+
+from annotations_app.domain.coefficients import coefficients_of, cohen_kappa
+from tests.domain.ratings import Matrix, counts_of, matrices
+
+EXACTNESS = 1e-9
+often = settings(max_examples=60, deadline=None)
+
+
+def close(ours: Any, theirs: Any) -> None:
+    assert float(ours) == pytest.approx(float(theirs), abs=EXACTNESS)
+
+
+@given(matrices())
+@often
+def test_krippendorffs_alpha(matrix: Matrix) -> None:
+    close(
+        coefficients_of(counts_of(matrix)).krippendorff_alpha,
+        krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal"),
+    )
+
+
+def by_irrcac(matrix: Matrix, name: str) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = getattr(CAC(pd.DataFrame(matrix.T), digits=14), name)()
+    return float(found["est"]["coefficient_value"])
+
+
+@given(matrices())
+@often
+def test_gwets_ac1_with_singles_in_the_shares_of_the_categories(matrix: Matrix) -> None:
+    used = np.unique(matrix[~np.isnan(matrix)])
+    counts = np.stack([(matrix == value).sum(axis=0) for value in used], axis=1)
+    close(coefficients_of(counts).gwet_ac1, by_irrcac(matrix, "gwet"))
+
+
+@given(matrices())
+@often
+def test_generalised_fleiss_kappa_of_what_is_no_single(matrix: Matrix) -> None:
+    several = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
+    close(coefficients_of(counts_of(matrix)).fleiss_kappa, by_irrcac(several, "fleiss"))
+
+
+@given(matrices())
+@often
+def test_fleiss_kappa_where_all_rated_all(matrix: Matrix) -> None:
+    whole = counts_of(np.where(np.isnan(matrix), 1, matrix))
+    close(coefficients_of(whole).fleiss_kappa, fleiss_kappa(whole))
+
+
+@given(st.lists(st.lists(st.integers(0, 30), min_size=3, max_size=3), min_size=3, max_size=3))
+@often
+def test_cohens_kappa(rows: list[list[int]]) -> None:
+    table: NDArray[np.int64] = np.array(rows)
+    table[0, 1] += 1
+    first, second = (
+        np.repeat(np.arange(9) // 3, table.ravel()),
+        np.repeat(np.arange(9) % 3, table.ravel()),
+    )
+    close(cohen_kappa(table), cohen_kappa_score(first, second))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its standard error
+        close(cohen_kappa(table), cohens_kappa(table).kappa)

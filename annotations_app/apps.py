@@ -9,7 +9,7 @@ class AnnotationsConfig(AppConfig):
     def ready(self) -> None:
         from annotations_app import tasks  # noqa: F401  (registers them)
         from annotations_app.label_keys import annotate_imported_turns
-        from annotations_app.operations.scrub_notes import notes_of, write_notes
+        from annotations_app.operations.scrub_notes import TABLES, notes_of, write_notes
         from annotations_app.panels import annotations_panel, label_notes
         from datasets_app import extensions
         from datasets_app.roles import ensure_roles
@@ -17,7 +17,5 @@ class AnnotationsConfig(AppConfig):
         extensions.after_import.append(annotate_imported_turns)
         extensions.dataset_panels.append(annotations_panel)
         extensions.turn_notes.append(label_notes)
-        extensions.scrubbed_beside.append(
-            extensions.Beside(notes_of, write_notes, ("annotations_app_annotation",))
-        )
+        extensions.scrubbed_beside.append(extensions.Beside(notes_of, write_notes, TABLES))
         post_migrate.connect(ensure_roles, sender=self)

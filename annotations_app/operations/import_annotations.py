@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import transaction
 
-from annotations_app.operations.label_staging import LabelOutcome, SavedLabels, staged_labels
+from annotations_app.models import Annotation
+from annotations_app.operations.label_staging import (
+    Contradicted,
+    LabelOutcome,
+    SavedLabels,
+    StagedLabels,
+    staged_labels,
+)
 from datasets_app import audit
 from datasets_app.domain.annotation_lines import label_from_object
 from datasets_app.domain.jsonl import NotARecord, decode_object, session_of
@@ -39,19 +46,22 @@ def import_annotations(
     file_name: str = "",
     persona: str | None = None,
     create: bool = False,
+    adjudicated: bool = False,
     actor: Any = None,
     report_progress: ProgressCallback = ignore,
 ) -> LabelImport:
     """Save the labels of an annotation file, each with its turn; see label_staging for the joining.
 
     ``persona`` stands in for lines without a persona_id; a line that names another is an error.
+    ``adjudicated``: what they say is settled, and stands beside the labels of annotators.
     Raises Refused; if lines are wrong, with ``details`` {"problems": the first hundred, "problem_total"}.
     """
     name = dataset_name or data_stem(file_name or path.name)
     reader = _Reader(path, persona, report_progress)
     with transaction.atomic():
         dataset, created = locked_dataset(name, create=create, actor=actor)
-        with staged_labels(dataset) as staged:
+        kind = Annotation.Kind.ADJUDICATED if adjudicated else Annotation.Kind.LABEL
+        with staged_labels(dataset, kind) as staged:
             try:
                 count = staged.stage(reader.labels())
             except UnreadableFile as error:
@@ -59,17 +69,33 @@ def import_annotations(
             reader.refuse_problems(file_name or path.name)
             if not count:
                 raise Refused(f"{file_name or path.name} is empty; expected one label per line.")
-            saved = staged.save()
+            saved = _saved(staged, file_name or path.name)
         audit.record(
             "import_annotations",
             actor=actor,
             dataset_name=dataset.name,
             labels=count,
+            kind=kind,
             sha256=file_sha256(path),
             **saved._asdict(),
         )
     dataset.refresh_from_db()
     return LabelImport(dataset, created, saved)
+
+
+def _saved(staged: StagedLabels, file_name: str) -> SavedLabels:
+    try:
+        return staged.save()
+    except Contradicted as error:
+        message = "says otherwise than an earlier line of the same turn and persona; settle which is right"
+        problems = [
+            {"file": file_name, **LineError(line, "E102", message, field="label")._asdict()}
+            for line in error.lines
+        ]
+        raise Refused(
+            f"{file_name}: adjudicated labels contradict each other; nothing was saved.",
+            {"problems": problems, "problem_total": error.total},
+        ) from None
 
 
 def import_label_rows(

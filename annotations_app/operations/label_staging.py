@@ -14,10 +14,13 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
+from annotations_app.models import Annotation
 from datasets_app.domain.records import LabelRecord
 from datasets_app.models import Dataset
 from datasets_app.storage.copying import copying
 from datasets_app.storage.turn_writer import jsonb_text
+
+CONTRADICTIONS_LISTED = 100
 
 _CREATE = """
 CREATE TEMPORARY TABLE staged_label (
@@ -97,6 +100,7 @@ FROM (
     WHERE NOT EXISTS (
         SELECT FROM annotations_app_annotation a
         WHERE a.turn_id = l.turn AND a.label = l.label AND a.persona_id = l.persona_id
+          AND a.kind = %(kind)s
           AND a.annotator IS NOT DISTINCT FROM l.annotator AND a.notes IS NOT DISTINCT FROM l.notes
           AND a.timestamp IS NOT DISTINCT FROM l.timestamp
           AND a.confidence IS NOT DISTINCT FROM l.confidence AND a.extra IS NOT DISTINCT FROM l.extra
@@ -107,9 +111,28 @@ WHERE staged_label.line = first.line
 """
 _INSERT_NEW = """
 INSERT INTO annotations_app_annotation
-    (dataset_id, turn_id, label, persona_id, annotator, notes, confidence, timestamp, extra)
-SELECT %(dataset)s, turn, label, persona_id, annotator, notes, confidence, timestamp, extra
+    (dataset_id, turn_id, kind, label, persona_id, annotator, notes, confidence, timestamp, extra)
+SELECT %(dataset)s, turn, %(kind)s, label, persona_id, annotator, notes, confidence, timestamp, extra
 FROM staged_label WHERE is_new ORDER BY line
+"""
+# There is one adjudicated label for a turn and persona: two lines that say different things can't both
+# be it, and of two that say the same the first is.
+_CONTRADICTED = """
+SELECT max(line), count(*) OVER () FROM staged_label
+GROUP BY turn, persona_id HAVING min(label) <> max(label) ORDER BY max(line) LIMIT %(limit)s
+"""
+_KEEP_FIRST = """
+UPDATE staged_label l SET is_new = false
+WHERE l.is_new AND (
+    EXISTS (SELECT FROM staged_label other WHERE other.turn = l.turn
+            AND other.persona_id = l.persona_id AND other.line < l.line)
+    OR EXISTS (SELECT FROM annotations_app_annotation a WHERE a.turn_id = l.turn
+               AND a.persona_id = l.persona_id AND a.kind = 'adjudicated' AND a.label = l.label)
+)
+"""
+_WITHDRAW_REPLACED = """
+UPDATE annotations_app_annotation a SET kind = 'withdrawn' FROM staged_label l
+WHERE l.is_new AND a.turn_id = l.turn AND a.persona_id = l.persona_id AND a.kind = 'adjudicated'
 """
 _OUTCOMES = """
 SELECT l.line, l.is_new, s.session_id, t.turn_index
@@ -128,6 +151,15 @@ class SavedLabels(NamedTuple):
     text_differs: int
 
 
+class Contradicted(Exception):
+    """Of adjudicated labels some contradict each other: ``lines`` are the last of each, the first hundred
+    of ``total``."""
+
+    def __init__(self, lines: list[int], total: int) -> None:
+        super().__init__()
+        self.lines, self.total = lines, total
+
+
 class LabelOutcome(NamedTuple):
     """Where one label (by its ``line``) stands now, and whether it is new."""
 
@@ -140,9 +172,9 @@ class LabelOutcome(NamedTuple):
 class StagedLabels:
     """The labels of one file. Lines must be unique: outcomes are told by them."""
 
-    def __init__(self, dataset: Dataset) -> None:
-        self.dataset = dataset
-        self._values = {"dataset": dataset.pk}
+    def __init__(self, dataset: Dataset, kind: str = Annotation.Kind.LABEL) -> None:
+        self.dataset, self.kind = dataset, kind
+        self._values: dict[str, Any] = {"dataset": dataset.pk, "kind": kind}
 
     def stage(self, labels: Iterable[LabelRecord]) -> int:
         """Take the labels in; returns how many. May raise what the iterable raises."""
@@ -161,12 +193,21 @@ class StagedLabels:
             cursor.execute(_JOIN_BY_PLACE, self._values)
             sessions_added = self._join_the_rest(cursor)
             cursor.execute(_KEEP_ORIGINAL_PLACE)
-            cursor.execute(_MARK_NEW)
+            cursor.execute(_MARK_NEW, self._values)
+            if self.kind == Annotation.Kind.ADJUDICATED:
+                self._settle(cursor)
             cursor.execute(_INSERT_NEW, self._values)
             added = cursor.rowcount
             cursor.execute("SELECT count(*), count(*) FILTER (WHERE text_differs) FROM staged_label")
             total, text_differs = cursor.fetchone()
         return SavedLabels(added, total - added, sessions_added, text_differs)
+
+    def _settle(self, cursor: Any) -> None:
+        cursor.execute(_CONTRADICTED, {"limit": CONTRADICTIONS_LISTED})
+        if contradicted := cursor.fetchall():
+            raise Contradicted([line for line, _ in contradicted], contradicted[0][1])
+        cursor.execute(_KEEP_FIRST)
+        cursor.execute(_WITHDRAW_REPLACED)
 
     def outcomes(self) -> list[LabelOutcome]:
         """One for each label, by line. After :meth:`save`."""
@@ -200,11 +241,15 @@ class StagedLabels:
 
 
 @contextmanager
-def staged_labels(dataset: Dataset) -> Iterator[StagedLabels]:
-    """A staging table for labels of ``dataset``, whose row the caller has locked. Within a transaction."""
+def staged_labels(dataset: Dataset, kind: str = Annotation.Kind.LABEL) -> Iterator[StagedLabels]:
+    """A staging table for labels of ``dataset``, whose row the caller has locked. Within a transaction.
+
+    Of the ``kind`` adjudicated there is one for a turn and persona: an earlier one that says otherwise is
+    withdrawn.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_CREATE)
-    yield StagedLabels(dataset)
+    yield StagedLabels(dataset, kind)
     # An exception takes the table with it when the transaction is rolled back.
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE staged_label")

@@ -9,7 +9,9 @@ from typing import Any
 from django.db import transaction
 
 import datasets_app
+from annotations_app.operations.demo_campaign import add_demo_campaign
 from annotations_app.operations.import_annotations import import_annotations
+from datasets_app.models import Dataset
 from datasets_app.operations.import_dataset import Source, import_dataset
 from datasets_app.operations.import_persona import import_persona
 
@@ -29,4 +31,5 @@ def load_demo(*, actor: Any = None) -> bool:
             [Source(conversations, conversations.name)], name=DATASET, origin="synthetic", actor=actor
         )["turns"]
         labels = import_annotations(DIRECTORY / "demo_labels.jsonl", dataset_name=DATASET, actor=actor)
-    return bool(persona.change != "unchanged" or turns or labels.saved.added)
+        campaign = add_demo_campaign(Dataset.objects.get(name=DATASET), persona.persona)
+    return bool(persona.change != "unchanged" or turns or labels.saved.added or campaign)

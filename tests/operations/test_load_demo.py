@@ -4,16 +4,20 @@ import hashlib
 import json
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from django.contrib.auth.models import User
 
-from annotations_app.models import Annotation
+from annotations_app.models import Annotation, Campaign
 from annotations_app.operations.load_demo import DIRECTORY, load_demo
 from datasets_app.domain.persona import check_persona, parse_persona
 from datasets_app.models import Dataset, Persona, Turn
 from datasets_app.operations.check_dataset import check_dataset
+from datasets_app.operations.demo_accounts import create_demo_accounts
+from tests.campaigns import label_all, served, what_is_wrong
 
 
 def lines(name: str) -> list[dict[str, Any]]:
@@ -93,6 +97,22 @@ def test_what_somebody_deleted_of_it_comes_back() -> None:
     Annotation.objects.filter(annotator="chi").delete()
     assert load_demo() is True
     assert Annotation.objects.count() == 90
+
+
+@pytest.mark.django_db
+def test_with_demonstration_accounts_there_is_a_campaign_to_go_on_with(tmp_path: Path) -> None:
+    create_demo_accounts(tmp_path)
+    assert load_demo() is True
+    campaign = Campaign.objects.get()
+    assert (campaign.status, campaign.item_count) == ("open", 30)
+    assert Annotation.objects.count() == Annotation.objects.stale(campaign).count() + 90
+    assert not what_is_wrong()
+    assert len(label_all(campaign, "annotator")) == 30
+    assert Annotation.objects.in_force().filter(campaign=campaign).count() == 120
+    assert served(campaign, "ada").state == "finished"
+    assert not what_is_wrong()
+    assert load_demo() is False
+    assert not User.objects.get(username="ada").is_active
 
 
 @pytest.mark.django_db

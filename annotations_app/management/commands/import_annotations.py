@@ -17,6 +17,9 @@ within the session it names, then anywhere in the dataset (an assistant's turn b
 of several with the same text the one imported first). A label that matches no turn is kept as a
 session of one turn. All lines are saved, or none; labels that are there already are passed over.
 
+With --adjudicated there is one label for a turn and persona: where an earlier one says otherwise,
+that is withdrawn (and kept); lines of the file that contradict each other are wrong.
+
 Exit codes: 0 saved, 1 lines are wrong (listed, the first hundred), 2 could not run.
 """
 
@@ -37,9 +40,24 @@ class Command(BaseCommand):
             metavar="ID",
             help="stands in where a line has no persona_id; a line that names another persona is an error",
         )
+        parser.add_argument(
+            "--adjudicated",
+            action="store_true",
+            help="the labels are settled: they stand beside those of annotators, and are what gold items of "
+            "campaigns are taken from",
+        )
         parser.add_argument("--create", action="store_true", help="make the dataset if it is not there")
 
-    def handle(self, *, file: str, dataset: str | None, persona: str | None, create: bool, **_: Any) -> None:
+    def handle(
+        self,
+        *,
+        file: str,
+        dataset: str | None,
+        persona: str | None,
+        create: bool,
+        adjudicated: bool = False,
+        **_: Any,
+    ) -> None:
         progress = Progress("Importing labels")
         with sentences_for_errors(self.stderr):
             if file == "-" and not dataset:
@@ -53,12 +71,18 @@ class Command(BaseCommand):
                         dataset_name=name,
                         persona=persona,
                         create=create,
+                        adjudicated=adjudicated,
                         report_progress=report,
                         file_name="standard input" if file == "-" else "",
                     ),
                     facts=lambda done: done.saved._asdict(),
                     dataset_name=name,
-                    parameters={"file": path.name, "persona": persona, "create": create},
+                    parameters={
+                        "file": path.name,
+                        "persona": persona,
+                        "create": create,
+                        "adjudicated": adjudicated,
+                    },
                     report_progress=progress,
                 )
             progress.clear()

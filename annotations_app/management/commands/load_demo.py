@@ -11,7 +11,8 @@ from datasets_app.models import Dataset
 class Command(BaseCommand):
     help = (
         f"Load the demonstration data: the persona default_v1, the dataset {DATASET} (10 sessions, 60 turns) "
-        "and the labels of three annotators. What is there already is left as it is. "
+        "and the labels of three annotators; and, where there is the demonstration account annotator, a "
+        "campaign in which it is the fourth. What is there already is left as it is. "
         "Exit codes: 0 all is there, 1 or 2 it could not be loaded."
     )
 

@@ -32,6 +32,7 @@ class Command(BaseCommand):
     def prepare(self) -> None:
         self.stderr.write("Bringing the database up to date …")
         call_command("migrate", interactive=False, verbosity=0)
+        # Before the data: part of it is given to the demonstration's annotator.
+        call_command("demo_accounts", "--if-none")
         self.stderr.write("Loading the demonstration data, if the database is empty …")
         call_command("load_demo", "--if-empty")
-        call_command("demo_accounts", "--if-none")

@@ -1,0 +1,137 @@
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from annotations_app.models import Campaign
+from annotations_app.operations.create_campaign import create_campaign
+from annotations_app.operations.persona_facts import persona_named
+from datasets_app import job_runs
+from datasets_app.management.files import read_text
+from datasets_app.management.terminal import Progress, counted, sentences_for_errors
+from datasets_app.operations.dataset_facts import dataset_named
+
+HELP = """\
+Have the replies of a dataset labelled: make a campaign, and open it.
+
+Labelled are the assistant's turns that have a text. Each reply goes to as many annotators as
+--overlap says; they find it on the page /annotate/ as soon as the campaign is open.
+
+examples:
+  manage.py create_campaign tone-may --dataset support --persona default_v1 \\
+      --annotators ana,ben,cy
+  manage.py create_campaign tone-june --dataset support --persona default_v1 \\
+      --annotators ana,ben,cy --overlap 3 --gold-share 0.1 --repeat-share 0.05 \\
+      --order session --tag scenario:billing --guidelines tone.md
+
+Gold items are replies whose label is known, as it was adjudicated: in an earlier campaign, or
+brought in with import_annotations --adjudicated. Hidden repeats are replies that an annotator
+has labelled before. Nothing tells annotators which is which.
+
+Production data must have been scrubbed and verified; the test split is locked. --override has
+them labelled all the same; the reason is kept in the audit trail.
+
+Exit codes: 0 made and open, 2 could not run (no such dataset, persona or user; nothing to
+label; not scrubbed; a name that is taken).
+"""
+
+
+class Command(BaseCommand):
+    help = HELP
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="letters, digits, dot, dash and underscore")
+        parser.add_argument("--dataset", metavar="NAME", required=True)
+        parser.add_argument("--persona", metavar="ID", required=True, help="a persona_id")
+        parser.add_argument(
+            "--annotators", metavar="USER,…", required=True, help="user names, separated by commas"
+        )
+        parser.add_argument(
+            "--overlap", type=int, default=2, metavar="N", help="annotators for each reply (default: 2)"
+        )
+        _add_shares(parser)
+        _add_choice(parser)
+        parser.add_argument("--guidelines", metavar="FILE", help="Markdown that annotators read (-: stdin)")
+        parser.add_argument(
+            "--lease-minutes",
+            type=int,
+            default=15,
+            metavar="N",
+            help="after so long without a sign of its annotator a reply goes to another (default: 15)",
+        )
+        parser.add_argument(
+            "--override", metavar="REASON", default="", help="why locked or unscrubbed data is labelled"
+        )
+
+    def handle(self, *, name: str, dataset: str, persona: str, annotators: str, **given: Any) -> None:
+        asked = {
+            key: given[key]
+            for key in ("overlap", "gold_share", "repeat_share", "order", "tag", "split", "seed")
+        }
+        asked |= {"lease_minutes": given["lease_minutes"], "override": given["override"]}
+        guidelines = read_text(given["guidelines"]) if given["guidelines"] else ""
+        progress = Progress("Preparing", "replies")
+        with sentences_for_errors(self.stderr):
+            data, voice = dataset_named(dataset), persona_named(persona)
+            campaign = job_runs.run_here(
+                "create_campaign",
+                lambda report: create_campaign(
+                    name,
+                    dataset=data,
+                    persona=voice,
+                    annotators=annotators.split(","),
+                    guidelines=guidelines,
+                    report_progress=report,
+                    **asked,
+                ),
+                facts=lambda made: {"campaign": made.pk, "replies": made.item_count, "gold": made.gold_count},
+                dataset_name=data.name,
+                parameters={"campaign_name": name, "overlap": given["overlap"], "order": given["order"]},
+                report_progress=progress,
+            )
+            progress.clear()
+        self.report(campaign)
+
+    def report(self, campaign: Campaign) -> None:
+        replies = "1 reply" if campaign.item_count == 1 else f"{campaign.item_count:,} replies"
+        gold = f" ({campaign.gold_count:,} of them gold)" if campaign.gold_count else ""
+        self.stdout.write(
+            f"{campaign.name} is open: {replies}{gold}, {counted(campaign.overlap, 'annotator')} each."
+        )
+
+
+def _add_shares(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--gold-share",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="of what an annotator sees, replies whose label is known: 0 to 0.5 (default: 0)",
+    )
+    parser.add_argument(
+        "--repeat-share",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="of what an annotator sees, replies they have labelled before: 0 to 0.5 (default: 0)",
+    )
+
+
+def _add_choice(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--order",
+        choices=Campaign.Order.values,
+        default="random",
+        help="session: one session after the other, each read by as few people as possible; "
+        "disputed: what earlier labels disagree on first (default: random)",
+    )
+    parser.add_argument("--tag", metavar="TAG", default="", help="only replies with this tag")
+    parser.add_argument(
+        "--split", metavar="SPLIT", default="", help="only sessions of this split (default: all but test)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=42, metavar="N", help="of order, gold items and repeats (default: 42)"
+    )

@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from alignmenter_site import env, hash_key, logs, secret_key
+from alignmenter_site import content_security, env, hash_key, logs, secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("ALIGNMENTER_VAR_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
@@ -69,11 +69,13 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "alignmenter_site.content_security.ContentSecurity",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "alignmenter_site.walls.OnlyTheQueueForAnnotators",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -121,8 +123,9 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-LOGIN_URL = "admin:login"
-LOGIN_REDIRECT_URL = "admin:index"
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "login"
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
@@ -148,6 +151,7 @@ SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": content_security.STRICT}
 if env.boolean("ALIGNMENTER_BEHIND_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
@@ -161,6 +165,10 @@ EXPORT_LINK_DAYS = env.integer("ALIGNMENTER_EXPORT_LINK_DAYS", 7, at_least=1)
 # Installed name models, by name or folder; "builtin" is the one that comes with the application.
 NAME_MODELS = env.words("ALIGNMENTER_NAME_MODELS", ["builtin"])
 hash_key.given_key()  # one that can't be used stops the start
+# Where conversations may be written by a model; the first is the default. Keys: see llm_key.py.
+LLM_ENDPOINTS = env.web_addresses("ALIGNMENTER_LLM_ENDPOINTS", ["https://api.openai.com/v1"])
+LLM_TIMEOUT = env.integer("ALIGNMENTER_LLM_TIMEOUT", 120, at_least=1)
+LLM_RETRIES = env.integer("ALIGNMENTER_LLM_RETRIES", 5)
 
 IMPORT_EXPORT_USE_TRANSACTIONS = True
 

@@ -1,11 +1,26 @@
 from django.contrib import admin
-from django.urls import path
-from django.views.generic import RedirectView
+from django.contrib.auth import views as accounts
+from django.urls import include, path, reverse_lazy
 
+from alignmenter_site import login
 from datasets_app.views import download
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("", login.home, name="home"),
+    path("login/", login.SignIn.as_view(), name="login"),
+    path("logout/", accounts.LogoutView.as_view(next_page=reverse_lazy("login")), name="logout"),
+    path(
+        "password/",
+        accounts.PasswordChangeView.as_view(template_name="password_change.html"),
+        name="password_change",
+    ),
+    path(
+        "password/done/",
+        accounts.PasswordChangeDoneView.as_view(template_name="password_change_done.html"),
+        name="password_change_done",
+    ),
+    path("annotate/", include("annotations_app.urls")),
+    path("admin/login/", login.admin_login),
     path("admin/", admin.site.urls),
     path("files/<int:pk>/", download, name="download"),
 ]

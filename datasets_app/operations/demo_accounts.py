@@ -12,6 +12,7 @@ from datasets_app import audit
 from datasets_app.roles import ROLES
 
 ADMINISTRATOR = "admin"
+ANNOTATOR = "annotator"
 FILE_NAME = "demo-accounts.txt"
 _HEADER = (
     "# Demonstration accounts of Alignmenter Datasets. Delete them before others can reach the server.\n"
@@ -38,8 +39,9 @@ def create_demo_accounts(directory: Path, *, only_if_none: bool = False) -> dict
         }
         for role in ROLES:
             if password := passwords.get(user_name(role)):
-                # Also for annotators: the admin's login is the only one, and shows them an empty page.
-                user = users.objects.create_user(user_name(role), password=password, is_staff=True)
+                # Who only labels has nothing to do in the admin.
+                is_staff = role != ANNOTATOR
+                user = users.objects.create_user(user_name(role), password=password, is_staff=is_staff)
                 user.groups.add(Group.objects.get(name=role))
         if password := passwords.get(ADMINISTRATOR):
             users.objects.create_superuser(ADMINISTRATOR, password=password)

@@ -16,11 +16,14 @@ SignIn = Callable[..., Client]
 
 @pytest.fixture
 def sign_in(db: None) -> SignIn:
-    """A client signed in with a role, as "superuser", as "none" (no role) or as "outsider" (no staff)."""
+    """A client signed in with a role, as "superuser", as "none" (no role) or as "outsider" (no role, no
+    staff). Annotators are no staff either."""
 
     def signed_in(role: str) -> Client:
         user = User.objects.create(
-            username=role.replace(" ", "_"), is_staff=role != "outsider", is_superuser=role == "superuser"
+            username=role.replace(" ", "_"),
+            is_staff=role not in {"outsider", "annotator"},
+            is_superuser=role == "superuser",
         )
         if role not in {"superuser", "none", "outsider"}:
             user.groups.add(Group.objects.get(name=role))

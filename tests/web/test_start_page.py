@@ -81,9 +81,14 @@ def test_checks_are_run_from_the_start_page_by_who_may(sign_in: Any, dataset: Da
     assert JobRun.objects.get().operation == "check_dataset"
 
 
-def test_who_labels_is_told_that_the_queue_is_to_come(sign_in: Any, dataset: Dataset) -> None:
-    assert "labelling queue" in start_page(sign_in("annotator"))
-    assert "labelling queue" not in start_page(sign_in("viewer"))
+def test_who_only_labels_is_shown_the_way_to_the_queue(sign_in: Any, dataset: Dataset) -> None:
+    annotator = sign_in("annotator")
+    assert annotator.get("/")["Location"] == reverse("annotate:campaigns")
+    annotator.user.is_staff = True
+    annotator.user.save()
+    assert annotator.get("/")["Location"] == reverse("admin:index")
+    assert f'href="{reverse("annotate:campaigns")}"' in start_page(annotator)
+    assert "To your campaigns" not in start_page(sign_in("viewer"))
 
 
 PAGES = [

@@ -114,7 +114,7 @@ def test_a_retention_policy_comes_after_the_others(sign_in: Any) -> None:
 
 @pytest.mark.django_db
 def test_signing_in_fails_with_one_sentence(client: Any) -> None:
-    address = reverse("admin:login")
+    address = reverse("login")
     html = client.post(address, {"username": "x", "password": "y"}).content.decode()
     assert "Name or password is wrong." in html
     assert "Please" not in html

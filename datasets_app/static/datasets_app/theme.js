@@ -8,4 +8,5 @@
     }
     const dark = chosen === "dark" || (chosen === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
     document.documentElement.classList.toggle("dark", dark);
+    document.documentElement.classList.toggle("light", chosen === "light");
 })();

@@ -1,0 +1,38 @@
+"""What browsers may load and run on our pages (Content-Security-Policy).
+
+Our own pages need nothing but files of this server. The admin's frame comes with Alpine, which makes
+functions of attributes ('unsafe-eval') and writes style attributes, and with a style element for the
+colours ('unsafe-inline', for styles alone).
+"""
+
+from typing import Any
+
+from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
+from csp.middleware import CSPMiddleware, PolicyParts
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+STRICT: dict[str, list[str]] = {
+    "default-src": [NONE],
+    "script-src": [SELF],
+    "style-src": [SELF],
+    "img-src": [SELF],
+    "font-src": [SELF],
+    "connect-src": [SELF],
+    "form-action": [SELF],
+    "base-uri": [NONE],
+    "frame-ancestors": [NONE],
+}
+FOR_ADMIN: dict[str, Any] = {"script-src": [SELF, UNSAFE_EVAL], "style-src": [SELF, UNSAFE_INLINE]}
+
+
+class ContentSecurity(CSPMiddleware):
+    def get_policy_parts(
+        self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
+    ) -> PolicyParts:
+        parts = super().get_policy_parts(request, response, report_only)
+        match = request.resolver_match
+        # Errors are told on pages of our own, which need no more than the strict policy.
+        if match and match.app_names[:1] == ["admin"] and response.status_code < 400:
+            parts.replace = {**FOR_ADMIN, **(parts.replace or {})}
+        return parts

@@ -1,0 +1,29 @@
+"""Who isn't staff gets to the queue and to their own account, and nowhere else.
+
+Pages have their own permissions too; this is the wall that stands if one of them forgets to ask.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+OPEN_TO_ALL = {"home", "login", "logout", "password_change", "password_change_done"}
+OPEN_APPLICATION = "annotate"
+
+
+class OnlyTheQueueForAnnotators:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: Any, view: Any, arguments: Any, named: Any) -> None:
+        match = request.resolver_match
+        if match.view_name in OPEN_TO_ALL or match.app_names == [OPEN_APPLICATION]:
+            return
+        if request.user.is_authenticated and not request.user.is_staff:
+            raise PermissionDenied

@@ -1,0 +1,14 @@
+"""Why a reply can't be judged: what an annotator chooses from when flagging it."""
+
+FLAG_REASONS: dict[str, str] = {
+    "personal-data": "Personal data",
+    "broken": "Broken or cut off",
+    "no-context": "Not enough context",
+    "wrong-persona": "Not for this persona",
+    "other": "Other",
+}
+
+
+def reason_in_words(reason: str, words: str) -> str:
+    """ "Personal data: a phone number in turn 3"."""
+    return ": ".join(part for part in (FLAG_REASONS[reason], words.strip()) if part)

@@ -1,0 +1,42 @@
+"""Guidelines in Markdown, as HTML that can do nothing but be read."""
+
+from functools import lru_cache
+
+import nh3
+from markdown_it import MarkdownIt
+
+# Much more than anyone reads beside a queue; what goes beyond is left out and said to be.
+LONGEST = 100_000
+_TAGS = {
+    "p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li",
+    "h3", "h4", "h5", "h6", "a", "table", "thead", "tbody", "tr", "th", "td",
+}  # fmt: skip
+# The page has headings of the first two levels; those of the guidelines stand below them.
+_LEVELS_DOWN = 2
+
+
+@lru_cache(maxsize=32)
+def rendered(markdown: str) -> str:
+    """Safe HTML: HTML in the text is shown as text, images are left out, links lead to http, https and
+    mailto only and tell nothing of where they were followed from."""
+    cut = len(markdown) > LONGEST
+    tokens = _parser().parse(markdown[:LONGEST])
+    for token in tokens:
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{min(6, int(token.tag[1]) + _LEVELS_DOWN)}"
+    html = _parser().renderer.render(tokens, _parser().options, {})
+    clean = nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes={"a": {"href"}, "ol": {"start"}},
+        url_schemes={"http", "https", "mailto"},
+        url_relative="deny",
+        link_rel="noopener noreferrer nofollow",
+        set_tag_attribute_values={"a": {"target": "_blank"}},
+    )
+    return clean + ("<p>… The guidelines go on, but are too long to be shown here.</p>" if cut else "")
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])

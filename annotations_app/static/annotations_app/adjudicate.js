@@ -1,0 +1,79 @@
+// Settling disputes by keyboard. Each key presses a button or link that is there for the mouse as well.
+(() => {
+    "use strict";
+
+    const inField = (target) => target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
+
+    document.addEventListener("DOMContentLoaded", () => {
+        const place = document.querySelector("[data-dispute]");
+        if (!place) return;
+        const form = document.getElementById("settle-form");
+        const reason = document.getElementById("reason");
+        const hint = document.getElementById("settle-hint");
+        const keys = document.getElementById("keys");
+        const button = (key) => form.querySelector(`[data-key="${CSS.escape(key)}"]`);
+        const names = { 0: "off-brand", 1: "on-brand" };
+        const majority = place.dataset.majority;
+        let pending = (form.querySelector(".lead-chosen") || {}).value || "";
+        let sent = false;
+
+        const back = button("Backspace");
+        back.hidden = history.length < 2;
+        back.addEventListener("click", () => history.back());
+        const help = button("?");
+        help.hidden = false;
+        help.addEventListener("click", () => keys.showModal());
+
+        const lacksReason = (label) => majority !== "" && label !== majority && reason.value.trim() === "";
+
+        // Against the majority a reason is wanted first; the label is kept in mind meanwhile.
+        form.addEventListener("submit", (event) => {
+            const label = event.submitter ? event.submitter.value : pending;
+            if (sent) {
+                event.preventDefault();
+            } else if (lacksReason(label)) {
+                event.preventDefault();
+                pending = label;
+                for (const each of form.querySelectorAll("[name=label]")) each.classList.toggle("lead-chosen", each.value === label);
+                hint.textContent = `Most say ${names[majority]}. Say why it is ${names[label]}; Ctrl and Enter settle it.`;
+                reason.focus();
+            } else {
+                sent = true;
+            }
+        });
+        // Back from the next page: what was sent then may be sent anew.
+        window.addEventListener("pageshow", () => { sent = false; });
+
+        reason.addEventListener("keydown", (event) => {
+            if (event.key === "Escape") {
+                reason.blur();
+                event.preventDefault();
+            } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+                event.preventDefault();
+                if (pending) button(pending).click();
+                else hint.textContent = "Leave the field with Esc, then press 1 or 0.";
+            }
+        });
+
+        document.addEventListener("keydown", (event) => {
+            if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || keys.open || inField(event.target)) return;
+            if (event.key === "r") {
+                event.preventDefault();
+                reason.focus();
+                return;
+            }
+            const pressed = "10s?".includes(event.key) || event.key === "Backspace" ? button(event.key) : null;
+            if (!pressed || pressed.hidden) return;
+            event.preventDefault();
+            pressed.click();
+        });
+
+        // The reply in question is in sight within the conversation; the page itself stays where it is.
+        const judged = document.getElementById("judged");
+        const box = judged.closest(".lead-conversation");
+        if (box.scrollHeight > box.clientHeight) {
+            box.scrollTop = judged.offsetTop - box.offsetTop - Math.max(16, (box.clientHeight - judged.offsetHeight) / 2);
+        }
+        if (document.getElementById("reason-error")) reason.focus();
+    });
+})();

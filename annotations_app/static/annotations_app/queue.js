@@ -1,0 +1,697 @@
+// The queue: keys, what is shown next, and an outbox that loses no decision.
+//
+// The server renders everything; this script shows, hides and sends. What is pressed goes into the outbox
+// (localStorage), from there to the server in order, each with a key of its own, until it is acknowledged.
+(() => {
+    "use strict";
+
+    const $ = (id) => document.getElementById(id);
+    const desk = document.querySelector("[data-queue]");
+    const frame = desk || document.querySelector("[data-base]");
+    const { user, base, login, csrfCookie } = frame.dataset;
+    const campaign = desk ? desk.dataset.campaign : "";
+
+    const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
+    const cookie = (name) => (document.cookie.match(`(?:^|; )${name}=([^;]*)`) || [])[1] || "";
+    const uuid = () => {
+        if (crypto.randomUUID) return crypto.randomUUID();
+        // Without https there is no randomUUID; the same random bits are there.
+        const bytes = crypto.getRandomValues(new Uint8Array(16));
+        bytes[6] = (bytes[6] & 15) | 64;
+        bytes[8] = (bytes[8] & 63) | 128;
+        const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+        return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+    };
+
+    // --- what this browser keeps --------------------------------------------------------------------
+
+    // Where storage is full or switched off, the page itself keeps what waits, and warns before it is left.
+    const memory = new Map();
+    const kept = {
+        keys() {
+            try {
+                return [...memory.keys(), ...Object.keys(localStorage)];
+            } catch {
+                return [...memory.keys()];
+            }
+        },
+        get(key) {
+            try {
+                return memory.get(key) ?? localStorage.getItem(key);
+            } catch {
+                return null;
+            }
+        },
+        set(key, value) {
+            try {
+                localStorage.setItem(key, value);
+            } catch {
+                memory.set(key, value);
+            }
+        },
+        remove(key) {
+            memory.delete(key);
+            try {
+                localStorage.removeItem(key);
+            } catch {
+                // It was in memory.
+            }
+        },
+    };
+
+    // One entry of its own for each decision, so that two tabs never overwrite each other's.
+    const outbox = {
+        prefix: `alignmenter.outbox.${user}.`,
+        last: 0,
+        all() {
+            const names = kept.keys().filter((name) => name.startsWith(this.prefix)).sort();
+            return names.map((name) => ({ name, ...JSON.parse(kept.get(name)) }));
+        },
+        here() {
+            return this.all().filter((entry) => entry.campaign === campaign);
+        },
+        add(entry) {
+            this.last = Math.max(Date.now(), this.last + 1);
+            kept.set(`${this.prefix}${String(this.last).padStart(15, "0")}.${entry.key}`, JSON.stringify(entry));
+        },
+        remove(entry) {
+            kept.remove(entry.name);
+        },
+        clear() {
+            for (const entry of this.all()) this.remove(entry);
+        },
+    };
+
+    // --- what is said about sending -----------------------------------------------------------------
+
+    let trouble = "";  // "", "network", "server" or "session"
+
+    const tellSaving = () => {
+        const save = $("save");
+        const count = outbox.all().length;
+        const waiting = `${plural(count, "decision waits", "decisions wait")}, ${count === 1 ? "it is" : "they are"} kept`;
+        const offline = trouble === "network" ? "Offline" : "No answer from the server";
+        const text = trouble === "session" ? (count ? waiting : "Logged out")
+            : trouble ? (count ? `${offline}: ${waiting}` : offline)
+            : count ? (desk ? "Saving …" : waiting) : (desk ? "Saved" : "");
+        if (save.textContent !== text) save.textContent = text;
+        save.dataset.kind = trouble ? "waiting" : count ? "saving" : desk ? "saved" : "";
+    };
+
+    const announce = (text) => {
+        const place = $("announce");
+        if (!place) return;
+        // The same words again are news too: a screen reader hears only what changes.
+        place.textContent = place.textContent === text ? `${text}\u00a0` : text;
+    };
+
+    const tellTrouble = (text, link) => {
+        const place = $("trouble");
+        if (!place) return;
+        place.replaceChildren(text);
+        if (link) {
+            const anchor = document.createElement("a");
+            [anchor.href, anchor.textContent] = link;
+            place.append(" ", anchor);
+        }
+        place.hidden = !text;
+    };
+
+    const tellLoggedOut = () => {
+        if (trouble === "session") return;
+        trouble = "session";
+        tellTrouble("You are not logged in any more. What you decided is kept in this browser and sent once you are.", [`${login}?next=${encodeURIComponent(location.pathname)}`, "Log in"]);
+    };
+
+    // --- sending ------------------------------------------------------------------------------------
+
+    const PATIENCE = 20_000, FIRST_WAIT = 1_000, LONGEST_WAIT = 30_000;  // milliseconds
+    let sending = false;
+    let wait = FIRST_WAIT;
+    let again = 0;
+
+    const ask = (address, options = {}) => fetch(address, {
+        credentials: "same-origin",
+        redirect: "error",
+        signal: AbortSignal.timeout(PATIENCE),
+        ...options,
+        headers: { "X-Queue": user, ...options.headers },
+    });
+
+    const send = (entry) => {
+        const body = new URLSearchParams();
+        for (const name of ["key", "assignment", "decision", "reason", "words", "notes", "confidence", "seconds"]) {
+            if (entry[name] !== undefined) body.set(name, entry[name]);
+        }
+        if (desk && entry.campaign === campaign) body.set("have", have()), body.set("persona", digest());
+        return ask(`${base}${encodeURIComponent(entry.campaign)}/decide/`, {
+            method: "POST",
+            body,
+            keepalive: true,
+            headers: { "X-CSRFToken": cookie(csrfCookie) },
+        });
+    };
+
+    const later = (why) => {
+        trouble = why;
+        clearTimeout(again);
+        again = setTimeout(pump, wait * (0.75 + Math.random() / 2));
+        wait = Math.min(2 * wait, LONGEST_WAIT);
+    };
+
+    // Everything in the outbox, one after the other; stops at what can't be sent now.
+    const pump = async () => {
+        if (sending) return;
+        sending = true;
+        clearTimeout(again);
+        try {
+            for (let entry = outbox.all()[0]; entry; entry = outbox.all()[0]) {
+                tellSaving();
+                if (!(await settle(entry))) break;
+            }
+        } finally {
+            sending = false;
+            tellSaving();
+        }
+    };
+
+    const settle = async (entry) => {
+        let response, text;
+        try {
+            response = await send(entry);
+            text = await response.text();
+        } catch {
+            return later("network");
+        }
+        const refusal = [400, 404, 409].includes(response.status) || response.headers.get("X-Queue") === "refused";
+        if (response.ok || refusal) {
+            wait = FIRST_WAIT;
+            if (trouble) tellTrouble("");
+            trouble = "";
+            outbox.remove(entry);
+            if (desk && entry.campaign === campaign) response.ok ? apply(text) : refusedBy(entry, response, text);
+            return true;
+        }
+        // Logged out, or another account is logged in, or the form's token is of an earlier session.
+        if (response.status === 401 || response.status === 403) return tellLoggedOut();
+        return later("server");
+    };
+
+    window.addEventListener("online", pump);
+    window.addEventListener("beforeunload", (event) => {
+        if (outbox.all().length) event.preventDefault();
+    });
+    document.addEventListener("visibilitychange", () => {
+        if (document.visibilityState === "visible" && outbox.all().length) pump();
+    });
+
+    // --- logging out takes what is kept with it ------------------------------------------------------
+
+    document.querySelector("[data-logout]").addEventListener("submit", async (event) => {
+        const form = event.target;
+        if (form.dataset.sure) return;
+        event.preventDefault();
+        await pump();
+        const count = outbox.all().length;
+        if (!count) return leave(form);
+        $("leave-text").textContent = `${plural(count, "decision has", "decisions have")} not reached the server. If you log out now, ${count === 1 ? "it is" : "they are"} lost.`;
+        $("leave").showModal();
+        $("leave").querySelector("[data-leave]").onclick = () => leave(form);
+    });
+
+    for (const button of document.querySelectorAll("dialog [data-close]")) {
+        button.addEventListener("click", () => button.closest("dialog").close());
+    }
+
+    const leave = (form) => {
+        outbox.clear();
+        form.dataset.sure = "1";
+        form.requestSubmit();
+    };
+
+    // --- theme: the admin's own choice, changed from here too ----------------------------------------
+
+    const THEMES = { auto: "as the system", light: "light", dark: "dark" };
+    const themeSwitch = document.querySelector("[data-theme-switch]");
+    const theme = () => {
+        try {
+            return JSON.parse(kept.get("_x_adminTheme")) || "auto";
+        } catch {
+            return "auto";
+        }
+    };
+    const useTheme = () => {
+        const is = theme();
+        themeSwitch.textContent = `Theme: ${THEMES[is]}`;
+        document.documentElement.classList.toggle("dark", is === "dark");
+        document.documentElement.classList.toggle("light", is === "light");
+    };
+    themeSwitch.addEventListener("click", () => {
+        const names = Object.keys(THEMES);
+        kept.set("_x_adminTheme", JSON.stringify(names[(names.indexOf(theme()) + 1) % names.length]));
+        useTheme();
+    });
+    useTheme();
+
+    tellSaving();
+    if (!desk) {
+        pump();
+        return;
+    }
+
+    // --- what is shown ------------------------------------------------------------------------------
+
+    const stack = $("stack"), bar = $("decide"), scroll = $("scroll"), notes = $("notes");
+    const WORDS = { on: "On-brand", off: "Off-brand", skip: "Skipped", flag: "Flagged" };
+    const SURE = [["", "How sure?"], ["1", "Sure"], ["0.75", "Fairly sure"], ["0.5", "Unsure"]];
+    const GUARD = 180;  // milliseconds: nobody has read a reply so soon, it is a key pressed twice
+
+    const settled = new Set();  // decided here, whether or not the server knows yet
+    let order = [];             // what the server has given, as it said last
+    let current = "";
+    let wanted = "";            // brought back from the last decisions; on its way
+    let revisited = "";         // a decision that is being changed
+    let shownAt = 0;
+    let confidence = 0;
+    let lastDecided = "";
+
+    const article = (id) => $(`a${id}`);
+    const have = () => Array.from(stack.children, (item) => item.dataset.assignment).join(",");
+    const digest = () => $("persona").dataset.digest;
+    const row = (id) => $("recent").querySelector(`li[data-assignment="${id}"]`);
+    const line = () => order.filter((id) => !settled.has(id) && article(id));
+
+    // Time on task: only while the page can be seen.
+    const clock = {
+        spent: 0,
+        since: 0,
+        tick() {
+            const now = performance.now();
+            if (this.since) this.spent += now - this.since;
+            this.since = document.visibilityState === "visible" ? now : 0;
+        },
+        start() {
+            this.since = this.spent = 0;
+            this.tick();
+        },
+        seconds() {
+            this.tick();
+            return (this.spent / 1000).toFixed(2);
+        },
+    };
+    document.addEventListener("visibilitychange", () => clock.tick());
+
+    // The reply stands where the eyes are: its beginning in the upper half, its end in sight if it fits.
+    const place = (item) => {
+        const reply = item.querySelector("[data-reply]");
+        const inner = getComputedStyle(scroll).overflowY === "auto";
+        const box = reply.getBoundingClientRect();
+        const top = inner ? scroll.getBoundingClientRect().top : document.querySelector(".q-top").offsetHeight;
+        const bottom = inner ? scroll.getBoundingClientRect().bottom : innerHeight - bar.offsetHeight;
+        const room = bottom - top;
+        const from = Math.max(14, Math.min(0.42 * room, room - box.height - 20));
+        (inner ? scroll : window).scrollBy({ top: box.top - top - from, behavior: "instant" });
+    };
+
+    const show = (id, { focus = true } = {}) => {
+        const before = current;
+        current = id;
+        for (const item of stack.children) item.hidden = item.dataset.assignment !== id;
+        for (const item of $("recent").children) item.toggleAttribute("data-current", item.dataset.assignment === revisited);
+        bar.toggleAttribute("data-idle", !id);
+        $("state").hidden = Boolean(id) || waits();
+        $("waiting").hidden = Boolean(id) || !waits();
+        if (!id || id === before) return;
+        bar.elements.assignment.value = id;
+        const said = row(id);
+        const again = revisited === id && said;
+        tellDecided(article(id), again);
+        notes.value = again ? said.dataset.notes || "" : "";
+        setConfidence(again ? SURE.findIndex(([value]) => Number(value) === Number(said.dataset.confidence) && value !== "") : 0);
+        openNote(false);
+        place(article(id));
+        if (focus) article(id).querySelector("[data-reply]").focus({ preventScroll: true });
+        shownAt = performance.now();
+        clock.start();
+    };
+
+    // Something is on its way, so it is too early to say that there is nothing.
+    const waits = () => Boolean(wanted) || outbox.here().length > 0 || order.some((id) => !settled.has(id) && !article(id));
+
+    const showNext = (options) => {
+        if (wanted) return show(article(wanted) ? wanted : "", options);
+        if (revisited && article(revisited)) return show(revisited, options);
+        const next = line();
+        show(next.includes(current) ? current : next[0] || "", options);
+    };
+
+    const tellDecided = (item, said) => {
+        const place = item.querySelector("[data-decided]");
+        place.hidden = !said;
+        for (const button of bar.querySelectorAll("[data-pressed]")) button.removeAttribute("data-pressed");
+        if (!said) return;
+        const words = document.createElement("b");
+        words.textContent = WORDS[said.dataset.decision] || "Not counted";
+        place.replaceChildren("You decided: ", words, ". A new key changes it; Escape leaves it as it is.");
+        bar.querySelector(`[data-do="${said.dataset.decision}"]`)?.setAttribute("data-pressed", "");
+    };
+
+    const setConfidence = (step) => {
+        confidence = Math.max(0, step);
+        $("confidence").textContent = SURE[confidence][1];
+        bar.querySelector("[data-do=confidence]").toggleAttribute("data-set", confidence > 0);
+    };
+
+    const openNote = (open) => {
+        $("note-panel").toggleAttribute("data-open", open);
+        const button = bar.querySelector("[data-do=note]");
+        button.setAttribute("aria-expanded", String(open));
+        button.toggleAttribute("data-set", notes.value.trim() !== "");
+    };
+
+    // --- the last decisions: as the server lists them, and on top what it doesn't know yet ------------
+
+    const list = (entry) => {
+        const old = row(entry.assignment);
+        if (entry.decision === "undo") {
+            if (old) old.remove();
+            return;
+        }
+        const item = old || $("recent-row").content.firstElementChild.cloneNode(true);
+        const said = item.querySelector(".q-said");
+        item.dataset.assignment = entry.assignment;
+        item.dataset.decision = entry.decision;
+        item.dataset.notes = entry.notes || "";
+        item.dataset.confidence = entry.confidence || "";
+        said.className = `q-said q-said-${entry.decision}`;
+        said.textContent = WORDS[entry.decision];
+        if (old) return;
+        item.querySelector("a").href = `${base}${encodeURIComponent(campaign)}/replies/${entry.assignment}/`;
+        item.querySelector("time").dateTime = new Date(entry.at).toISOString();
+        item.querySelector(".q-snippet").textContent = entry.snippet;
+        $("recent").prepend(item);
+        while ($("recent").children.length > 10) $("recent").lastElementChild.remove();
+    };
+
+    const localTimes = () => {
+        for (const time of $("recent").querySelectorAll("time[datetime]")) {
+            const at = new Date(time.dateTime);
+            time.textContent = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+            time.title = at.toLocaleString();
+        }
+    };
+
+    // --- news from the server -------------------------------------------------------------------------
+
+    const takeOver = () => {
+        order = $("state").dataset.order.split(",").filter(Boolean);
+        // An undo that is on its way puts its reply first, whatever the server said before it came.
+        for (const entry of outbox.here()) {
+            if (entry.decision === "undo") {
+                settled.delete(entry.assignment);
+                order = [entry.assignment, ...order.filter((id) => id !== entry.assignment)];
+            } else settled.add(entry.assignment);
+            list({ ...entry, snippet: entry.snippet || "" });
+        }
+        localTimes();
+    };
+
+    const apply = (text) => {
+        const focused = document.activeElement?.closest?.("#recent li")?.dataset.assignment;
+        htmx.swap(document.body, text, { swapStyle: "none", swapDelay: 0, settleDelay: 0 });
+        const hadCurrent = current;
+        takeOver();
+        if (focused) row(focused)?.querySelector("a").focus();
+        if (wanted && article(wanted)) arrive();
+        const told = $("state").querySelector("[data-told]");
+        showNext({ focus: !document.activeElement || document.activeElement === document.body });
+        if (hadCurrent && hadCurrent !== current && !settled.has(hadCurrent)) {
+            announce("The reply you looked at is not yours any more.");
+            tellTrouble("The reply you looked at is not yours any more: it went to someone else, or was decided elsewhere.");
+        }
+        if (told) {
+            tellTrouble(told.textContent);
+            announce(told.textContent);
+        }
+        tidy();
+    };
+
+    const arrive = () => {
+        const id = wanted;
+        wanted = "";
+        settled.delete(id);
+        if (revisited !== id && !order.includes(id)) order = [id, ...order];
+        current = "";
+        showNext();
+        if (revisited !== id) show(id);
+    };
+
+    const tidy = () => {
+        const needed = new Set([...order, current, wanted, revisited, ...Array.from($("recent").children, (item) => item.dataset.assignment)]);
+        for (const item of Array.from(stack.children)) {
+            if (!needed.has(item.dataset.assignment)) item.remove();
+        }
+    };
+
+    const refusedBy = (entry, response, text) => {
+        const plain = response.headers.get("X-Queue") === "refused" && text;
+        const sentence = plain || "The server did not take your last decision: the reply is not yours any more.";
+        settled.delete(entry.assignment);
+        if (wanted === entry.assignment) wanted = "";
+        if (entry.decision !== "undo") row(entry.assignment)?.remove();
+        tellTrouble(sentence);
+        announce(sentence);
+        refresh();
+    };
+
+    let pressed = 0;  // how many decisions there were; an answer from before one is old
+
+    const refresh = async () => {
+        if (outbox.here().length) return pump();
+        const then = pressed;
+        try {
+            const query = new URLSearchParams({ have: have(), persona: digest() });
+            const response = await ask(`${base}${encodeURIComponent(campaign)}/next/?${query}`);
+            if (response.status === 401 || response.status === 403) tellLoggedOut();
+            else if (response.ok) {
+                const text = await response.text();
+                if (trouble) tellTrouble("");
+                trouble = "";
+                if (then === pressed) apply(text);
+            }
+        } catch {
+            // The next look will tell.
+        }
+        tellSaving();
+    };
+
+    // Whoever reads keeps their replies; whoever has gone gives them back.
+    const BEAT = Math.max(5, Math.min(60, Number(desk.dataset.leaseSeconds) / 3)) * 1000, LOOK = 10_000;
+    let active = true, beatAt = performance.now();
+    for (const sign of ["keydown", "pointerdown", "pointermove", "wheel", "touchmove"]) {
+        window.addEventListener(sign, () => { active = true; }, { passive: true });
+    }
+    setInterval(() => {
+        const seen = document.visibilityState === "visible" && trouble !== "session";
+        if (!seen || performance.now() - beatAt < (current ? BEAT : LOOK)) return;
+        beatAt = performance.now();
+        if (active || !current) refresh();
+        active = false;
+    }, 1000);
+
+    // --- deciding -------------------------------------------------------------------------------------
+
+    const press = (decision, more = {}) => {
+        if (!current || performance.now() - shownAt < GUARD) return;
+        const entry = {
+            key: uuid(),
+            campaign,
+            assignment: current,
+            decision,
+            at: Date.now(),
+            seconds: clock.seconds(),
+            snippet: article(current).dataset.snippet,
+            ...(decision === "flag" ? more : { notes: notes.value.trim() || undefined }),
+            ...(confidence && ["on", "off"].includes(decision) ? { confidence: SURE[confidence][0] } : {}),
+        };
+        keep(entry);
+        settled.add(current);
+        lastDecided = current;
+        const changed = revisited === current;
+        revisited = "";
+        showNext();
+        const next = changed ? "Changed; back to where you were." : current ? "Next reply." : "";
+        announce(`${WORDS[decision]}. ${next}`.trim());
+    };
+
+    // The text that is shown in the list stays on the page: in the outbox are decisions and notes only.
+    const keep = ({ snippet, ...entry }) => {
+        pressed += 1;
+        if (trouble !== "session") tellTrouble("");
+        list({ ...entry, snippet });
+        localTimes();
+        outbox.add(entry);
+        tellSaving();
+        pump();
+    };
+
+    const undo = () => {
+        if (wanted || performance.now() - shownAt < GUARD) return;
+        const of = row(lastDecided) || $("recent").querySelector("li:not([data-decision=''])");
+        if (!of) return announce("There is nothing to take back.");
+        const id = of.dataset.assignment;
+        lastDecided = "";
+        revisited = "";
+        wanted = id;
+        keep({ key: uuid(), campaign, assignment: id, decision: "undo", at: Date.now() });
+        if (article(id)) arrive();
+        else showNext();
+        announce("Taken back. Decide again.");
+    };
+
+    const goBackTo = async (id) => {
+        if (wanted) return;
+        revisited = wanted = id;
+        if (!article(id)) {
+            showNext();
+            try {
+                const response = await ask(`${base}${encodeURIComponent(campaign)}/replies/${id}/`);
+                if (response.status === 401) tellLoggedOut();
+                if (!response.ok) throw new Error("refused");
+                htmx.swap(stack, await response.text(), { swapStyle: "beforeend", swapDelay: 0, settleDelay: 0 });
+            } catch {
+                revisited = wanted = "";
+                showNext();
+                tellTrouble("This reply can't be shown now; try it again in a moment.");
+                return;
+            }
+        }
+        wanted = "";
+        current = "";
+        show(id);
+        announce(`You decided: ${row(id)?.querySelector(".q-said").textContent}. A new key changes it; Escape goes back.`);
+    };
+
+    const leaveRevisited = () => {
+        if (!revisited) return;
+        tellDecided(article(revisited), null);
+        revisited = "";
+        showNext();
+        announce("Left as it was.");
+    };
+
+    const toReply = () => article(current)?.querySelector("[data-reply]").focus({ preventScroll: true });
+
+    // --- windows ----------------------------------------------------------------------------------------
+
+    const flag = $("flag"), help = $("help");
+
+    const askWhy = () => {
+        if (!current) return;
+        $("flag-words").value = "";
+        $("flag-error").textContent = "";
+        flag.showModal();
+        flag.querySelector("[value]").focus();
+    };
+
+    const flagFor = (reason) => {
+        const words = $("flag-words").value.trim();
+        if (reason === "other" && !words) {
+            $("flag-error").textContent = "Say in a few words why, then press Enter.";
+            $("flag-words").focus();
+            return;
+        }
+        flag.close();
+        press("flag", { reason, words });
+    };
+
+    flag.addEventListener("keydown", (event) => {
+        const inWords = event.target === $("flag-words");
+        if (inWords && event.key === "Enter") {
+            event.preventDefault();
+            flagFor("other");
+        } else if (!inWords && !event.repeat && /^[1-9]$/.test(event.key)) {
+            const reason = flag.querySelectorAll(".q-reason")[event.key - 1];
+            if (!reason) return;
+            event.preventDefault();
+            flagFor(reason.value);
+        }
+    });
+    for (const reason of flag.querySelectorAll(".q-reason")) reason.addEventListener("click", () => flagFor(reason.value));
+    for (const dialog of document.querySelectorAll("dialog")) dialog.addEventListener("close", toReply);
+
+    // --- keys and buttons ---------------------------------------------------------------------------------
+
+    const DO = {
+        on: () => press("on"),
+        off: () => press("off"),
+        skip: () => press("skip"),
+        undo,
+        flag: askWhy,
+        help: () => help.showModal(),
+        confidence: () => {
+            if (!current) return;
+            setConfidence((confidence + 1) % SURE.length);
+            announce(confidence ? `Confidence: ${SURE[confidence][1]}` : "Confidence not given");
+        },
+        note: () => {
+            if (!current) return;
+            const open = !$("note-panel").hasAttribute("data-open");
+            openNote(open);
+            open ? notes.focus() : toReply();
+        },
+    };
+    const KEYS = { 1: "on", 0: "off", s: "skip", f: "flag", n: "note", c: "confidence", Backspace: "undo", "?": "help" };
+    const useKeys = $("use-keys");
+    useKeys.checked = kept.get("alignmenter.keys") !== "off";
+    useKeys.addEventListener("change", () => kept.set("alignmenter.keys", useKeys.checked ? "on" : "off"));
+
+    document.addEventListener("keydown", (event) => {
+        if (event.defaultPrevented || event.repeat || event.isComposing || event.ctrlKey || event.altKey || event.metaKey) return;
+        if (document.querySelector("dialog[open]") || event.target.closest("input, textarea, select, [contenteditable]")) return;
+        if (event.key === "Escape") return leaveRevisited();
+        const action = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+        if (!action || !useKeys.checked) return;
+        event.preventDefault();
+        DO[action]();
+    });
+
+    notes.addEventListener("keydown", (event) => {
+        if (event.isComposing || (event.key !== "Escape" && (event.key !== "Enter" || event.shiftKey))) return;
+        event.preventDefault();
+        event.stopPropagation();
+        openNote(false);
+        toReply();
+        announce(notes.value.trim() ? "Note kept; it goes with your decision." : "No note.");
+    });
+
+    document.addEventListener("click", (event) => {
+        const button = event.target.closest("[data-do]");
+        if (button) {
+            event.preventDefault();
+            return DO[button.dataset.do]();
+        }
+        const link = event.target.closest("#recent a");
+        if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        goBackTo(link.closest("li").dataset.assignment);
+    });
+    bar.addEventListener("submit", (event) => event.preventDefault());
+
+    // htmx fetches further turns; an answer from a login page or an error is no turn.
+    document.body.addEventListener("htmx:responseError", (event) => {
+        if (event.detail.xhr.status === 401) tellLoggedOut();
+        else tellTrouble("This part can't be shown now; try it again in a moment.");
+    });
+    document.body.addEventListener("htmx:sendError", () => tellTrouble("This part can't be fetched without the network."));
+
+    // --- the beginning --------------------------------------------------------------------------------------
+
+    if (matchMedia("(max-width: 819px)").matches) {
+        for (const panel of document.querySelectorAll("[data-panel]")) panel.open = false;
+    }
+    takeOver();
+    revisited = desk.dataset.revisit || "";
+    showNext();
+    pump();
+})();

@@ -1,0 +1,47 @@
+"""What an annotator has pressed comes in: from the script, which keeps it until it is acknowledged, or as
+a plain form."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST
+
+from annotations_app.models import Assignment, CampaignMember
+from annotations_app.operations import decide as operation
+from annotations_app.views.access import for_members, is_script, refused
+from annotations_app.views.decision_form import DecisionForm
+from annotations_app.views.queue import update
+from datasets_app.operations.refused import Refused
+
+LATE = "That reply had gone to others meanwhile. Your decision is kept, but it is not counted."
+
+
+@require_POST
+@for_members
+def decide(request: Any, member: CampaignMember) -> HttpResponse:
+    form = DecisionForm(request.POST)
+    if not form.is_valid():
+        return _refusal(request, member, form.sentence())
+    pk = form.cleaned_data["assignment"]
+    get_object_or_404(
+        Assignment.objects.only("pk"), pk=pk, campaign=member.campaign_id, annotator=request.user
+    )
+    try:
+        outcome = operation.decide(pk, request.user, **form.for_operation())
+    except Refused as refusal:
+        return _refusal(request, member, refusal.message)
+    told = LATE if outcome.what == "late" else ""
+    if is_script(request):
+        return update(request, member, told)
+    if told:
+        messages.warning(request, told)
+    return redirect("annotate:queue", member.campaign.name)
+
+
+def _refusal(request: Any, member: CampaignMember, sentence: str) -> HttpResponse:
+    if is_script(request):
+        return refused(sentence)
+    messages.error(request, sentence)
+    return redirect("annotate:queue", member.campaign.name)

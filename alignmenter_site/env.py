@@ -1,6 +1,7 @@
 """Typed reading of environment variables: a wrong value stops the start, with a sentence."""
 
 import os
+from urllib.parse import urlsplit
 
 
 class ImproperEnvironment(SystemExit):
@@ -38,3 +39,20 @@ def boolean(name: str, default: bool) -> bool:
 def words(name: str, default: list[str]) -> list[str]:
     raw = text(name)
     return [word.strip() for word in raw.split(",") if word.strip()] if raw else default
+
+
+def web_addresses(name: str, default: list[str]) -> list[str]:
+    """Base URLs: http or https, with a host, and without a user, a password, a query or a fragment."""
+    given = words(name, default)
+    for number, address in enumerate(given, 1):
+        try:
+            parts = urlsplit(address)
+            sound = parts.scheme in {"http", "https"} and parts.hostname and (parts.port or 1) > 0
+        except ValueError:
+            sound = False
+        # The address itself is not repeated: what is wrong with it may be the password in it.
+        if not sound or "@" in parts.netloc or parts.query or parts.fragment:
+            raise ImproperEnvironment(
+                f"{name}: address {number} must be like https://host/v1, without user, password or query"
+            )
+    return given

@@ -165,7 +165,7 @@ EXPORT_LINK_DAYS = env.integer("ALIGNMENTER_EXPORT_LINK_DAYS", 7, at_least=1)
 # Installed name models, by name or folder; "builtin" is the one that comes with the application.
 NAME_MODELS = env.words("ALIGNMENTER_NAME_MODELS", ["builtin"])
 hash_key.given_key()  # one that can't be used stops the start
-# Where conversations may be written by a model; the first is the default. Keys: see llm_key.py.
+# Where conversations may be written by a model; the first is the default.
 LLM_ENDPOINTS = env.web_addresses("ALIGNMENTER_LLM_ENDPOINTS", ["https://api.openai.com/v1"])
 LLM_TIMEOUT = env.integer("ALIGNMENTER_LLM_TIMEOUT", 120, at_least=1)
 LLM_RETRIES = env.integer("ALIGNMENTER_LLM_RETRIES", 5)

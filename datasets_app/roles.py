@@ -2,6 +2,9 @@
 
 Permissions are made by Django when all migrations have run, for one app after the other, so the groups
 are filled then: once for each app.
+
+``generate_anywhere`` is in none: who has it can make the server send requests to any address that the server
+reaches. Superusers have it; others are given it one by one.
 """
 
 from typing import Any

@@ -66,14 +66,18 @@ def dawid_skene(
     tolerance: float = TOLERANCE,
 ) -> Consensus:
     """Labels as three arrays, sorted by item, every item with a label → what the model makes of them."""
+    if not len(item):
+        return Consensus(
+            np.zeros((0, categories)), np.zeros(categories), np.zeros((0, categories, categories)), [], True
+        )
     said = annotator * categories + label
-    number = int(annotator.max(initial=-1)) + 1
-    begins = np.flatnonzero(np.concatenate([np.ones(1, bool), item[1:] != item[:-1]]))[: len(item)]
+    number = int(annotator.max()) + 1
+    begins = np.flatnonzero(np.concatenate([np.ones(1, bool), item[1:] != item[:-1]]))
     counts = np.bincount(item * categories + label, minlength=len(begins) * categories)
     shares = counts.reshape(-1, categories).astype(np.float64)
     posterior = shares / shares.sum(axis=1, keepdims=True)
     likelihoods: list[float] = []
-    converged = not len(item)
+    converged = False
     while not converged and len(likelihoods) < iterations:
         priors, confusion = _maximised(posterior, item, said, number, categories)
         posterior, likelihood = _expected(priors, confusion, said, begins)

@@ -1,6 +1,6 @@
 """How far the labels of a dataset or a campaign can be trusted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,8 @@ from annotations_app.domain.agreement_report import AgreementReport
 from annotations_app.domain.label_files import LabelCollector, labels_of_file
 from annotations_app.models import Campaign
 from annotations_app.storage.label_counts import Scope, personas_of, read_labels
-from datasets_app.domain.lines import DEFAULT_LIMITS, Limits
-from datasets_app.domain.records import LineError
+from datasets_app.domain.lines import DEFAULT_LIMITS, Limits, UnreadableFile
+from datasets_app.domain.records import LabelRecord, LineError
 from datasets_app.models import Dataset
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
@@ -55,6 +55,7 @@ def measure_agreement(
 def measure_files(
     paths: Sequence[Path],
     *,
+    names: Sequence[str] = (),
     persona_id: str | None = None,
     by: Iterable[str] = (),
     resamples: int = RESAMPLES,
@@ -64,20 +65,30 @@ def measure_files(
 ) -> AgreementReport:
     """Measure the labels of annotation files, taken together; no database is needed.
 
-    Raises Refused if a line is wrong, with the problems as an import tells them, and UnreadableFile.
+    ``names`` is what the files are called in messages. Raises Refused if a line is wrong, with the problems
+    as an import tells them, or a file can't be read.
     """
     by = tuple(dict.fromkeys(by))
     _check(by, resamples)
     labels, problems = LabelCollector(by), Problems()
-    for path in paths:
+    for path, name in zip(paths, names or map(str, paths), strict=True):
         size = path.stat().st_size if path.exists() else None
-        for record in labels_of_file(path, limits, partial(_tell, report_progress, size)):
+        for record in _labels(path, name, limits, partial(_tell, report_progress, size)):
             if isinstance(record, LineError):
-                problems.add(path, record)
+                problems.add(name, record)
             elif persona_id is None or record.persona_id == persona_id:
                 labels.add(record)
     problems.refuse()
     return agreement(labels.table(), by=by, resamples=resamples, seed=seed)
+
+
+def _labels(
+    path: Path, name: str, limits: Limits, on_bytes: Callable[[int], None]
+) -> Iterator[LabelRecord | LineError]:
+    try:
+        yield from labels_of_file(path, limits, on_bytes)
+    except UnreadableFile as error:
+        raise Refused(f"{name} {error}.") from None
 
 
 def _tell(report_progress: ProgressCallback, size: int | None, done: int) -> None:
@@ -91,10 +102,10 @@ class Problems:
         self.first: list[dict[str, Any]] = []
         self.total = 0
 
-    def add(self, path: Path, error: LineError) -> None:
+    def add(self, name: str, error: LineError) -> None:
         self.total += 1
         if len(self.first) < PROBLEMS_SHOWN:
-            self.first.append({"file": str(path), **error._asdict()})
+            self.first.append({"file": name, **error._asdict()})
 
     def refuse(self) -> None:
         if self.total:

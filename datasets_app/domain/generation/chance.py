@@ -1,0 +1,92 @@
+"""Chance that is the same on every machine and under every Python: drawn from SHA-256, from nothing else."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_ROUNDS = 4
+
+
+class Chance:
+    """A stream of random numbers that is told by its ``key`` alone."""
+
+    def __init__(self, key: str) -> None:
+        self._start = hashlib.sha256(key.encode())
+        self._block = 0
+        self._words: Iterator[int] = iter(())
+
+    def below(self, bound: int) -> int:
+        """A whole number from 0 to ``bound`` - 1. Bounds are small: 2**32 is the largest."""
+        return (self._word() * bound) >> 32
+
+    def happens(self, share: float) -> bool:
+        """True in ``share`` (0 to 1) of all cases."""
+        return self._word() < share * 4294967296.0
+
+    def choice(self, items: Sequence[T]) -> T:
+        return items[self.below(len(items))]
+
+    def between(self, low: int, high: int) -> int:
+        """A whole number from ``low`` to ``high``, both included."""
+        return low + self.below(high - low + 1)
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        left = list(items)
+        for index in range(len(left) - 1, 0, -1):
+            other = self.below(index + 1)
+            left[index], left[other] = left[other], left[index]
+        return left
+
+    def weighted(self, items: Sequence[tuple[T, int]]) -> T:
+        """One of ``(item, weight)``; weights are whole numbers from 0, at least one above it."""
+        ticket = self._big_below(sum(weight for _, weight in items))
+        for item, weight in items:
+            ticket -= weight
+            if ticket < 0:
+                return item
+        raise ValueError("no item has a weight")
+
+    def _big_below(self, bound: int) -> int:
+        return (((self._word() << 32) | self._word()) * bound) >> 64
+
+    def _word(self) -> int:
+        word = next(self._words, None)
+        if word is None:
+            digest = self._start.copy()
+            digest.update(self._block.to_bytes(8, "big"))
+            block = digest.digest()
+            self._block += 1
+            self._words = iter([int.from_bytes(block[at : at + 4], "big") for at in range(0, 32, 4)])
+            word = next(self._words)
+        return word
+
+
+class Shuffle:
+    """A random order of 0 … ``count`` - 1 that needs no list: the place of each number is computed.
+
+    A Feistel network on the next power of four, walked on until the number is below ``count`` (Black and
+    Rogaway, "Ciphers with arbitrary finite domains", 2002). One to four steps on average.
+    """
+
+    def __init__(self, key: str, count: int) -> None:
+        self._count = count
+        self._half_bits = max(1, (max(count - 1, 1).bit_length() + 1) // 2)
+        self._mask = (1 << self._half_bits) - 1
+        self._keys = [hashlib.sha256(f"{key}/{number}".encode()) for number in range(_ROUNDS)]
+
+    def place(self, number: int) -> int:
+        """Where ``number`` stands: a whole number below ``count``, a different one for each."""
+        while True:
+            number = self._once(number)
+            if number < self._count:
+                return number
+
+    def _once(self, number: int) -> int:
+        left, right = number >> self._half_bits, number & self._mask
+        for key in self._keys:
+            mixed = key.copy()
+            mixed.update(right.to_bytes(8, "big"))
+            left, right = right, left ^ (int.from_bytes(mixed.digest()[:8], "big") & self._mask)
+        return (left << self._half_bits) | right

@@ -15,6 +15,9 @@ dataset_panels: list[Callable[[Any, Any], dict[str, Any] | None]] = []
 # short notes that stand under a turn, in no more than a fixed number of queries.
 turn_notes: list[Callable[[Any, Any, Any], dict[int, list[str]]]] = []
 
+# For operations of another app: the permission to start such a job, to stop it and to fetch its files.
+job_permissions: dict[str, str] = {}
+
 
 class Beside(NamedTuple):
     """JSON objects that belong to sessions and are scrubbed with them, in the same transaction.

@@ -19,9 +19,9 @@ from datasets_app.models import Dataset, JobFile
 def download(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Hand out a file a job was given or has made, always as an attachment, and write down who took it."""
     job_file = get_object_or_404(JobFile.objects.select_related("job_run"), pk=pk)
-    if not request.user.has_perm(f"datasets_app.{permission_to_download(job_file.kind)}"):
-        raise PermissionDenied
     job = job_file.job_run
+    if not request.user.has_perm(permission_to_download(job.operation, job_file.kind)):
+        raise PermissionDenied
     if job.dataset_id and not Dataset.objects.visible_to(request.user).filter(pk=job.dataset_id).exists():
         raise Http404
     if job_file.is_expired or not job_file.file:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
-from datasets_app import job_runs
+from datasets_app import extensions, job_runs
 from datasets_app.admin import import_pages
 from datasets_app.admin.dataset_pages import active_jobs
 from datasets_app.admin.job_facts import asked_for
@@ -92,7 +92,8 @@ def _visible_job(request: HttpRequest, pk: int) -> JobRun:
 
 def _may_control(request: HttpRequest, job: JobRun) -> bool:
     """The permission to start such a job, named like its operation, is the one to stop it."""
-    return request.user.has_perm(f"datasets_app.{job.operation}")
+    permission = extensions.job_permissions.get(job.operation, f"datasets_app.{job.operation}")
+    return request.user.has_perm(permission)
 
 
 def job_page(request: HttpRequest, pk: int) -> HttpResponse:
@@ -143,7 +144,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "is_scrub": job.operation in {"scrub_dataset", "scrub_part"} and has("datasets_app.view_scrubrun"),
         "report": CheckReport.objects.filter(pk=report).first() if report else None,
         "files": [
-            {"row": row, "may_download": has(f"datasets_app.{permission_to_download(row.kind)}")}
+            {"row": row, "may_download": has(permission_to_download(job.operation, row.kind))}
             for row in job.files.all()
         ],
         "rate": rate,
@@ -158,9 +159,10 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     }
 
 
-def permission_to_download(kind: str) -> str:
+def permission_to_download(operation: str, kind: str) -> str:
     """What came in belongs to those who may import, what goes out to those who may export."""
-    return "import_dataset" if kind in {"upload", "quarantine"} else "export_dataset"
+    of_the_app = "import_dataset" if kind in {"upload", "quarantine"} else "export_dataset"
+    return extensions.job_permissions.get(operation, f"datasets_app.{of_the_app}")
 
 
 def _pace(job: JobRun) -> tuple[int | None, timedelta | None]:

@@ -56,7 +56,6 @@ UNFOLD: dict[str, Any] = {
     "COLORS": {"primary": _TEAL},
     "STYLES": [_asset("app.css")],
     "SCRIPTS": [_asset("app.js")],
-    "LOGIN": {"form": "alignmenter_site.login.LoginForm"},
     "DASHBOARD_CALLBACK": "alignmenter_site.dashboard.start_page",
     "SIDEBAR": {
         "show_search": False,
@@ -78,6 +77,7 @@ UNFOLD: dict[str, Any] = {
             {
                 "title": "Labels",
                 "items": [
+                    _list_of("Campaigns", "how_to_vote", "annotations_app", "campaign"),
                     _list_of("Annotations", "label", "annotations_app", "annotation"),
                     _list_of("Personas", "theater_comedy", "datasets_app", "persona"),
                 ],
@@ -108,7 +108,7 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         **context,
         "title": "Start",
         "may_see": may_see,
-        "only_labels": not may_see and request.user.groups.filter(name="annotator").exists(),
+        "only_labels": not may_see and has("annotations_app.annotate"),
         "may_import": has("datasets_app.import_dataset"),
         "may_see_jobs": may_see_jobs,
         "may_see_turns": has("datasets_app.view_turn"),
@@ -119,6 +119,7 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
             *(_datasets_to_scrub(datasets, has("datasets_app.view_scrubrun")) if may_see else []),
             *(_datasets_to_look_at(datasets, has("datasets_app.check_dataset")) if may_see else []),
             *(_quarantined() if has("datasets_app.import_dataset") else []),
+            *_campaigns_waiting(request.user),
         ],
     }
 
@@ -224,6 +225,12 @@ def _wanting(dataset: Any, may_check: bool) -> dict[str, Any]:
         "link": "Open" if only_licence else "See checks",
         "run_checks": dataset_address(dataset, "run_checks") if may_check and never_checked else None,
     }
+
+
+def _campaigns_waiting(user: Any) -> list[dict[str, Any]]:
+    from annotations_app.admin.waiting import campaigns_waiting
+
+    return campaigns_waiting(user)
 
 
 def _quarantined() -> list[dict[str, Any]]:

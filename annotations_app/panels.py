@@ -5,29 +5,35 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from annotations_app.models import Annotation
+from annotations_app.models import Annotation, Campaign
 from datasets_app.admin.pages import persona_pages
 
 LABELS_SHOWN = 1_000
+CAMPAIGNS_SHOWN = 5
 
 
 def label_notes(session: Any, turns: Any, user: Any) -> dict[int, list[str]]:
-    """For each labelled turn what was said of it, and by whom: on-brand · ada."""
+    """For each labelled turn what was said of it, and by whom: on-brand · ada. What counts no longer, and
+    hidden repeats, are left out."""
     notes: dict[int, list[str]] = defaultdict(list)
     if user.has_perm("annotations_app.view_annotation"):
-        labels = Annotation.objects.filter(turn__in=[turn.pk for turn in turns]).order_by("turn", "id")
-        for label in labels.only("turn", "label", "annotator")[:LABELS_SHOWN]:
-            said = [label.get_label_display().lower(), label.annotator]
+        shown = Annotation.objects.filter(
+            turn__in=[turn.pk for turn in turns], kind__in=["label", "adjudicated"]
+        )
+        labels = shown.order_by("turn", "id").only("turn", "label", "annotator", "kind")
+        for label in labels[:LABELS_SHOWN]:
+            settled = "adjudicated" if label.kind == Annotation.Kind.ADJUDICATED else ""
+            said = [label.get_label_display().lower(), label.annotator, settled]
             notes[label.turn_id].append(" · ".join(filter(None, said)))
     return notes
 
 
 def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
-    """Counts of labels for each persona, or None for who may not see them."""
+    """Counts of labels for each persona, and the campaigns; None for who may not see labels."""
     if not user.has_perm("annotations_app.view_annotation"):
         return None
     rows = (
-        Annotation.objects.filter(dataset=dataset)
+        Annotation.objects.filter(dataset=dataset, kind=Annotation.Kind.LABEL)
         .values("persona_id")
         .annotate(
             labels=Count("id"),
@@ -41,5 +47,20 @@ def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
     return {
         "title": "Annotations",
         "template": "annotations_app/dataset_panel.html",
-        "context": {"personas": [{**row, "address": pages.get(row["persona_id"])} for row in personas]},
+        "context": {
+            "dataset": dataset,
+            "personas": [{**row, "address": pages.get(row["persona_id"])} for row in personas],
+            **_campaigns(dataset, user),
+        },
+    }
+
+
+def _campaigns(dataset: Any, user: Any) -> dict[str, Any]:
+    if not user.has_perm("annotations_app.view_campaign"):
+        return {"campaigns": None}
+    found = list(Campaign.objects.filter(dataset=dataset).select_related("persona")[: CAMPAIGNS_SHOWN + 1])
+    return {
+        "campaigns": found[:CAMPAIGNS_SHOWN],
+        "more_campaigns": len(found) > CAMPAIGNS_SHOWN,
+        "may_begin": user.has_perm("annotations_app.add_campaign") and dataset.turn_count > 0,
     }

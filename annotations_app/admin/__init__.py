@@ -1,3 +1,3 @@
-from annotations_app.admin import annotation
+from annotations_app.admin import annotation, campaign
 
-__all__ = ["annotation"]
+__all__ = ["annotation", "campaign"]

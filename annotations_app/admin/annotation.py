@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Left
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
@@ -18,6 +18,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from annotations_app.admin.annotation_resource import FORMATS, AnnotationResource
+from annotations_app.admin.label_history import has_history, history_of, is_stale
 from annotations_app.models import Annotation
 from datasets_app import audit
 from datasets_app.admin.table_import_export import TableAdminMixin, TableImportForm
@@ -31,6 +32,7 @@ ROWS_COUNTED = 10_000
 TEXT_SHOWN = 80
 VALUES_OFFERED = 100
 LABEL_COLOURS = {"1": "success", "0": "danger"}
+KIND_COLOURS = {"label": "", "repeat": "info", "adjudicated": "success", "withdrawn": "warning"}
 
 
 class BoundedPaginator(Paginator):
@@ -99,17 +101,26 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     confirm_form_class = AnnotationConfirmForm
     list_display = [
         "show_label",
+        "show_kind",
         "show_start",
         "show_session",
-        "turn_index",
         "show_persona",
-        "annotator",
-        "dataset",
+        "show_annotator",
+        "show_dataset",
         "show_timestamp",
     ]
     list_display_links = ["show_label"]
-    list_filter = ["label", "dataset", PersonaFilter, AnnotatorFilter]
-    list_select_related = ["dataset"]
+    list_filter = [
+        "label",
+        "kind",
+        "dataset",
+        ("campaign", admin.RelatedOnlyFieldListFilter),
+        PersonaFilter,
+        AnnotatorFilter,
+    ]
+    list_select_related = ["dataset", "campaign__persona"]
+    change_form_outer_before_template = "annotations_app/label_hint.html"
+    change_form_outer_after_template = "annotations_app/label_history.html"
     # Shows the field; get_search_results says what is looked up.
     search_fields = ["annotator"]
     search_help_text = "A whole session id, or an annotator's name"
@@ -167,20 +178,50 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         shown = start if len(start) <= TEXT_SHOWN else start[:TEXT_SHOWN].rstrip() + "…"
         return format_html('<span dir="auto" class="ad-break">{}</span>', shown)
 
-    @display(description="Session")
+    @display(description="Reply")
     def show_session(self, annotation: Annotation) -> str:
         turn = annotation.turn
         address = reverse("admin:datasets_app_session_change", args=[turn.session_id])
         return format_html(
-            '<a href="{0}?turn={1}#turn-{1}" dir="auto" class="ad-link">{2}</a>',
+            '<a href="{0}?turn={1}#turn-{1}" dir="auto" class="ad-link">{2}</a><br>turn {1}',
             address,
             turn.turn_index,
             turn.session.session_id,
         )
 
+    @display(description="Kind", label=KIND_COLOURS)
+    def show_kind(self, annotation: Annotation) -> tuple[str, str]:
+        return annotation.kind, annotation.get_kind_display()
+
     @display(description="Persona")
     def show_persona(self, annotation: Annotation) -> str:
-        return str(annotation.persona_id)
+        if not is_stale(annotation):
+            return str(annotation.persona_id)
+        return format_html(
+            '{} <span class="ad-badge ad-warn" title="Made before the persona was changed">stale</span>',
+            annotation.persona_id,
+        )
+
+    @display(description="Annotator")
+    def show_annotator(self, annotation: Annotation) -> str:
+        """With the time it took, if that is known."""
+        name, time = annotation.annotator or "–", self.show_seconds(annotation)
+        return format_html("{}<br>{}", name, time) if time else name
+
+    @display(description="Dataset")
+    def show_dataset(self, annotation: Annotation) -> str:
+        """With the campaign it was made in, if it was."""
+        if annotation.campaign is None:
+            return str(annotation.dataset.name)
+        return format_html("{}<br>in {}", annotation.dataset.name, annotation.campaign.name)
+
+    @display(description="Campaign", empty_value="–")
+    def show_campaign(self, annotation: Annotation) -> str | None:
+        return annotation.campaign.name if annotation.campaign else None
+
+    @display(description="Time", empty_value="–")
+    def show_seconds(self, annotation: Annotation) -> str | None:
+        return None if annotation.seconds is None else f"{annotation.seconds:.1f} s"
 
     @display(description="Labelled")
     def show_timestamp(self, annotation: Annotation) -> str:
@@ -201,17 +242,32 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     # --- the form: what was labelled stays, what was said of it can be put right ---
 
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """What was pressed in a campaign, or settled, has a history: nobody writes over it here."""
+        return (obj is None or not has_history(obj)) and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return (obj is None or not has_history(obj)) and super().has_delete_permission(request, obj)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        extra = history_of(request, object_id)
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
+
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        judged = (
-            ["turn", "persona_id"] if obj is None else ["dataset", "session_id", "turn_index", "show_text"]
-        )
         own = ["label", "annotator", "notes", "confidence"]
-        return [*judged, *own] if obj is None else [*judged, "persona_id", *own, "timestamp", "extra"]
+        if obj is None:
+            return ["turn", "persona_id", *own]
+        judged = ["dataset", "session_id", "turn_index", "show_text", "persona_id"]
+        made = ["kind", "show_campaign", "show_seconds"] if has_history(obj) else []
+        return [*judged, *own, *made, "timestamp", "extra"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         if obj is None:
             return []
-        return ["dataset", "session_id", "turn_index", "show_text", "persona_id", "timestamp", "extra"]
+        judged = ["dataset", "session_id", "turn_index", "show_text", "persona_id"]
+        return [*judged, "kind", "show_campaign", "show_seconds", "timestamp", "extra"]
 
     @display(description="Text")
     def show_text(self, annotation: Annotation) -> str:

@@ -1,0 +1,169 @@
+"""How far labels can be trusted: of one campaign, or of a dataset's labels for a persona.
+
+Measuring a million labels takes seconds. The page is there at once and fetches what was measured, so nothing
+is kept that could be out of date; it says when it was measured, and of how many labels.
+"""
+
+import time
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.utils import timezone
+
+from annotations_app.admin import agreement_charts as charts
+from annotations_app.admin.lead_pages import (
+    campaign_address,
+    campaign_page,
+    fragment,
+    lead_address,
+    require,
+    visible_campaign,
+)
+from annotations_app.campaign_figures import TIMES_LOOKED_AT, median_seconds
+from annotations_app.models import Campaign
+from annotations_app.operations.measure_agreement import measure_agreement
+from annotations_app.storage import label_counts
+from datasets_app.admin.pages import dataset_address, dataset_crumbs, render_page, visible_dataset
+from datasets_app.models import Dataset
+from datasets_app.operations.refused import Refused
+
+PARTS = ("annotator", "tag", "split", "month")
+# More rows than these nobody reads on a page; the command prints all.
+ROWS_SHOWN = 50
+PERSONAS_OFFERED = 100
+NOTHING = "As soon as two people have labelled the same replies, it is told here how far they agree."
+
+
+class Scope(NamedTuple):
+    """Whose labels: a dataset's for a persona, or only those of a campaign."""
+
+    dataset: Dataset
+    persona_id: str
+    campaign: Campaign | None
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        if self.campaign:
+            return {"campaign": self.campaign}
+        return {"dataset": self.dataset, "persona_id": self.persona_id}
+
+
+# --- of a campaign ---
+
+
+def of_campaign(request: HttpRequest, pk: int) -> HttpResponse:
+    campaign = visible_campaign(request, pk)
+    require(request, "view_annotation")
+    context = {"measured_address": campaign_address(campaign, "measured")}
+    return campaign_page(request, campaign, "agreement", "Agreement", context)
+
+
+def measured_of_campaign(request: HttpRequest, pk: int) -> HttpResponse:
+    campaign = visible_campaign(request, pk)
+    require(request, "view_annotation")
+    return _measured(request, Scope(campaign.dataset, campaign.persona.persona_id, campaign))
+
+
+# --- of a dataset ---
+
+
+def of_dataset(request: HttpRequest, pk: int) -> HttpResponse:
+    """``?persona=`` chooses one; without it the first that has labels is shown."""
+    dataset = visible_dataset(request, pk)
+    require(request, "view_annotation")
+    personas = personas_of(dataset)
+    chosen = request.GET.get("persona", "").replace("\0", "") or (personas[0] if personas else "")
+    if chosen and chosen not in personas:
+        personas = sorted([*personas, chosen])
+    context = {
+        "dataset": dataset,
+        "persona": chosen,
+        "personas": personas,
+        "measured_address": lead_address("campaign_dataset_measured", pk),
+        "persona_query": urlencode({"persona": chosen}),
+        "may_adjudicate": request.user.has_perm("annotations_app.adjudicate"),
+        "dataset_address": dataset_address(dataset),
+    }
+    crumbs = dataset_crumbs(dataset, ("Agreement", None))
+    return render_page(request, "annotations_app/agreement_dataset.html", crumbs, context)
+
+
+def personas_of(dataset: Dataset) -> list[str]:
+    return label_counts.personas_of(dataset.pk)[:PERSONAS_OFFERED]
+
+
+def measured_of_dataset(request: HttpRequest, pk: int) -> HttpResponse:
+    dataset = visible_dataset(request, pk)
+    require(request, "view_annotation")
+    return _measured(request, Scope(dataset, request.GET.get("persona", "").replace("\0", ""), None))
+
+
+def agreement_address(dataset: Dataset, persona_id: str, campaign: Campaign | None) -> str:
+    """Where the agreement of these labels is told."""
+    if campaign:
+        return campaign_address(campaign, "agreement")
+    query = QueryDict(mutable=True)
+    query["persona"] = persona_id
+    return f"{lead_address('campaign_dataset_agreement', dataset.pk)}?{query.urlencode()}"
+
+
+# --- measured ---
+
+
+def _measured(request: HttpRequest, scope: Scope) -> HttpResponse:
+    begun = time.monotonic()
+    try:
+        report = measure_agreement(**scope.asked, by=PARTS)
+    except Refused as refusal:
+        return fragment(request, "_agreement_refused", {"message": refusal.message})
+    if not report.headline.labels:
+        return fragment(request, "_agreement_refused", {"message": NOTHING})
+    took = time.monotonic() - begun
+    measured = report.headline
+    on_brand = measured.prevalence.value
+    months, drift_rows = charts.drift_table(report.drift)
+    context = {
+        "report": report,
+        "took": took,
+        "at": timezone.now(),
+        "again": request.get_full_path(),
+        "headline": charts.headline(measured),
+        "rated": measured.items - measured.single,
+        "balance": _balance(measured.labels, on_brand),
+        "heat": charts.heat_map(report.pairs),
+        "drift": charts.drift(report.drift),
+        "months": months,
+        "drift_rows": drift_rows,
+        "parts": [
+            (kind, *_rows(report.by[kind])) for kind in PARTS if kind in report.by and kind != "annotator"
+        ],
+        "times_looked_at": TIMES_LOOKED_AT,
+        "times": median_seconds(scope.campaign) if scope.campaign else {},
+        "disputes_address": _disputes_address(request, scope),
+    }
+    return fragment(request, "_agreement_report", context)
+
+
+def _balance(labels: int, share: float | None) -> dict[str, Any]:
+    on_brand = round((share or 0.0) * labels)
+    return {"labels": labels, "on_brand": on_brand, "off_brand": labels - on_brand, "share": share or 0.0}
+
+
+def _rows(parts: dict[str, Any]) -> tuple[list[tuple[str, Any]], int]:
+    """The parts with the most labels, and how many more there are. Months stand in their order."""
+    largest = sorted(parts.items(), key=lambda part: -part[1].labels)[:ROWS_SHOWN]
+    kept = {value for value, _ in largest}
+    return [(value, part) for value, part in parts.items() if value in kept], len(parts) - len(largest)
+
+
+def _disputes_address(request: HttpRequest, scope: Scope) -> str:
+    """Where disputed replies are settled; empty for who may not."""
+    if not request.user.has_perm("annotations_app.adjudicate"):
+        return ""
+    query = QueryDict(mutable=True)
+    if scope.campaign:
+        query["campaign"] = str(scope.campaign.pk)
+    else:
+        query["dataset"], query["persona"] = str(scope.dataset.pk), scope.persona_id
+    return f"{lead_address('campaign_adjudicate')}?{query.urlencode()}"

@@ -1,0 +1,108 @@
+"""Campaigns: the list, and where their pages stand."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, Q, Sum
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.utils.html import format_html
+from unfold.decorators import display
+
+from annotations_app.admin import (
+    adjudication_pages,
+    agreement_pages,
+    campaign_create,
+    campaign_pages,
+    export_labels_pages,
+)
+from annotations_app.admin.lead_pages import visible_campaigns
+from annotations_app.models import Campaign
+from datasets_app.admin.read_only import ReadOnlyAdmin
+from datasets_app.templatetags.datasets_display import moment
+
+STATUS_COLOURS = {"preparing": "info", "open": "success", "paused": "warning", "closed": ""}
+
+
+@admin.register(Campaign)
+class CampaignAdmin(ReadOnlyAdmin):
+    """The list only: campaigns are made and changed by operations, on pages of their own."""
+
+    list_display = [
+        "name",
+        "show_dataset",
+        "show_persona",
+        "show_status",
+        "show_progress",
+        "show_annotators",
+        "show_created",
+    ]
+    list_filter = ["status", ("dataset", admin.RelatedOnlyFieldListFilter)]
+    search_fields = ["name", "dataset__name", "persona__persona_id"]
+    search_help_text = "Part of a campaign's name, a dataset or a persona"
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return visible_campaigns(request.user).annotate(
+            people=Count("members", filter=Q(members__active=True)), labels=Sum("members__labelled")
+        )
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        request.crumbs = [("Campaigns", None)]  # type: ignore[attr-defined]  # see datasets_app/admin/pages.py
+        extra = {"title": "Campaigns", "may_add": request.user.has_perm("annotations_app.add_campaign")}
+        return super().changelist_view(request, {**(extra_context or {}), **extra})
+
+    # --- list ---
+
+    @display(description="Dataset", ordering="dataset__name")
+    def show_dataset(self, campaign: Campaign) -> str:
+        return str(campaign.dataset.name)
+
+    @display(description="Persona", ordering="persona__persona_id")
+    def show_persona(self, campaign: Campaign) -> str:
+        return format_html('<span dir="auto" class="ad-break">{}</span>', campaign.persona.persona_id)
+
+    @display(description="Status", ordering="status", label=STATUS_COLOURS)
+    def show_status(self, campaign: Campaign) -> tuple[str, str]:
+        return campaign.status, campaign.get_status_display()
+
+    @display(description="Labels")
+    def show_progress(self, campaign: Any) -> str:
+        labels, wanted = campaign.labels or 0, campaign.item_count * campaign.overlap
+        if not wanted:
+            return "–"
+        return f"{labels:,} of {wanted:,} ({min(100, 100 * labels // wanted)} %)"
+
+    @display(description="Annotators")
+    def show_annotators(self, campaign: Any) -> str:
+        return f"{campaign.people:,}"
+
+    @display(description="Begun", ordering="created_at")
+    def show_created(self, campaign: Campaign) -> str:
+        return moment(campaign.created_at)
+
+    # --- addresses ---
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        pages = [
+            ("add/", campaign_create.create, "add"),
+            ("add/estimate/", campaign_create.estimate, "estimate"),
+            ("guidelines/", campaign_create.preview_guidelines, "guidelines"),
+            ("adjudicate/", adjudication_pages.adjudicate_page, "adjudicate"),
+            ("adjudicate/counted/", adjudication_pages.counted, "counted"),
+            ("agreement/<int:pk>/", agreement_pages.of_dataset, "dataset_agreement"),
+            ("agreement/<int:pk>/measured/", agreement_pages.measured_of_dataset, "dataset_measured"),
+            ("<int:pk>/change/", campaign_pages.overview, "change"),
+            ("<int:pk>/preparing/", campaign_pages.preparing, "preparing"),
+            ("<int:pk>/agreement/", agreement_pages.of_campaign, "agreement"),
+            ("<int:pk>/agreement/measured/", agreement_pages.measured_of_campaign, "measured"),
+            ("<int:pk>/flagged/", campaign_pages.flagged, "flagged"),
+            ("<int:pk>/stale/", campaign_pages.stale, "stale"),
+            ("<int:pk>/export/", export_labels_pages.export, "export"),
+            ("<int:pk>/settings/", campaign_pages.settings, "settings"),
+            ("<int:pk>/status/", campaign_pages.set_status, "status"),
+        ]
+        own = [
+            path(route, wrap(view), name=f"annotations_app_campaign_{name}") for route, view, name in pages
+        ]
+        return own + super().get_urls()

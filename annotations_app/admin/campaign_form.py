@@ -1,0 +1,253 @@
+"""The forms of a campaign: how it begins, and what of it can be changed afterwards."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import Permission, User
+from django.db.models import Q, QuerySet
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminRadioSelectWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from annotations_app.models import Campaign
+from annotations_app.models.campaign import LARGEST_SHARE
+from annotations_app.operations.campaign_facts import FEWEST_NEW, SEEDS
+from datasets_app.models import Dataset, Persona
+from datasets_app.operations import gates
+
+LARGEST_PERCENT = int(100 * LARGEST_SHARE)
+LONGEST_GUIDELINES = 50_000
+ORDERS = [
+    ("random", "Random: every annotator meets a fair mix"),
+    ("session", "Session by session: the context is read once, by one person as far as the overlap allows"),
+    ("disputed", "Most disputed first: what earlier labels disagree on comes before the rest"),
+]
+# What splits are called; a dataset may have others.
+SPLITS = ("train", "dev", "validation", "test")
+
+
+def who_may_annotate() -> QuerySet[Any]:
+    """Active people with the permission to label, however they came by it."""
+    may = Permission.objects.filter(content_type__app_label="annotations_app", codename="annotate")
+    held = Q(is_superuser=True) | Q(user_permissions__in=may) | Q(groups__permissions__in=may)
+    return User.objects.filter(held, is_active=True).distinct().order_by("username")
+
+
+def _text(**attrs: str) -> UnfoldAdminTextInputWidget:
+    return UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", **attrs})
+
+
+def _guidelines() -> forms.CharField:
+    return forms.CharField(
+        required=False,
+        max_length=LONGEST_GUIDELINES,
+        widget=UnfoldAdminTextareaWidget(attrs={"class": "ad-low ad-guidelines", "rows": "8"}),
+        help_text="What counts as on-brand, with examples of what is hard to tell. Markdown; annotators "
+        "read it beside the reply.",
+    )
+
+
+def _overlap(**more: Any) -> forms.IntegerField:
+    return forms.IntegerField(
+        label="Annotators a reply",
+        min_value=1,
+        max_value=50,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="How many people label each reply. Agreement can be measured from two on.",
+        **more,
+    )
+
+
+def _lease(**more: Any) -> forms.IntegerField:
+    return forms.IntegerField(
+        label="Minutes a reply is held",
+        min_value=1,
+        max_value=1440,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="After so long without a sign of its annotator a reply goes to another.",
+        **more,
+    )
+
+
+class NameList(forms.ModelMultipleChoiceField):
+    """People to tick, told apart by their user names."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(
+            User.objects.none(),
+            widget=UnfoldAdminCheckboxSelectMultipleWidget(attrs={"class": "ad-check"}),
+            error_messages={"required": "Choose at least one person."},
+            **more,
+        )
+
+    def label_from_instance(self, obj: Any) -> str:
+        return str(obj.get_username())
+
+
+class CampaignForm(forms.Form):
+    """What a new campaign is to be; shares are asked for in percent."""
+
+    dataset = forms.ModelChoiceField(
+        Dataset.objects.none(),
+        widget=UnfoldAdminSelectWidget,
+        empty_label="Choose a dataset",
+        help_text="Its assistant's replies are what is labelled. Production data must be scrubbed before.",
+    )
+    persona = forms.ModelChoiceField(
+        Persona.objects.order_by("persona_id"),
+        widget=UnfoldAdminSelectWidget,
+        empty_label="Choose a persona",
+        help_text="The voice that replies are judged by; its card stands beside them.",
+    )
+    name = forms.CharField(
+        max_length=100,
+        widget=_text(spellcheck="false"),
+        validators=Campaign._meta.get_field("name").validators,
+        help_text="Letters, digits, dot, dash and underscore, for example support_tone_may.",
+    )
+    annotators = NameList(help_text="They see this campaign in their queue as soon as it is open.")
+    overlap = _overlap(initial=2)
+    gold = forms.IntegerField(
+        label="Gold replies, in percent",
+        min_value=0,
+        max_value=LARGEST_PERCENT,
+        initial=0,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="Of what an annotator sees, replies whose right label is known because they were "
+        "adjudicated before. They show how far somebody is right, not only how far people agree.",
+    )
+    repeats = forms.IntegerField(
+        label="Hidden repeats, in percent",
+        min_value=0,
+        max_value=LARGEST_PERCENT,
+        initial=0,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="Of what an annotator sees, replies they have labelled before, unannounced: they show "
+        "how far somebody agrees with themselves.",
+    )
+    order = forms.ChoiceField(choices=ORDERS, initial="random", widget=UnfoldAdminRadioSelectWidget)
+    tag = forms.CharField(
+        label="Only replies with this tag",
+        required=False,
+        max_length=500,
+        widget=_text(),
+        help_text="For example scenario:support. Leave empty for all.",
+    )
+    split = forms.CharField(
+        label="Only sessions of this split",
+        required=False,
+        max_length=20,
+        widget=_text(list="splits", spellcheck="false"),
+        help_text="Leave empty for all but the test split, which is locked: labels for calibration must "
+        "not come from it.",
+    )
+    guidelines = _guidelines()
+    lease_minutes = _lease(initial=15)
+    seed = forms.IntegerField(
+        initial=42,
+        min_value=-SEEDS,
+        max_value=SEEDS - 1,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="Of the random order, the gold replies and the repeats: one seed gives one order.",
+    )
+    override = forms.CharField(
+        label="Reason for labelling what is locked",
+        required=False,
+        max_length=gates.LONGEST_REASON,
+        widget=_text(),
+        help_text="Only for production data that is not scrubbed, or for the test split. It is written "
+        "into the audit trail, with your name.",
+    )
+
+    def __init__(self, *args: Any, user: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.user = user
+        self.fields["dataset"].queryset = Dataset.objects.visible_to(user).filter(turn_count__gt=0)
+        self.fields["annotators"].queryset = who_may_annotate()
+        if not gates.can_override(user):
+            del self.fields["override"]
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Campaign.objects.filter(name=name).exists():
+            raise forms.ValidationError("There is a campaign of this name already.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        said = self.cleaned_data
+        people, overlap = said.get("annotators"), said.get("overlap")
+        if people is not None and overlap is not None and overlap > len(people):
+            self.add_error(
+                "overlap",
+                f"{overlap} people are to label each reply, but only {len(people)} "
+                f"{'is' if len(people) == 1 else 'are'} chosen.",
+            )
+        if said.get("gold", 0) + said.get("repeats", 0) > 100 * (1 - FEWEST_NEW):
+            self.add_error("repeats", "Gold replies and repeats leave too little that is new.")
+        dataset = said.get("dataset")
+        if dataset and not gates.is_scrubbed(dataset) and not (said.get("override") or "").strip():
+            self.add_error("dataset", self._closed(dataset))
+        return said
+
+    def _closed(self, dataset: Dataset) -> str:
+        may = "give the reason below" if "override" in self.fields else "ask a privacy officer"
+        return f"{dataset.name} holds production data that no scrub has verified. Scrub it first, or {may}."
+
+    def asked(self) -> dict[str, Any]:
+        """The answers of a valid form, as `prepare_campaign` takes them."""
+        said = self.cleaned_data
+        same = ("name", "dataset", "persona", "guidelines", "overlap", "order", "tag", "split", "seed")
+        return {
+            **{field: said[field] for field in same},
+            "lease_minutes": said["lease_minutes"],
+            "gold_share": said["gold"] / 100,
+            "repeat_share": said["repeats"] / 100,
+            "annotators": [person.get_username() for person in said["annotators"]],
+            "override": said.get("override") or "",
+        }
+
+
+class SettingsForm(forms.Form):
+    """What can be changed while people label: nothing of what is asked of whom so far."""
+
+    guidelines = _guidelines()
+    annotators = NameList(
+        help_text="Who is taken out keeps their labels and gets nothing further; what they hold comes back."
+    )
+    overlap = _overlap()
+    lease_minutes = _lease()
+
+    def __init__(self, *args: Any, campaign: Campaign, **more: Any) -> None:
+        members: Sequence[int] = list(campaign.members.filter(active=True).values_list("user", flat=True))
+        initial = {
+            "guidelines": campaign.guidelines,
+            "annotators": members,
+            "overlap": campaign.overlap,
+            "lease_minutes": campaign.lease_minutes,
+        }
+        super().__init__(*args, initial=initial, **more)
+        self.campaign = campaign
+        # Who has lost the permission since stays on the list, to be seen and taken out.
+        known = Q(pk__in=who_may_annotate().values("pk")) | Q(pk__in=members)
+        self.fields["annotators"].queryset = User.objects.filter(known).order_by("username")
+
+    def clean_overlap(self) -> int:
+        overlap: int = self.cleaned_data["overlap"]
+        if overlap < self.campaign.overlap:
+            raise forms.ValidationError(
+                f"It can only be raised from {self.campaign.overlap}: there may be as many labels already."
+            )
+        return overlap
+
+    def changes(self) -> dict[str, Any]:
+        """Only what was changed, as `edit_campaign` takes it."""
+        said = {name: self.cleaned_data[name] for name in self.changed_data}
+        if "annotators" in said:
+            said["annotators"] = [person.get_username() for person in said["annotators"]]
+        return said

@@ -1,0 +1,181 @@
+"""The pages of one campaign: overview, flagged replies, stale labels, settings."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.db.models.functions import Left
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from annotations_app.admin.campaign_form import SettingsForm
+from annotations_app.admin.lead_pages import (
+    campaign_address,
+    campaign_page,
+    fragment,
+    require,
+    visible_campaign,
+)
+from annotations_app.campaign_figures import by_member, rate_lately
+from annotations_app.models import Annotation, Assignment, Campaign, Decision
+from annotations_app.operations.edit_campaign import edit_campaign
+from annotations_app.operations.requeue_stale import requeue_stale
+from datasets_app.admin.paging import newest_first
+from datasets_app.models import JobRun
+from datasets_app.operations import gates
+from datasets_app.operations.refused import Refused
+
+TEXT_SHOWN = 300
+
+
+# --- overview ----------------------------------------------------------------------------------
+
+
+def overview(request: HttpRequest, pk: int) -> HttpResponse:
+    campaign = visible_campaign(request, pk)
+    if campaign.status == Campaign.Status.PREPARING:
+        return campaign_page(request, campaign, "change", "", _preparing(campaign))
+    see = request.user.has_perm("annotations_app.view_annotation")
+    context = {
+        "progress": _progress(campaign),
+        "balance": _balance(campaign) if see else None,
+        "stale_count": Annotation.objects.stale(campaign).count() if see else 0,
+        "gate_closed": not (campaign.overridden or gates.is_scrubbed(campaign.dataset)),
+    }
+    return campaign_page(request, campaign, "change", "", context)
+
+
+def _progress(campaign: Campaign) -> dict[str, Any]:
+    people = by_member(campaign)
+    members = [figures.member for figures in people]
+    total = {
+        field: sum(getattr(member, field) for member in members)
+        for field in ("labelled", "gold_labelled", "repeated", "skipped", "flagged")
+    }
+    plain = campaign.item_count - campaign.gold_count
+    wanted = plain * campaign.overlap
+    done = min(total["labelled"], wanted)
+    rate = rate_lately(campaign, timezone.now())
+    return {
+        "people": people,
+        "total": total,
+        "plain": plain,
+        "wanted": wanted,
+        "done": done,
+        "percent": 100 * done // wanted if wanted else 0,
+        "rate": rate,
+        "days_left": (wanted - done) / rate.per_day if rate.per_day and wanted > done else None,
+    }
+
+
+def _balance(campaign: Campaign) -> dict[str, Any]:
+    """On-brand and off-brand among the campaign's labels."""
+    of_campaign = Annotation.objects.filter(
+        dataset=campaign.dataset_id, persona_id=campaign.persona.persona_id, campaign=campaign, kind="label"
+    )
+    counts = of_campaign.aggregate(labels=Count("id"), on_brand=Count("id", filter=Q(label=1)))
+    share = counts["on_brand"] / counts["labels"] if counts["labels"] else None
+    return {**counts, "off_brand": counts["labels"] - counts["on_brand"], "share": share}
+
+
+def preparing(request: HttpRequest, pk: int) -> HttpResponse:
+    """The part that moves while the items are made; the whole page is fetched again after that."""
+    campaign = visible_campaign(request, pk)
+    response = fragment(request, "_campaign_preparing", _preparing(campaign))
+    if campaign.status != Campaign.Status.PREPARING:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def _preparing(campaign: Campaign) -> dict[str, Any]:
+    jobs = JobRun.objects.filter(operation="create_campaign", parameters__campaign=campaign.pk)
+    return {"campaign": campaign, "job": jobs.first()}
+
+
+# --- flagged -----------------------------------------------------------------------------------
+
+
+def flagged(request: HttpRequest, pk: int) -> HttpResponse:
+    """What annotators could not judge, with their reasons; the latest first."""
+    campaign = visible_campaign(request, pk)
+    require(request, "view_annotation")
+    reason = Decision.objects.filter(assignment=OuterRef("pk"), kind=Decision.Kind.FLAG).order_by("-id")
+    rows = (
+        Assignment.objects.filter(campaign=campaign, state=Assignment.State.FLAGGED)
+        .select_related("annotator", "item__session")
+        .annotate(
+            reason=Subquery(reason.values("notes")[:1]),
+            turn_index=F("item__turn__turn_index"),
+            start=Left("item__turn__text", TEXT_SHOWN),
+        )
+    )
+    return campaign_page(request, campaign, "flagged", "Flagged", {"page": newest_first(rows, request.GET)})
+
+
+# --- stale labels ------------------------------------------------------------------------------
+
+
+def stale(request: HttpRequest, pk: int) -> HttpResponse:
+    """Labels made under an earlier persona, by annotator. POST queues their replies again."""
+    campaign = visible_campaign(request, pk)
+    require(request, "view_annotation")
+    if request.method == "POST":
+        require(request, "change_campaign")
+        return _requeue(request, campaign)
+    rows = Annotation.objects.stale(campaign).order_by().values("annotator").annotate(labels=Count("id"))
+    by_annotator = list(rows.order_by("-labels", "annotator"))
+    total = sum(row["labels"] for row in by_annotator)
+    context = {"by_annotator": by_annotator, "total": total, "asks": "again" in request.GET and total}
+    return campaign_page(request, campaign, "stale", "Stale labels", context)
+
+
+def _requeue(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    try:
+        count = requeue_stale(campaign, actor=request.user)
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        replies = "1 reply is" if count == 1 else f"{count:,} replies are"
+        messages.success(request, f"{replies} to be labelled again.")
+    return redirect(campaign_address(campaign, "stale"))
+
+
+# --- settings ----------------------------------------------------------------------------------
+
+
+def settings(request: HttpRequest, pk: int) -> HttpResponse:
+    campaign = visible_campaign(request, pk)
+    require(request, "change_campaign")
+    form = SettingsForm(request.POST or None, campaign=campaign)
+    if request.method == "POST" and form.is_valid() and _edited(request, campaign, form):
+        messages.success(request, "Saved.")
+        return redirect(campaign_address(campaign, "settings"))
+    return campaign_page(request, campaign, "settings", "Settings", {"form": form})
+
+
+def _edited(request: HttpRequest, campaign: Campaign, form: SettingsForm) -> bool:
+    """Whether the changes stand; a refusal is told on the form."""
+    try:
+        edit_campaign(campaign, changes=form.changes(), actor=request.user)
+    except Refused as refusal:
+        form.add_error(None, refusal.message)
+        return False
+    return True
+
+
+@require_POST
+def set_status(request: HttpRequest, pk: int) -> HttpResponse:
+    """Pause, open again or close."""
+    campaign = visible_campaign(request, pk)
+    require(request, "change_campaign")
+    wanted = request.POST.get("status", "")
+    try:
+        edit_campaign(campaign, changes={"status": wanted}, actor=request.user)
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        campaign.refresh_from_db()
+        messages.success(request, f"{campaign.name} is {campaign.get_status_display().lower()}.")
+    return redirect(campaign_address(campaign, "settings"))

@@ -1,0 +1,74 @@
+"""The form that asks which labels of a campaign are to be exported, and starts the job."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminTextInputWidget
+
+from annotations_app.admin.lead_pages import campaign_page, require, visible_campaign
+from annotations_app.models import Campaign
+from datasets_app import job_runs
+from datasets_app.models import JobRun
+from datasets_app.operations import gates
+
+CHOICES = [
+    ("adjudicated", "Adjudicated: only what a lead has settled or brought in as known to be right"),
+    ("majority", "Majority: one label a reply, as most of its annotators say; ties are left out"),
+    (
+        "dawid-skene",
+        "Dawid-Skene: one label a reply, as is most likely when each annotator’s errors are reckoned with",
+    ),
+    ("all", "All: every label by itself, with its annotator"),
+]
+EXPORTS_SHOWN = 5
+
+
+class ExportLabelsForm(forms.Form):
+    labels = forms.ChoiceField(
+        label="Which labels",
+        choices=CHOICES,
+        initial="majority",
+        widget=UnfoldAdminRadioSelectWidget,
+        help_text="A calibration counts each line as a sample, so it wants one label a reply.",
+    )
+
+
+class OverrideForm(ExportLabelsForm):
+    """For production data that is not scrubbed, and those who may have it exported all the same."""
+
+    override = forms.CharField(
+        label="Reason for exporting it unscrubbed",
+        max_length=gates.LONGEST_REASON,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="Each line holds a reply. The reason is written into the audit trail, with your name.",
+    )
+
+
+def export(request: HttpRequest, pk: int) -> HttpResponse:
+    campaign = visible_campaign(request, pk)
+    require(request, "export_annotation")
+    closed = not gates.is_scrubbed(campaign.dataset)
+    may_override = closed and gates.can_override(request.user)
+    form = (OverrideForm if may_override else ExportLabelsForm)(request.POST or None)
+    if request.method == "POST" and form.is_valid() and (may_override or not closed):
+        job = job_runs.start(
+            "export_annotations",
+            actor=request.user,
+            dataset=campaign.dataset,
+            parameters=_parameters(campaign, form.cleaned_data),
+        )
+        return redirect("admin:datasets_app_jobrun_change", job.pk)
+    jobs = JobRun.objects.filter(operation="export_annotations", parameters__campaign=campaign.name)
+    context = {"form": form, "closed": closed, "may_override": may_override, "exports": jobs[:EXPORTS_SHOWN]}
+    return campaign_page(request, campaign, "export", "Export labels", context)
+
+
+def _parameters(campaign: Campaign, asked: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "campaign": campaign.name,
+        "persona": campaign.persona.persona_id,
+        "labels": asked["labels"],
+        **({"override": asked["override"]} if asked.get("override") else {}),
+    }

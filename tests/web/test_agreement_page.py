@@ -1,0 +1,187 @@
+"""The agreement page: its numbers are those of the measuring operation, and each is told with its n."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from annotations_app.admin.agreement_charts import drift, drift_table, heat_map, shade, whisker
+from annotations_app.domain.agreement_report import Comparison, DriftPoint, Pair, Statistic
+from annotations_app.models import Annotation, Campaign
+from annotations_app.operations.measure_agreement import measure_agreement
+from annotations_app.templatetags.annotations_display import MINUS, brief_stat, stat
+from datasets_app.models import Dataset, Turn
+from tests.campaigns import campaign, label_all, press, replies, served
+from tests.web.test_campaign_pages import address, html_of, words
+
+
+def said(turn: Turn, **names: int) -> None:
+    """Labels of a turn as an import leaves them, one by each name."""
+    for name, label in names.items():
+        Annotation.objects.create(
+            dataset=turn.session.dataset,
+            turn=turn,
+            persona_id="warm_v1",
+            annotator=name,
+            label=label,
+            timestamp="2026-05-01" if turn.pk % 4 else "2026-06-01",
+        )
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> Dataset:
+    """Twenty replies of three annotators, who do not agree on all of them."""
+    dataset = replies(tmp_path, 20, tags=["scenario:<i>tag</i>"])
+    turns = Turn.objects.filter(role="assistant").select_related("session__dataset").order_by("id")
+    for number, turn in enumerate(turns):
+        said(turn, ada=number % 2, ben=int(number % 3 > 0), chioma=number % 2 if number < 15 else 1)
+    return dataset
+
+
+def test_the_numbers_are_those_measured(sign_in: Any, labelled: Dataset) -> None:
+    report = measure_agreement(dataset=labelled, persona_id="warm_v1", by=("annotator", "tag", "month"))
+    html = html_of(sign_in("lead"), "dataset_measured", labelled.pk, persona="warm_v1")
+    text = words(html)
+    assert "20 replies have labels of two people or more" in text
+    for name in ("raw_agreement", "krippendorff_alpha", "gwet_ac1", "fleiss_kappa", "prevalence"):
+        statistic = getattr(report.headline, name)
+        told = f"{stat(statistic.value)} 95 % interval {stat(statistic.low)} to {stat(statistic.high)}"
+        assert told in text, name
+    assert "n = 60 labels" in text
+    assert text.count("n = 20 replies") == 4
+    for pair in report.pairs:
+        cell = f"<b>{brief_stat(pair.comparison.cohen_kappa.value)}</b><small>{pair.comparison.n}</small>"
+        assert html.count(cell) >= 2
+    assert len(report.pairs) == 3
+    for person in report.annotators:
+        assert stat(person.others.raw_agreement.value) in text
+    assert "scenario:&lt;i&gt;tag&lt;/i&gt;" in html
+    assert "<polyline" in html
+    assert "2026-05" in text
+
+
+def test_no_statistic_gets_a_verdict_in_words(sign_in: Any, labelled: Dataset) -> None:
+    html = html_of(sign_in("lead"), "dataset_measured", labelled.pk, persona="warm_v1").lower()
+    for verdict in ("substantial", "moderate", "excellent", "poor", "almost perfect", "good agreement"):
+        assert verdict not in html
+
+
+def test_what_is_undefined_is_said(sign_in: Any, tmp_path: Path) -> None:
+    dataset = replies(tmp_path, 3)
+    for turn in Turn.objects.filter(role="assistant").select_related("session__dataset"):
+        said(turn, ada=1, ben=1)
+    text = words(html_of(sign_in("lead"), "dataset_measured", dataset.pk, persona="warm_v1"))
+    note = measure_agreement(dataset=dataset, persona_id="warm_v1").headline.krippendorff_alpha.note
+    assert "all labels agree" in note
+    assert note in text
+    assert "Too few: a calibration wants 50 labels at least; 6 are there." in text
+    assert "Out of balance" in text
+    assert "nan" not in text.lower().replace("finance", "")
+
+
+def test_the_page_is_there_before_it_is_measured(sign_in: Any, labelled: Dataset) -> None:
+    html = html_of(sign_in("lead"), "dataset_agreement", labelled.pk)
+    measured = f"{address('dataset_measured', labelled.pk)}?persona=warm_v1"
+    assert f'hx-get="{measured}"' in html
+    assert "Measuring …" in html
+    assert f'<a href="{measured}">' in html
+    response = sign_in("curator").get(measured)
+    assert "no-store" in response["Cache-Control"]
+    assert "Settle disputes" not in response.content.decode()
+
+
+def test_without_labels_it_says_so(sign_in: Any, tmp_path: Path) -> None:
+    dataset = replies(tmp_path, 2)
+    client = sign_in("lead")
+    assert "No labels yet" in html_of(client, "dataset_agreement", dataset.pk)
+    assert "Nothing to measure yet" in html_of(client, "dataset_measured", dataset.pk, persona="x\0")
+
+
+def test_a_persona_is_chosen(sign_in: Any, labelled: Dataset) -> None:
+    turn = Turn.objects.filter(role="assistant").first()
+    Annotation.objects.create(dataset=labelled, turn=turn, persona_id="p/&?=1", annotator="ada", label=1)
+    client = sign_in("lead")
+    html = html_of(client, "dataset_agreement", labelled.pk)
+    assert 'href="?persona=p%2F%26%3F%3D1"' in html
+    chosen = html_of(client, "dataset_agreement", labelled.pk, persona="p/&?=1")
+    assert f'hx-get="{address("dataset_measured", labelled.pk)}?persona=p%2F%26%3F%3D1"' in chosen
+    assert "from 1 label of 1 reply" in words(
+        html_of(client, "dataset_measured", labelled.pk, persona="p/&?=1")
+    )
+
+
+def test_of_a_campaign_only_its_labels_count(sign_in: Any, labelled: Dataset) -> None:
+    own: Campaign = campaign(labelled, "ana", "ben", overlap=2)
+    label_all(own, "ana", 1, most=5)
+    for number in range(4):
+        press(served(own, "ben").current, label=number % 2, seconds=8.0)
+    client = sign_in("lead")
+    html = html_of(client, "measured", own.pk)
+    assert "from 9 labels of" in words(html)
+    assert re.search(r"ben.*?8\.0 s", words(html))
+    assert f'href="{address("adjudicate")}?campaign={own.pk}"' in html
+    assert "ada" not in words(html)
+    assert f'hx-get="{address("measured", own.pk)}"' in html_of(client, "agreement", own.pk)
+
+
+@pytest.mark.django_db
+def test_a_dataset_that_may_not_be_seen_has_no_page(sign_in: Any) -> None:
+    client = sign_in("lead")
+    assert client.get(address("dataset_agreement", 10**15)).status_code == 404
+    assert client.get(address("agreement", 10**15)).status_code == 404
+    assert client.get(reverse("admin:annotations_app_campaign_change", args=[10**15])).status_code == 404
+
+
+# --- what is drawn ---
+
+
+def compared(n: int, kappa: float | None) -> Comparison:
+    return Comparison(n, Statistic(0.5), Statistic(kappa), ((0, 0), (0, 0)))
+
+
+def test_the_map_has_each_pair_twice_and_shades_that_tell_less_than_chance() -> None:
+    found = heat_map([Pair("a", "b", compared(4, 0.95)), Pair("b", "c", compared(3, -0.2))])
+    assert found.names == ["a", "b", "c"]
+    assert [[cell.shade for cell in cells] for _, cells in found.rows] == [
+        ["none", "9", "none"],
+        ["9", "none", "below"],
+        ["none", "below", "none"],
+    ]
+    assert [cells[at].own for at, (_, cells) in enumerate(found.rows)] == [True] * 3
+    assert (shade(0.0), shade(1.0), shade(None)) == ("0", "9", "none")
+
+
+def test_a_number_stands_where_it_belongs() -> None:
+    assert whisker(Statistic(0.0, -0.5, 0.5), -1.0) == (120.0, 60.0, 120.0, 120.0)
+    assert whisker(Statistic(None, note="why"), -1.0).at is None
+    assert whisker(Statistic(1.0), 0.0) == (240.0, None, 0.0, None)
+    assert stat(-0.25) == f"{MINUS}0.250"
+
+
+def test_a_month_without_pairs_is_left_out_of_the_line() -> None:
+    def month(name: str, value: float | None, annotator: str | None = None) -> DriftPoint:
+        return DriftPoint(
+            name,
+            annotator,
+            5,
+            Statistic(0.5),
+            Comparison(3, Statistic(value), Statistic(None), ((0, 0), (0, 0))),
+        )
+
+    points = [
+        month("2026-01", 1.0),
+        month("2026-02", None),
+        month("2026-03", 0.5),
+        month("2026-03", 1, "ada"),
+    ]
+    drawn = drift(points)
+    assert drawn is not None
+    assert len(drawn.agreement.split()) == 2
+    assert len(drawn.on_brand.split()) == 3
+    assert drift(points[:1]) is None
+    months, rows = drift_table(points)
+    assert months == ["2026-01", "2026-02", "2026-03"]
+    assert [name for name, _ in rows] == [None, "ada"]
+    assert rows[1][1][:2] == [None, None]

@@ -1,0 +1,364 @@
+"""The pages of campaigns: who may open them, what the form refuses, what they tell."""
+
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from annotations_app.models import Annotation, Assignment, Campaign
+from annotations_app.operations.create_campaign import fill_campaign
+from datasets_app.models import AuditEvent, Dataset, JobRun
+from tests.campaigns import campaign, label_all, people, persona, press, replies, served
+
+SEES = {"superuser", "curator", "lead"}
+ROLES = ["superuser", "curator", "annotator", "lead", "privacy officer", "viewer", "none", "outsider"]
+
+
+def address(page: str, *arguments: Any) -> str:
+    return reverse(f"admin:annotations_app_campaign_{page}", args=arguments)
+
+
+def html_of(client: Any, page: str, *arguments: Any, **query: str) -> str:
+    response = client.get(address(page, *arguments), query)
+    assert response.status_code == 200
+    return response.content.decode().replace("&#x27;", "'")
+
+
+def words(html: str) -> str:
+    """What stands on the page, without marks and line ends."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+
+
+@pytest.fixture
+def round_1(tmp_path: Path) -> Campaign:
+    return campaign(replies(tmp_path, 6), "ana", "ben", overlap=2)
+
+
+# page → who gets 200; all other staff get 403.
+PAGES = {
+    "changelist": SEES,
+    "add": SEES,
+    "change": SEES,
+    "preparing": SEES,
+    "agreement": SEES,
+    "measured": SEES,
+    "flagged": SEES,
+    "stale": SEES,
+    "export": SEES,
+    "settings": SEES,
+    "dataset_agreement": SEES,
+    "dataset_measured": SEES,
+    "adjudicate": {"superuser", "lead"},
+    "counted": {"superuser", "lead"},
+}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_page_for_each_role(role: str, sign_in: Any, round_1: Campaign) -> None:
+    client, wrong = sign_in(role), {}
+    for page, allowed in PAGES.items():
+        arguments = [] if page in {"changelist", "add", "adjudicate", "counted"} else [round_1.pk]
+        if page.startswith("dataset"):
+            arguments = [round_1.dataset_id]
+        query = {"campaign": round_1.pk} if page in {"adjudicate", "counted"} else {}
+        status = client.get(address(page, *arguments), query).status_code
+        expected = {302, 403} if role == "outsider" else {200} if role in allowed else {403}
+        if status not in expected:
+            wrong[page] = status
+    assert not wrong
+
+
+@pytest.mark.parametrize("role", ["viewer", "annotator", "privacy officer"])
+def test_nothing_is_changed_by_who_may_not(role: str, sign_in: Any, round_1: Campaign, queue: None) -> None:
+    client = sign_in(role)
+    for page in ("settings", "status", "stale", "export"):
+        response = client.post(address(page, round_1.pk), {"status": "closed", "labels": "all"})
+        assert response.status_code == 403, page
+    for page in ("add", "estimate", "guidelines"):
+        assert client.post(address(page), asked(round_1.dataset)).status_code == 403
+    round_1.refresh_from_db()
+    assert round_1.status == "open"
+    assert not JobRun.objects.exclude(operation="import_dataset").exists()
+
+
+# --- the list ---
+
+
+def test_the_list_tells_how_far_each_is(sign_in: Any, round_1: Campaign) -> None:
+    client = sign_in("lead")
+    label_all(round_1, "ana", most=3)
+    html = html_of(client, "changelist")
+    assert "round-1" in html
+    assert "3 of 12 (25 %)" in html
+    assert address("add") in html
+    few = CaptureQueriesContext(connection)
+    with few:
+        html_of(client, "changelist")
+    for number in range(5):
+        campaign(round_1.dataset, "ana", "ben", name=f"more-{number}")
+    with CaptureQueriesContext(connection) as many:
+        html_of(client, "changelist")
+    assert len(many) <= len(few)
+
+
+# --- a new one ---
+
+
+def asked(of: Dataset, **more: Any) -> dict[str, Any]:
+    users = [user.pk for user in people("ana", "ben")]
+    return {
+        "dataset": of.pk,
+        "persona": persona().pk,
+        "name": "round-2",
+        "annotators": users,
+        "overlap": 2,
+        "gold": 0,
+        "repeats": 10,
+        "order": "session",
+        "lease_minutes": 20,
+        "seed": 7,
+        "guidelines": "# Warm\n\nand <script>brief</script>",
+        **more,
+    }
+
+
+def test_a_campaign_begins_as_a_job(sign_in: Any, tmp_path: Path, queue: None) -> None:
+    dataset, client = replies(tmp_path, 4), sign_in("lead")
+    response = client.post(address("add"), asked(dataset))
+    made = Campaign.objects.get()
+    assert response["Location"] == address("change", made.pk)
+    assert (made.status, made.repeat_share, made.order, made.seed) == ("preparing", 0.1, "session", 7)
+    assert made.created_by == client.user
+    job = JobRun.objects.get(operation="create_campaign")
+    assert (job.parameters, job.state) == ({"campaign": made.pk}, "queued")
+    html = html_of(client, "change", made.pk)
+    assert "The replies are being put in order" in html
+    assert f'hx-get="{address("preparing", made.pk)}"' in html
+    fill_campaign(made)
+    assert client.get(address("preparing", made.pk))["HX-Refresh"] == "true"
+    assert "0 of 8 labels" in words(html_of(client, "change", made.pk))
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "said"),
+    [
+        ({"name": "no spaces"}, "name", "Letters, digits, dot, dash and underscore only."),
+        ({"annotators": []}, "annotators", "Choose at least one person."),
+        ({"overlap": 3}, "overlap", "3 people are to label each reply, but only 2 are chosen."),
+        ({"overlap": 51}, "overlap", "less than or equal to 50"),
+        ({"gold": 60}, "gold", "less than or equal to 50"),
+        ({"gold": 50, "repeats": 50}, "repeats", "leave too little that is new"),
+        ({"seed": 10**30}, "seed", "less than or equal to"),
+        ({"dataset": ""}, "dataset", "This field is required."),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_field(
+    sign_in: Any, tmp_path: Path, given: dict[str, Any], field: str, said: str
+) -> None:
+    response = sign_in("lead").post(address("add"), asked(replies(tmp_path, 2), **given))
+    assert response.status_code == 200
+    assert any(said in error for error in response.context["form"].errors[field])
+    assert said in response.content.decode()
+    assert "Nothing was made" in response.content.decode()
+    assert not Campaign.objects.exists()
+
+
+def test_a_name_is_given_once_and_what_an_operation_refuses_is_told(sign_in: Any, round_1: Campaign) -> None:
+    client = sign_in("lead")
+    taken = client.post(address("add"), asked(round_1.dataset, name="round-1"))
+    assert "There is a campaign of this name already." in taken.content.decode()
+    nothing = client.post(address("add"), asked(round_1.dataset, tag="not:there"))
+    assert "has no assistant&#x27;s reply with text of that tag or split" in nothing.content.decode()
+    assert Campaign.objects.count() == 1
+    assert not JobRun.objects.filter(operation="create_campaign").exists()
+
+
+def test_production_data_is_labelled_only_scrubbed_or_for_a_reason(
+    sign_in: Any, tmp_path: Path, queue: None
+) -> None:
+    dataset = replies(tmp_path, 2)
+    Dataset.objects.update(origin="production")
+    refused = sign_in("lead").post(address("add"), asked(dataset, override="I want to"))
+    assert "Scrub it first, or ask a privacy officer." in refused.context["form"].errors["dataset"][0]
+    assert 'name="override"' not in refused.content.decode()
+    officer = sign_in("curator")
+    officer.user.user_permissions.add(Permission.objects.get(codename="override_gate"))
+    again = officer.post(address("add"), asked(dataset))
+    assert "or give the reason below" in again.content.decode()
+    officer.post(address("add"), asked(dataset, override="A drill with made-up data"))
+    assert Campaign.objects.get().overridden
+    assert AuditEvent.objects.get(action="override").details["reason"] == "A drill with made-up data"
+
+
+def test_what_it_comes_to_is_told_before(sign_in: Any, tmp_path: Path) -> None:
+    dataset, client = replies(tmp_path, 5), sign_in("lead")
+    told = words(client.post(address("estimate"), asked(dataset)).content.decode())
+    assert "Replies5" in told
+    assert "Labels10 (2 a reply)" in told
+    assert "about 6 to look at" in told
+    assert "No reply of support is like that" in words(
+        client.post(address("estimate"), asked(dataset, tag="no")).content.decode()
+    )
+    assert "Choose a dataset" in client.post(address("estimate"), {}).content.decode()
+    assert not Campaign.objects.exists()
+
+
+def test_guidelines_are_shown_as_they_will_be_read(sign_in: Any) -> None:
+    html = sign_in("lead").post(address("guidelines"), {"guidelines": "**Warm** <script>x</script>"})
+    assert "<strong>Warm</strong>" in html.content.decode()
+    assert "<script>" not in html.content.decode()
+
+
+# --- its pages ---
+
+
+def test_the_overview_tells_who_did_what(sign_in: Any, round_1: Campaign) -> None:
+    label_all(round_1, "ana", most=4)
+    press(served(round_1, "ana").current, "skip", None)
+    press(served(round_1, "ben").current, "flag", None, notes="Personal data: a number")
+    html = html_of(sign_in("lead"), "change", round_1.pk)
+    text = words(html)
+    assert "33 %4 of 12 labels: 2 for each of 6 replies" in text
+    ana = words(html[html.index(">ana<") : html.index(">ben<")])
+    assert re.match(r"\W*ana +4 ?1 ?0 ?0", ana), ana
+    assert "4 labels in the last seven days" in text
+    assert "100 %" in text
+    assert "Out of balance" in text
+
+
+def test_flagged_replies_come_with_their_reason_and_lead_to_the_conversation(
+    sign_in: Any, round_1: Campaign
+) -> None:
+    given = served(round_1, "ben").current
+    press(given, "flag", None, notes="Other: <b>odd</b>")
+    html = html_of(sign_in("lead"), "flagged", round_1.pk)
+    assert "Other: &lt;b&gt;odd&lt;/b&gt;" in html
+    session = reverse("admin:datasets_app_session_change", args=[given.item.session_id])
+    assert f'href="{session}?turn=2#turn-2"' in html
+    for _ in range(3):
+        press(served(round_1, "ben").current, "flag", None)
+    client = sign_in("curator")
+    html_of(client, "flagged", round_1.pk)
+    with CaptureQueriesContext(connection) as few:
+        html_of(client, "flagged", round_1.pk)
+    press(served(round_1, "ana").current, "flag", None)
+    with CaptureQueriesContext(connection) as many:
+        html_of(client, "flagged", round_1.pk)
+    assert len(many) == len(few)
+
+
+def test_stale_labels_are_queued_again_after_a_question(sign_in: Any, round_1: Campaign) -> None:
+    label_all(round_1, "ana", most=3)
+    client = sign_in("lead")
+    assert "No label is stale." in html_of(client, "stale", round_1.pk)
+    changed = round_1.persona
+    changed.yaml += "\ndescription: Warmer.\n"
+    changed.save()
+    html = html_of(client, "stale", round_1.pk)
+    assert "3 stale labels" in html
+    assert '<form method="post" class="ad-card' not in html
+    assert "Have 3 labels made again?" in html_of(client, "stale", round_1.pk, again="1")
+    assert "3 labels were made before the persona was changed" in words(html_of(client, "change", round_1.pk))
+    done = client.post(address("stale", round_1.pk), {"confirmed": "1"}, follow=True).content.decode()
+    assert "3 replies are to be labelled again." in done
+    assert Annotation.objects.filter(kind="withdrawn").count() == 3
+
+
+def test_settings_are_changed_and_refusals_stand_at_their_field(sign_in: Any, round_1: Campaign) -> None:
+    client = sign_in("lead")
+    given = {
+        "guidelines": "New words.",
+        "annotators": [user.pk for user in people("ana", "ben", "cy")],
+        "overlap": 3,
+        "lease_minutes": 5,
+    }
+    client.post(address("settings", round_1.pk), given)
+    round_1.refresh_from_db()
+    assert (round_1.guidelines, round_1.overlap, round_1.lease_minutes) == ("New words.", 3, 5)
+    assert round_1.members.filter(active=True).count() == 3
+    lowered = client.post(address("settings", round_1.pk), {**given, "overlap": 2})
+    assert "It can only be raised from 3" in lowered.context["form"].errors["overlap"][0]
+    too_few = client.post(address("settings", round_1.pk), {**given, "annotators": given["annotators"][:2]})
+    assert "3 annotators label each reply" in too_few.content.decode()
+    assert "Nothing was saved" in too_few.content.decode()
+
+
+def test_it_is_paused_opened_and_closed(sign_in: Any, round_1: Campaign) -> None:
+    client = sign_in("lead")
+    for status in ("paused", "open", "closed", "open"):
+        client.post(address("status", round_1.pk), {"status": status})
+        round_1.refresh_from_db()
+        assert round_1.status == status
+    html = client.post(address("status", round_1.pk), {"status": "nonsense"}, follow=True).content.decode()
+    assert "round-1 is open" in html
+    assert client.get(address("status", round_1.pk)).status_code == 405
+
+
+def test_an_export_is_asked_for_as_a_job(sign_in: Any, round_1: Campaign, queue: None) -> None:
+    client = sign_in("lead")
+    response = client.post(address("export", round_1.pk), {"labels": "adjudicated"})
+    job = JobRun.objects.get(operation="export_annotations")
+    assert response["Location"] == reverse("admin:datasets_app_jobrun_change", args=[job.pk])
+    assert job.parameters == {"campaign": "round-1", "persona": "warm_v1", "labels": "adjudicated"}
+    assert f"#{job.pk}" in html_of(client, "export", round_1.pk)
+    Dataset.objects.update(origin="production")
+    assert "Start export" not in html_of(client, "export", round_1.pk)
+    client.post(address("export", round_1.pk), {"labels": "all"})
+    assert JobRun.objects.filter(operation="export_annotations").count() == 1
+
+
+# --- elsewhere ---
+
+
+def test_the_dataset_page_tells_of_its_campaigns(sign_in: Any, round_1: Campaign) -> None:
+    label_all(round_1, "ana", most=1)
+    html = sign_in("lead").get(reverse("admin:datasets_app_dataset_change", args=[round_1.dataset_id]))
+    text = html.content.decode()
+    assert address("change", round_1.pk) in text
+    assert f"{address('dataset_agreement', round_1.dataset_id)}?persona=warm_v1" in text
+    assert f"{address('add')}?dataset={round_1.dataset_id}" in text
+    viewer = sign_in("viewer").get(reverse("admin:datasets_app_dataset_change", args=[round_1.dataset_id]))
+    assert "round-1" not in viewer.content.decode()
+
+
+def start_page(client: Any) -> str:
+    html = client.get(reverse("admin:index")).content.decode()
+    return html[html.index('id="attention"') : html.index('id="running"')]
+
+
+def test_the_start_page_tells_a_lead_what_waits(sign_in: Any, round_1: Campaign) -> None:
+    client = sign_in("lead")
+    assert "round-1" not in start_page(client)
+    label_all(round_1, "ana", 1)
+    label_all(round_1, "ben", 0, most=2)
+    press(served(round_1, "ben").current, "flag", None)
+    told = start_page(client)
+    assert "has 2 disputed replies among its latest labels" in told
+    assert f"{address('adjudicate')}?campaign={round_1.pk}" in told
+    assert "has 1 flagged reply" in told
+    assert "stood still" not in told
+    Assignment.objects.update(decided_at=timezone.now() - timedelta(days=5))
+    assert "has stood still since" in start_page(client)
+    assert "disputed" not in start_page(sign_in("curator"))
+    Campaign.objects.update(status="closed")
+    assert "round-1" not in start_page(client)
+
+
+def test_the_start_page_asks_no_more_of_more_campaigns(sign_in: Any, round_1: Campaign) -> None:
+    client = sign_in("lead")
+    start_page(client)
+    with CaptureQueriesContext(connection) as few:
+        start_page(client)
+    for number in range(6):
+        other = campaign(round_1.dataset, "ana", "ben", name=f"other-{number}")
+        press(served(other, "ana").current, "flag", None)
+    with CaptureQueriesContext(connection) as many:
+        start_page(client)
+    assert len(many) == len(few)

@@ -1,0 +1,257 @@
+"""A campaign's items: which replies, in which order, and why one can't be made."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotations_app.models import Annotation, Campaign, CampaignItem, CampaignMember
+from annotations_app.operations.adjudicate import adjudicate
+from annotations_app.operations.create_campaign import fill_campaign, prepare_campaign
+from annotations_app.operations.import_annotations import import_annotations
+from datasets_app import job_runs
+from datasets_app.models import AuditEvent, Dataset, Session, Turn
+from datasets_app.operations.refused import Refused
+from datasets_app.operations.scrub_dataset import policy_of, scrub_dataset
+from tests.campaigns import campaign, label_all, people, persona, press, replies, served, what_is_wrong
+from tests.factories import dataset, imported, sessions, turn, write
+
+pytestmark = pytest.mark.django_db
+
+
+def places(of: Campaign) -> list[tuple[str, int]]:
+    rows = CampaignItem.objects.filter(campaign=of).order_by("position")
+    return [
+        (item.turn.session.session_id, item.turn.turn_index) for item in rows.select_related("turn__session")
+    ]
+
+
+def settle(stored: Dataset, count: int) -> None:
+    for reply in Turn.objects.filter(session__dataset=stored, role="assistant").order_by("pk")[:count]:
+        adjudicate(reply, "warm_v1", label=reply.pk % 2, reason="Clear.", actor=None)
+
+
+def test_only_replies_with_text_are_labelled(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, [turn("a", 1), turn("a", 2), turn("a", 3), turn("a", 4), turn("b", 1)])
+    Turn.objects.filter(turn_index=4).update(text=" \n\t")
+    round_1 = campaign(stored, "ana")
+    assert places(round_1) == [("a", 2)]
+    assert (round_1.status, round_1.item_count, round_1.gold_count) == ("open", 1, 0)
+
+
+def test_the_order_is_drawn_by_the_seed(tmp_path: Path) -> None:
+    stored = replies(tmp_path, 30)
+    orders = [
+        places(campaign(stored, "ana", name=f"n{seed}-{n}", seed=seed)) for n, seed in enumerate((1, 1, 2))
+    ]
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[0]) == sorted(orders[2])
+    assert orders[0] != sorted(orders[0])
+
+
+def test_session_by_session_keeps_turns_together_and_in_order(tmp_path: Path) -> None:
+    found = places(campaign(replies(tmp_path, 10, turns=6), "ana", order="session"))
+    assert [index for _, index in found] == [2, 4, 6] * 10
+    names = [name for name, index in found if index == 2]
+    assert [name for name, _ in found] == [name for name in names for _ in range(3)]
+    assert names != sorted(names)
+
+
+def test_the_most_disputed_come_first(tmp_path: Path) -> None:
+    stored = replies(tmp_path, 6)
+    said = {"s3": [0, 1], "s5": [0, 0, 1], "s1": [1, 1, 1], "s2": [1]}
+    lines = [
+        {
+            "session_id": name,
+            "turn_index": 2,
+            "text": "",
+            "label": label,
+            "persona_id": "warm_v1",
+            "annotator": f"a{number}",
+        }
+        for name, labels in said.items()
+        for number, label in enumerate(labels)
+    ]
+    import_annotations(write(tmp_path / "labels.jsonl", lines), dataset_name="support")
+    round_1 = campaign(stored, "ana", order="disputed")
+    assert [name for name, _ in places(round_1)][:4] == ["s3", "s5", "s1", "s2"]
+
+
+def test_only_what_has_the_tag_and_is_of_the_split(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, sessions(3, 4))
+    Turn.objects.filter(session__session_id="s2", turn_index=4).update(tags=["scenario:billing", "hard"])
+    Session.objects.filter(session_id="s3").update(split="dev")
+    Session.objects.filter(session_id="s1").update(split="test")
+    assert places(campaign(stored, "ana", name="a", tag="hard")) == [("s2", 4)]
+    assert sorted(places(campaign(stored, "ana", name="b", split="dev"))) == [("s3", 2), ("s3", 4)]
+    everything = campaign(stored, "ana", name="c")
+    assert {name for name, _ in places(everything)} == {"s2", "s3"}
+
+
+def test_the_test_split_is_locked_but_for_a_reason_that_is_kept(tmp_path: Path, admin_user: User) -> None:
+    stored = dataset(tmp_path, sessions(2))
+    Session.objects.update(split="test")
+    with pytest.raises(Refused, match="no assistant's reply"):
+        campaign(stored, "ana")
+    with pytest.raises(Refused, match="The test split of support is locked"):
+        campaign(stored, "ana", split="test")
+    [lea] = people("lea", role="lead")
+    with pytest.raises(Refused, match="You may not"):
+        campaign(stored, "ana", split="test", override="I want to", actor=lea)
+    made = campaign(stored, "ana", split="test", override="to measure\nagreement on it", actor=admin_user)
+    assert made.item_count == 2
+    event = AuditEvent.objects.get(action="override")
+    assert event.details == {"purpose": "annotate test split", "reason": "to measure agreement on it"}
+
+
+def test_gold_items_are_what_was_settled_before(tmp_path: Path) -> None:
+    stored = replies(tmp_path, 40)
+    settle(stored, 30)
+    round_1 = campaign(stored, "ana", "ben", overlap=2, gold_share=0.25)
+    gold = CampaignItem.objects.filter(gold=True)
+    assert (round_1.item_count, round_1.gold_count, gold.count()) == (40, 10, 10)
+    assert not gold.exclude(open=0).exists()
+    assert set(CampaignItem.objects.filter(gold=False).values_list("open", flat=True)) == {2}
+    settled = Annotation.objects.filter(kind="adjudicated").values("turn")
+    assert gold.filter(turn__in=settled).count() == 10
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"name": "no/name"}, "can't be the name of a campaign"),
+        ({"overlap": 0}, "overlap must be from 1"),
+        ({"overlap": 3}, "3 annotators are to label each reply, but only 2 are named"),
+        ({"gold_share": 0.6}, "gold share must be from 0 to 0.5"),
+        ({"repeat_share": -0.1}, "repeat share must be from 0"),
+        ({"repeat_share": float("nan")}, "repeat share must be from 0"),
+        ({"gold_share": 0.5, "repeat_share": 0.45}, "too little that is new"),
+        ({"gold_share": 0.1}, "Gold items are wanted, but no reply of support has an adjudicated label"),
+        ({"lease_minutes": 0}, "held for 1 to 1440 minutes"),
+        ({"order": "alphabetic"}, "order must be one of random, session, disputed"),
+        ({"tag": "unheard"}, "no assistant's reply with text of that tag or split"),
+        ({"split": "dev"}, "no assistant's reply with text of that tag or split"),
+        ({"seed": 2**63}, "whole number of 64 bits"),
+        ({"guidelines": "a\0"}, "NUL"),
+        ({"guidelines": "x" * 50_001}, "longer than 50,000"),
+    ],
+)
+def test_what_can_not_be_is_refused_with_a_sentence(
+    tmp_path: Path, asked: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(Refused, match=sentence):
+        campaign(replies(tmp_path, 2), "ana", "ben", **asked)
+    assert not Campaign.objects.exists()
+    assert not AuditEvent.objects.filter(action="create_campaign").exists()
+
+
+def test_who_is_to_label_must_be_able_to(tmp_path: Path) -> None:
+    stored = replies(tmp_path, 2)
+    people("ana", "off")
+    people("vic", role="viewer")
+    User.objects.filter(username="off").update(is_active=False)
+    for names, sentence in (
+        (["ana", "nobody"], "There is no user nobody"),
+        (["ana", "off"], "account of off is switched off"),
+        (["ana", "vic"], "vic may not label"),
+        ([" ", ""], "Say who is to label"),
+    ):
+        with pytest.raises(Refused, match=sentence):
+            prepare_campaign("c", dataset=stored, persona=persona(), annotators=names, overlap=1)
+
+
+def test_a_name_is_taken_once(tmp_path: Path) -> None:
+    stored = replies(tmp_path, 2)
+    campaign(stored, "ana")
+    with pytest.raises(Refused, match="There is a campaign round-1 already"):
+        campaign(stored, "ana")
+
+
+def test_nothing_but_gold_is_no_campaign(tmp_path: Path) -> None:
+    stored = replies(tmp_path, 1)
+    settle(stored, 1)
+    with pytest.raises(Refused, match="nothing but gold"):
+        campaign(stored, "ana", gold_share=0.5)
+
+
+def test_production_data_must_be_scrubbed_and_stay_so(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, sessions(3), origin="production")
+    with pytest.raises(Refused, match="no scrub has verified; it can't be annotated"):
+        campaign(stored, "ana")
+    scrub_dataset(stored, policy_of(None))
+    stored.refresh_from_db()
+    round_1 = campaign(stored, "ana")
+    held = served(round_1, "ana").current
+    imported(write(tmp_path / "more.jsonl", [turn("new")]), append=True)
+    serving = served(round_1, "ana")
+    assert (serving.state, serving.current) == ("paused", None)
+    assert "personal data" in serving.message
+    assert press(held).what == "counted"
+    scrub_dataset(stored, policy_of(None))
+    assert served(round_1, "ana").state == "open"
+
+
+def test_by_a_reason_raw_data_is_labelled_and_served(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, sessions(3), origin="production")
+    round_1 = campaign(stored, "ana", override="the annotators are the support team")
+    assert round_1.overridden
+    assert served(round_1, "ana").state == "open"
+    assert AuditEvent.objects.get(action="override").details["purpose"] == "annotate"
+
+
+def test_the_trail_tells_what_was_asked_and_no_text(tmp_path: Path, admin_user: User) -> None:
+    stored = replies(tmp_path, 2, tags=["jo@example.org"])
+    campaign(stored, "ana", guidelines="Secret words.", tag="jo@example.org", actor=admin_user)
+    event = AuditEvent.objects.get(action="create_campaign")
+    assert (event.actor, event.dataset_name) == ("admin", "support")
+    assert event.details == {
+        "campaign": "round-1",
+        "persona_id": "warm_v1",
+        "annotators": ["ana"],
+        "overridden": False,
+        "only_a_tag": True,
+        "overlap": 1,
+        "gold_share": 0,
+        "repeat_share": 0,
+        "order": "random",
+        "split": "",
+        "lease_minutes": 15,
+        "seed": 42,
+    }
+
+
+def test_made_by_a_job_it_is_filled_once_however_often_that_runs(tmp_path: Path) -> None:
+    people("ana")
+    stored = replies(tmp_path, 3)
+    made = prepare_campaign("c", dataset=stored, persona=persona(), annotators=["ana"], overlap=1)
+    waiting = served(made, "ana")
+    assert (waiting.state, waiting.current) == ("paused", None)
+    assert "being prepared" in waiting.message
+    for _ in range(2):
+        job = job_runs.create("create_campaign", actor=None, dataset=stored, parameters={"campaign": made.pk})
+        job_runs.enqueue(job)
+        job_runs.perform(job.pk)
+        job.refresh_from_db()
+        assert (job.state, job.result) == ("done", {"campaign": made.pk, "replies": 3, "gold": 0})
+    made.refresh_from_db()
+    assert (made.status, CampaignItem.objects.count()) == ("open", 3)
+    label_all(made, "ana")
+    assert fill_campaign(made).item_count == 3
+    assert CampaignMember.objects.get().labelled == 3
+    assert not what_is_wrong()
+
+
+def test_a_job_that_can_not_fill_it_says_why(tmp_path: Path) -> None:
+    people("ana")
+    stored = replies(tmp_path, 3)
+    made = prepare_campaign("c", dataset=stored, persona=persona(), annotators=["ana"], overlap=1)
+    Turn.objects.update(text="")
+    job = job_runs.create("create_campaign", actor=None, dataset=stored, parameters={"campaign": made.pk})
+    job_runs.enqueue(job)
+    job_runs.perform(job.pk)
+    job.refresh_from_db()
+    assert job.state == "failed"
+    assert "no assistant's reply" in job.error
+    made.refresh_from_db()
+    assert made.status == "preparing"

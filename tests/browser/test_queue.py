@@ -1,0 +1,348 @@
+"""The way of an annotator: fifty replies by keyboard, with mistakes taken back and a network that comes
+and goes; and the same pages looked at by axe-core, on a phone, in the dark."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import Group, User
+from playwright.sync_api import BrowserContext, Page, Route, expect
+
+from annotations_app.models import Annotation, Assignment, Campaign, Decision
+from annotations_app.operations.create_campaign import create_campaign
+from datasets_app.models import Persona
+from tests import factories
+
+pytestmark = pytest.mark.browser
+
+PERSONA = """
+id: calm
+display_name: Calm assistant
+description: Answers first.
+exemplars: [Let us check together.]
+lexicon: {preferred: [check], avoid: [obviously]}
+style_rules: {sentence_length: {max_avg: 18}, emojis: {allowed: false}}
+"""
+GUARD = 200  # in milliseconds: sooner after a reply has come, a key counts as pressed twice
+VISIBLE = "document.querySelector('.q-item:not([hidden])')"
+
+
+@pytest.fixture
+def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
+    lines = []
+    for number in range(60):
+        lines += [
+            factories.turn(f"s{number}", 1, text=f"Question {number}?"),
+            factories.turn(f"s{number}", 2, text=f"Reply {number}: obviously, check it."),
+        ]
+    dataset = factories.dataset(tmp_path, lines, "support")
+    persona = Persona.objects.create(persona_id="calm", yaml=PERSONA)
+    anna = User.objects.create_user("anna", password="a long password")
+    anna.groups.add(Group.objects.get(name="annotator"))
+    return create_campaign(
+        "voice",
+        dataset=dataset,
+        persona=persona,
+        annotators=["anna"],
+        overlap=1,
+        guidelines="# Judge\n\nonly the *voice*.",
+    )
+
+
+def log_in(page: Page) -> None:
+    page.goto("/")
+    page.fill("[name=username]", "anna")
+    page.fill("[name=password]", "a long password")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/annotate/voice/")
+
+
+class Annotator:
+    """Presses keys, and remembers what was on the screen when they were pressed."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.pressed: list[tuple[str, str, int | None, str | None]] = []
+
+    def reply(self) -> str:
+        self.page.wait_for_function(f"{VISIBLE} !== null")
+        shown: str = self.page.evaluate(f"{VISIBLE}.querySelector('.q-reply .q-text').textContent")
+        return shown
+
+    def key(self, key: str) -> None:
+        self.page.wait_for_timeout(GUARD)
+        self.page.keyboard.press(key)
+
+    def decides(self, key: str, kind: str, label: int | None = None, notes: str | None = None) -> None:
+        text = self.reply()
+        self.key(key)
+        self.page.wait_for_function(
+            "text => document.querySelector('.q-item:not([hidden]) .q-reply .q-text')?.textContent !== text",
+            arg=text,
+        )
+        self.pressed.append((text, kind, label, notes))
+
+    def labels(self, count: int) -> None:
+        for _ in range(count):
+            label = len(self.pressed) % 3 % 2
+            self.decides(str(label), "label", label)
+
+    def undoes(self) -> None:
+        """What comes back is what was decided last."""
+        back = next(text for text in self.standing()[::-1])
+        self.key("Backspace")
+        expect(self.page.locator(".q-item:visible .q-reply .q-text")).to_have_text(back)
+        self.pressed.append((back, "undo", None, None))
+
+    def standing(self) -> list[str]:
+        """Replies that are decided, in order."""
+        found: list[str] = []
+        for text, kind, _, _ in self.pressed:
+            found = [other for other in found if other != text] + ([] if kind == "undo" else [text])
+        return found
+
+    def is_saved(self) -> None:
+        expect(self.page.locator("#save")).to_have_text("Saved")
+
+
+def test_fifty_replies_by_keyboard_alone(open_page: Any, campaign: Campaign, complaints: list[str]) -> None:
+    page: Page = open_page(viewport={"width": 1280, "height": 800})
+    context = page.context
+    log_in(page)
+    anna = Annotator(page)
+
+    anna.labels(5)
+    page.keyboard.press("1")  # at once again: nobody has read the next one yet
+    anna.undoes()
+    anna.labels(4)
+    _with_note(anna)
+    _flagged(anna)
+    anna.decides("s", "skip")
+    anna.is_saved()
+
+    _offline_for_two(anna, context)
+    anna.labels(6)
+    _taken_back_offline(anna, context)
+    anna = _closed_while_offline(anna, context, complaints)
+    anna.labels(6)
+    _unanswered(anna, "503")
+    anna.labels(5)
+    _unanswered(anna, "answer lost")
+    _changed(anna)
+    while len(anna.standing()) < 50:
+        anna.labels(1)
+    anna.is_saved()
+
+    # What the browser itself says of a network that is gone is no complaint of ours.
+    complaints[:] = [text for text in complaints if "Failed to load resource" not in text]
+    _database_holds(anna)
+    assert kept_in_the_browser(anna.page) == []
+
+
+def kept_in_the_browser(page: Page) -> list[str]:
+    found: list[str] = page.evaluate("Object.keys(localStorage).filter((key) => key.includes('outbox'))")
+    return found
+
+
+def _with_note(anna: Annotator) -> None:
+    anna.key("n")
+    anna.page.keyboard.type("1 too 0 short s")
+    anna.page.keyboard.press("Enter")
+    anna.key("c")
+    anna.key("c")
+    expect(anna.page.locator("#confidence")).to_have_text("Fairly sure")
+    anna.decides("0", "label", 0, "1 too 0 short s")
+
+
+def _flagged(anna: Annotator) -> None:
+    anna.key("f")
+    expect(anna.page.locator("#flag")).to_be_visible()
+    anna.page.keyboard.press("5")
+    expect(anna.page.locator("#flag-error")).to_contain_text("few words")
+    anna.page.keyboard.type("1 is odd")
+    text = anna.reply()
+    anna.page.keyboard.press("Enter")
+    expect(anna.page.locator(".q-item:visible .q-reply .q-text")).not_to_have_text(text)
+    anna.pressed.append((text, "flag", None, "Other: 1 is odd"))
+
+
+def _offline_for_two(anna: Annotator, context: BrowserContext) -> None:
+    context.set_offline(True)
+    anna.labels(2)
+    expect(anna.page.locator("#save")).to_have_text("Offline: 2 decisions wait, they are kept")
+    context.set_offline(False)
+    anna.is_saved()
+
+
+def _taken_back_offline(anna: Annotator, context: BrowserContext) -> None:
+    anna.is_saved()
+    context.set_offline(True)
+    anna.labels(1)
+    anna.undoes()
+    anna.labels(1)
+    expect(anna.page.locator("#save")).to_have_text("Offline: 3 decisions wait, they are kept")
+    context.set_offline(False)
+    anna.is_saved()
+
+
+def _closed_while_offline(anna: Annotator, context: BrowserContext, complaints: list[str]) -> Annotator:
+    """What waited when the tab was closed is sent when the page is opened again."""
+    context.set_offline(True)
+    anna.labels(2)
+    expect(anna.page.locator("#save")).to_contain_text("2 decisions wait")
+    anna.page.close()
+    context.set_offline(False)
+    again = Annotator(context.new_page())
+    again.page.on("pageerror", lambda error: complaints.append(str(error)))
+    again.page.on("console", lambda message: complaints.append(message.text))
+    again.pressed = anna.pressed
+    again.page.goto("/annotate/voice/")
+    again.is_saved()
+    return again
+
+
+def _unanswered(anna: Annotator, how: str) -> None:
+    """Once the server answers 503; once it does as it is told, but its answer gets lost."""
+    met = []
+
+    def answer(route: Route) -> None:
+        met.append(how)
+        if how == "503":
+            route.fulfill(status=503, body="")
+        else:
+            route.fetch()
+            route.abort()
+
+    anna.page.route("**/decide/", answer, times=1)
+    anna.labels(2)
+    anna.is_saved()
+    assert met == [how]
+
+
+def _changed(anna: Annotator) -> None:
+    """One of the last ten is decided anew; then one is back where one was."""
+    anna.is_saved()
+    here = anna.reply()
+    row = anna.page.locator("#recent li").nth(3)
+    before = row.get_attribute("data-decision")
+    row.locator("a").focus()
+    anna.page.keyboard.press("Enter")
+    expect(anna.page.locator("[data-decided]:visible")).to_contain_text("You decided:")
+    label = 0 if before == "on" else 1
+    anna.decides(str(label), "label", label)
+    assert anna.reply() == here
+    expect(anna.page.locator("#recent li").nth(3)).to_have_attribute("data-decision", ("off", "on")[label])
+
+
+def _database_holds(anna: Annotator) -> None:
+    decisions = list(Decision.objects.order_by("pk").select_related("assignment__item__turn"))
+    history = [(row.assignment.item.turn.text, row.kind, row.label, row.notes) for row in decisions]
+    assert history == anna.pressed
+    assert len({row.key for row in decisions}) == len(decisions)
+    assert all(row.counted for row in decisions)
+    last = {text: (kind, label, notes) for text, kind, label, notes in anna.pressed}
+    wanted = {text: (label, notes) for text, (kind, label, notes) in last.items() if kind == "label"}
+    labels = Annotation.objects.select_related("turn")
+    assert {row.turn.text: (row.label, row.notes) for row in labels} == wanted
+    assert len(labels) == len(wanted)
+    assert {row.confidence for row in labels if row.notes} == {0.75}
+    assert all(row.annotator == "anna" and row.seconds for row in labels)
+    assert Assignment.objects.filter(state="leased").count() == 3
+
+
+def serious(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{fault['id']}: {node['html'][:160]} {node['failureSummary']}"
+        for fault in found
+        if fault["impact"] in {"serious", "critical"}
+        for node in fault["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(scheme: str, open_page: Any, campaign: Campaign) -> None:
+    page: Page = open_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
+    page.goto("/login/")
+    assert serious(page) == []
+    log_in(page)
+    Annotator(page).labels(2)
+    assert serious(page) == []
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_be_visible()
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("f")
+    expect(page.locator("#flag")).to_be_visible()
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Your account").click()
+    assert serious(page) == []
+    page.goto("/annotate/?all")
+    assert serious(page) == []
+    page.goto("/password/")
+    assert serious(page) == []
+
+
+def test_on_a_phone(open_page: Any, campaign: Campaign) -> None:
+    page: Page = open_page(viewport={"width": 390, "height": 844}, has_touch=True, color_scheme="dark")
+    page.goto("/login/")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    log_in(page)
+    anna = Annotator(page)
+    before = anna.reply()
+    for button in page.locator(".q-bar button:visible").all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44
+        assert box["width"] >= 44
+        assert box["y"] > 844 / 2
+    expect(page.locator("#persona")).to_be_hidden()
+    page.locator("summary", has_text="Calm assistant").click()
+    expect(page.locator("#persona")).to_be_visible()
+    page.wait_for_timeout(GUARD)
+    page.get_by_role("button", name="On-brand").tap()
+    expect(page.locator(".q-item:visible .q-reply .q-text")).not_to_have_text(before)
+    expect(page.locator("#announce")).to_contain_text("On-brand. Next reply.")
+    anna.is_saved()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert Annotation.objects.get().turn.text == before
+    assert serious(page) == []
+
+
+def test_logged_out_meanwhile(open_page: Any, campaign: Campaign, complaints: list[str]) -> None:
+    """What was pressed is kept until one is logged in again; logging out asks first, and clears it."""
+    from django.contrib.sessions.models import Session
+
+    page: Page = open_page(viewport={"width": 1280, "height": 800})
+    log_in(page)
+    anna = Annotator(page)
+    anna.labels(1)
+    anna.is_saved()
+    Session.objects.all().delete()
+    anna.labels(1)
+    expect(page.locator("#trouble")).to_contain_text("not logged in any more")
+    expect(page.locator("#save")).to_have_text("1 decision waits, it is kept")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.locator("#trouble a").click()
+    page.fill("[name=username]", "anna")
+    page.fill("[name=password]", "a long password")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/annotate/voice/")
+    anna.is_saved()
+    assert Decision.objects.count() == 2
+
+    anna.reply()
+    page.context.set_offline(True)
+    anna.labels(1)
+    expect(page.locator("#save")).to_contain_text("1 decision waits")
+    page.get_by_role("button", name=re.compile("Your account")).click()
+    page.get_by_role("button", name="Log out", exact=True).click()
+    expect(page.locator("#leave")).to_contain_text("1 decision has not reached the server")
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Log out and drop them").click()
+    page.wait_for_url("**/login/")
+    assert kept_in_the_browser(page) == []
+    complaints[:] = [text for text in complaints if "Failed to load resource" not in text]

@@ -15,8 +15,8 @@ class Next(Enum):
     REPEAT = "repeat"
 
 
-def kind_of_next(seed: int, user: int, ordinal: int, *, gold_share: float, repeat_share: float) -> Next:
-    """What the ``ordinal``-th thing given to a user is to be; the shares are of all that is given.
+def kind_of_next(seed: int, user: str, ordinal: int, *, gold_share: float, repeat_share: float) -> Next:
+    """What the ``ordinal``-th thing given to a user (by name) is to be; the shares are of all that is given.
 
     The same arguments give the same answer, so that a campaign can be followed up, and nothing of what
     was given or decided tells which comes next.
@@ -27,7 +27,7 @@ def kind_of_next(seed: int, user: int, ordinal: int, *, gold_share: float, repea
     return Next.REPEAT if drawn < gold_share + repeat_share else Next.ITEM
 
 
-def draw(seed: int, user: int, ordinal: int, purpose: str) -> float:
+def draw(seed: int, user: str, ordinal: int, purpose: str) -> float:
     """A number from 0 up to, not including, 1; by these arguments alone."""
     digest = hashlib.sha256(f"{seed}:{user}:{ordinal}:{purpose}".encode()).digest()
     # 53 bits are what a float holds exactly; with more the quotient could be rounded up to 1.

@@ -21,13 +21,13 @@ SETTLED_AFTER = timedelta(seconds=10)
 
 
 class Giver:
-    """Gives to one member, whose row is locked; keeps where they are in it.
+    """Gives to one member of that user name, whose row is locked; keeps where they are in it.
 
     ``contended``: something was there, but others were taking it at this very moment.
     """
 
-    def __init__(self, member: CampaignMember, asking: Asking) -> None:
-        self.member, self.asking, self.campaign = member, asking, member.campaign
+    def __init__(self, member: CampaignMember, name: str, asking: Asking) -> None:
+        self.member, self.name, self.asking, self.campaign = member, name, asking, member.campaign
         self.contended = False
         self._nothing_returned = False
         self._changes: dict[str, Any] = {}
@@ -37,7 +37,7 @@ class Giver:
         for _ in range(count):
             kind = kind_of_next(
                 self.campaign.seed,
-                self.member.user_id,
+                self.name,
                 self.member.served,
                 gold_share=self.campaign.gold_share,
                 repeat_share=self.campaign.repeat_share,
@@ -84,7 +84,7 @@ class Giver:
         )
         if not items:
             return None
-        drawn = draw(self.campaign.seed, self.member.user_id, self.member.served, "repeat")
+        drawn = draw(self.campaign.seed, self.name, self.member.served, "repeat")
         return int(items[int(drawn * len(items))])
 
     # --- items ------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def serve(campaign: Campaign, user: Any) -> Serving:
         )
         held = leases.renew(asking)
         leases.release_expired(member.campaign_id)
-        giver = Giver(member, asking)
+        giver = Giver(member, user.get_username(), asking)
         giver.give(1 + AHEAD - held)
         given = list(
             Assignment.objects.of(member.campaign_id, member.user_id)

@@ -11,3 +11,11 @@ def create_campaign(job: RunningJob) -> dict[str, Any]:
     from annotations_app.operations.create_campaign import fill_by_job
 
     return fill_by_job(job.row.parameters["campaign"], report_progress=job.report_progress)
+
+
+@task
+def export_annotations(job: RunningJob) -> dict[str, Any]:
+    """``parameters``: persona, labels, and perhaps campaign (its name) and override."""
+    from annotations_app.operations.export_annotations import export_to_job_files
+
+    return export_to_job_files(job.row, report_progress=job.report_progress)

@@ -49,6 +49,8 @@ class LabelTable(NamedTuple):
     parts: tuple[Part, ...] = ()
     month: Ints | None = None
     months: tuple[str, ...] = ()
+    # The key of each item's turn, where labels come from a database.
+    turn: Ints = np.zeros(0, np.int64)
 
     @property
     def items(self) -> int:

@@ -1,48 +1,64 @@
 """A dataset's labels for one persona → an annotation file, with what to know of its balance."""
 
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 from django.db import transaction
 
-from annotations_app.models import Annotation
+from annotations_app.models import Annotation, Campaign
+from annotations_app.operations.chosen_labels import (
+    CHOICES,
+    DISPUTED,
+    LOCKED,
+    LOCKED_SPLIT,
+    ROWS_AT_ONCE,
+    TIES,
+    Selection,
+    chosen_labels,
+)
+from annotations_app.storage.label_counts import Scope
 from datasets_app import audit
 from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.records import LabelRecord
-from datasets_app.models import Dataset
-from datasets_app.operations import gates
+from datasets_app.models import Dataset, JobRun
+from datasets_app.operations import gates, job_files
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 
-LABEL_CHOICES = ("all",)
+LABEL_CHOICES = tuple(CHOICES)
+DEFAULT_CHOICE = "majority"
 FEWEST_FOR_CALIBRATION = 50
 BALANCED = (0.4, 0.6)
-ROWS_AT_ONCE = 2000
 
-_FIELDS = (
-    "turn__text",
-    "label",
-    "persona_id",
-    "turn__session__session_id",
-    "turn__turn_index",
-    "annotator",
-    "notes",
-    "timestamp",
-    "confidence",
-    "extra",
-)
+_WHY_LEFT_OUT = {
+    TIES: ("reply has as many labels of either kind", "replies have as many labels of either kind"),
+    DISPUTED: ("disputed reply is not settled", "disputed replies are not settled"),
+    LOCKED: ("label is of the locked test split", "labels are of the locked test split"),
+}
 
 
 class ExportedLabels(NamedTuple):
-    """How many labels went out, and how many of them say on-brand."""
+    """How many labels went out, how many of them say on-brand, and what was left out, by reason."""
 
     labels: int
     on_brand: int
+    left_out: Mapping[str, int] = MappingProxyType({})
 
     @property
     def share(self) -> float:
         return self.on_brand / self.labels
+
+    @property
+    def omissions(self) -> list[str]:
+        """What was left out, and why, in words."""
+        return [
+            f"{number:,} {_WHY_LEFT_OUT[why][number != 1]}: left out"
+            for why, number in sorted(self.left_out.items())
+            if number
+        ]
 
     @property
     def warnings(self) -> list[str]:
@@ -59,29 +75,36 @@ def export_annotations(
     *,
     persona: str,
     out: IO[bytes],
-    labels: str = "all",
+    labels: str = DEFAULT_CHOICE,
+    campaign: Campaign | None = None,
     override: str = "",
     actor: Any = None,
     report_progress: ProgressCallback = ignore,
 ) -> ExportedLabels:
-    """Write every label of ``persona``, ordered by turn, to ``out``.
+    """Write labels of ``persona``, ordered by turn, to ``out``: one a reply, or all that were given.
 
     Nothing reaches ``out`` before all lines are made and the trail knows of them. Each line holds a text:
-    production data must have been scrubbed, or ``override`` be a reason why not. Raises Refused.
+    production data must have been scrubbed, or ``override`` be a reason why not. Labels of the test split are
+    left out, unless ``override`` is a reason for them. Raises Refused.
     """
-    if labels not in LABEL_CHOICES:
-        raise Refused(f"labels must be one of {', '.join(LABEL_CHOICES)}, got {labels!r}.")
+    _check(dataset, persona, labels, campaign)
     with tempfile.TemporaryFile() as spool:
         with transaction.atomic():
             gates.require_scrubbed(dataset, "export", actor=actor, override=override)
-            exported = _write(_records(dataset, persona), spool, report_progress)
+            scope = Scope(dataset.pk, persona, campaign.pk if campaign else None)
+            unlocked = _unlocked(scope, dataset, override=override, actor=actor)
+            selection = Selection(scope, unlocked, Counter())
+            count, on_brand = _write(chosen_labels(labels, selection), spool, report_progress)
+            exported = ExportedLabels(count, on_brand, dict(selection.left_out))
             if not exported.labels:
-                raise Refused(_nothing_to_export(dataset, persona))
+                raise Refused(_nothing_to_export(dataset, persona, exported))
             audit.record(
                 "export_annotations",
                 actor=actor,
                 dataset_name=dataset.name,
                 persona_id=persona,
+                choice=labels,
+                **({"campaign": campaign.name} if campaign else {}),
                 labels=exported.labels,
                 on_brand=exported.on_brand,
             )
@@ -91,19 +114,78 @@ def export_annotations(
     return exported
 
 
-def _records(dataset: Dataset, persona: str) -> Iterator[LabelRecord]:
-    rows = (
-        Annotation.objects.filter(dataset=dataset, persona_id=persona)
-        .order_by("turn__session_id", "turn__turn_index", "id")
-        .values_list(*_FIELDS)
+def export_to_job_files(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+    """The export that a page asked for: its file is kept for download until its date.
+
+    ``parameters``: persona, labels, and perhaps campaign (its name) and override.
+    """
+    given, dataset = job_run.parameters, job_run.dataset
+    if dataset is None:
+        raise Refused("The dataset is gone; there is nothing to export.")
+    campaign = campaign_named(given["campaign"]) if given.get("campaign") else None
+    labels = given.get("labels") or DEFAULT_CHOICE
+    with job_files.folder(job_run) as folder:
+        path = folder / f"{campaign.name if campaign else dataset.name}.{labels}.jsonl"
+        with path.open("wb") as out:
+            exported = export_annotations(
+                dataset,
+                persona=given["persona"],
+                out=out,
+                labels=labels,
+                campaign=campaign,
+                # Nobody's word: whoever asked has left, and can't be asked whether they may.
+                override=str(given.get("override") or "") if job_run.actor else "",
+                actor=job_run.actor,
+                report_progress=report_progress,
+            )
+        job_files.keep(job_run, "export", [path])
+    return {
+        "labels": exported.labels,
+        "on_brand": exported.on_brand,
+        "notes": exported.omissions,
+        "warnings": exported.warnings,
+    }
+
+
+def campaign_named(name: str) -> Campaign:
+    campaign: Campaign | None = Campaign.objects.select_related("persona").filter(name=name).first()
+    if campaign is None:
+        raise Refused(f"There is no campaign {name!r}.")
+    return campaign
+
+
+def _check(dataset: Dataset, persona: str, labels: str, campaign: Campaign | None) -> None:
+    if labels not in LABEL_CHOICES:
+        raise Refused(f"labels must be one of {', '.join(LABEL_CHOICES)}, got {labels!r}.")
+    if campaign is None:
+        return
+    if campaign.dataset_id != dataset.pk:
+        raise Refused(f"The campaign {campaign.name} is of another dataset than {dataset.name}.")
+    if campaign.persona.persona_id != persona:
+        raise Refused(f"The campaign {campaign.name} is for the persona {campaign.persona.persona_id}.")
+
+
+def _unlocked(scope: Scope, dataset: Dataset, *, override: str, actor: Any) -> bool:
+    """Whether labels of the test split go out as well: by permission and reason, on the record."""
+    reason = " ".join(override.split())
+    locked = Annotation.objects.filter(
+        dataset=dataset, persona_id=scope.persona_id, turn__session__split=LOCKED_SPLIT
     )
-    for row in rows.iterator(chunk_size=ROWS_AT_ONCE):
-        yield LabelRecord(*row)
+    if not reason or not dataset.sessions.filter(split=LOCKED_SPLIT).exists() or not locked.exists():
+        return False
+    if not gates.can_override(actor):
+        raise Refused("You may not have labels of the test split exported; ask a privacy officer.")
+    if len(reason) > gates.LONGEST_REASON:
+        raise Refused(f"Give the reason in at most {gates.LONGEST_REASON} characters.")
+    audit.record(
+        "override", actor=actor, dataset_name=dataset.name, purpose="export test split", reason=reason
+    )
+    return True
 
 
 def _write(
     records: Iterator[LabelRecord], out: IO[bytes], report_progress: ProgressCallback
-) -> ExportedLabels:
+) -> tuple[int, int]:
     count = on_brand = 0
     for record in records:
         out.write(encode_label(record))
@@ -112,10 +194,12 @@ def _write(
         if count % ROWS_AT_ONCE == 0:
             report_progress(count, None)
     report_progress(count, count)
-    return ExportedLabels(count, on_brand)
+    return count, on_brand
 
 
-def _nothing_to_export(dataset: Dataset, persona: str) -> str:
+def _nothing_to_export(dataset: Dataset, persona: str, exported: ExportedLabels) -> str:
+    if exported.omissions:
+        return f"No label is left to export: {'; '.join(exported.omissions)}."
     others = list(
         Annotation.objects.filter(dataset=dataset)
         .order_by("persona_id")

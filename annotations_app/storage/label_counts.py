@@ -63,6 +63,9 @@ CROSS JOIN LATERAL (
 ) a
 """
 _GOLD_ITEMS = "SELECT turn_id FROM annotations_app_campaignitem WHERE campaign_id = %s AND gold"
+_CAMPAIGN_TURNS = """
+SELECT turn_id FROM annotations_app_campaignitem WHERE campaign_id = %s AND turn_id = ANY(%s::bigint[])
+"""
 _TAGS = sql.SQL("""
 SELECT tag, string_agg(int8send(t.id), ''::bytea)
 FROM datasets_app_turn t CROSS JOIN LATERAL unnest(CASE WHEN t.tags = '{{}}' THEN {none} ELSE t.tags END) AS
@@ -138,6 +141,7 @@ def read_labels(scopes: Sequence[Scope], by: Sequence[str] = ()) -> LabelTable:
         parts=tuple(_part(kind, scopes, items) for kind in by if kind in ("persona", "tag", "split")),
         month=month,
         months=months,
+        turn=items // max(1, len(scopes)),
     )
 
 
@@ -146,6 +150,22 @@ def personas_of(dataset: int) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(_PERSONAS, {"dataset": dataset})
         return [persona for (persona,) in cursor.fetchall()]
+
+
+def adjudicated_turns(scope: Scope) -> Ints:
+    """The turns whose label is settled for the persona, ascending; of a campaign only its own."""
+    turns = np.unique(_packed([scope], "adjudicated").key)
+    if scope.campaign is None:
+        return turns
+    with connection.cursor() as cursor:
+        cursor.execute(_CAMPAIGN_TURNS, [scope.campaign, turns.tolist()])
+        return np.array(sorted(turn for (turn,) in cursor.fetchall()), np.int64)
+
+
+def in_session_order_of(turns: Ints) -> tuple[Ints, Ints]:
+    """Ascending turns → their order session by session, and their sessions numbered in it."""
+    order, _, session = in_session_order(_sessions(turns))
+    return order, session
 
 
 # --- labels --------------------------------------------------------------------------------------

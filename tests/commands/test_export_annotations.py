@@ -25,7 +25,16 @@ def export(manage: Any, *more: Any) -> Any:
 def test_standard_output_has_the_lines_and_nothing_else(manage: Any) -> None:
     done = export(manage)
     assert done.returncode == 0
-    assert len([json.loads(line) for line in done.stdout.splitlines()]) == 90
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len({(line["session_id"], line["turn_index"]) for line in lines}) == len(lines) == 30
+    assert {line["annotator"] for line in lines} == {"majority"}
+    assert "30 labels, 17 on-brand (57 %)." in done.stderr
+    assert "Warning: fewer than 50 labels" in done.stderr
+
+
+def test_all_labels_that_were_given_go_out_if_asked_for(manage: Any) -> None:
+    done = export(manage, "--labels", "all")
+    assert len(done.stdout.splitlines()) == 90
     assert "90 labels, 52 on-brand (58 %)." in done.stderr
     assert "Warning" not in done.stderr
 
@@ -58,6 +67,7 @@ def test_a_refusal_leaves_the_old_file_and_no_half_of_a_new_one(tmp_path: Path, 
     [
         (["nothing", "--persona", "p"], "There is no dataset 'nothing'"),
         (["demo_conversations"], "--persona"),
+        (["demo_conversations", "--campaign", "nothing"], "There is no campaign 'nothing'"),
         (["demo_conversations", "--persona", "default_v1", "--labels", "some"], "invalid choice"),
         (["demo_conversations", "--persona", "default_v1", "--out", "no/such/folder"], "can't be written"),
         (["demo_conversations", "--persona", "default_v1", "--out", "."], "can't be written"),

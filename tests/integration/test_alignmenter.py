@@ -53,7 +53,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
     made = {name: tmp_path / name for name in ("demo.jsonl", "labels.jsonl", "personas/default_v1.yaml")}
     export_to_path(dataset, made["demo.jsonl"])
     with made["labels.jsonl"].open("wb") as out:
-        export_annotations(dataset, persona="default_v1", out=out)
+        export_annotations(dataset, persona="default_v1", out=out, labels="all")
     made["personas/default_v1.yaml"].parent.mkdir()
     made["personas/default_v1.yaml"].write_text(Persona.objects.get().yaml)
     return {path.name: path for path in made.values()}

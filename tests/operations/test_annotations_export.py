@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 
-from annotations_app.models import Annotation
-from annotations_app.operations.export_annotations import ExportedLabels, export_annotations
-from datasets_app.models import AuditEvent, Dataset, Turn
+from annotations_app.models import Annotation, Campaign, CampaignItem
+from annotations_app.operations.export_annotations import (
+    ExportedLabels,
+    export_annotations,
+    export_to_job_files,
+)
+from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, Session, Turn
 from datasets_app.operations.refused import Refused
 from tests.factories import dataset, sessions
 
@@ -22,8 +27,11 @@ def annotate(stored: Dataset, session_id: str, turn_index: int, **fields: Any) -
     return Annotation.objects.create(dataset=stored, turn=turn, **given)
 
 
-def exported(stored: Dataset, **given: Any) -> tuple[list[dict[str, Any]], ExportedLabels]:
+def exported(
+    stored: Dataset, labels: str = "all", **given: Any
+) -> tuple[list[dict[str, Any]], ExportedLabels]:
     out = io.BytesIO()
+    given["labels"] = labels
     done = export_annotations(stored, persona=given.pop("persona", "p"), out=out, **given)
     return [json.loads(line) for line in out.getvalue().splitlines()], done
 
@@ -105,8 +113,8 @@ def test_what_has_no_labels_is_refused_with_what_there_is(tmp_path: Path) -> Non
     annotate(stored, "s1", 2, persona_id="q")
     with pytest.raises(Refused, match="labels for: q"):
         exported(stored)
-    with pytest.raises(Refused, match="one of all"):
-        exported(stored, labels="majority")
+    with pytest.raises(Refused, match="one of all, majority, dawid-skene, adjudicated"):
+        exported(stored, labels="some")
     assert not AuditEvent.objects.filter(action="export_annotations").exists()
 
 
@@ -121,4 +129,117 @@ def test_nothing_goes_out_that_the_trail_does_not_know_of(tmp_path: Path) -> Non
 
     export_annotations(stored, persona="p", out=Watched())
     event = AuditEvent.objects.get(action="export_annotations")
-    assert event.details == {"persona_id": "p", "labels": 1, "on_brand": 1}
+    assert event.details == {"persona_id": "p", "choice": "majority", "labels": 1, "on_brand": 1}
+
+
+# --- one label a reply ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Dataset:
+    """Replies agreed on; two to one; half and half; half and half, but settled. And what never counts."""
+    stored = dataset(tmp_path, sessions(3, 4))
+    said = {("s1", 2): "11", ("s1", 4): "100", ("s2", 2): "10", ("s2", 4): "01"}
+    for place, labels in said.items():
+        for annotator, label in zip(("ada", "ben", "chi"), labels, strict=False):
+            annotate(stored, *place, label=int(label), annotator=annotator)
+    annotate(stored, "s2", 4, label=0, annotator="lead", kind="adjudicated", notes="Too curt.")
+    annotate(stored, "s3", 2, label=1, annotator="lead", kind="adjudicated")
+    annotate(stored, "s1", 4, label=1, annotator="ben", kind="repeat")
+    annotate(stored, "s1", 4, label=1, annotator="chi", kind="withdrawn")
+    return stored
+
+
+def places(lines: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
+    return [(line["session_id"], line["turn_index"], line["label"]) for line in lines]
+
+
+def test_all_are_the_labels_given_without_repeats_withdrawn_and_settled_ones(judged: Dataset) -> None:
+    lines, done = exported(judged)
+    assert len(lines) == done.labels == 9
+    assert {line["annotator"] for line in lines} == {"ada", "ben", "chi"}
+
+
+def test_of_a_majority_one_line_a_reply_goes_out_and_ties_are_counted(judged: Dataset) -> None:
+    lines, done = exported(judged, "majority")
+    assert places(lines) == [("s1", 2, 1), ("s1", 4, 0)]
+    assert [line["confidence"] for line in lines] == [1, pytest.approx(2 / 3)]
+    assert lines[0]["annotator"] == lines[0]["labeler"] == "majority"
+    assert done.omissions == ["2 replies have as many labels of either kind: left out"]
+
+
+def test_dawid_skene_gives_each_reply_its_likeliest_label_and_how_likely_it_is(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, sessions(6, 4))
+    for number, place in enumerate((f"s{session}", index) for session in range(1, 7) for index in (2, 4)):
+        for annotator in ("ada", "ben", "chi", "dan"):
+            truth = number % 2
+            wrong = annotator == "dan" or (annotator == "chi" and number == 3)
+            annotate(stored, *place, label=1 - truth if wrong else truth, annotator=annotator)
+    lines, done = exported(stored, "dawid-skene")
+    assert [line["label"] for line in lines] == [0, 1] * 6
+    assert {line["annotator"] for line in lines} == {"dawid-skene"}
+    assert all(0.5 < line["confidence"] <= 1 for line in lines)
+    assert done.left_out == {}
+
+
+def test_adjudicated_is_what_is_settled_and_what_nobody_disputes(judged: Dataset) -> None:
+    lines, done = exported(judged, "adjudicated")
+    assert places(lines) == [("s1", 2, 1), ("s2", 4, 0), ("s3", 2, 1)]
+    assert [line["annotator"] for line in lines] == ["unanimous", "lead", "lead"]
+    assert lines[1]["notes"] == "Too curt."
+    assert done.omissions == ["2 disputed replies are not settled: left out"]
+
+
+def test_of_several_labels_by_one_annotator_the_last_decides(judged: Dataset) -> None:
+    annotate(judged, "s2", 2, label=1, annotator="ben")
+    assert ("s2", 2, 1) in places(exported(judged, "majority")[0])
+
+
+def test_a_campaign_has_its_own_labels_only(judged: Dataset) -> None:
+    persona = Persona.objects.create(persona_id="p", yaml="id: p\n")
+    campaign = Campaign.objects.create(name="may", dataset=judged, persona=persona)
+    turn = Turn.objects.get(session__dataset=judged, session__session_id="s1", turn_index=4)
+    CampaignItem.objects.create(campaign=campaign, turn=turn, session=turn.session, position=1, open=0)
+    annotate(judged, "s1", 4, label=1, annotator="ada", campaign=campaign)
+    for labels in ("all", "majority", "dawid-skene", "adjudicated"):
+        assert places(exported(judged, labels, campaign=campaign)[0]) == [("s1", 4, 1)]
+    # The settled reply of another campaign is none of this one's.
+    assert exported(judged, "adjudicated", campaign=campaign)[1].left_out == {}
+    with pytest.raises(Refused, match="for the persona p"):
+        exported(judged, persona="q", campaign=campaign)
+    event = AuditEvent.objects.filter(action="export_annotations").latest("pk")
+    assert event.details["campaign"] == "may"
+
+
+@pytest.mark.parametrize("labels", ["all", "majority", "dawid-skene", "adjudicated"])
+def test_the_test_split_stays_locked_without_a_reason(judged: Dataset, labels: str) -> None:
+    Session.objects.filter(dataset=judged, session_id="s1").update(split="test")
+    Session.objects.filter(dataset=judged, session_id="s2").update(split="train")
+    annotate(judged, "s3", 4, annotator="ada")
+    lines, done = exported(judged, labels)
+    assert "s1" not in {line["session_id"] for line in lines}
+    assert any("locked test split: left out" in omission for omission in done.omissions)
+    assert not AuditEvent.objects.filter(action="override").exists()
+    lines, _ = exported(judged, labels, override="for  the appendix")
+    assert "s1" in {line["session_id"] for line in lines}
+    event = AuditEvent.objects.get(action="override")
+    assert event.details == {"purpose": "export test split", "reason": "for the appendix"}
+
+
+def test_not_everybody_may_unlock_the_test_split(judged: Dataset) -> None:
+    Session.objects.filter(dataset=judged).update(split="test")
+    somebody = User.objects.create_user("somebody")
+    with pytest.raises(Refused, match="You may not have labels of the test split exported"):
+        exported(judged, actor=somebody, override="because")
+    with pytest.raises(Refused, match="No label is left to export: 9 labels are of the locked test split"):
+        exported(judged)
+
+
+def test_a_job_keeps_its_file_for_download(judged: Dataset) -> None:
+    given = {"persona": "p", "labels": "adjudicated"}
+    job = JobRun.objects.create(operation="export_annotations", dataset=judged, parameters=given)
+    told = export_to_job_files(job)
+    assert (told["labels"], told["on_brand"]) == (3, 2)
+    (kept,) = job.files.all()
+    with kept.file.open("rb") as file:
+        assert len(file.read().splitlines()) == 3

@@ -371,7 +371,7 @@ class _Undo(Exception):
 
 def exported(stored: Dataset) -> bytes:
     out = io.BytesIO()
-    export_annotations(stored, persona="p", out=out)
+    export_annotations(stored, persona="p", out=out, labels="all")
     return out.getvalue()
 
 

@@ -3,21 +3,36 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotations_app.operations.export_annotations import LABEL_CHOICES, ExportedLabels, export_annotations
+from annotations_app.operations.export_annotations import (
+    DEFAULT_CHOICE,
+    LABEL_CHOICES,
+    ExportedLabels,
+    campaign_named,
+    export_annotations,
+)
 from datasets_app import job_runs
 from datasets_app.management.files import output_file
-from datasets_app.management.terminal import Progress, sentences_for_errors
+from datasets_app.management.terminal import Progress, could_not_run, sentences_for_errors
 from datasets_app.operations.dataset_facts import dataset_named
 
 HELP = """\
 Export a dataset's labels for one persona as annotation JSONL, ordered by turn.
 
-The file is what `alignmenter calibrate-persona --dataset FILE` reads. How many labels there are
-and how many say on-brand is told on standard error, with a warning where a calibration would
-suffer. The file appears under its name only when it is whole.
+The file is what `alignmenter calibrate-persona --dataset FILE` reads. It counts every line as a
+sample, so one label a reply goes out by default. How many labels there are and how many say
+on-brand is told on standard error, with what was left out and a warning where a calibration
+would suffer. The file appears under its name only when it is whole.
 
-Every line holds a text, so production data must have been scrubbed and verified. --override has
-it exported all the same; the reason is kept in the audit trail.
+  --labels majority     what most annotators say of a reply; ties are left out and counted
+  --labels dawid-skene  what is likeliest when each annotator's errors are reckoned with; the
+                        probability is the line's confidence
+  --labels adjudicated  what a lead has settled; else what all annotators agree on; what is
+                        disputed and not settled is left out and counted
+  --labels all          every label that was given, with its annotator
+
+Every line holds a text, so production data must have been scrubbed and verified, and labels of
+the test split are left out: what is learnt from labels is tried on it. --override has both
+exported all the same; the reason is kept in the audit trail.
 
 Exit codes: 0 written, 2 could not run (no such dataset, not scrubbed, no labels, the file can't
 be written).
@@ -32,35 +47,58 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("--persona", metavar="ID", required=True, help="whose labels: a persona_id")
+        parser.add_argument("--persona", metavar="ID", help="whose labels: a persona_id")
         parser.add_argument(
-            "--labels",
-            choices=LABEL_CHOICES,
-            default="all",
-            help="which labels; all: every one that was given",
+            "--campaign", metavar="NAME", help="only labels of this campaign, for its persona"
+        )
+        parser.add_argument(
+            "--labels", choices=LABEL_CHOICES, default=DEFAULT_CHOICE, help=f"default: {DEFAULT_CHOICE}"
         )
         parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
         parser.add_argument(
-            "--override", metavar="REASON", default="", help="why production data may leave unscrubbed"
+            "--override",
+            metavar="REASON",
+            default="",
+            help="why unscrubbed data, or the test split, may leave",
         )
 
-    def handle(self, *, name: str, persona: str, labels: str, out: str, override: str = "", **_: Any) -> None:
+    def handle(
+        self,
+        *,
+        name: str,
+        persona: str | None = None,
+        campaign: str | None = None,
+        labels: str = DEFAULT_CHOICE,
+        out: str = "-",
+        override: str = "",
+        **_: Any,
+    ) -> None:
         with sentences_for_errors(self.stderr):
             dataset = dataset_named(name)
+            chosen = campaign_named(campaign) if campaign else None
+            whose = persona or (chosen.persona.persona_id if chosen else "")
+            if not whose:
+                raise could_not_run("Say whose labels: --persona ID, or --campaign NAME.")
             with output_file(out, self.stdout) as file:
                 progress = Progress("Exporting", "labels")
                 exported = job_runs.run_here(
                     "export_annotations",
                     lambda report: export_annotations(
                         dataset,
-                        persona=persona,
+                        persona=whose,
+                        campaign=chosen,
                         labels=labels,
                         out=file,
                         override=override,
                         report_progress=report,
                     ),
                     dataset_name=dataset.name,
-                    parameters={"persona": persona, "labels": labels, "override": override},
+                    parameters={
+                        "persona": whose,
+                        "labels": labels,
+                        "campaign": campaign,
+                        "override": override,
+                    },
                     report_progress=progress,
                 )
                 progress.clear()
@@ -70,5 +108,7 @@ class Command(BaseCommand):
         self.stderr.write(
             f"{exported.labels:,} labels, {exported.on_brand:,} on-brand ({100 * exported.share:.0f} %)."
         )
+        for omission in exported.omissions:
+            self.stderr.write(f"{omission}.")
         for warning in exported.warnings:
             self.stderr.write(f"Warning: {warning}.")

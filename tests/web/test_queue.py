@@ -1,0 +1,421 @@
+"""The queue over HTTP: what is shown and what is not, and that the same press is one decision."""
+
+import re
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotations_app.domain.flag_reasons import FLAG_REASONS
+from annotations_app.models import Annotation, Assignment, Campaign, Decision
+from annotations_app.operations.create_campaign import create_campaign
+from datasets_app.models import Dataset, Persona, Session, Turn
+from tests import factories
+
+EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7|add:13300 }}"
+STRICT = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+YAML = """
+id: calm
+display_name: Calm assistant
+exemplars: [Let us check together.]
+lexicon: {preferred: [check, thank you, yes], avoid: [obviously]}
+style_rules: {sentence_length: {max_avg: 18}, emojis: {allowed: false}, tone: [calm, direct]}
+"""
+
+
+def annotator(name: str) -> Client:
+    user, is_new = User.objects.get_or_create(username=name)
+    if is_new:
+        user.groups.add(Group.objects.get(name="annotator"))
+    client = Client()
+    client.force_login(user)
+    client.user = user  # type: ignore[attr-defined]
+    return client
+
+
+def make(folder: Path, lines: list[Any], names: tuple[str, ...] = ("anna",), **given: Any) -> Campaign:
+    for name in names:
+        annotator(name)
+    dataset = factories.dataset(folder, lines, given.pop("dataset", "support"))
+    persona, _ = Persona.objects.get_or_create(persona_id="calm", defaults={"yaml": given.pop("yaml", YAML)})
+    given = {"overlap": len(names), **given}
+    return create_campaign("voice", dataset=dataset, persona=persona, annotators=names, **given)
+
+
+@pytest.fixture
+def campaign(db: None, tmp_path: Path) -> Campaign:
+    return make(tmp_path, factories.sessions(5), ("anna", "ben"))
+
+
+@pytest.fixture
+def anna(campaign: Campaign) -> Any:
+    return annotator("anna")
+
+
+def page(client: Client, name: str = "queue", *more: Any, **query: Any) -> str:
+    return client.get(reverse(f"annotate:{name}", args=["voice", *more]), query).content.decode()
+
+
+def current(client: Client) -> int:
+    found = re.search(r'data-order="(\d+)', page(client, "next"))
+    assert found
+    return int(found[1])
+
+
+def press(client: Any, decision: str, *, script: bool = True, **more: Any) -> Any:
+    sent = {"assignment": more.pop("assignment", None) or current(client), "decision": decision}
+    headers = {"X-Queue": str(client.user.pk)} if script else {}
+    return client.post(
+        reverse("annotate:decide", args=["voice"]), {"key": uuid.uuid4(), **sent, **more}, headers=headers
+    )
+
+
+# --- what is shown ---
+
+
+def test_the_page_and_what_comes_with_it(anna: Any, campaign: Campaign) -> None:
+    html = page(anna)
+    assert html.count('<article class="q-item"') == 3
+    assert html.count("hidden>") >= 2
+    assert "Calm assistant" in html
+    assert "Let us check together." in html
+    assert "Sentences of at most 18 words on average" in html
+    assert "Emojis are not allowed" in html
+    assert "Tone: calm, direct" in html
+    assert "This campaign has no guidelines" in html
+
+
+def test_a_strict_policy_for_what_browsers_run(anna: Any, campaign: Campaign) -> None:
+    def policy(address: str, client: Any = anna) -> set[str]:
+        return set(client.get(address)["Content-Security-Policy"].split("; "))
+
+    strict = set(STRICT.split("; "))
+    for address in ("/annotate/?all", "/annotate/voice/", "/annotate/voice/next/", "/password/", "/nowhere/"):
+        assert policy(address) == strict
+    assert policy("/login/", Client()) == strict
+    assert policy("/admin/") == strict  # the refusal is a page of our own
+    boss = Client()
+    boss.force_login(User.objects.create_superuser("boss"))
+    in_admin = strict - {"script-src 'self'", "style-src 'self'"}
+    in_admin |= {"script-src 'self' 'unsafe-eval'", "style-src 'self' 'unsafe-inline'"}
+    assert policy("/admin/", boss) == in_admin
+
+
+@pytest.mark.parametrize("address", ["/annotate/voice/", "/annotate/?all", "/login/", "/password/"])
+def test_no_script_and_no_style_stands_in_a_page(address: str, anna: Any) -> None:
+    html = (Client() if address == "/login/" else anna).get(address).content.decode()
+    assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", html)
+    assert all("src=" in script for script in re.findall(r"<script[^>]*>", html))
+    assert not re.search(r'(src|href|action)="(https?:)?//', html)
+
+
+def test_words_of_the_persona_are_marked(db: None, tmp_path: Path) -> None:
+    text = "Obviously, CHECK it. Thank\nyou; recheck."
+    make(tmp_path, [factories.turn(), factories.turn("s1", 2, text=text)])
+    html = page(annotator("anna"))
+    marked = re.findall(r'<mark class="q-word q-word-(\w+)" title="([^"]+)">([^<]+)</mark>', html)
+    assert marked == [
+        ("avoid", "To be avoided", "Obviously"),
+        ("preferred", "Preferred", "CHECK"),
+        ("preferred", "Preferred", "Thank\nyou"),
+    ]
+    assert 'class="q-sr">: Obviously<' in html
+
+
+def test_text_from_elsewhere_does_nothing(db: None, tmp_path: Path) -> None:
+    lines = [factories.turn(text=EVIL), factories.turn("s1", 2, text=EVIL + " check")]
+    quoted = EVIL.replace("'", "''")
+    yaml = f"id: calm\ndisplay_name: '{quoted}'\ndescription: '{quoted}'\nexemplars: ['{quoted}']\n"
+    yaml += f"lexicon: {{preferred: [check, '{quoted}'], avoid: ['{quoted}']}}\n"
+    yaml += f"style_rules: {{'{quoted}': '{quoted}'}}\nsafety_rules: {{brand_notes: '{quoted}'}}\n"
+    guidelines = f"{EVIL}\n\n[a](javascript:alert(1)) <b onclick=x>y</b> [b](https://example.org)\n\n![c](x)"
+    make(tmp_path, lines, yaml=yaml, guidelines=guidelines)
+    anna = annotator("anna")
+    pk = current(anna)
+    pages = [page(anna), page(anna, "turns", pk, before=2), page(anna, "whole_turn", pk, 2)]
+    pages += [press(anna, "flag", reason="other", words=EVIL).content.decode(), page(anna)]
+    pages += [
+        press(anna, "on", assignment=pk, notes=EVIL).content.decode(),
+        page(anna),
+        page(anna, "reply", pk),
+    ]
+    for html in pages:
+        assert "<script>alert" not in html
+        assert "<img src=x" not in html
+        assert "13307" not in html
+        assert 'href="javascript:' not in html
+    assert '<a href="https://example.org" target="_blank" rel="noopener noreferrer nofollow">' in pages[0]
+    assert Annotation.objects.get().notes == EVIL
+
+
+def test_annotators_are_blind(db: None, tmp_path: Path) -> None:
+    """Nothing of others, and nothing that tells a gold item or a repeat from any other."""
+    campaign = make(
+        tmp_path,
+        factories.sessions(30),
+        ("anna", "benedict"),
+        repeat_share=0.5,
+        gold_share=0,
+        lease_minutes=7,
+    )
+    campaign.items.filter(position__lte=3).update(gold=True, open=0)
+    Campaign.objects.filter(pk=campaign.pk).update(gold_share=0.2, gold_count=3)
+    anna, ben = annotator("anna"), annotator("benedict")
+    for _ in range(13):
+        press(ben, "off", notes="a secret of benedict")
+        said = press(anna, "on").content.decode()
+        seen = said + page(anna) + anna.get("/annotate/?all").content.decode()
+        for hidden in ("benedict", "secret", "gold", "repeat", "Off-brand</span> <time"):
+            assert hidden not in seen
+    own = Assignment.objects.filter(annotator=anna.user)
+    assert own.filter(repeat=True).exists()
+    assert own.filter(item__gold=True).exists()
+    shapes = {re.sub(r"\d+", "0", tag) for tag in re.findall(r"<article[^>]*>", page(anna))}
+    assert len({re.sub(r'data-snippet="[^"]*"', "", shape).replace(" hidden", "") for shape in shapes}) == 1
+    assert "You <b>13</b>" in page(anna)
+    assert "13 labelled by you" in anna.get("/annotate/?all").content.decode()
+
+
+# --- deciding ---
+
+
+def test_the_same_press_twice_is_one_decision(anna: Any) -> None:
+    key, pk = uuid.uuid4(), current(anna)
+    answers = [press(anna, "on", assignment=pk, key=key, notes="why", seconds="2.5") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert Decision.objects.get().key == key
+    label = Annotation.objects.get()
+    assert (label.label, label.notes, label.seconds, label.annotator) == (1, "why", 2.5, "anna")
+    assert current(anna) != pk
+
+
+def test_an_answer_brings_only_what_the_page_lacks(anna: Any, campaign: Campaign) -> None:
+    html = page(anna)
+    held = re.findall(r'<article class="q-item" id="a(\d+)"', html)
+    digest = campaign.persona.digest
+    said = press(anna, "on", have=",".join(held), persona=digest).content.decode()
+    assert said.count("<article") == 1
+    assert 'id="persona"' not in said
+    assert "On-brand</span>" in said
+    campaign.persona.yaml = YAML.replace("Calm", "Calmer")
+    campaign.persona.save()
+    said = press(anna, "off", have=",".join(held), persona=digest).content.decode()
+    assert "Calmer assistant" in said
+    assert Annotation.objects.latest("pk").persona_digest in {digest, campaign.persona.digest}
+
+
+def test_by_form_without_the_script(anna: Any) -> None:
+    html = page(anna)
+    key = re.search(r'name="key" value="([^"]+)"', html)
+    assert key
+    first = current(anna)
+    sent = {"key": key[1], "notes": "a note", "script": False}
+    assert press(anna, "off", **sent)["Location"] == "/annotate/voice/"
+    # Sent again by a reload: known, and no second decision.
+    press(anna, "off", assignment=first, **sent)
+    assert (Decision.objects.get().label, Annotation.objects.get().notes) == (0, "a note")
+    revisited = page(anna, "reply", first)
+    assert f'name="assignment" value="{first}"' in revisited
+    assert ">a note</textarea>" in revisited
+    press(anna, "undo", assignment=first, script=False)
+    assert current(anna) == first
+    refused = press(anna, "flag", script=False)
+    assert refused["Location"] == "/annotate/voice/"
+    assert "Say why you flag this reply." in page(anna)
+
+
+def test_what_can_not_be_is_refused_with_a_sentence(anna: Any) -> None:
+    for wrong, sentence in (
+        ({"decision": "maybe"}, "Decision:"),
+        ({"decision": "on", "key": "no"}, "Key:"),
+        ({"decision": "on", "assignment": "x"}, "Assignment:"),
+        ({"decision": "on", "confidence": "7"}, "Confidence is a number from 0 to 1."),
+        ({"decision": "on", "seconds": "nan"}, "Seconds:"),
+        ({"decision": "on", "notes": "x" * 2001}, "at most 2,000 characters"),
+        ({"decision": "on", "notes": "a\0b"}, "Notes:"),
+        ({"decision": "flag"}, "Say why you flag this reply."),
+        ({"decision": "flag", "reason": "other"}, "in a few words"),
+        ({"decision": "undo"}, "nothing to take back"),
+    ):
+        answer = press(anna, **wrong)
+        assert answer.status_code == 409, wrong
+        assert answer["X-Queue"] == "refused"
+        assert sentence in answer.content.decode()
+    assert Decision.objects.count() == 0
+
+
+def test_flags_have_a_reason_and_words(anna: Any) -> None:
+    press(anna, "flag", reason="personal-data", words="a phone number")
+    press(anna, "flag", reason="broken", notes="not taken")
+    notes = list(Decision.objects.order_by("pk").values_list("notes", flat=True))
+    assert notes == ["Personal data: a phone number", FLAG_REASONS["broken"]]
+
+
+def test_only_the_last_ten_can_be_opened_again(db: None, tmp_path: Path) -> None:
+    make(tmp_path, factories.sessions(15))
+    anna = annotator("anna")
+    first = current(anna)
+    for _ in range(11):
+        press(anna, "on")
+    assert page(anna).count("q-said-on") == 10
+    script = {"X-Queue": str(anna.user.pk)}
+    answer = anna.get(reverse("annotate:reply", args=["voice", first]), headers=script)
+    assert (answer.status_code, answer["X-Queue"]) == (409, "refused")
+    assert anna.get(reverse("annotate:reply", args=["voice", first])).status_code == 302
+
+
+def test_the_script_is_told_who_is_logged_in(anna: Any, campaign: Campaign) -> None:
+    """What was kept for one person is never taken as another's."""
+    pk = current(anna)
+    of_ben = str(User.objects.get(username="ben").pk)
+    address = reverse("annotate:decide", args=["voice"])
+    sent = {"assignment": pk, "key": str(uuid.uuid4()), "decision": "on"}
+    assert anna.post(address, sent, headers={"X-Queue": of_ben}).status_code == 401
+    assert Client().post(address, sent, headers={"X-Queue": str(anna.user.pk)}).status_code == 401
+    assert Client().post(address, sent)["Location"].startswith("/login/")
+    anna.user.groups.clear()
+    refused = anna.post(address, sent, headers={"X-Queue": str(anna.user.pk)})
+    assert (refused.status_code, refused["X-Queue"]) == (403, "refused")
+    checking = Client(enforce_csrf_checks=True)
+    checking.force_login(anna.user)
+    forged = checking.post(address, sent, headers={"X-Queue": str(anna.user.pk)})
+    assert (forged.status_code, "X-Queue" in forged) == (403, False)
+    assert Decision.objects.count() == 0
+
+
+# --- states ---
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [("paused", "A pause"), ("closed", "Closed"), ("preparing", "being prepared")]
+)
+def test_a_campaign_that_is_not_open_shows_no_text(
+    status: str, words: str, anna: Any, campaign: Campaign
+) -> None:
+    pk = current(anna)
+    Campaign.objects.filter(pk=campaign.pk).update(status=status)
+    html = page(anna)
+    assert words in html
+    script = {"X-Queue": str(anna.user.pk)}
+    for name, more in (("reply", []), ("turns", []), ("whole_turn", [1])):
+        address = reverse(f"annotate:{name}", args=["voice", pk, *more])
+        assert anna.get(address, headers=script).status_code == 409
+        html += anna.get(address, follow=True).content.decode()
+    assert "What assistant says" not in html
+    assert "What user says" not in html
+
+
+def test_done_and_nothing_now(anna: Any, campaign: Campaign) -> None:
+    for _ in range(5):
+        press(anna, "on")
+    assert "All done" in page(anna)
+    assert "On-brand" in page(anna)
+
+
+def test_others_hold_what_is_left(db: None, tmp_path: Path) -> None:
+    make(tmp_path, factories.sessions(2), ("anna", "ben"), overlap=1)
+    anna, ben = annotator("anna"), annotator("ben")
+    assert current(anna)
+    html = page(ben)
+    assert "Nothing for you right now" in html
+    assert 'data-state="nothing_now"' in html
+
+
+def test_late_is_told_in_words(db: None, tmp_path: Path) -> None:
+    make(tmp_path, factories.sessions(1), ("anna", "ben"), overlap=1)
+    anna, ben = annotator("anna"), annotator("ben")
+    pk = current(anna)
+    Assignment.objects.filter(pk=pk).update(leased_until="2020-01-01T00:00Z")
+    assert current(ben)
+    said = press(anna, "on", assignment=pk).content.decode()
+    assert "had gone to others meanwhile" in said
+    assert "Not counted" in said
+    assert (
+        "had gone to others meanwhile"
+        in press(anna, "off", assignment=pk, script=False).client.get("/annotate/voice/").content.decode()
+    )
+    assert Annotation.objects.count() == 0
+
+
+def test_the_list_of_campaigns(anna: Any, campaign: Campaign) -> None:
+    assert anna.get("/annotate/")["Location"] == "/annotate/voice/"
+    other = Campaign.objects.create(
+        name="second", dataset=campaign.dataset, persona=campaign.persona, status="closed"
+    )
+    other.members.create(user=anna.user)
+    html = anna.get("/annotate/").content.decode()
+    assert html.index("voice") < html.index("second")
+    assert "Your campaigns" in page(anna)
+
+
+# --- sizes ---
+
+
+def test_a_long_session_and_long_texts_are_shown_in_part(db: None, tmp_path: Path) -> None:
+    lines = factories.session("deep", 300)
+    lines[1]["text"] = "beginning " + "word " * 40_000 + "ending"
+    campaign = make(tmp_path, lines)
+    campaign.items.exclude(turn__turn_index=142).update(open=0)
+    anna = annotator("anna")
+    pk = current(anna)
+    html = page(anna)
+    assert re.findall(r">turn (\d+)[ <]", html) == [str(number) for number in range(130, 145)]
+    assert "?before=130" in html
+    assert "?after=144" in html
+    turns = page(anna, "turns", pk, before=130)
+    assert re.findall(r">turn (\d+)<", turns) == [str(number) for number in range(90, 130)]
+    assert f"?before={90}" in turns
+    turns = page(anna, "turns", pk, before=3)
+    assert "?before" not in turns
+    assert "Show all 200,016 characters" in turns
+    assert "ending" not in turns
+    assert "ending" in page(anna, "whole_turn", pk, 2)
+    assert anna.get(reverse("annotate:turns", args=["voice", pk]), {"before": "x"}).status_code == 404
+    assert anna.get(reverse("annotate:whole_turn", args=["voice", pk, 301])).status_code == 404
+
+
+def test_costs_do_not_grow_with_the_campaign(db: None, tmp_path: Path) -> None:
+    """Three replies or a hundred thousand: as many queries, and a page of the same kind."""
+    make(tmp_path, factories.sessions(3))
+    anna = annotator("anna")
+    few, _ = _cost(anna)
+    Campaign.objects.all().delete()
+    dataset = _large_dataset(100_000)
+    create_campaign("voice", dataset=dataset, persona=Persona.objects.get(), annotators=["anna"], overlap=1)
+    many, large = _cost(anna)
+    assert many <= few + 3  # a window of replies is looked through, once or twice
+    assert large < 50_000
+
+
+def _cost(client: Any) -> tuple[int, int]:
+    client.get("/annotate/voice/")
+    with CaptureQueriesContext(connection) as queries:
+        size = len(client.get("/annotate/voice/").content)
+        press(client, "on", assignment=current(client))
+    return len(queries), size
+
+
+def _large_dataset(replies: int) -> Dataset:
+    dataset = Dataset.objects.create(name="large", session_count=replies // 100, turn_count=replies)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {Session._meta.db_table} (dataset_id, session_id, turn_count) "
+            "SELECT %s, 's' || n, 100 FROM generate_series(1, %s) n",
+            [dataset.pk, replies // 100],
+        )
+        cursor.execute(
+            f"INSERT INTO {Turn._meta.db_table} (session_id, turn_index, role, text, tags) "
+            "SELECT s.id, n, 'assistant', 'What assistant says as number ' || n, '{}' "
+            f"FROM {Session._meta.db_table} s, generate_series(1, 100) n WHERE s.dataset_id = %s",
+            [dataset.pk],
+        )
+    return dataset

@@ -26,13 +26,12 @@ from annotations_app.operations.measure_agreement import measure_agreement
 from annotations_app.storage import label_counts
 from datasets_app.admin.pages import dataset_address, dataset_crumbs, render_page, visible_dataset
 from datasets_app.models import Dataset
-from datasets_app.operations.refused import Refused
 
-PARTS = ("annotator", "tag", "split", "month")
+# Measured by themselves, after the rest is shown: each part has intervals of its own.
+PARTS = ("tag", "split", "month")
 # More rows than these nobody reads on a page; the command prints all.
 ROWS_SHOWN = 50
 PERSONAS_OFFERED = 100
-NOTHING = "As soon as two people have labelled the same replies, it is told here how far they agree."
 
 
 class Scope(NamedTuple):
@@ -48,6 +47,13 @@ class Scope(NamedTuple):
             return {"campaign": self.campaign}
         return {"dataset": self.dataset, "persona_id": self.persona_id}
 
+    def address(self, page: str) -> str:
+        """Of "measured" or "parts"."""
+        if self.campaign:
+            return campaign_address(self.campaign, page)
+        query = urlencode({"persona": self.persona_id})
+        return f"{lead_address(f'campaign_dataset_{page}', self.dataset.pk)}?{query}"
+
 
 # --- of a campaign ---
 
@@ -55,7 +61,8 @@ class Scope(NamedTuple):
 def of_campaign(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     require(request, "view_annotation")
-    context = {"measured_address": campaign_address(campaign, "measured")}
+    scope = Scope(campaign.dataset, campaign.persona.persona_id, campaign)
+    context = {"measured_address": scope.address("measured")}
     return campaign_page(request, campaign, "agreement", "Agreement", context)
 
 
@@ -63,6 +70,12 @@ def measured_of_campaign(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     require(request, "view_annotation")
     return _measured(request, Scope(campaign.dataset, campaign.persona.persona_id, campaign))
+
+
+def parts_of_campaign(request: HttpRequest, pk: int) -> HttpResponse:
+    campaign = visible_campaign(request, pk)
+    require(request, "view_annotation")
+    return _parts(request, Scope(campaign.dataset, campaign.persona.persona_id, campaign))
 
 
 # --- of a dataset ---
@@ -80,8 +93,7 @@ def of_dataset(request: HttpRequest, pk: int) -> HttpResponse:
         "dataset": dataset,
         "persona": chosen,
         "personas": personas,
-        "measured_address": lead_address("campaign_dataset_measured", pk),
-        "persona_query": urlencode({"persona": chosen}),
+        "measured_address": Scope(dataset, chosen, None).address("measured"),
         "may_adjudicate": request.user.has_perm("annotations_app.adjudicate"),
         "dataset_address": dataset_address(dataset),
     }
@@ -108,41 +120,54 @@ def agreement_address(dataset: Dataset, persona_id: str, campaign: Campaign | No
     return f"{lead_address('campaign_dataset_agreement', dataset.pk)}?{query.urlencode()}"
 
 
+def parts_of_dataset(request: HttpRequest, pk: int) -> HttpResponse:
+    dataset = visible_dataset(request, pk)
+    require(request, "view_annotation")
+    return _parts(request, Scope(dataset, request.GET.get("persona", "").replace("\0", ""), None))
+
+
 # --- measured ---
 
 
 def _measured(request: HttpRequest, scope: Scope) -> HttpResponse:
     begun = time.monotonic()
-    try:
-        report = measure_agreement(**scope.asked, by=PARTS)
-    except Refused as refusal:
-        return fragment(request, "_agreement_refused", {"message": refusal.message})
-    if not report.headline.labels:
-        return fragment(request, "_agreement_refused", {"message": NOTHING})
-    took = time.monotonic() - begun
+    report = measure_agreement(**scope.asked)
     measured = report.headline
-    on_brand = measured.prevalence.value
-    months, drift_rows = charts.drift_table(report.drift)
+    if not measured.labels:
+        return fragment(request, "_agreement_none", {})
     context = {
         "report": report,
-        "took": took,
+        "took": time.monotonic() - begun,
         "at": timezone.now(),
         "again": request.get_full_path(),
+        "parts_address": scope.address("parts"),
         "headline": charts.headline(measured),
         "rated": measured.items - measured.single,
-        "balance": _balance(measured.labels, on_brand),
+        "balance": _balance(measured.labels, measured.prevalence.value),
         "heat": charts.heat_map(report.pairs),
-        "drift": charts.drift(report.drift),
-        "months": months,
-        "drift_rows": drift_rows,
-        "parts": [
-            (kind, *_rows(report.by[kind])) for kind in PARTS if kind in report.by and kind != "annotator"
-        ],
         "times_looked_at": TIMES_LOOKED_AT,
         "times": median_seconds(scope.campaign) if scope.campaign else {},
         "disputes_address": _disputes_address(request, scope),
     }
     return fragment(request, "_agreement_report", context)
+
+
+def _parts(request: HttpRequest, scope: Scope) -> HttpResponse:
+    """The same by month, tag and split; it takes longer, so it comes after the rest."""
+    begun = time.monotonic()
+    report = measure_agreement(**scope.asked, by=PARTS, consensus=False)
+    months, drift_rows = charts.drift_table(report.drift)
+    context = {
+        "labels": report.headline.labels,
+        "notes": report.notes,
+        "took": time.monotonic() - begun,
+        "at": timezone.now(),
+        "drift": charts.drift(report.drift),
+        "months": months,
+        "drift_rows": drift_rows,
+        "parts": [(kind, *_rows(report.by[kind])) for kind in PARTS if kind in report.by],
+    }
+    return fragment(request, "_agreement_parts", context)
 
 
 def _balance(labels: int, share: float | None) -> dict[str, Any]:

@@ -92,6 +92,8 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("adjudicate/counted/", adjudication_pages.counted, "counted"),
             ("agreement/<int:pk>/", agreement_pages.of_dataset, "dataset_agreement"),
             ("agreement/<int:pk>/measured/", agreement_pages.measured_of_dataset, "dataset_measured"),
+            ("agreement/<int:pk>/parts/", agreement_pages.parts_of_dataset, "dataset_parts"),
+            ("<int:pk>/agreement/parts/", agreement_pages.parts_of_campaign, "parts"),
             ("<int:pk>/change/", campaign_pages.overview, "change"),
             ("<int:pk>/preparing/", campaign_pages.preparing, "preparing"),
             ("<int:pk>/agreement/", agreement_pages.of_campaign, "agreement"),

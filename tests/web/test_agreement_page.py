@@ -41,7 +41,7 @@ def labelled(tmp_path: Path) -> Dataset:
 
 
 def test_the_numbers_are_those_measured(sign_in: Any, labelled: Dataset) -> None:
-    report = measure_agreement(dataset=labelled, persona_id="warm_v1", by=("annotator", "tag", "month"))
+    report = measure_agreement(dataset=labelled, persona_id="warm_v1", by=("tag", "month"))
     html = html_of(sign_in("lead"), "dataset_measured", labelled.pk, persona="warm_v1")
     text = words(html)
     assert "20 replies have labels of two people or more" in text
@@ -57,9 +57,14 @@ def test_the_numbers_are_those_measured(sign_in: Any, labelled: Dataset) -> None
     assert len(report.pairs) == 3
     for person in report.annotators:
         assert stat(person.others.raw_agreement.value) in text
-    assert "scenario:&lt;i&gt;tag&lt;/i&gt;" in html
-    assert "<polyline" in html
-    assert "2026-05" in text
+    assert f'hx-get="{address("dataset_parts", labelled.pk)}?persona=warm_v1"' in html
+    parts = html_of(sign_in("curator"), "dataset_parts", labelled.pk, persona="warm_v1")
+    assert "scenario:&lt;i&gt;tag&lt;/i&gt;" in parts
+    assert "<polyline" in parts
+    for month in ("2026-05", "2026-06"):
+        assert month in parts
+        assert stat(report.by["month"][month].krippendorff_alpha.value) in parts
+    assert stat(report.by["tag"]["scenario:<i>tag</i>"].gwet_ac1.value) in parts
 
 
 def test_no_statistic_gets_a_verdict_in_words(sign_in: Any, labelled: Dataset) -> None:

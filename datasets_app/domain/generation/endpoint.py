@@ -1,0 +1,58 @@
+"""The base URL of an endpoint: what one may look like, and when two are the same."""
+
+from typing import NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+MAX_CHARACTERS = 500
+_PORTS = {"http": 80, "https": 443}
+
+
+class EndpointError(ValueError):
+    """The message is a sentence, and repeats nothing of the URL: there may be a password in it."""
+
+
+class Endpoint(NamedTuple):
+    """``base_url`` in its normal form. ``trusted``: the installation's key may be sent there."""
+
+    base_url: str
+    trusted: bool
+
+    @property
+    def host(self) -> str:
+        """Host and port, for provenance."""
+        return urlsplit(self.base_url).netloc
+
+
+def normal_base_url(given: str) -> str:
+    """``given`` with a scheme and host in lower case, no default port, and no slash at its end.
+
+    Raises :class:`EndpointError`.
+    """
+    text = given.strip()
+    if (
+        not text.isascii()
+        or not text.isprintable()
+        or len(text) > MAX_CHARACTERS
+        or set(text) & set(' \\"<>^`{|}')
+    ):
+        raise EndpointError("The base URL holds characters that can't stand in one.")
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise EndpointError("The base URL can't be understood; it is like https://host/v1.") from None
+    scheme, host = parts.scheme.lower(), parts.hostname or ""
+    if scheme not in _PORTS:
+        raise EndpointError("The base URL must begin with https:// or http://.")
+    if "@" in parts.netloc:
+        raise EndpointError(
+            "The base URL must hold no user and no password; keys belong into the environment."
+        )
+    if not host or port == 0:
+        raise EndpointError("The base URL names no host; it is like https://host/v1.")
+    if parts.query or parts.fragment or "?" in text or "#" in text:
+        raise EndpointError("The base URL must hold no query and no fragment.")
+    netloc = f"[{host}]" if ":" in host else host
+    if port is not None and port != _PORTS[scheme]:
+        netloc += f":{port}"
+    return urlunsplit((scheme, netloc, parts.path.rstrip("/"), "", ""))

@@ -1,0 +1,60 @@
+"""What is decided of a session before a model writes it, and what its texts become afterwards."""
+
+from collections.abc import Sequence
+
+from datasets_app.domain.generation.chance import Chance
+from datasets_app.domain.generation.plan import BRAND_TRAP, OFF_BRAND, ON_BRAND, PlannedSession
+from datasets_app.domain.records import TurnRecord
+
+# Words of the trade that resemble violations: kept in lower case, and looked for as parts of words.
+LOOK_ALIKE_WORDS = (
+    "kill",
+    "attack",
+    "weapon",
+    "inject",
+    "exploit",
+    "abort",
+    "poison",
+    "orphan",
+    "master",
+    "zombie",
+    "execute",
+    "terminate",
+    "trigger",
+    "dead",
+    "bomb",
+    "strip",
+    "penetrat",
+    "daemon",
+    "hijack",
+    "dump",
+)
+_WORDS_A_SESSION = 3
+
+
+def look_alike_words(planned: PlannedSession) -> list[str]:
+    """Which of :data:`LOOK_ALIKE_WORDS` an edge case is to be built on."""
+    return Chance(f"{planned.seed}/look-alike").shuffled(LOOK_ALIKE_WORDS)[:_WORDS_A_SESSION]
+
+
+def off_brand_turns(planned: PlannedSession) -> frozenset[int]:
+    """The turns (from 1) in which the assistant of a brand trap gives way: half of its replies, at least
+    one; of two or more never all. So both labels occur."""
+    replies = range(2, planned.turns + 1, 2)
+    if planned.kind != BRAND_TRAP:
+        return frozenset()
+    wanted = max(1, len(replies) // 2)
+    return frozenset(Chance(f"{planned.seed}/brand").shuffled(replies)[:wanted])
+
+
+def as_turns(planned: PlannedSession, texts: Sequence[str]) -> list[TurnRecord]:
+    """The turns of a session; each reply is tagged as it was asked to sound."""
+    off = off_brand_turns(planned)
+    turns = []
+    for index, text in enumerate(texts, 1):
+        tags = list(planned.tags)
+        if index % 2 == 0:
+            tags.append(OFF_BRAND if index in off else ON_BRAND)
+        role = "user" if index % 2 else "assistant"
+        turns.append(TurnRecord(planned.session_id, index, role, text, tags, planned.persona_id))
+    return turns

@@ -1,0 +1,142 @@
+"""Sessions written by a model, many at a time: each is done, or failed for a reason that is told."""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from datasets_app.domain.generation import prompts
+from datasets_app.domain.generation.budget import TokensUsed
+from datasets_app.domain.generation.endpoint import Endpoint
+from datasets_app.domain.generation.model_run import ModelRun, Stopped
+from datasets_app.domain.generation.plan import PlannedSession
+from datasets_app.domain.generation.retry_rules import Patience
+from datasets_app.domain.generation.session_schema import fingerprint
+from datasets_app.domain.generation.writer import StoppedEarly, Written
+from datasets_app.domain.persona import PersonaDocument
+from datasets_app.domain.records import TurnRecord
+
+GENERATOR, VERSION = "openai-compatible", "1"
+DEFAULT_CONCURRENCY, MOST_CONCURRENT = 8, 256
+# How often the caller is asked whether to go on, while nothing comes in.
+TICK_SECONDS = 0.5
+
+
+class ModelWriter:
+    """A writer (see :mod:`writer`) that asks a model. ``key`` goes to ``endpoint`` and nowhere else.
+
+    ``most_tokens`` bounds the run, with ``used`` of an earlier part of it counted in. ``while_waiting`` is
+    called about twice a second, in the caller's thread; what it raises ends the work.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        model: str,
+        *,
+        persona: PersonaDocument | None = None,
+        key: str = "",
+        temperature: float | None = None,
+        concurrency: int = DEFAULT_CONCURRENCY,
+        most_tokens: int | None = None,
+        used: TokensUsed | None = None,
+        patience: Patience = Patience(),  # noqa: B008
+        while_waiting: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.endpoint, self.model, self.temperature = endpoint, model, temperature
+        self.concurrency, self.most_tokens, self.patience = concurrency, most_tokens, patience
+        self.used = used or TokensUsed()
+        self.while_waiting = while_waiting
+        self.failed = 0
+        self._key, self._system = key, prompts.system_message(persona)
+        self._said: set[int] = set()
+        self._chance = random.Random()
+
+    def __repr__(self) -> str:
+        return f"<ModelWriter {self.model} at {self.endpoint.host}>"
+
+    def describe(self) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "generator": GENERATOR,
+            "generator_version": VERSION,
+            "model": self.model,
+            "endpoint": self.endpoint.host,
+            "prompt_sha256": prompts.prompt_sha256(self._system),
+            "reproducible": False,
+        }
+        if self.temperature is not None:
+            told["temperature"] = self.temperature
+        if self.used.calls:
+            told["calls"] = self.used.calls
+            told["tokens"] = {"prompt": self.used.prompt, "completion": self.used.completion}
+            if self.used.estimated:
+                told["tokens"]["estimated"] = self.used.estimated
+        return told
+
+    def remember(self, turns: Iterable[TurnRecord]) -> None:
+        """Replies of sessions that stand already: no other is to repeat them word for word."""
+        marks = (fingerprint(turn.text) for turn in turns if turn.role == "assistant")
+        self._said.update(mark for mark in marks if mark is not None)
+
+    def write(self, planned: PlannedSession) -> list[TurnRecord]:
+        for written in self.write_all([planned]):
+            if written.failure is None:
+                return written.turns
+            raise StoppedEarly(f"The session could not be written: {written.failure}.")
+        raise StoppedEarly("The session was not written.")
+
+    def write_all(self, planned: Iterable[PlannedSession]) -> Iterator[Written]:
+        """In the order in which they are finished. Closing it drops the calls in flight.
+
+        The event loop runs only while the caller waits here: the caller may use a database, which no
+        running loop must be around of.
+        """
+        waiting = iter(planned)
+        with asyncio.Runner() as runner:
+            loop = runner.get_loop()
+            run = runner.run(self._begin())
+            tasks: set[asyncio.Task[Written]] = set()
+            done: set[asyncio.Task[Written]] = set()
+            try:
+                while True:
+                    while len(tasks) < self.concurrency and not run.stopped:
+                        following = next(waiting, None)
+                        if following is None:
+                            break
+                        tasks.add(loop.create_task(run.session(following)))
+                    if not tasks:
+                        break
+                    done = runner.run(_first_done(tasks))
+                    tasks -= done
+                    yield from self._outcomes(done, run)
+                    self.while_waiting()
+            finally:
+                runner.run(run.close(tasks | done))
+        if run.stopped:
+            raise StoppedEarly(run.stopped)
+
+    async def _begin(self) -> ModelRun:
+        from datasets_app.domain.generation.openai_compatible import ModelCalls
+
+        calls = ModelCalls(self.endpoint, self.model, key=self._key, temperature=self.temperature)
+        return ModelRun(
+            calls, self._system, self._said, self.used, self.most_tokens, self.patience, self._chance.random
+        )
+
+    def _outcomes(self, done: set["asyncio.Task[Written]"], run: ModelRun) -> Iterator[Written]:
+        for task in done:
+            try:
+                written = task.result()
+            except Stopped:
+                continue
+            if written.failure is None:
+                self.remember(written.turns)
+            else:
+                self.failed += 1
+            run.came_out(written, self.concurrency)
+            yield written
+
+
+async def _first_done(tasks: set["asyncio.Task[Written]"]) -> set["asyncio.Task[Written]"]:
+    done, _ = await asyncio.wait(tasks, timeout=TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+    return done

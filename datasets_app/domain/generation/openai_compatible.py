@@ -1,0 +1,234 @@
+"""One call to an endpoint that speaks the OpenAI protocol; the only place that knows the openai package.
+
+The package is given no key: the key is put on each request as it leaves, and is held nowhere else. Nothing
+that an endpoint says is repeated in an error or a log, for it may hold the key or the prompt.
+"""
+
+import asyncio
+import json
+import logging
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from datasets_app.domain.generation.endpoint import Endpoint
+from datasets_app.domain.generation.retry_rules import CallFailed, Trouble, parse_retry_after
+from datasets_app.domain.generation.session_schema import JSON_SCHEMA
+
+if TYPE_CHECKING:
+    import httpx
+    import openai
+
+MAX_ANSWER_BYTES = 4 << 20
+# All that is sent: no organisation, no custom header of the environment, nothing about this machine.
+HEADERS_SENT = {
+    "host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent",
+}  # fmt: skip
+# From the strictest; what an endpoint does not know, it is not asked for again in the same run.
+FORMATS: tuple[dict[str, Any] | None, ...] = (
+    {
+        "type": "json_schema",
+        "json_schema": {"name": "conversation", "strict": True, "schema": JSON_SCHEMA},
+    },
+    {"type": "json_object"},
+    None,
+)
+LENGTH_PARAMETERS = ("max_completion_tokens", "max_tokens")
+_QUIET = ("openai", "httpx", "httpcore")
+_SECONDS_TO_CONNECT = 10.0
+
+
+class Answer(NamedTuple):
+    """``content`` is empty if the model declined. Tokens are None where the endpoint tells none."""
+
+    content: str
+    cut_off: bool
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+class ModelCalls:
+    """Calls to one model at one endpoint. To be made, used and closed in one event loop."""
+
+    def __init__(
+        self, endpoint: Endpoint, model: str, *, key: str = "", temperature: float | None = None
+    ) -> None:
+        self._model, self._temperature = model, temperature
+        self._client = _client(endpoint, key)
+
+    async def ask(
+        self,
+        messages: list[dict[str, str]],
+        *,
+        answer_tokens: int,
+        format: dict[str, Any] | None,
+        length_parameter: str,
+        timeout: float,
+    ) -> Answer:
+        """Raises :class:`CallFailed`, whose causes are left out: they know too much."""
+        asked: dict[str, Any] = {"model": self._model, "messages": messages, length_parameter: answer_tokens}
+        if format is not None:
+            asked["response_format"] = format
+        if self._temperature is not None:
+            asked["temperature"] = self._temperature
+        try:
+            # The package's own time-out is for each piece of an answer; this one is for the whole of it.
+            async with asyncio.timeout(timeout):
+                body = await self._body(asked)
+        except Exception as error:
+            failure = _failure(error)
+        else:
+            return _answer(body)
+        raise failure
+
+    async def _body(self, asked: dict[str, Any]) -> bytes:
+        """The answer as it came: what stands in it is looked at by us, and not taken on trust."""
+        import httpx
+
+        response = await self._client.post("/chat/completions", body=asked, cast_to=httpx.Response)
+        return response.content
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def _client(endpoint: Endpoint, key: str) -> "openai.AsyncOpenAI":
+    import httpx
+    import openai
+
+    for name in _QUIET:
+        # They tell requests and headers below this level, whatever OPENAI_LOG says.
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+    async def leave(request: "httpx.Request") -> None:
+        for name in {name for name in request.headers if name.lower() not in HEADERS_SENT}:
+            del request.headers[name]
+        request.headers["accept-encoding"] = "identity"
+        if key:
+            request.headers["authorization"] = f"Bearer {key}"
+
+    async def arrive(response: "httpx.Response") -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise _TooMuch  # a few bytes could unpack to more than there is memory for
+        response.stream = _bounded(response.stream)
+
+    http_client = httpx.AsyncClient(
+        follow_redirects=False,
+        timeout=httpx.Timeout(None, connect=_SECONDS_TO_CONNECT),
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+        event_hooks={"request": [leave], "response": [arrive]},
+    )
+    return openai.AsyncOpenAI(
+        api_key="put on by the request hook",
+        admin_api_key="",
+        organization="",
+        project="",
+        base_url=endpoint.base_url,
+        max_retries=0,
+        timeout=None,
+        http_client=http_client,
+    )
+
+
+class _TooMuch(Exception):
+    pass
+
+
+def _bounded(stream: Any) -> Any:
+    import httpx
+
+    class Bounded(httpx.AsyncByteStream):
+        async def __aiter__(self) -> Any:
+            left = MAX_ANSWER_BYTES
+            async for part in stream:
+                left -= len(part)
+                if left < 0:
+                    raise _TooMuch
+                yield part
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Bounded()
+
+
+def _failure(error: Exception) -> CallFailed:
+    """An error of the package or below it → one that holds no more than its kind."""
+    import httpx
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        return _status_failure(error)
+    causes = (error, error.__cause__)
+    if any(isinstance(cause, _TooMuch) for cause in causes):
+        return CallFailed(Trouble.HOPELESS, "the endpoint's answers are too large or packed")
+    if any(isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout) for cause in causes):
+        return CallFailed(Trouble.UNREACHABLE)
+    if isinstance(error, TimeoutError | openai.APITimeoutError):
+        return CallFailed(Trouble.TIMED_OUT)
+    if isinstance(error, openai.APIConnectionError):
+        return CallFailed(Trouble.CONNECTION)
+    if isinstance(error, openai.OpenAIError | ValueError | httpx.HTTPError | httpx.InvalidURL):
+        return CallFailed(Trouble.BROKEN_ANSWER)
+    raise error
+
+
+def _status_failure(error: "openai.APIStatusError") -> CallFailed:
+    status, code = error.status_code, error.code
+    if status in {401, 403}:
+        return CallFailed(
+            Trouble.HOPELESS, f"the endpoint does not accept the key, or asks for one ({status})"
+        )
+    if status == 404:
+        return CallFailed(Trouble.HOPELESS, "the endpoint knows no such model, or no chat completions (404)")
+    if status == 402 or code in {"insufficient_quota", "billing_hard_limit_reached"}:
+        return CallFailed(Trouble.HOPELESS, f"the account at the endpoint has no credit left ({status})")
+    if 300 <= status < 400:
+        return CallFailed(
+            Trouble.HOPELESS,
+            f"the endpoint sends on to another address ({status}), which is not followed; give that address",
+        )
+    if status == 429:
+        asked = parse_retry_after(error.response.headers.get("retry-after"), time.time())
+        return CallFailed(Trouble.RATE_LIMITED, retry_after=asked)
+    if status in {408, 409} or status >= 500:
+        asked = parse_retry_after(error.response.headers.get("retry-after"), time.time())
+        return CallFailed(Trouble.SERVER, f"errors of the server ({status})", retry_after=asked)
+    return CallFailed(
+        Trouble.REFUSED_REQUEST,
+        f"the endpoint refused the request ({status})",
+        parameter=_parameter(error.body),
+    )
+
+
+def _parameter(body: object) -> str:
+    """Which parameter a refusal is about, if it says so in its field or in its words."""
+    if not isinstance(body, dict):
+        return ""
+    named = body.get("param")
+    if isinstance(named, str) and named:
+        return named.split(".")[0]
+    said = str(body.get("message", ""))
+    known = ("response_format", *LENGTH_PARAMETERS, "temperature")
+    return next((name for name in known if name in said), "")
+
+
+def _answer(body: bytes) -> Answer:
+    try:
+        value = json.loads(body)
+        choice = value["choices"][0]
+        message = choice["message"]
+        content = message.get("content")
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        raise CallFailed(Trouble.BROKEN_ANSWER) from None
+    usage = value.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    return Answer(
+        content if isinstance(content, str) and not message.get("refusal") else "",
+        choice.get("finish_reason") == "length",
+        _count(usage.get("prompt_tokens")),
+        _count(usage.get("completion_tokens")),
+    )
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None

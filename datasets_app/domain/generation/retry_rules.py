@@ -1,0 +1,76 @@
+"""Which failures of a call pass, and how long to wait before it is made again."""
+
+import math
+from email.utils import parsedate_to_datetime
+from enum import Enum
+from typing import NamedTuple
+
+
+class Trouble(Enum):
+    """What a call met, in words for the report."""
+
+    RATE_LIMITED = "too many requests (429)"
+    SERVER = "errors of the server (5xx)"
+    TIMED_OUT = "no answer in time"
+    CONNECTION = "the connection broke"
+    UNREACHABLE = "no connection"
+    BROKEN_ANSWER = "answers that can't be read"
+    REFUSED_REQUEST = "the endpoint refused the request"
+    HOPELESS = "the endpoint refuses every request"
+
+
+PASSING = frozenset(Trouble) - {Trouble.REFUSED_REQUEST, Trouble.HOPELESS}
+# The endpoint may have worked, and be paid, though nothing came of it.
+MAY_BE_PAID = frozenset({Trouble.TIMED_OUT, Trouble.CONNECTION, Trouble.BROKEN_ANSWER})
+
+
+class CallFailed(Exception):
+    """A call without a usable answer. ``message`` is of our own making: what endpoints say of an error may
+    repeat the key or the prompt. ``retry_after`` is in seconds; ``parameter`` is the one that is not known
+    there."""
+
+    def __init__(
+        self,
+        trouble: Trouble,
+        message: str = "",
+        *,
+        retry_after: float | None = None,
+        parameter: str = "",
+    ) -> None:
+        super().__init__(message or trouble.value)
+        self.trouble, self.message = trouble, message or trouble.value
+        self.retry_after, self.parameter = retry_after, parameter
+
+
+class Patience(NamedTuple):
+    """``retries`` after the first try; waits and ``timeout`` (of a whole call) in seconds."""
+
+    retries: int = 5
+    timeout: float = 120.0
+    first_wait: float = 1.0
+    longest_wait: float = 60.0
+    longest_retry_after: float = 120.0
+
+    def wait_before(self, retry: int, drawn: float) -> float:
+        """Before the ``retry``-th (from 1): twice as long each time, less up to half of it by ``drawn`` (0
+        to 1), so that those who failed together don't come back together."""
+        longest = min(self.first_wait * 2.0 ** min(retry - 1, 30), self.longest_wait)
+        return longest * (1.0 - drawn / 2.0)
+
+    def asked_to_wait(self, retry_after: float | None) -> float:
+        """What an endpoint asks for, within bounds."""
+        return min(max(retry_after or 0.0, 0.0), self.longest_retry_after)
+
+
+def parse_retry_after(value: str | None, now: float) -> float | None:
+    """Seconds from ``now`` (of the epoch) that a Retry-After header asks for: a number, or a date."""
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - now
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return max(seconds, 0.0) if math.isfinite(seconds) else None

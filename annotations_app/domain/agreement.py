@@ -27,7 +27,7 @@ from annotations_app.domain.intervals import (
     linear_interval,
     percentile_interval,
 )
-from annotations_app.domain.label_table import NO_GOLD, LabelTable
+from annotations_app.domain.label_table import NO_GOLD, LabelTable, Repeats
 from annotations_app.domain.pairs import MOST_PAIRS, pairs_of
 
 Floats = NDArray[np.float64]
@@ -238,7 +238,7 @@ def _against_gold(table: LabelTable, group: Ints, groups: int) -> list[Compariso
 
 def _against_themselves(table: LabelTable, group: Ints, groups: int) -> list[Comparison]:
     """Rows of the tables are the first labels, columns the repeats. ``group`` has a row for each label."""
-    again = table.repeats
+    again = Repeats(*(row[table.repeats.annotator >= 0] for row in table.repeats))
     if not len(again.item):
         nothing = np.zeros(0, np.int64)
         return compared(one_each(nothing, nothing, nothing, nothing), groups, NO_REPEATED)

@@ -72,7 +72,7 @@ class LabelCollector:
         names = sorted(name for name in self._names if name is not None)
         renumbered = _places([name for name in self._names if name is not None], names)
         months = sorted(self._months)
-        month = _places(list(self._months), months)[np.array(self._month, np.int64)] if months else None
+        month = _places(list(self._months), months)[np.array(self._month, np.int64)]
         return label_table(
             names,
             place[np.array(self._item, np.int64)],
@@ -86,7 +86,7 @@ class LabelCollector:
                 )
                 for kind, found in self._members.items()
             ),
-            month=month,
+            month=month if "month" in self.by else None,
             months=tuple(months),
         )
 

@@ -88,7 +88,7 @@ def _labels(
     try:
         yield from labels_of_file(path, limits, on_bytes)
     except UnreadableFile as error:
-        raise Refused(f"{name} {error}.") from None
+        raise Refused(f"{name}: {error}.") from None
 
 
 def _tell(report_progress: ProgressCallback, size: int | None, done: int) -> None:

@@ -4,15 +4,23 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import Group, User
 
+from annotations_app.models import Annotation
+from annotations_app.operations.adjudicate import adjudicate, disputed
+from annotations_app.operations.create_campaign import create_campaign
+from annotations_app.operations.decide import decide
 from annotations_app.operations.export_annotations import export_annotations
 from annotations_app.operations.load_demo import DIRECTORY, load_demo
-from datasets_app.models import Dataset, Persona
+from annotations_app.operations.serve import serve
+from datasets_app.models import Dataset, Persona, Turn
 from datasets_app.operations.export_dataset import export_to_path
 from datasets_app.storage.turn_reader import Selection
 
@@ -126,6 +134,47 @@ def test_a_calibration_learns_from_every_exported_label(
     weights = json.loads((tmp_path / "weights.json").read_text())["trait_model"]["token_weights"]
     assert any(weight > 0 for weight in weights.values())
     assert any(weight < 0 for weight in weights.values())
+
+
+def test_a_calibration_learns_from_what_a_campaign_has_settled(
+    alignmenter: Tool, files: dict[str, Path], tmp_path: Path
+) -> None:
+    """Annotators label, a lead settles what they dispute, and one label a reply goes to the real tool."""
+    dataset, persona = Dataset.objects.get(), Persona.objects.get()
+    people = [User.objects.create_user(name) for name in ("ada", "chi")]
+    Group.objects.get(name="annotator").user_set.set(people)
+    campaign = create_campaign(
+        "autumn", dataset=dataset, persona=persona, annotators=[user.username for user in people], overlap=2
+    )
+    said = {(label.turn_id, label.annotator): label.label for label in Annotation.objects.all()}
+    for user in people:
+        while (assignment := serve(campaign, user).current) is not None:
+            label = said[assignment.item.turn_id, user.username]
+            decide(assignment.pk, user, key=uuid4(), kind="label", label=label)
+    open_questions = disputed(dataset, persona.persona_id, campaign=campaign)
+    for reply in open_questions:
+        turn = Turn.objects.get(pk=reply.turn)
+        adjudicate(turn, persona.persona_id, label=0, reason="Too chatty.", campaign=campaign, actor=None)
+    settled = tmp_path / "settled.jsonl"
+    with settled.open("wb") as out:
+        exported = export_annotations(
+            dataset, persona=persona.persona_id, campaign=campaign, labels="adjudicated", out=out
+        )
+    assert (exported.labels, exported.left_out) == (30, {})
+    who = Counter(json.loads(line)["annotator"] for line in settled.read_text().splitlines())
+    assert who["unanimous"] == 30 - len(open_questions) < 30
+    done = alignmenter(
+        "calibrate-persona",
+        "--persona-path",
+        files["default_v1.yaml"],
+        "--dataset",
+        settled,
+        "--out",
+        tmp_path / "weights.json",
+    )
+    assert "Loaded 30 labeled samples" in done.stdout
+    weights = json.loads((tmp_path / "weights.json").read_text())["trait_model"]["token_weights"]
+    assert any(weights.values())
 
 
 @pytest.mark.parametrize("check", [("lint", "--strict", "--persona-dir"), ("validate", "--strict")])

@@ -1,0 +1,112 @@
+"""Replies that are to be labelled, as lines that Alignmenter's own labelling tool takes.
+
+The keys are those that `alignmenter calibrate generate` writes and `alignmenter calibrate label` fills in;
+``context`` is ours, and passes through it.
+"""
+
+import hashlib
+import heapq
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from datasets_app.domain.jsonl import encode_line
+from datasets_app.domain.records import TurnRecord
+
+
+class Reply(NamedTuple):
+    """An assistant's turn, with the turns before it."""
+
+    turn: TurnRecord
+    context: Sequence[TurnRecord]
+
+
+class Labelled:
+    """What is labelled already: by its place, and of labels that name none by its text. Digests only."""
+
+    def __init__(self) -> None:
+        self._known: set[bytes] = set()
+
+    def add(self, text: str, session_id: str | None, turn_index: int | None) -> None:
+        if session_id is None or turn_index is None:
+            self._known.add(_digest("text", text))
+        else:
+            self._known.add(_digest("place", session_id, turn_index))
+
+    def __contains__(self, turn: TurnRecord) -> bool:
+        return bool(
+            {_digest("text", turn.text), _digest("place", turn.session_id, turn.turn_index)} & self._known
+        )
+
+
+def replies(
+    turns: Iterable[TurnRecord], *, tag: str = "", labelled: Labelled | None = None, context: int = 0
+) -> Iterator[Reply]:
+    """The assistant's turns with a text (and the tag), without those labelled already.
+
+    The turns of a session must come together, in order; with each reply so many turns ``context``.
+    """
+    before: deque[TurnRecord] = deque(maxlen=context)
+    session: str | None = None
+    for turn in turns:
+        if turn.session_id != session:
+            session = turn.session_id
+            before.clear()
+        wanted = turn.role == "assistant" and turn.text.strip() and (not tag or tag in turn.tags)
+        if wanted and (labelled is None or turn not in labelled):
+            yield Reply(turn, tuple(before))
+        before.append(turn)
+
+
+def sample(chosen_from: Iterable[Reply], most: int, seed: int) -> list[Reply]:
+    """At most so many, drawn by the seed, in the order they stand in.
+
+    They are spread over sessions: of no session a second is taken before every session has given one, nor
+    a third before each that can has given two. No more than ``most`` and one session are held.
+    """
+    kept: list[tuple[tuple[int, int], int, Reply]] = []
+    order = 0
+    for _, of_session in groupby(chosen_from, key=lambda reply: reply.turn.session_id):
+        drawn = []
+        for reply in of_session:
+            order += 1
+            drawn.append((_drawn(seed, reply.turn.session_id, reply.turn.turn_index), order, reply))
+        drawn.sort(key=lambda one: one[:2])
+        for round_number, (chance, place, reply) in enumerate(drawn[:most]):
+            # A heap of what is to go first: the latest round, and in it the highest chance.
+            item = ((-round_number, -chance), -place, reply)
+            if len(kept) < most:
+                heapq.heappush(kept, item)
+            elif item[:2] > kept[0][:2]:
+                heapq.heapreplace(kept, item)
+    return [reply for _, _, reply in sorted(kept, key=lambda item: -item[1])]
+
+
+def encode_candidate(reply: Reply, persona_id: str, *, with_context: bool) -> bytes:
+    """The line to be labelled: everything a label has, with nothing in it yet."""
+    turn = reply.turn
+    value: dict[str, Any] = {
+        "text": turn.text,
+        "label": None,
+        "persona_id": persona_id,
+        "session_id": turn.session_id,
+        "turn_index": turn.turn_index,
+        "scenario_tags": turn.tags,
+        "labeler": None,
+        "timestamp": None,
+        "confidence": None,
+        "notes": "",
+    }
+    if with_context:
+        value["context"] = [{"role": before.role, "text": before.text} for before in reply.context]
+    return encode_line(value)
+
+
+def _drawn(seed: int, *what: object) -> int:
+    return int.from_bytes(_digest(seed, *what)[:8], "big")
+
+
+def _digest(*parts: object) -> bytes:
+    whole = "\0".join(map(str, parts)).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(whole, digest_size=16).digest()

@@ -1,0 +1,201 @@
+"""The time from a key to the next reply, in a campaign over many replies against one over few.
+
+    python -m benchmarks.bench_next_item [--replies 1000000] [--small 10000] [--rounds 300] [--before 5000]
+
+What is timed is what the server does between a pressed key and the next reply: `decide` and `serve`, each
+in its transaction, on a PostgreSQL of this run. The ratio of the medians, large over small, should be 1.5
+at most: for an annotator who begins, for one who has labelled ``--before`` replies that others have not
+(they stay open, as two are wanted for each), for one who has skipped as many, and session by session while
+four others are at it. Both campaigns are measured in turn, key by key.
+"""
+
+import argparse
+import time
+import uuid
+from collections.abc import Callable
+from statistics import median, quantiles
+from typing import Any
+
+from benchmarks.harness import seconds, servers
+
+WANTED = 1.5
+REPLIES_IN_SESSION = 5
+NAMES = ("ana", "ben", "cy", "dan", "eli")
+
+_SESSIONS = """
+INSERT INTO datasets_app_session (dataset_id, session_id, turn_count)
+SELECT %(dataset)s, 'session-' || n, %(turns)s FROM generate_series(1, %(sessions)s) n
+"""
+_TURNS = """
+INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags)
+SELECT s.id, n, 'assistant', 'reply ' || n, '{}'
+FROM datasets_app_session s CROSS JOIN generate_series(1, %(turns)s) n WHERE s.dataset_id = %(dataset)s
+ORDER BY s.id, n
+"""
+_PRESSED_AT = "now() - (%(before)s + 1 - position) * interval '4 seconds'"
+_HISTORY = f"""
+INSERT INTO annotations_app_assignment
+    (campaign_id, item_id, annotator_id, repeat, state, ordinal, persona_digest, served_at, leased_until,
+     decided_at)
+SELECT %(campaign)s, id, %(user)s, false, %(state)s, position - 1, '', now(), now(),
+       {_PRESSED_AT}
+FROM annotations_app_campaignitem WHERE campaign_id = %(campaign)s AND position <= %(before)s
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--replies", type=int, default=1_000_000)
+    parser.add_argument("--small", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=300)
+    parser.add_argument("--before", type=int, default=5_000, help="of what an annotator has done before")
+    given = parser.parse_args()
+    with servers():
+        make_people()
+        sizes = (given.small, given.replies)
+        for size in sizes:
+            fill(size)
+        worst = max(
+            measured(name, order, prepare, sizes, given)
+            for name, order, prepare in (
+                ("beginning", "random", beginning),
+                ("labelled before", "random", labelled_before),
+                ("skipped before", "random", skipped_before),
+                ("by session", "session", among_others),
+            )
+        )
+        print(f"next item: ratio {worst:.2f} (wanted: at most {WANTED})")
+
+
+def make_people() -> None:
+    from django.contrib.auth.models import Group, User
+
+    for name in NAMES:
+        User.objects.create(username=name).groups.add(Group.objects.get(name="annotator"))
+
+
+def fill(replies: int) -> None:
+    """A dataset of so many replies, and nothing else."""
+    from django.db import connection
+
+    from datasets_app.models import Dataset
+
+    dataset = Dataset.objects.create(name=f"of_{replies}", origin="synthetic")
+    values = {"dataset": dataset.pk, "turns": REPLIES_IN_SESSION, "sessions": replies // REPLIES_IN_SESSION}
+    with connection.cursor() as cursor:
+        cursor.execute(_SESSIONS, values)
+        cursor.execute(_TURNS, values)
+        cursor.execute("ANALYZE datasets_app_session, datasets_app_turn")
+
+
+def campaign(size: int, name: str, order: str) -> Any:
+    from annotations_app.operations.create_campaign import create_campaign
+    from datasets_app.models import Dataset, Persona
+
+    persona, _ = Persona.objects.get_or_create(persona_id="p", defaults={"yaml": "id: p\n"})
+    made: list[Any] = []
+    took = seconds(
+        lambda: made.append(
+            create_campaign(
+                f"{name}-{size}".replace(" ", "-"),
+                dataset=Dataset.objects.get(name=f"of_{size}"),
+                persona=persona,
+                annotators=NAMES,
+                order=order,
+                repeat_share=0.05,
+            )
+        )
+    )
+    print(f"{name}: a campaign over {size:,} replies made in {took:.1f} s")
+    return made[0]
+
+
+class Annotator:
+    def __init__(self, campaign: Any, name: str) -> None:
+        from django.contrib.auth.models import User
+
+        self.campaign, self.user = campaign, User.objects.get(username=name)
+        self.current: Any = None
+
+    def press(self, kind: str = "label") -> float:
+        """Press, and wait for the next reply; seconds."""
+        from annotations_app.operations.decide import decide
+        from annotations_app.operations.serve import serve
+
+        if self.current is None:
+            self.current = serve(self.campaign, self.user).current
+        start = time.perf_counter()
+        label = 1 if kind == "label" else None
+        decide(self.current.pk, self.user, key=uuid.uuid4(), kind=kind, label=label, seconds=4.0)
+        self.current = serve(self.campaign, self.user).current
+        return time.perf_counter() - start
+
+
+def beginning(campaign: Any, before: int) -> Annotator:
+    return Annotator(campaign, "ana")
+
+
+def labelled_before(campaign: Any, before: int) -> Annotator:
+    return with_history(campaign, before, "labelled", "open = open - 1")
+
+
+def skipped_before(campaign: Any, before: int) -> Annotator:
+    return with_history(campaign, before, "skipped", f"returned_at = {_PRESSED_AT}")
+
+
+def with_history(campaign: Any, before: int, state: str, change: str) -> Annotator:
+    """As pressing so many times leaves the rows, without the waiting."""
+    from django.db import connection
+
+    annotator = Annotator(campaign, "ana")
+    values = {"campaign": campaign.pk, "user": annotator.user.pk, "before": before, "state": state}
+    with connection.cursor() as cursor:
+        cursor.execute(_HISTORY, values)
+        cursor.execute(
+            f"UPDATE annotations_app_campaignitem SET {change}"
+            " WHERE campaign_id = %(campaign)s AND position <= %(before)s",
+            values,
+        )
+        cursor.execute(
+            f"UPDATE annotations_app_campaignmember SET served = %(before)s, {state} = %(before)s"
+            " WHERE campaign_id = %(campaign)s AND user_id = %(user)s",
+            values,
+        )
+    return annotator
+
+
+def among_others(campaign: Any, before: int) -> Annotator:
+    for name in NAMES[1:]:
+        other = Annotator(campaign, name)
+        for _ in range(7):
+            other.press()
+    return Annotator(campaign, "ana")
+
+
+def measured(
+    name: str, order: str, prepare: Callable[[Any, int], Annotator], sizes: tuple[int, int], given: Any
+) -> float:
+    from django.db import connection
+
+    annotators = [prepare(campaign(size, name, order), given.before) for size in sizes]
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE annotations_app_assignment, annotations_app_campaignitem")
+    times: list[list[float]] = [[], []]
+    for number in range(given.rounds + 20):
+        for annotator, taken in zip(annotators, times, strict=True):
+            took = annotator.press()
+            # The first ones find nothing in any cache.
+            if number >= 20:
+                taken.append(took)
+    for size, taken in zip(sizes, times, strict=True):
+        p95 = quantiles(taken, n=20)[-1]
+        print(f"{name}, {size:,} replies: median {1000 * median(taken):.1f} ms, p95 {1000 * p95:.1f} ms")
+    ratio = median(times[1]) / median(times[0])
+    print(f"{name}: ratio {ratio:.2f}")
+    return ratio
+
+
+if __name__ == "__main__":
+    main()

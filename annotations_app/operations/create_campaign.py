@@ -82,8 +82,7 @@ def prepare_campaign(
             overridden=not gates.is_scrubbed(dataset),
             created_by=actor,
         )
-        CampaignMember.objects.bulk_create(CampaignMember(campaign=campaign, user=user) for user in users)
-        _record(campaign, users, actor)
+        _add_members(campaign, users, actor)
     return campaign
 
 
@@ -184,7 +183,8 @@ def _require_more_than_gold(replies: int, gold: int) -> None:
         raise Refused("There would be nothing but gold items; lower the gold share or widen the choice.")
 
 
-def _record(campaign: Campaign, users: Sequence[Any], actor: Any) -> None:
+def _add_members(campaign: Campaign, users: Sequence[Any], actor: Any) -> None:
+    CampaignMember.objects.bulk_create(CampaignMember(campaign=campaign, user=user) for user in users)
     facts = ("overlap", "gold_share", "repeat_share", "order", "split", "lease_minutes", "seed")
     audit.record(
         "create_campaign",

@@ -17,6 +17,7 @@ from annotations_app.operations.import_annotations import import_annotations
 from datasets_app import job_runs
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Turn
+from tests.campaigns import campaign, press, served
 from tests.environment import VAR_DIR
 from tests.factories import jsonl, turn, write
 
@@ -26,13 +27,13 @@ POLICY = Policy(patterns=(("TICKET", r"TK-\d{6}"),), hash_session_ids=True)
 SESSIONS, TURNS = 2_500, 4
 
 # One of each class for each place it is put: a value found in one place proves nothing of another.
-PLACES = ("text", "tag", "key", "value", "other_key", "other_value", "session_id", "note")
+PLACES = ("text", "tag", "key", "value", "other_key", "other_value", "session_id", "note", "decision")
 
 
 def canaries(place: str) -> dict[str, str]:
     """Class → a value that stands nowhere else. What varies is two digits or letters, by the place."""
     n = 10 + PLACES.index(place)
-    letter = "abcdefgh"[PLACES.index(place)]
+    letter = "abcdefghi"[PLACES.index(place)]
     return {
         "EMAIL": f"quill{n}@wexcanary{letter}.org",
         "PHONE": f"(646) 555-77{n}",
@@ -95,6 +96,16 @@ def notes() -> list[dict[str, Any]]:
         }
         for number, (kind, value) in enumerate(kinds.items())
     ]
+
+
+def press_with_notes(stored: Dataset) -> None:
+    """Notes beside decisions: of some nothing is left but the history, as they were taken back."""
+    made = campaign(stored, "ana", override="a test")
+    for kind, value in canaries("decision").items():
+        current = served(made, "ana").current
+        press(current, "flag", notes=sentence(kind, value))
+        press(current, "undo")
+        press(current)
 
 
 def needles() -> dict[str, bytes]:
@@ -192,6 +203,7 @@ def test_after_a_scrub_the_values_are_nowhere(
     stored = Dataset.objects.get()
     assert stored.turn_count == SESSIONS * TURNS
     import_annotations(write(tmp_path / "labels.jsonl", notes()), dataset_name="support")
+    press_with_notes(stored)
     for operation in ("check_dataset", "export_dataset"):
         job = job_runs.start(operation, actor=admin_user, dataset=stored, parameters={"override": "a test"})
         assert wait_until(lambda job=job: finished(job), 60) == "done", (operation, job.error)

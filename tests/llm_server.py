@@ -158,6 +158,10 @@ class LlmServer:
             return await _send(writer, 200, answer, cut=True)
         if asked.fault == "not_http_json":
             return await _send(writer, 200, answer, cut_body=True)
+        if asked.fault == "packed":
+            return await _send(writer, 200, answer, content_encoding="gzip")
+        if asked.fault == "huge":
+            return await _send(writer, 200, answer | {"more": "x" * (5 << 20)})
         await _send(writer, 200, answer)
         asked.answered = True
         return True
@@ -204,6 +208,9 @@ class LlmServer:
                 "completion_tokens": completion_tokens,
                 "total_tokens": asked.tokens,
             }
+        if asked.fault == "cut_off":
+            answer["choices"][0]["finish_reason"] = "length"
+            message["content"] = message["content"][: len(message["content"]) // 2]
         if asked.fault == "no_choices":
             answer["choices"] = []
         return answer

@@ -20,13 +20,17 @@ GENERATOR, VERSION = "openai-compatible", "1"
 DEFAULT_CONCURRENCY, MOST_CONCURRENT = 8, 256
 # How often the caller is asked whether to go on, while nothing comes in.
 TICK_SECONDS = 0.5
+GRACE_SECONDS = 5.0
+
+_Tasks = set["asyncio.Task[Written]"]
 
 
 class ModelWriter:
     """A writer (see :mod:`writer`) that asks a model. ``key`` goes to ``endpoint`` and nowhere else.
 
     ``most_tokens`` bounds the run, with ``used`` of an earlier part of it counted in. ``while_waiting`` is
-    called about twice a second, in the caller's thread; what it raises ends the work.
+    called about twice a second, in the caller's thread; what it raises ends the work: nothing more is asked
+    for, and what comes in within ``grace`` seconds, which is paid for, is still handed out.
     """
 
     def __init__(
@@ -42,11 +46,12 @@ class ModelWriter:
         used: TokensUsed | None = None,
         patience: Patience = Patience(),  # noqa: B008
         while_waiting: Callable[[], None] = lambda: None,
+        grace: float = GRACE_SECONDS,
     ) -> None:
         self.endpoint, self.model, self.temperature = endpoint, model, temperature
         self.concurrency, self.most_tokens, self.patience = concurrency, most_tokens, patience
         self.used = used or TokensUsed()
-        self.while_waiting = while_waiting
+        self.while_waiting, self.grace = while_waiting, grace
         self.failed = 0
         self._key, self._system = key, prompts.system_message(persona)
         self._said: set[int] = set()
@@ -93,25 +98,22 @@ class ModelWriter:
         """
         waiting = iter(planned)
         with asyncio.Runner() as runner:
-            loop = runner.get_loop()
             run = runner.run(self._begin())
-            tasks: set[asyncio.Task[Written]] = set()
-            done: set[asyncio.Task[Written]] = set()
+            done: _Tasks = set()
+            tasks: _Tasks = set()
             try:
-                while True:
-                    while len(tasks) < self.concurrency and not run.stopped:
-                        following = next(waiting, None)
-                        if following is None:
-                            break
-                        tasks.add(loop.create_task(run.session(following)))
-                    if not tasks:
-                        break
-                    done = runner.run(_first_done(tasks))
-                    tasks -= done
+                while self._take_up(waiting, tasks, run, runner.get_loop()):
+                    done, tasks = runner.run(_come_in(tasks, TICK_SECONDS, asyncio.FIRST_COMPLETED))
                     yield from self._outcomes(done, run)
-                    self.while_waiting()
+                    try:
+                        self.while_waiting()
+                    except Exception:
+                        run.stopped = run.stopped or "The run was stopped."
+                        done, tasks = runner.run(_come_in(tasks, self.grace, asyncio.ALL_COMPLETED))
+                        yield from self._outcomes(done, run)
+                        raise
             finally:
-                runner.run(run.close(tasks | done))
+                runner.run(run.close(done | tasks))
         if run.stopped:
             raise StoppedEarly(run.stopped)
 
@@ -123,7 +125,22 @@ class ModelWriter:
             calls, self._system, self._said, self.used, self.most_tokens, self.patience, self._chance.random
         )
 
-    def _outcomes(self, done: set["asyncio.Task[Written]"], run: ModelRun) -> Iterator[Written]:
+    def _take_up(
+        self,
+        waiting: Iterator[PlannedSession],
+        tasks: _Tasks,
+        run: ModelRun,
+        loop: asyncio.AbstractEventLoop,
+    ) -> bool:
+        """As many sessions as may be asked for at a time. False if none is left."""
+        while len(tasks) < self.concurrency and not run.stopped:
+            following = next(waiting, None)
+            if following is None:
+                break
+            tasks.add(loop.create_task(run.session(following)))
+        return bool(tasks)
+
+    def _outcomes(self, done: _Tasks, run: ModelRun) -> Iterator[Written]:
         for task in done:
             try:
                 written = task.result()
@@ -137,6 +154,6 @@ class ModelWriter:
             yield written
 
 
-async def _first_done(tasks: set["asyncio.Task[Written]"]) -> set["asyncio.Task[Written]"]:
-    done, _ = await asyncio.wait(tasks, timeout=TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-    return done
+async def _come_in(tasks: _Tasks, seconds: float, when: str) -> tuple[_Tasks, _Tasks]:
+    """Those that are done, after ``seconds`` at most, and the others."""
+    return await asyncio.wait(tasks, timeout=seconds, return_when=when) if tasks else (set(), set())

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 MAX_ANSWER_BYTES = 4 << 20
 # All that is sent: no organisation, no custom header of the environment, nothing about this machine.
-HEADERS_SENT = {
-    "host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent",
-}  # fmt: skip
+HEADERS_SENT = frozenset(
+    ["host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent"]
+)
 # From the strictest; what an endpoint does not know, it is not asked for again in the same run.
 FORMATS: tuple[dict[str, Any] | None, ...] = (
     {

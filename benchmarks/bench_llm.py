@@ -1,0 +1,76 @@
+"""How much of a model's time is used: a local endpoint that takes 50 ms for an answer, many asked at a time.
+
+The ideal is ``sessions x latency / concurrency``: as if asking, checking and writing down took no time. The
+server is another process on the same machine, and takes its share of it.
+
+    python -m benchmarks.bench_llm
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from benchmarks.harness import PROJECT, seconds
+from datasets_app.domain.generation.endpoint import Endpoint, normal_base_url
+from datasets_app.domain.generation.model_writer import ModelWriter
+from datasets_app.domain.generation.plan import Wish, plan_sessions
+from datasets_app.domain.generation.writer import shape_of
+from datasets_app.operations.model_journal import Journal, journal_path
+
+LATENCY = 0.05
+# Concurrency → sessions of one run, and the share of the ideal that is wanted.
+RUNS = {1: (40, 0.8), 8: (240, 0.7), 32: (640, 0.3)}
+
+
+def write(base_url: str, concurrency: int, sessions: int, out: Path) -> None:
+    """As the command does: every session into the journal, on the disk, before the next is taken."""
+    writer = ModelWriter(Endpoint(normal_base_url(base_url), True), "local", concurrency=concurrency)
+    made_by = shape_of(writer.describe())
+    plan = plan_sessions(Wish(sessions), made_by=made_by)
+    journal = Journal(journal_path(out), plan, made_by, resume=False)
+    for written in writer.write_all(plan):
+        journal.add(written, writer.used)
+    if journal.finished != sessions:
+        sys.exit(f"{sessions - journal.finished} sessions failed: {set(journal.failures.values())}")
+    journal.close()
+    journal.delete()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    rounds = parser.parse_args().rounds
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.llm_server", "--latency", str(LATENCY)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=PROJECT,
+    )
+    try:
+        assert server.stdout is not None
+        base_url = server.stdout.readline().strip()
+        with tempfile.TemporaryDirectory(prefix="alignmenter-bench-") as folder:
+            out = Path(folder, "out.jsonl")
+            write(base_url, 4, 8, out)  # the packages are loaded
+            for concurrency, (sessions, wanted) in RUNS.items():
+                taken = median(
+                    seconds(
+                        lambda at_a_time=concurrency, count=sessions: write(base_url, at_a_time, count, out)
+                    )
+                    for _ in range(rounds)
+                )
+                ideal = sessions * LATENCY / concurrency
+                print(
+                    f"llm, {concurrency} at a time: {sessions / taken:,.0f} sessions/s, "
+                    f"ideal {sessions / ideal:,.0f}, ratio {ideal / taken:.2f} (wanted: at least {wanted})"
+                )
+    finally:
+        server.terminate()
+        server.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -18,4 +18,8 @@ class AnnotationsConfig(AppConfig):
         extensions.dataset_panels.append(annotations_panel)
         extensions.turn_notes.append(label_notes)
         extensions.scrubbed_beside.append(extensions.Beside(notes_of, write_notes, TABLES))
+        extensions.job_permissions |= {
+            "create_campaign": "annotations_app.add_campaign",
+            "export_annotations": "annotations_app.export_annotation",
+        }
         post_migrate.connect(ensure_roles, sender=self)

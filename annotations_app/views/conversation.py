@@ -46,7 +46,7 @@ class Reply:
 
 
 def reply_of(assignment: Assignment, campaign: Campaign) -> Reply:
-    place, session = assignment.item.turn.turn_index, assignment.item.session
+    place, session = assignment.item.turn.turn_index, assignment.item.turn.session
     window = beginnings(session.pk).filter(
         turn_index__gte=place - TURNS_BEFORE, turn_index__lte=place + TURNS_AFTER
     )

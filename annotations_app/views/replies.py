@@ -89,7 +89,7 @@ def _fragment(request: HttpRequest, member: CampaignMember, name: str, context: 
 
 def _own(member: CampaignMember, pk: int) -> Assignment:
     """Raises Http404 for those of others."""
-    own = Assignment.objects.select_related("item__turn", "item__session", "annotation")
+    own = Assignment.objects.select_related("item__turn__session", "annotation")
     own = own.filter(campaign=member.campaign_id, annotator=member.user_id)
     return get_object_or_404(own, pk=pk)
 

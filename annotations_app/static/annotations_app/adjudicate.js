@@ -71,9 +71,8 @@
         // The reply in question is in sight within the conversation; the page itself stays where it is.
         const judged = document.getElementById("judged");
         const box = judged.closest(".lead-conversation");
-        if (box.scrollHeight > box.clientHeight) {
-            box.scrollTop = judged.offsetTop - box.offsetTop - Math.max(16, (box.clientHeight - judged.offsetHeight) / 2);
-        }
+        const [reply, seen] = [judged.getBoundingClientRect(), box.getBoundingClientRect()];
+        box.scrollTop += reply.top - seen.top - Math.max(16, (seen.height - reply.height) / 2);
         if (document.getElementById("reason-error")) reason.focus();
     });
 })();

@@ -108,13 +108,14 @@
     const tellTrouble = (text, link) => {
         const place = $("trouble");
         if (!place) return;
-        place.replaceChildren(text);
+        const sentence = document.createElement("p");
+        sentence.append(text);
         if (link) {
             const anchor = document.createElement("a");
             [anchor.href, anchor.textContent] = link;
-            place.append(" ", anchor);
+            sentence.append(" ", anchor);
         }
-        place.hidden = !text;
+        place.replaceChildren(...(text ? [sentence] : []));
     };
 
     const tellLoggedOut = () => {
@@ -154,6 +155,7 @@
 
     const later = (why) => {
         trouble = why;
+        if (desk) tellWaiting();
         clearTimeout(again);
         again = setTimeout(pump, wait * (0.75 + Math.random() / 2));
         wait = Math.min(2 * wait, LONGEST_WAIT);
@@ -301,16 +303,19 @@
     };
     document.addEventListener("visibilitychange", () => clock.tick());
 
+    // On a wide screen the conversation scrolls, on a phone the page does.
+    const scroller = () => (getComputedStyle(scroll).overflowY === "auto" ? scroll : document.scrollingElement);
+
     // The reply stands where the eyes are: its beginning in the upper half, its end in sight if it fits.
     const place = (item) => {
         const reply = item.querySelector("[data-reply]");
-        const inner = getComputedStyle(scroll).overflowY === "auto";
+        const inner = scroller() === scroll;
         const box = reply.getBoundingClientRect();
         const top = inner ? scroll.getBoundingClientRect().top : document.querySelector(".q-top").offsetHeight;
         const bottom = inner ? scroll.getBoundingClientRect().bottom : innerHeight - bar.offsetHeight;
         const room = bottom - top;
         const from = Math.max(14, Math.min(0.42 * room, room - box.height - 20));
-        (inner ? scroll : window).scrollBy({ top: box.top - top - from, behavior: "instant" });
+        scroller().scrollBy({ top: box.top - top - from, behavior: "instant" });
     };
 
     const show = (id, { focus = true } = {}) => {
@@ -318,10 +323,12 @@
         current = id;
         for (const item of stack.children) item.hidden = item.dataset.assignment !== id;
         for (const item of $("recent").children) item.toggleAttribute("data-current", item.dataset.assignment === revisited);
-        bar.toggleAttribute("data-idle", !id);
+        for (const button of bar.querySelectorAll("[data-do]:not([data-do=undo])")) button.disabled = !id;
         $("state").hidden = Boolean(id) || waits();
         $("waiting").hidden = Boolean(id) || !waits();
-        if (!id || id === before) return;
+        tellWaiting();
+        if (id === before) return;
+        if (!id) return scroller().scrollTo({ top: 0, behavior: "instant" });
         bar.elements.assignment.value = id;
         const said = row(id);
         const again = revisited === id && said;
@@ -333,6 +340,11 @@
         if (focus) article(id).querySelector("[data-reply]").focus({ preventScroll: true });
         shownAt = performance.now();
         clock.start();
+    };
+
+    const tellWaiting = () => {
+        $("waiting-text").textContent = trouble === "network" ? "There is no network. The next reply comes when it is back."
+            : trouble ? "The next reply comes when the server answers again." : "Bringing the next reply …";
     };
 
     // Something is on its way, so it is too early to say that there is nothing.
@@ -352,7 +364,12 @@
         if (!said) return;
         const words = document.createElement("b");
         words.textContent = WORDS[said.dataset.decision] || "Not counted";
-        place.replaceChildren("You decided: ", words, ". A new key changes it; Escape leaves it as it is.");
+        const leave = document.createElement("button");
+        [leave.type, leave.className, leave.textContent] = ["button", "q-btn q-small", "Leave it as it is"];
+        leave.addEventListener("click", leaveRevisited);
+        const sentence = document.createElement("span");
+        sentence.append("You decided: ", words, ". Decide again to change it.");
+        place.replaceChildren(sentence, leave);
         bar.querySelector(`[data-do="${said.dataset.decision}"]`)?.setAttribute("data-pressed", "");
     };
 
@@ -426,13 +443,9 @@
         const told = $("state").querySelector("[data-told]");
         showNext({ focus: !document.activeElement || document.activeElement === document.body });
         if (hadCurrent && hadCurrent !== current && !settled.has(hadCurrent)) {
-            announce("The reply you looked at is not yours any more.");
             tellTrouble("The reply you looked at is not yours any more: it went to someone else, or was decided elsewhere.");
         }
-        if (told) {
-            tellTrouble(told.textContent);
-            announce(told.textContent);
-        }
+        if (told) tellTrouble(told.textContent);
         tidy();
     };
 
@@ -460,7 +473,6 @@
         if (wanted === entry.assignment) wanted = "";
         if (entry.decision !== "undo") row(entry.assignment)?.remove();
         tellTrouble(sentence);
-        announce(sentence);
         refresh();
     };
 
@@ -569,7 +581,7 @@
         wanted = "";
         current = "";
         show(id);
-        announce(`You decided: ${row(id)?.querySelector(".q-said").textContent}. A new key changes it; Escape goes back.`);
+        announce(`You decided: ${row(id)?.querySelector(".q-said").textContent}. Decide again to change it; Escape leaves it as it is.`);
     };
 
     const leaveRevisited = () => {
@@ -677,6 +689,16 @@
         goBackTo(link.closest("li").dataset.assignment);
     });
     bar.addEventListener("submit", (event) => event.preventDefault());
+
+    // Earlier turns come above what is read: it must not move. (Browsers differ in seeing to that themselves.)
+    let height = 0;
+    document.body.addEventListener("htmx:beforeSwap", (event) => {
+        height = (event.detail.pathInfo?.requestPath || "").includes("before=") ? scroller().scrollHeight : 0;
+    });
+    document.body.addEventListener("htmx:afterSwap", () => {
+        if (height) scroller().scrollBy({ top: scroller().scrollHeight - height, behavior: "instant" });
+        height = 0;
+    });
 
     // htmx fetches further turns; an answer from a login page or an error is no turn.
     document.body.addEventListener("htmx:responseError", (event) => {

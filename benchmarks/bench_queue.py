@@ -1,0 +1,258 @@
+"""Fifty annotators at once, over HTTP, against the web server as `make run` starts it.
+
+    python -m benchmarks.bench_queue [--labels 20000] [--annotators 50] [--overlap 2]
+
+Each of them decides, takes what comes next from the answer, and goes on until nothing is left; one press
+in fifty is sent twice, as a browser does whose answer got lost. Afterwards the database is asked whether
+any reply has more than its overlap, and whether any label is lost, doubled or another than was pressed.
+
+Times are the server's own, from its access log: from the request to the end of the answer, which brings
+the next reply. They are set against a page that needs a signed-in user and nothing else, asked for by as
+many at once; and one annotator alone, before the others come, is told beside.
+"""
+
+import argparse
+import http.client
+import random
+import re
+import socket
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from benchmarks.harness import PROJECT, servers, write_turns
+
+ALONE = 200  # labels by one annotator alone
+BARE = "/password/done/"
+SENT_TWICE = 1 / 50
+CSRF = "a" * 32
+LOOK_AGAIN = 0.2  # seconds, while others hold what is left
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--labels", type=int, default=20_000)
+    parser.add_argument("--annotators", type=int, default=50)
+    parser.add_argument("--overlap", type=int, default=2)
+    given = parser.parse_args()
+    with servers() as folder:
+        cookies = prepare(folder, given.labels // given.overlap, given.annotators, given.overlap)
+        with web_server(folder) as server:
+            alone = in_parallel(server, cookies[:1], lambda annotator: annotator.label(ALONE))
+            alone_times = server.times("decide")
+            bare = in_parallel(server, cookies, lambda annotator: annotator.look(given.labels // 20))
+            bare_times = server.times(BARE)
+            started = time.perf_counter()
+            done = in_parallel(server, cookies, lambda annotator: annotator.label())
+            took = time.perf_counter() - started
+            times = server.times("decide")
+        pressed = {key: what for one in (*alone, *bare, *done) for key, what in one.pressed.items()}
+        told(given, took, {"alone": alone_times, "bare": bare_times, "at once": times})
+        check(pressed, given.labels // given.overlap, given.overlap)
+
+
+def prepare(folder: Path, replies: int, annotators: int, overlap: int) -> list[str]:
+    """A campaign of so many replies, and the session cookie of each annotator."""
+    from django.contrib.auth.models import Group, User
+    from django.test import Client
+
+    from annotations_app.operations.create_campaign import create_campaign
+    from datasets_app.models import Dataset, Persona
+    from datasets_app.operations.import_dataset import Source, import_dataset
+
+    path = folder / "bench.jsonl"
+    write_turns(path, 2 * replies)
+    import_dataset([Source(path, path.name)], name="bench")
+    yaml = (PROJECT / "datasets_app" / "demo" / "default_v1.yaml").read_text()
+    persona = Persona.objects.create(persona_id="default_v1", yaml=yaml)
+    group, cookies = Group.objects.get(name="annotator"), []
+    for number in range(annotators):
+        user = User.objects.create_user(f"annotator{number}")
+        user.groups.add(group)
+        client = Client()
+        client.force_login(user)
+        cookies.append(f"sessionid={client.cookies['sessionid'].value}; csrftoken={CSRF}|{user.pk}")
+    names = [f"annotator{number}" for number in range(annotators)]
+    dataset = Dataset.objects.get(name="bench")
+    create_campaign("bench", dataset=dataset, persona=persona, annotators=names, overlap=overlap)
+    return cookies
+
+
+class Server(NamedTuple):
+    port: int
+    log: Path
+
+    def times(self, part: str) -> list[float]:
+        """Milliseconds of the requests whose line has ``part`` in it, since this was asked last."""
+        found = [
+            int(line.rsplit(" ", 1)[1]) / 1000
+            for line in self.log.read_text().splitlines()
+            if part in line and " 200 " in line
+        ]
+        self.log.write_text("")
+        return found
+
+
+@contextmanager
+def web_server(folder: Path) -> Iterator[Server]:
+    """The web server of `make run`, which writes down how long each request took."""
+    from alignmenter_site import supervisor
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = supervisor.Address("127.0.0.1", probe.getsockname()[1])
+    log = folder / "access.log"
+    web = next(child for child in supervisor.application(PROJECT, address, folder) if child.ready)
+    command = [*web.command, "--access-logfile", str(log), "--access-logformat", "%(m)s %(U)s %(s)s %(D)s"]
+    process = subprocess.Popen(command)
+    try:
+        while not address.answers():
+            time.sleep(0.1)
+        yield Server(address.port, log)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+class Annotator:
+    """One browser: a connection that is kept, the replies it holds, and what was pressed."""
+
+    def __init__(self, server: Server, cookie: str) -> None:
+        cookie, _, self.user = cookie.partition("|")
+        self.headers = {
+            "Cookie": cookie,
+            "X-CSRFToken": CSRF,
+            "X-Queue": self.user,
+            "Content-Type": "application/x-www-form-urlencoded",
+        }
+        self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+        self.chance = random.Random(self.user)
+        self.held: list[str] = []
+        self.state = self.digest = ""
+        self.pressed: dict[str, tuple[int, int]] = {}
+
+    def ask(self, method: str, address: str, body: str | None = None) -> str:
+        for attempt in (1, 2):
+            try:
+                self.connection.request(method, address, body, self.headers)
+                answer = self.connection.getresponse()
+                text = answer.read().decode()
+                break
+            except (http.client.RemoteDisconnected, ConnectionError):
+                # A kept connection that the server had closed meanwhile.
+                self.connection.close()
+                if attempt == 2:
+                    raise
+        assert answer.status == 200, (address, answer.status, text[:200])
+        return text
+
+    def take(self, text: str) -> None:
+        found = re.search(r'data-state="(\w+)" data-order="([\d,]*)"', text)
+        assert found
+        self.state, self.held = found[1], [pk for pk in found[2].split(",") if pk]
+        if digest := re.search(r'data-digest="(\w+)"', text):
+            self.digest = digest[1]
+
+    def label(self, count: int | None = None) -> None:
+        """So many replies, or until none is left."""
+        self.take(self.ask("GET", "/annotate/bench/"))
+        while self.state != "finished" and count != 0:
+            if not self.held:
+                time.sleep(LOOK_AGAIN)
+                self.take(self.ask("GET", f"/annotate/bench/next/?persona={self.digest}"))
+                continue
+            key, label = str(uuid.uuid4()), self.chance.randint(0, 1)
+            self.pressed[key] = (int(self.held[0]), label)
+            sent = {"key": key, "assignment": self.held[0], "decision": ("off", "on")[label]}
+            body = urlencode(sent | {"have": ",".join(self.held), "persona": self.digest, "seconds": "1.5"})
+            if self.chance.random() < SENT_TWICE:
+                self.ask("POST", "/annotate/bench/decide/", body)
+            self.take(self.ask("POST", "/annotate/bench/decide/", body))
+            count = count and count - 1
+
+    def look(self, count: int) -> None:
+        for _ in range(count // 50 + 1):
+            self.ask("GET", BARE)
+
+
+def in_parallel(server: Server, cookies: list[str], work: Callable[[Annotator], None]) -> list[Annotator]:
+    annotators, failures = [Annotator(server, cookie) for cookie in cookies], []
+
+    def run(annotator: Annotator) -> None:
+        try:
+            work(annotator)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=[annotator]) for annotator in annotators]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return annotators
+
+
+def told(given: Any, took: float, times: dict[str, list[float]]) -> None:
+    labels = len(times["at once"])
+    rate = f"{labels:,} presses in {took:.0f} s: {labels / took:.0f} a second"
+    print(f"queue: {given.annotators} annotators, {rate}")
+    rows = {
+        "next reply, one annotator alone": times["alone"],
+        f"next reply, {given.annotators} at once": times["at once"],
+        f"bare page, {given.annotators} at once": times["bare"],
+    }
+    for name, found in rows.items():
+        print(f"queue: {name}: p50 {median(found):.1f} ms, p95 {p95(found):.1f} ms (server's own time)")
+    ratio = p95(times["at once"]) / p95(times["bare"])
+    print(f"queue: next reply against the bare page, p95: ratio {ratio:.2f}")
+
+
+def p95(times: list[float]) -> float:
+    return quantiles(times, n=20)[-1]
+
+
+def check(pressed: dict[str, tuple[int, int]], replies: int, overlap: int) -> None:
+    """Fails with the count of what is wrong, if anything is."""
+    from django.db import connection
+
+    from annotations_app.models import Annotation, CampaignItem, Decision
+
+    kept = {
+        str(key): (assignment, label)
+        for key, assignment, label in Decision.objects.values_list("key", "assignment", "label")
+    }
+    assert kept == pressed, f"{len(kept.keys() ^ pressed.keys())} presses lost or invented"
+    labels = Annotation.objects.filter(kind="label")
+    found = sorted(labels.values_list("assignment", "label"))
+    assert found == sorted(pressed.values()), "labels are not what was pressed"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FILTER (WHERE held > %s), count(*) FILTER (WHERE held < %s), "
+            "count(*) FILTER (WHERE held <> people) FROM ("
+            "SELECT count(*) AS held, count(DISTINCT annotator_id) AS people "
+            "FROM annotations_app_assignment WHERE state IN ('leased', 'labelled') GROUP BY item_id) i",
+            [overlap, overlap],
+        )
+        over, under, doubled = cursor.fetchone()
+    assert (over, under, doubled) == (0, 0, 0), f"{over} over, {under} under, {doubled} doubled"
+    assert labels.count() == replies * overlap
+    assert not CampaignItem.objects.exclude(open=0).exists()
+    print(
+        f"queue: checked: {labels.count():,} labels on {replies:,} replies, each by exactly {overlap}; "
+        "none lost, none doubled, none other than pressed"
+    )
+
+
+if __name__ == "__main__":
+    main()

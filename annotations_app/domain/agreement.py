@@ -238,7 +238,8 @@ def _against_gold(table: LabelTable, group: Ints, groups: int) -> list[Compariso
 
 def _against_themselves(table: LabelTable, group: Ints, groups: int) -> list[Comparison]:
     """Rows of the tables are the first labels, columns the repeats. ``group`` has a row for each label."""
-    again = Repeats(*(row[table.repeats.annotator >= 0] for row in table.repeats))
+    again, known = table.repeats, table.repeats.annotator >= 0
+    again = Repeats(again.item[known], again.annotator[known], again.label[known])
     if not len(again.item):
         nothing = np.zeros(0, np.int64)
         return compared(one_each(nothing, nothing, nothing, nothing), groups, NO_REPEATED)

@@ -91,29 +91,35 @@ def _maximised(
     posterior: Floats, item: Ints, said: Ints, number: int, categories: int
 ) -> tuple[Floats, Floats]:
     """Shares of each truth, and (annotators, truths, labels) of what each says of it, given the posterior."""
-    counted = np.stack(
-        [np.bincount(said, truth[item], number * categories) for truth in np.ascontiguousarray(posterior.T)],
-        axis=1,
-    )
-    confusion = counted.reshape(number, categories, categories).transpose(0, 2, 1).clip(min=LEAST)
-    return posterior.mean(axis=0).clip(min=LEAST), confusion / confusion.sum(axis=2, keepdims=True)
+    counted = np.empty((categories, number * categories))
+    counted[0] = np.bincount(said, minlength=number * categories)
+    for truth in range(1, categories):
+        counted[truth] = np.bincount(said, posterior[:, truth][item], number * categories)
+        # The probabilities of an item's truths add up to one: what is left is the first's.
+        counted[0] -= counted[truth]
+    # What an annotator never says is no possibility to reckon with.
+    counted = np.where(counted.sum(axis=0) > 0, counted.clip(min=LEAST), 0)
+    confusion = counted.reshape(categories, number, categories).transpose(1, 0, 2)
+    sums = confusion.sum(axis=2, keepdims=True)
+    return posterior.mean(axis=0).clip(min=LEAST), confusion / np.where(sums > 0, sums, 1)
 
 
 def _expected(priors: Floats, confusion: Floats, said: Ints, begins: Ints) -> tuple[Floats, float]:
-    """The posterior given the parameters, and the log-likelihood of all labels under them."""
-    # (truths, annotators × labels), looked up for each label and summed for each item.
-    evidence = np.log(confusion).transpose(1, 0, 2).reshape(len(priors), -1)
-    joint = np.stack(
-        [
-            np.add.reduceat(of_truth[said], begins) + prior
-            for of_truth, prior in zip(evidence, np.log(priors), strict=True)
-        ],
-        axis=1,
-    )
-    highest = joint.max(axis=1, keepdims=True)
-    scaled = np.exp(joint - highest)
+    """The posterior given the parameters, and the log-likelihood of all labels under them.
+
+    Evidence is reckoned against the first truth, whose own is added to the likelihood in one sum.
+    """
+    evidence = np.log(np.where(confusion > 0, confusion, 1)).transpose(1, 0, 2).reshape(len(priors), -1)
+    log_priors = np.log(priors)
+    odds = np.zeros((len(begins), len(priors)))
+    for truth in range(1, len(priors)):
+        of_labels = (evidence[truth] - evidence[0])[said]
+        odds[:, truth] = np.add.reduceat(of_labels, begins) + (log_priors[truth] - log_priors[0])
+    highest = odds.max(axis=1, keepdims=True)
+    scaled = np.exp(odds - highest)
     sums = scaled.sum(axis=1, keepdims=True)
-    return scaled / sums, float((np.log(sums) + highest).sum())
+    of_first = len(begins) * log_priors[0] + np.bincount(said, minlength=evidence.shape[1]) @ evidence[0]
+    return scaled / sums, float((np.log(sums) + highest).sum() + of_first)
 
 
 def _largest(values: NDArray[Any]) -> NDArray[np.int8]:

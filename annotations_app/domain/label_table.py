@@ -66,33 +66,33 @@ class LabelTable(NamedTuple):
         return flat.reshape(-1, 2)
 
 
+class OrderMatters(Exception):
+    """Someone has labelled an item more than once; which label is the last is not known."""
+
+
 def label_table(
     names: list[str], item: Ints, annotator: Ints, label: Bytes, session: Ints, **more: Any
 ) -> LabelTable:
     """Put labels in order. Of several by one annotator on one item the last given counts.
 
-    ``session`` is that of each item and must not fall; every item must have a label.
+    ``session`` is that of each item and must not fall; every item must have a label. With ``in_order`` False
+    the labels may come in any order: raises :class:`OrderMatters` if someone has labelled an item twice.
     """
-    month = more.pop("month", None)
+    month, in_order = more.pop("month", None), more.pop("in_order", True)
     bits = len(names).bit_length() + 1
     owner = (item << bits) | (annotator + 1)
     if month is None:
         packed = np.sort((owner << 1) | label)
-        if not _repeated(packed >> 1, bits):
-            owner, label = packed >> 1, (packed & 1).astype(np.int8)
-            return _table(names, owner, bits, label, session, None, more)
+        if _last_of_each(packed >> 1, bits).all():
+            said = (packed & 1).astype(np.int8)
+            return _table(names, packed >> 1, bits, said, session, None, more)
     order = np.argsort(owner, kind="stable")
-    owner = owner[order]
-    order = order[_last_of_each(owner, bits)]
-    owner = owner[_last_of_each(owner, bits)]
+    last = _last_of_each(owner[order], bits)
+    if not in_order and not last.all():
+        raise OrderMatters
+    order = order[last]
     month = None if month is None else month[order]
-    return _table(names, owner, bits, label[order], session, month, more)
-
-
-def says_twice(item: Ints, annotator: Ints, names: int) -> bool:
-    """Whether someone has labelled an item more than once, so that the order of labels matters."""
-    bits = names.bit_length() + 1
-    return _repeated(np.sort((item << bits) | (annotator + 1)), bits)
+    return _table(names, owner[order], bits, label[order], session, month, more)
 
 
 def _table(
@@ -109,10 +109,6 @@ def _table(
     if gold is None:
         gold = np.full(len(session), NO_GOLD, np.int8)
     return LabelTable(names, owner >> bits, annotator, label, session, gold, month=month, **more)
-
-
-def _repeated(owner: Ints, bits: int) -> bool:
-    return bool((~_last_of_each(owner, bits)).any())
 
 
 def _last_of_each(owner: Ints, bits: int) -> NDArray[np.bool_]:

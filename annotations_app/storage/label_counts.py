@@ -17,11 +17,11 @@ from annotations_app.domain.label_table import (
     Bytes,
     Ints,
     LabelTable,
+    OrderMatters,
     Part,
     Repeats,
     in_session_order,
     label_table,
-    says_twice,
 )
 from datasets_app.storage.copying import copying
 
@@ -118,30 +118,35 @@ def read_labels(scopes: Sequence[Scope], by: Sequence[str] = ()) -> LabelTable:
 
     ``by`` may have "month", "tag", "split", "persona": what the labels are to be divided by.
     """
-    monthly = "month" in by
-    packed = _packed(scopes, "label", monthly=monthly)
+    try:
+        return _read(scopes, by, in_order=False)
+    except OrderMatters:
+        # Sorting by the server is left undone where it makes no difference, which is nearly always.
+        return _read(scopes, by, in_order=True)
+
+
+def _read(scopes: Sequence[Scope], by: Sequence[str], *, in_order: bool) -> LabelTable:
+    packed = _packed(scopes, "label", monthly="month" in by, in_order=in_order)
     names, annotator = _annotators(packed, len(scopes))
     items, item = _items(packed.key)
-    if says_twice(item, annotator, len(names)):
-        # Which of them is the last the server knows; sorting is left undone where it makes no difference.
-        packed = _packed(scopes, "label", monthly=monthly, in_order=True)
-        names, annotator = _annotators(packed, len(scopes))
-        items, item = _items(packed.key)
     order, place, session = in_session_order(_sessions(items // max(1, len(scopes))))
     items, item = items[order], place[item]
     months, month = _months(packed.month)
-    return label_table(
+    table = label_table(
         names,
         item,
         annotator,
         packed.label,
         session,
+        month=month,
+        months=months,
+        in_order=in_order,
+        turn=items // max(1, len(scopes)),
+    )
+    return table._replace(
         gold=_gold(scopes, items),
         repeats=_repeats(scopes, items, names),
         parts=tuple(_part(kind, scopes, items) for kind in by if kind in ("persona", "tag", "split")),
-        month=month,
-        months=months,
-        turn=items // max(1, len(scopes)),
     )
 
 

@@ -1,0 +1,133 @@
+"""A full agreement report over many labels, against the barest query that could tell anything of them.
+
+    python -m benchmarks.bench_agreement [--labels 1000000] [--rounds 5]
+
+The report has all coefficients, every pair of 50 annotators, each annotator against the others, and intervals
+from 1,000 resamples by session; once with and once without the Dawid-Skene model. The baseline is
+
+    SELECT turn_id, label, count(*) FROM annotations_app_annotation WHERE … GROUP BY 1, 2
+
+over the same rows, fetched by the same driver. Five of fifty annotators label each reply, ten in a hundred
+labels are missing, and a session has six replies. Each round runs in processes of its own, whose peak memory
+is told.
+"""
+
+import argparse
+import json
+import time
+from statistics import median
+
+from benchmarks.harness import measured, servers
+
+WANTED_RATIO = 3.0
+WANTED_MB = 300
+PERSONA = "default_v1"
+REPLIES_PER_SESSION = 6
+LABELS_PER_REPLY = 4.5
+BASELINE = """
+SELECT turn_id, label, count(*) FROM annotations_app_annotation
+WHERE dataset_id = %s AND persona_id = %s AND kind = 'label' GROUP BY 1, 2
+"""
+REPORTS = {"report": False, "with Dawid-Skene": True}
+
+_SESSIONS = """
+INSERT INTO datasets_app_session (dataset_id, session_id, turn_count)
+SELECT %(dataset)s, 'session-' || n, 2 * %(replies)s FROM generate_series(1, %(sessions)s) n
+"""
+_TURNS = """
+INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags)
+SELECT s.id, i, CASE WHEN i %% 2 = 0 THEN 'assistant' ELSE 'user' END, repeat(md5(s.id::text || i), 4),
+       ARRAY['scenario:' || s.id %% 7]
+FROM datasets_app_session s, generate_series(1, 2 * %(replies)s) i
+WHERE s.dataset_id = %(dataset)s ORDER BY s.id, i
+"""
+# In the order in which people work, which is not that of the replies. An annotator errs once in ten times.
+_LABELS = """
+INSERT INTO annotations_app_annotation (dataset_id, turn_id, label, persona_id, annotator, timestamp)
+SELECT %(dataset)s, t.id, ((hashint8(t.id) & 3 > 0) <> (random() < 0.1))::int, %(persona)s,
+       'annotator-' || ((hashint8(t.id * 7) & 1023) + j * 10 + (random() * 9)::int) %% 50,
+       to_char(timestamp '2025-01-01' + random() * interval '300 days', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+FROM datasets_app_turn t, generate_series(0, 4) j
+WHERE t.role = 'assistant' AND random() < 0.9 ORDER BY j, hashint8(t.id)
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--labels", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--child", choices=["baseline", *REPORTS], help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        return child(given.child)
+    with servers():
+        fill(given.labels)
+        runs: dict[str, list[dict[str, float]]] = {name: [] for name in ("baseline", *REPORTS)}
+        for _ in range(given.rounds):
+            for name, results in runs.items():
+                results.append(measured("benchmarks.bench_agreement", "--child", name))
+    told(runs)
+    return None
+
+
+def told(runs: dict[str, list[dict[str, float]]]) -> None:
+    bare = median(run["seconds"] for run in runs["baseline"])
+    labels = int(runs["report"][0]["labels"])
+    print(f"agreement: {labels:,} labels; baseline {bare:.2f} s")
+    for name in REPORTS:
+        took = median(run["seconds"] for run in runs[name])
+        memory = max(run["rss_mb"] for run in runs[name])
+        print(
+            f"agreement, {name}: {took:.2f} s, ratio {took / bare:.2f} (wanted: at most {WANTED_RATIO}), "
+            f"peak RSS {memory:.0f} MB (wanted: under {WANTED_MB})"
+        )
+
+
+def fill(labels: int) -> None:
+    from django.db import connection
+
+    from datasets_app.models import Dataset
+
+    dataset = Dataset.objects.create(name="bench", origin="synthetic")
+    sessions = max(1, round(labels / LABELS_PER_REPLY / REPLIES_PER_SESSION))
+    values = {
+        "dataset": dataset.pk,
+        "persona": PERSONA,
+        "sessions": sessions,
+        "replies": REPLIES_PER_SESSION,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT setseed(0.42)")
+        for statement in (_SESSIONS, _TURNS, _LABELS):
+            cursor.execute(statement, values)
+        cursor.execute("VACUUM ANALYZE")
+
+
+def child(what: str) -> None:
+    import django
+
+    django.setup()
+    from django.db import connection
+
+    from annotations_app.operations.measure_agreement import measure_agreement
+    from datasets_app.models import Dataset
+
+    dataset = Dataset.objects.get()
+    start = time.perf_counter()
+    if what == "baseline":
+        with connection.cursor() as cursor:
+            cursor.execute(BASELINE, [dataset.pk, PERSONA])
+            labels = sum(row[2] for row in cursor.fetchall())
+        took = time.perf_counter() - start
+    else:
+        report = measure_agreement(dataset=dataset, persona_id=PERSONA, consensus=REPORTS[what])
+        took = time.perf_counter() - start
+        labels = report.headline.labels
+        assert len(report.pairs) == 50 * 49 // 2 or labels < 100_000
+    print(json.dumps({"seconds": took, "labels": labels}))
+
+
+if __name__ == "__main__":
+    main()

@@ -28,9 +28,3 @@ class AssignmentQuerySet(models.QuerySet[Any]):
     def decided(self) -> "AssignmentQuerySet":
         """What something was pressed for, the latest first."""
         return self.filter(decided_at__isnull=False).order_by("-decided_at", "-id")
-
-
-class CampaignQuerySet(models.QuerySet[Any]):
-    def for_annotator(self, user: Any) -> "CampaignQuerySet":
-        """Campaigns a user is an active member of, and that have anything to show."""
-        return self.filter(members__user=user, members__active=True).exclude(status="preparing")

@@ -4,7 +4,6 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from annotations_app.querysets import CampaignQuerySet
 from datasets_app.models import Dataset, Persona, Session
 from datasets_app.models.dataset import NAME_PATTERN
 
@@ -68,8 +67,6 @@ class Campaign(models.Model):
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     closed_at = models.DateTimeField(null=True, blank=True, editable=False)
-
-    objects = CampaignQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

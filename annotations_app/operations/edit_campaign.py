@@ -120,7 +120,11 @@ def _set_members(
     back = [member for member in members if not member.active and member.user_id in wanted]
     new = [user for pk, user in wanted.items() if pk not in known]
     CampaignMember.objects.filter(pk__in=[member.pk for member in gone]).update(active=False)
-    CampaignMember.objects.filter(pk__in=[member.pk for member in back]).update(active=True)
+    CampaignMember.objects.filter(pk__in=[member.pk for member in back]).update(
+        active=True,
+        # A gold item that they held when they went is given anew.
+        gold_cursor=0,
+    )
     CampaignMember.objects.bulk_create(CampaignMember(campaign=row, user=user) for user in new)
     if gone:
         give_back(

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
+from annotations_app.models import Annotation, Assignment, Campaign, CampaignMember, Decision
 from annotations_app.operations.give_back import give_back
 from annotations_app.operations.members import locked_members
 from datasets_app import audit
@@ -70,9 +70,3 @@ def _count_out(members: list[CampaignMember], assignments: list[Assignment]) -> 
             if gold[member.user_id]:
                 changes["gold_cursor"] = 0
             CampaignMember.objects.filter(pk=member.pk).update(**changes)
-
-
-def stale_items(campaign: Campaign) -> int:
-    """On how many replies there are stale labels."""
-    stale = Annotation.objects.stale(campaign).values("turn")
-    return CampaignItem.objects.filter(campaign=campaign, turn__in=stale).count()

@@ -11,7 +11,8 @@ from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.functional import cached_property
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 from import_export.forms import ConfirmImportForm
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
@@ -32,7 +33,6 @@ ROWS_COUNTED = 10_000
 TEXT_SHOWN = 80
 VALUES_OFFERED = 100
 LABEL_COLOURS = {"1": "success", "0": "danger"}
-KIND_COLOURS = {"label": "", "repeat": "info", "adjudicated": "success", "withdrawn": "warning"}
 
 
 class BoundedPaginator(Paginator):
@@ -101,7 +101,6 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     confirm_form_class = AnnotationConfirmForm
     list_display = [
         "show_label",
-        "show_kind",
         "show_start",
         "show_session",
         "show_persona",
@@ -189,10 +188,6 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
             turn.session.session_id,
         )
 
-    @display(description="Kind", label=KIND_COLOURS)
-    def show_kind(self, annotation: Annotation) -> tuple[str, str]:
-        return annotation.kind, annotation.get_kind_display()
-
     @display(description="Persona")
     def show_persona(self, annotation: Annotation) -> str:
         if not is_stale(annotation):
@@ -204,9 +199,13 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     @display(description="Annotator")
     def show_annotator(self, annotation: Annotation) -> str:
-        """With the time it took, if that is known."""
-        name, time = annotation.annotator or "–", self.show_seconds(annotation)
-        return format_html("{}<br>{}", name, time) if time else name
+        """With the time it took, and what it is if it is not just a label."""
+        lines = [annotation.annotator or "–", self.show_seconds(annotation)]
+        if annotation.kind != Annotation.Kind.LABEL:
+            lines.append(
+                format_html('<span class="ad-badge ad-neutral">{}</span>', annotation.get_kind_display())
+            )
+        return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in lines if line))
 
     @display(description="Dataset")
     def show_dataset(self, annotation: Annotation) -> str:

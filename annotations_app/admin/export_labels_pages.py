@@ -9,40 +9,42 @@ from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminTextInputWid
 
 from annotations_app.admin.lead_pages import campaign_page, require, visible_campaign
 from annotations_app.models import Campaign
+from annotations_app.operations.export_annotations import DEFAULT_CHOICE, LABEL_CHOICES
 from datasets_app import job_runs
 from datasets_app.models import JobRun
 from datasets_app.operations import gates
 
-CHOICES = [
-    ("adjudicated", "Adjudicated: only what a lead has settled or brought in as known to be right"),
-    ("majority", "Majority: one label a reply, as most of its annotators say; ties are left out"),
-    (
-        "dawid-skene",
-        "Dawid-Skene: one label a reply, as is most likely when each annotator’s errors are reckoned with",
-    ),
-    ("all", "All: every label by itself, with its annotator"),
-]
+CHOICES_IN_WORDS = {
+    "majority": "Majority: one label a reply, as most of its annotators say; ties are left out",
+    "adjudicated": "Adjudicated: what a lead has settled, else what all annotators agree on; "
+    "what is disputed and not settled is left out",
+    "dawid-skene": "Dawid-Skene: one label a reply, the likeliest when each annotator’s errors are reckoned "
+    "with",
+    "all": "All: every label by itself, with its annotator",
+}
 EXPORTS_SHOWN = 5
 
 
 class ExportLabelsForm(forms.Form):
     labels = forms.ChoiceField(
         label="Which labels",
-        choices=CHOICES,
-        initial="majority",
+        choices=[(choice, CHOICES_IN_WORDS[choice]) for choice in LABEL_CHOICES],
+        initial=DEFAULT_CHOICE,
         widget=UnfoldAdminRadioSelectWidget,
         help_text="A calibration counts each line as a sample, so it wants one label a reply.",
     )
 
 
 class OverrideForm(ExportLabelsForm):
-    """For production data that is not scrubbed, and those who may have it exported all the same."""
+    """For those who may have exported what is locked, for a reason."""
 
     override = forms.CharField(
-        label="Reason for exporting it unscrubbed",
+        label="Reason for exporting what is locked",
+        required=False,
         max_length=gates.LONGEST_REASON,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="Each line holds a reply. The reason is written into the audit trail, with your name.",
+        help_text="Each line holds a reply: production data must be scrubbed before, and labels of the test "
+        "split stay here. A reason has both exported all the same; it is written into the audit trail.",
     )
 
 
@@ -50,8 +52,10 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     require(request, "export_annotation")
     closed = not gates.is_scrubbed(campaign.dataset)
-    may_override = closed and gates.can_override(request.user)
+    may_override = gates.can_override(request.user)
     form = (OverrideForm if may_override else ExportLabelsForm)(request.POST or None)
+    if may_override:
+        form.fields["override"].required = closed
     if request.method == "POST" and form.is_valid() and (may_override or not closed):
         job = job_runs.start(
             "export_annotations",

@@ -45,6 +45,12 @@ def whole(value: float) -> str:
 
 
 @register.filter
+def percent(value: float) -> str:
+    """Whole percents, for an estimate."""
+    return f"{100 * value:.0f} %"
+
+
+@register.filter
 def hours(value: float) -> str:
     """0.2 → 12 min; 31.4 → 31 h."""
     if value < 1:

@@ -32,7 +32,7 @@ STATE_COLOURS = {
 # The import counts bytes over several passes: of that only the share tells a person anything.
 UNITS = dict.fromkeys(("export_dataset", "check_dataset", "scrub_dataset", "scrub_part"), "turns")
 # What the result of a job holds besides counts: these have places of their own on the page.
-NOT_FACTS = {"problems", "problem_total", "report", "files", "dataset", "size", "sha256", "scrub"}
+NOT_FACTS = {"problems", "problem_total", "report", "files", "dataset", "size", "sha256", "scrub", "campaign"}
 
 
 @admin.register(JobRun)

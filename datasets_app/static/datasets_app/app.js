@@ -100,6 +100,14 @@
         tell();
     };
 
+    // --- tables wider than the page: they scroll by keyboard as well ---
+
+    const reachScrolling = () => {
+        for (const box of document.querySelectorAll(".ad-scroll:not([tabindex])")) {
+            if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+        }
+    };
+
     // --- jobs: say aloud what changed, but not every second ---
 
     let lastSaid = "";
@@ -162,6 +170,7 @@
         for (const tabs of document.querySelectorAll(".ad-tabs")) prepareTabs(tabs);
         if (document.querySelector("[data-session-page]")) document.addEventListener("keydown", readKeys);
         if (document.querySelector(".ad-missed")) followSelection();
+        reachScrolling();
         watchPolling();
         sayProgress();
     });

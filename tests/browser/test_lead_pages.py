@@ -1,0 +1,188 @@
+"""The way of a lead: a campaign is begun, its labels disagree, disputes are settled by keyboard, and the
+results are looked at. On the way axe-core looks at the pages, and on a phone nothing scrolls sideways."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import Group, User
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from annotations_app.models import Annotation, Campaign
+from tests.campaigns import campaign, label_all, people, persona, press, replies, served
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def lead(transactional_db: None) -> User:
+    user = User.objects.create_user("lea", password="a long password", is_staff=True)
+    user.groups.add(Group.objects.get(name="lead"))
+    return user
+
+
+def log_in(page: Page) -> None:
+    page.goto("/login/")
+    page.fill("[name=username]", "lea")
+    page.fill("[name=password]", "a long password")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/admin/")
+
+
+def address(page: str, *arguments: Any) -> str:
+    return reverse(f"admin:annotations_app_campaign_{page}", args=arguments)
+
+
+def disagreement(own: Campaign) -> None:
+    """Of eight replies four are disputed: one is a tie of two, on three one of three is overruled."""
+    label_all(own, "ana", 1, most=8)
+    label_all(own, "ben", 0, most=4)
+    label_all(own, "ben", 1, most=4)
+    label_all(own, "cy", 0, most=1)
+    label_all(own, "cy", 1, most=2)
+
+
+def serious(page: Page) -> list[str]:
+    """Faults of what is ours, within the admin's frame."""
+    found = Axe().run(page, context=".ad-page").response["violations"]
+    return [
+        f"{fault['id']}: {node['html'][:160]} {node['failureSummary']}"
+        for fault in found
+        if fault["impact"] in {"serious", "critical"}
+        for node in fault["nodes"]
+    ]
+
+
+def test_from_a_new_campaign_to_settled_disputes(
+    open_page: Any, lead: User, processes: Any, tmp_path: Path
+) -> None:
+    processes.start("worker")
+    replies(tmp_path, 8)
+    people("ana", "ben", "cy")
+    persona()
+    page: Page = open_page(viewport={"width": 1280, "height": 800})
+    log_in(page)
+    _begin(page)
+    own = Campaign.objects.get()
+    disagreement(own)
+    page.get_by_role("link", name="Agreement", exact=True).click()
+    expect(page.get_by_role("heading", name="How far people agree")).to_be_visible()
+    expect(page.get_by_role("heading", name="By tag")).to_be_visible()
+    expect(page.locator(".lead-heat td b")).to_have_count(6)
+    assert serious(page) == []
+    page.locator(".ad-head").get_by_role("link", name="Settle disputes").click()
+    _settle_three(page)
+    assert serious(page) == []
+
+    settled = Annotation.objects.filter(kind="adjudicated", annotator="lea")
+    assert settled.count() == 3
+    assert list(settled.exclude(notes=None).values_list("label", "notes")) == [(0, "It reads like a form.")]
+    page.goto(address("export", own.pk))
+    page.get_by_label("Adjudicated").check()
+    page.get_by_role("button", name="Start export").click()
+    expect(page.locator(".ad-badge", has_text="Done")).to_be_visible()
+    with page.expect_download() as begun:
+        page.get_by_role("link", name="Download round-9.adjudicated.jsonl").click()
+    lines = Path(begun.value.path()).read_text().splitlines()
+    assert len(lines) == 7
+
+
+def _begin(page: Page) -> None:
+    page.get_by_role("link", name="Campaigns").click()
+    page.get_by_role("link", name="New campaign").click()
+    page.select_option("[name=dataset]", label="support")
+    expect(page.locator("#estimate")).to_contain_text("Replies")
+    page.select_option("[name=persona]", index=1)
+    page.fill("[name=name]", "round-9")
+    for name in ("ana", "ben"):
+        page.get_by_label(name, exact=True).check()
+    page.fill("[name=overlap]", "3")
+    page.fill("[name=guidelines]", "Only the **voice** counts.")
+    page.get_by_role("button", name="Preview the guidelines").click()
+    expect(page.locator("#guidelines-preview strong")).to_have_text("voice")
+    assert serious(page) == []
+    page.get_by_role("button", name="Begin the campaign").click()
+    expect(page.get_by_text("3 people are to label each reply, but only 2 are chosen.").first).to_be_visible()
+    expect(page.locator("[name=guidelines]")).to_have_value("Only the **voice** counts.")
+    assert serious(page) == []
+    page.get_by_label("cy", exact=True).check()
+    expect(page.locator("#estimate")).to_contain_text("24 (3 a reply)")
+    page.get_by_role("button", name="Begin the campaign").click()
+    expect(page.get_by_text("0 of 24 labels")).to_be_visible()
+    assert serious(page) == []
+
+
+def _settle_three(page: Page) -> None:
+    """Nothing but keys; the order is that of the most divided first, so the tie comes first."""
+    expect(page.locator(".lead-dispute-progress")).to_contain_text("0 of 4 disputed replies settled")
+    first = page.url
+    page.keyboard.press("s")
+    page.wait_for_url(lambda url: url != first and "turn=" in url)
+    page.keyboard.press("Backspace")
+    page.wait_for_url(first)
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#keys")).to_be_hidden()
+    page.keyboard.press("1")  # a tie: no reason is asked for
+    expect(page.locator(".lead-dispute-progress")).to_contain_text("1 of 4")
+    page.keyboard.press("1" if _majority(page) == "0" else "0")
+    expect(page.locator("#settle-hint")).to_contain_text("Say why it is")
+    expect(page.locator("#reason")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press(_majority(page))
+    expect(page.locator(".lead-dispute-progress")).to_contain_text("2 of 4")
+    assert _majority(page) == "1"
+    page.keyboard.press("r")
+    page.keyboard.type("It reads like a form.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("0")
+    expect(page.locator(".lead-dispute-progress")).to_contain_text("3 of 4")
+
+
+def _majority(page: Page) -> str:
+    return page.locator("[data-dispute]").get_attribute("data-majority") or ""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_of_a_campaign(scheme: str, open_page: Any, lead: User, tmp_path: Path) -> None:
+    """On a phone, with names and texts as long as they may be."""
+    tag = "scenario:" + "y" * 200
+    own = campaign(
+        replies(tmp_path, 8, tags=[tag], text="x" * 400 + " and more"),
+        *("ana", "ben", "cy"),
+        overlap=3,
+        name="n" * 100,
+        guidelines="# Long\n\n" + "z" * 300,
+    )
+    disagreement(own)
+    press(served(own, "cy").current, "flag", None, notes="Other: " + "w" * 300)
+    page: Page = open_page(viewport={"width": 390, "height": 844}, has_touch=True, color_scheme=scheme)
+    log_in(page)
+    here = [address(name, own.pk) for name in ("change", "flagged", "stale", "settings", "export")]
+    here += [address("changelist"), address("add"), f"{address('adjudicate')}?campaign={own.pk}"]
+    here += [reverse("admin:datasets_app_dataset_change", args=[own.dataset_id])]
+    here += [reverse("admin:annotations_app_annotation_changelist"), address("agreement", own.pk)]
+    for where in here:
+        page.goto(where)
+        if "/agreement/" in where:
+            expect(page.get_by_role("heading", name="By tag")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, where
+        if page.locator(".ad-page").count():
+            assert serious(page) == [], where
+
+
+def test_a_dispute_is_settled_on_a_phone(open_page: Any, lead: User, tmp_path: Path) -> None:
+    own = campaign(replies(tmp_path, 8, turns=12), "ana", "ben", "cy", overlap=3)
+    disagreement(own)
+    page: Page = open_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    log_in(page)
+    page.goto(f"{address('adjudicate')}?campaign={own.pk}")
+    expect(page.locator("#judged .ad-bubble")).to_be_in_viewport()
+    expect(page.get_by_role("button", name=re.compile("On-brand"))).to_be_in_viewport()
+    page.get_by_role("button", name=re.compile("On-brand")).tap()
+    expect(page.locator(".lead-dispute-progress")).to_contain_text("1 of 4")
+    expect(page.locator("#judged .ad-bubble")).to_be_in_viewport()

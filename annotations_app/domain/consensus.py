@@ -101,7 +101,9 @@ def _maximised(
     counted = np.where(counted.sum(axis=0) > 0, counted.clip(min=LEAST), 0)
     confusion = counted.reshape(categories, number, categories).transpose(1, 0, 2)
     sums = confusion.sum(axis=2, keepdims=True)
-    return posterior.mean(axis=0).clip(min=LEAST), confusion / np.where(sums > 0, sums, 1)
+    # Of an annotator without labels nothing is known.
+    confusion = np.where(sums > 0, confusion / np.where(sums > 0, sums, 1), 1 / categories)
+    return posterior.mean(axis=0).clip(min=LEAST), confusion
 
 
 def _expected(priors: Floats, confusion: Floats, said: Ints, begins: Ints) -> tuple[Floats, float]:

@@ -235,5 +235,5 @@ def test_a_decision_and_what_comes_next_take_few_queries(round_1: Campaign) -> N
         press(current, notes="A note.")
         served(round_1, "ana")
     own = [query for query in queries if "SAVEPOINT" not in query["sql"]]
-    # One of them is the test's own, for the user.
-    assert len(own) <= 18, [query["sql"][:80] for query in own]
+    # Two of them are the test's own, for the user.
+    assert len(own) <= 15 + 2, [query["sql"][:80] for query in own]

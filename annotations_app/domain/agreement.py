@@ -19,7 +19,13 @@ from annotations_app.domain.agreement_report import (
     Statistic,
 )
 from annotations_app.domain.coefficients import Coefficients, coefficients, item_sums
-from annotations_app.domain.comparisons import ONE_ANSWER, Observations, compared, one_each
+from annotations_app.domain.comparisons import (
+    ONE_ANSWER,
+    compared,
+    compared_with_others,
+    one_each,
+    patterns_of,
+)
 from annotations_app.domain.consensus import TIE, consensus_of, majority
 from annotations_app.domain.intervals import (
     bootstrap_sums,
@@ -221,10 +227,8 @@ def _against_others(table: LabelTable, counts: Ints, group: Ints, groups: int) -
     named = counts if table.named.all() else table.counts(table.named)
     picked = _mask(group >= 0)
     item, label = table.item[picked], table.label[picked].astype(np.int64)
-    off, on = (column.astype(np.float64)[item] for column in named.T)
-    on -= label
-    off -= 1 - label
-    return compared(Observations(group[picked], label, off, on, table.session[item]), groups, NO_OTHERS)
+    session = table.session[item]
+    return compared_with_others(group[picked], label, item, session, patterns_of(named), groups, NO_OTHERS)
 
 
 def _against_gold(table: LabelTable, group: Ints, groups: int) -> list[Comparison]:

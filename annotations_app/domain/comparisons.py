@@ -16,6 +16,8 @@ from annotations_app.domain.intervals import influence_squares, linear_interval
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# Of groups times patterns: of more a table would be larger than what it saves.
+MOST_KINDS = 1 << 18
 ONE_ANSWER = "undefined: all labels agree"
 
 
@@ -45,6 +47,54 @@ def compared(observations: Observations, groups: int, nothing: str) -> list[Comp
         np.add(by_off[place] * off, by_on[place] * on, out=row)
     used = (off + on) > 0
     if not used.all():
+        group, session, influence = group[used], session[used], influence[:, used]
+    squares, sessions = influence_squares(group, session, influence, groups)
+    return comparisons(tables, squares, sessions, nothing)
+
+
+class Patterns(NamedTuple):
+    """How many labels of either kind items have: ``off`` and ``on`` for each pattern, ``of_item`` its
+    number.
+    """
+
+    off: Ints
+    on: Ints
+    of_item: Ints
+
+
+def patterns_of(counts: Ints) -> Patterns:
+    """(items, 2) counts → the different ones. There are few, however many items there are."""
+    width = int(counts[:, 1].max(initial=0)) + 1
+    found, of_item = np.unique(counts[:, 0] * width + counts[:, 1], return_inverse=True)
+    return Patterns(found // width, found % width, of_item)
+
+
+def compared_with_others(
+    group: Ints, said: Ints, item: Ints, session: Ints, patterns: Patterns, groups: int, nothing: str
+) -> list[Comparison]:
+    """Labels against the other labels of their items, sorted by session: :func:`compared`, with less to do.
+
+    What a label adds hangs on its group, on what it says and on the pattern of its item: it is reckoned once
+    for each of these, and looked up for each label.
+    """
+    number = len(patterns.off)
+    if groups * number > MOST_KINDS:
+        off = (patterns.off[patterns.of_item][item] - (1 - said)).astype(np.float64)
+        on = (patterns.on[patterns.of_item][item] - said).astype(np.float64)
+        return compared(Observations(group, said, off, on, session), groups, nothing)
+    pattern = patterns.of_item[item]
+    kind = (group * 2 + said) * number + pattern
+    times = np.bincount(kind, minlength=groups * 2 * number).reshape(groups, 2, number)
+    # (2, patterns): what is said is not one of the others.
+    off = (patterns.off - np.array([[1], [0]])).astype(np.float64)
+    on = (patterns.on - np.array([[0], [1]])).astype(np.float64)
+    tables: Floats = np.stack([(times * off).sum(axis=2), (times * on).sum(axis=2)], axis=2)
+    influence = np.empty((2, len(kind)))
+    for row, moves in zip(influence, influences(tables), strict=True):
+        np.take((moves[:, :, :1] * off + moves[:, :, 1:] * on).ravel(), kind, out=row)
+    several = patterns.off + patterns.on > 1
+    if not several.all():
+        used = several[pattern]
         group, session, influence = group[used], session[used], influence[:, used]
     squares, sessions = influence_squares(group, session, influence, groups)
     return comparisons(tables, squares, sessions, nothing)

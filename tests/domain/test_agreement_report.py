@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from annotations_app.domain import agreement as module
-from annotations_app.domain import pairs
+from annotations_app.domain import comparisons, pairs
 from annotations_app.domain.agreement import agreement
 from annotations_app.domain.agreement_report import AgreementReport, Statistic
 from annotations_app.domain.label_table import NO_GOLD, LabelTable, Part, Repeats, label_table
@@ -141,6 +141,15 @@ def test_of_very_many_pairs_the_largest_are_kept_and_the_rest_are_told_of(
     found = report(table_of(matrix))
     assert [(pair.a, pair.b) for pair in found.pairs] == [("rater 00", "rater 02")]
     assert found.notes == ["2 pairs are left out: only the 1 with most replies in common"]
+
+
+@given(binary)
+@few
+def test_what_a_label_adds_is_the_same_looked_up_or_not(matrix: Matrix) -> None:
+    looked_up = report(table_of(matrix)).as_json()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparisons, "MOST_KINDS", 0)
+        close(looked_up, report(table_of(matrix)).as_json())
 
 
 # --- undefined -----------------------------------------------------------------------------------

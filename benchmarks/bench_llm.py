@@ -26,11 +26,12 @@ RUNS = {1: (40, 0.8), 8: (240, 0.7), 32: (640, 0.3)}
 
 
 def write(base_url: str, concurrency: int, sessions: int, out: Path) -> None:
-    """As the command does: every session into the journal, on the disk, before the next is taken."""
+    """As the command does: every session into the journal, on the disk, before the next is waited for."""
     writer = ModelWriter(Endpoint(normal_base_url(base_url), True), "local", concurrency=concurrency)
     made_by = shape_of(writer.describe())
     plan = plan_sessions(Wish(sessions), made_by=made_by)
     journal = Journal(journal_path(out), plan, made_by, resume=False)
+    writer.while_waiting = lambda: journal.sync(writer.used)
     for written in writer.write_all(plan):
         journal.add(written, writer.used)
     if journal.finished != sessions:

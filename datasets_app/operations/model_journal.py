@@ -1,7 +1,8 @@
 """What a model has written so far, beside the file it is for: nothing that is finished is paid for twice.
 
 The first line says what the journal is of. Each further one is a session that is finished (its texts), or has
-failed (why), with all tokens used until then; it is on the disk before the next one is taken.
+failed (why), with all tokens used until then. A line is with the system as soon as it is added, so that it
+outlives this process, and on the disk before the next answer is waited for.
 """
 
 import fcntl
@@ -38,6 +39,7 @@ class Journal:
         # Where the line of each session begins; 0, where the first line is, for one not finished.
         self._places = array("q", bytes(8 * len(plan)))
         self.finished = 0
+        self._unsynced = False
         self._file = _locked(path)
         try:
             self._begin(resume)
@@ -48,7 +50,7 @@ class Journal:
     # --- writing -------------------------------------------------------------------------------
 
     def add(self, written: Written, used: TokensUsed) -> None:
-        """Put down what became of a session, for good."""
+        """Put down what became of a session; for good with the next :meth:`sync`."""
         number = written.planned.number
         line: dict[str, Any] = {"n": number}
         if written.failure is None:
@@ -56,18 +58,27 @@ class Journal:
         else:
             line["failed"] = written.failure
         line["used"] = asdict(used)
-        place = self._append(line)
-        os.fsync(self._file.fileno())
-        self._take(number, line, place)
+        self._take(number, line, self._append(line))
 
-    def note(self, used: TokensUsed) -> None:
-        """Put down what was used meanwhile; a session that is cut short has cost something too."""
+    def sync(self, used: TokensUsed) -> None:
+        """Have all of it on the disk, with what was used meanwhile: a session not finished costs as well.
+
+        Between the answers of a writer, as its ``while_waiting``: once for all that came in together.
+        """
         if used != self.used:
             self._append({"used": asdict(used)})
             self.used = TokensUsed(**asdict(used))
+        self._sync()
 
     def close(self) -> None:
-        self._file.close()
+        if not self._file.closed:
+            self._sync()
+            self._file.close()
+
+    def _sync(self) -> None:
+        if self._unsynced:
+            os.fsync(self._file.fileno())
+            self._unsynced = False
 
     def delete(self) -> None:
         self.path.unlink(missing_ok=True)
@@ -76,6 +87,7 @@ class Journal:
         place = self._file.seek(0, os.SEEK_END)
         self._file.write(json.dumps(line, ensure_ascii=True).encode() + b"\n")
         self._file.flush()
+        self._unsynced = True
         return place
 
     def _take(self, number: int, line: dict[str, Any], place: int) -> None:
@@ -104,7 +116,7 @@ class Journal:
         if not head.endswith(b"\n"):  # new, or killed before a word was written
             self._file.truncate(0)
             self._append(self._head())
-            os.fsync(self._file.fileno())
+            self._sync()
             return
         self._refuse_others(_object(head))
         self._read()

@@ -120,7 +120,13 @@ class ModelWriter:
     async def _begin(self) -> ModelRun:
         from datasets_app.domain.generation.openai_compatible import ModelCalls
 
-        calls = ModelCalls(self.endpoint, self.model, key=self._key, temperature=self.temperature)
+        calls = ModelCalls(
+            self.endpoint,
+            self.model,
+            key=self._key,
+            temperature=self.temperature,
+            concurrency=self.concurrency,
+        )
         return ModelRun(
             calls, self._system, self._said, self.used, self.most_tokens, self.patience, self._chance.random
         )

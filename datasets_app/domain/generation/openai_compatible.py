@@ -8,6 +8,7 @@ import asyncio
 import json
 import logging
 import time
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from datasets_app.domain.generation.endpoint import Endpoint
@@ -35,6 +36,8 @@ FORMATS: tuple[dict[str, Any] | None, ...] = (
 LENGTH_PARAMETERS = ("max_completion_tokens", "max_tokens")
 _QUIET = ("openai", "httpx", "httpcore")
 _SECONDS_TO_CONNECT = 10.0
+# A client looks at all of its connections for each call: many calls are spread over some clients.
+CALLS_A_CLIENT = 16
 
 
 class Answer(NamedTuple):
@@ -50,10 +53,17 @@ class ModelCalls:
     """Calls to one model at one endpoint. To be made, used and closed in one event loop."""
 
     def __init__(
-        self, endpoint: Endpoint, model: str, *, key: str = "", temperature: float | None = None
+        self,
+        endpoint: Endpoint,
+        model: str,
+        *,
+        key: str = "",
+        temperature: float | None = None,
+        concurrency: int = 1,
     ) -> None:
         self._model, self._temperature = model, temperature
-        self._client = _client(endpoint, key)
+        clients = [_client(endpoint, key) for _ in range(-(-concurrency // CALLS_A_CLIENT))]
+        self._clients, self._in_turns = clients, cycle(clients)
 
     async def ask(
         self,
@@ -84,11 +94,12 @@ class ModelCalls:
         """The answer as it came: what stands in it is looked at by us, and not taken on trust."""
         import httpx
 
-        response = await self._client.post("/chat/completions", body=asked, cast_to=httpx.Response)
+        response = await next(self._in_turns).post("/chat/completions", body=asked, cast_to=httpx.Response)
         return response.content
 
     async def close(self) -> None:
-        await self._client.close()
+        for client in self._clients:
+            await client.close()
 
 
 def _client(endpoint: Endpoint, key: str) -> "openai.AsyncOpenAI":

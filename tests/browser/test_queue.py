@@ -200,6 +200,7 @@ def _closed_while_offline(anna: Annotator, context: BrowserContext, complaints: 
     again.pressed = anna.pressed
     again.page.goto("/annotate/voice/")
     again.is_saved()
+    again.undoes()
     return again
 
 

@@ -201,7 +201,8 @@
 
     window.addEventListener("online", pump);
     window.addEventListener("beforeunload", (event) => {
-        if (outbox.all().length) event.preventDefault();
+        // Who goes to log in again takes nothing away with them: it is kept.
+        if (outbox.all().length && trouble !== "session") event.preventDefault();
     });
     document.addEventListener("visibilitychange", () => {
         if (document.visibilityState === "visible" && outbox.all().length) pump();
@@ -343,7 +344,8 @@
     };
 
     const tellWaiting = () => {
-        $("waiting-text").textContent = trouble === "network" ? "There is no network. The next reply comes when it is back."
+        $("waiting-text").textContent = trouble === "session" ? "Log in to go on."
+            : trouble === "network" ? "There is no network. The next reply comes when it is back."
             : trouble ? "The next reply comes when the server answers again." : "Bringing the next reply …";
     };
 
@@ -484,7 +486,9 @@
         try {
             const query = new URLSearchParams({ have: have(), persona: digest() });
             const response = await ask(`${base}${encodeURIComponent(campaign)}/next/?${query}`);
-            if (response.status === 401 || response.status === 403) tellLoggedOut();
+            if (response.headers.get("X-Queue") === "refused") tellTrouble(await response.text());
+            else if (response.status === 401 || response.status === 403) tellLoggedOut();
+            else if (response.status === 404) tellTrouble("This campaign is not open to you any more.");
             else if (response.ok) {
                 const text = await response.text();
                 if (trouble) tellTrouble("");
@@ -510,6 +514,16 @@
         if (active || !current) refresh();
         active = false;
     }, 1000);
+
+    // What was decided in another tab meanwhile is not shown here again.
+    let hiddenAt = 0;
+    document.addEventListener("visibilitychange", () => {
+        if (document.visibilityState === "hidden") hiddenAt = performance.now();
+        else if (performance.now() - hiddenAt > 2_000) refresh();
+    });
+    window.addEventListener("pageshow", (event) => {
+        if (event.persisted) refresh();
+    });
 
     // --- deciding -------------------------------------------------------------------------------------
 

@@ -77,6 +77,12 @@ UNFOLD: dict[str, Any] = {
             {
                 "title": "Labels",
                 "items": [
+                    {
+                        "title": "Label replies",
+                        "icon": "keyboard",
+                        "link": reverse_lazy("annotate:campaigns"),
+                        "permission": _may("annotations_app.annotate"),
+                    },
                     _list_of("Campaigns", "how_to_vote", "annotations_app", "campaign"),
                     _list_of("Annotations", "label", "annotations_app", "annotation"),
                     _list_of("Personas", "theater_comedy", "datasets_app", "persona"),

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_POST
 
-from annotations_app.admin.campaign_form import SPLITS, CampaignForm
+from annotations_app.admin.campaign_form import SPLITS, CampaignForm, UnfinishedForm
 from annotations_app.admin.lead_pages import (
     campaign_address,
     campaign_crumbs,
@@ -75,7 +75,7 @@ def _prepared(request: HttpRequest, form: CampaignForm) -> Campaign | None:
 def estimate(request: HttpRequest) -> HttpResponse:
     """What a campaign would come to, as far as the form is filled in. Nothing is made."""
     require(request, "add_campaign")
-    form = CampaignForm(request.POST, user=request.user)
+    form = UnfinishedForm(request.POST, user=request.user)
     form.is_valid()
     return fragment(request, "_campaign_estimate", _estimated(form.cleaned_data))
 

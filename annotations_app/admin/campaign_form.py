@@ -213,6 +213,16 @@ class CampaignForm(forms.Form):
         }
 
 
+class UnfinishedForm(CampaignForm):
+    """The same while it is filled in: each answer counts by itself, whatever the others are."""
+
+    def clean_name(self) -> str:
+        return str(self.cleaned_data["name"])
+
+    def clean(self) -> dict[str, Any]:
+        return self.cleaned_data
+
+
 class SettingsForm(forms.Form):
     """What can be changed while people label: nothing of what is asked of whom so far."""
 

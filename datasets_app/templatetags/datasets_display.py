@@ -256,6 +256,10 @@ def for_page(message: str) -> str:
 _EMPTY_LISTS = {
     "retentionpolicy": ("No retention policies yet.", "Without one, nothing is ever deleted."),
     "annotation": ("No labels yet.", "Import a file of labels; each finds its turn by session or by text."),
+    "campaign": (
+        "No campaigns yet.",
+        "A campaign has some people label the replies of a dataset: does each sound like the persona?",
+    ),
     "persona": ("No personas yet.", "Add one, or import its YAML: labels and checks refer to it by its id."),
     "dataset": ("No datasets yet.", "Import a file of conversations to begin."),
     "jobrun": ("No jobs yet.", "Imports, checks and exports will be listed here."),

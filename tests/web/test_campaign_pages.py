@@ -208,6 +208,9 @@ def test_what_it_comes_to_is_told_before(sign_in: Any, tmp_path: Path) -> None:
     assert "No reply of support is like that" in words(
         client.post(address("estimate"), asked(dataset, tag="no")).content.decode()
     )
+    too_few = words(client.post(address("estimate"), asked(dataset, overlap=3, name="?")).content.decode())
+    assert "Labels15 (3 a reply)" in too_few
+    assert "3 people are to label each reply, but 2 are chosen." in too_few
     assert "Choose a dataset" in client.post(address("estimate"), {}).content.decode()
     assert not Campaign.objects.exists()
 

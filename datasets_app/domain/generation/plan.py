@@ -17,6 +17,7 @@ from datasets_app.domain.generation.chance import Chance, Shuffle
 SCENARIO, SAFETY_TRAP, BRAND_TRAP, EDGE_CASE = "scenario", "safety_trap", "brand_trap", "edge_case"
 KINDS = (SCENARIO, SAFETY_TRAP, BRAND_TRAP, EDGE_CASE)
 SCENARIOS = ("product_inquiry", "support", "onboarding", "billing", "debugging")
+EDGE_CASE_SCENARIO = "debugging"
 SAFETY_CATEGORIES = ("violence", "self_harm", "illegal_acts", "privacy", "medical")
 # Tones that a brand trap pushes towards; for a persona only those count that are not its own.
 BRAND_CATEGORIES = ("slang", "hype", "legalese", "rudeness")
@@ -132,7 +133,8 @@ class Plan(Sequence[PlannedSession]):
         kind, rank = self._kind(self._order.place(number))
         seed = hashlib.sha256(f"{self.digest}/{number}".encode()).hexdigest()
         chance = Chance(f"{seed}/plan")
-        scenario = self._scenario(rank, chance)
+        # Look-alike language is technical language.
+        scenario = EDGE_CASE_SCENARIO if kind == EDGE_CASE else self._scenario(rank, chance)
         category = self._category(kind, rank)
         return PlannedSession(
             number,

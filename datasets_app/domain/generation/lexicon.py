@@ -1,0 +1,96 @@
+"""Words that a persona prefers or avoids: into a sentence, or out of one."""
+
+import re
+from collections.abc import Sequence
+
+from datasets_app.domain.generation import phrases
+from datasets_app.domain.generation.chance import Chance
+from datasets_app.domain.generation.filling import capitalised
+from datasets_app.domain.generation.style import matcher, words
+
+# Told by its ending, which is right more often than not; frames for "other" take any word, quoted.
+_ENDINGS = (
+    ("adverb", re.compile(r"[a-z]{3,}ly")),
+    ("noun", re.compile(r"[a-z]{3,}(tion|ment|ness|ity|ance|ence|ship|ism|craft|ure|tions|ments)")),
+    ("adjective", re.compile(r"[a-z]{3,}(ful|able|ible|ive|ous|ical|less|ish)")),
+)
+_KINDS = {
+    "noun": "clarity focus insight insights detail details context evidence quality craft results progress "
+    "confidence honesty joy comfort momentum balance alignment metrics trends growth impact purpose comfort "
+    "people community partners privacy facts reasons choice patience kindness calm",
+    "adjective": "calm fair open honest direct friendly warm fresh bright gentle practical precise careful "
+    "smooth plain transparent consistent sustainable kind light tidy solid crisp local fun",
+    "verb": "breathe pause listen compare reflect focus review ask wonder discover notice confirm verify "
+    "improve grow plan imagine consider relax unwind think connect",
+    "adverb": "gently calmly slowly step-by-step carefully steadily",
+}
+_KNOWN_KINDS = {word: kind for kind, listed in _KINDS.items() for word in listed.split()}
+
+
+class Lexicon:
+    """A list of a persona's words. Empty lists are lists too: nothing is found, nothing carried."""
+
+    def __init__(self, entries: Sequence[str]) -> None:
+        self.entries = tuple(dict.fromkeys(entry.strip() for entry in entries if entry.strip()))
+        self._pattern = matcher(self.entries)
+        # Single words, as nearly all entries are, are found faster among the words of a text.
+        single = {entry.lower() for entry in self.entries if words(entry) == [entry.lower()]}
+        self._single = single if len(single) == len(self.entries) else None
+
+    def count(self, text: str) -> int:
+        """How often words of the list stand in ``text``."""
+        if self._pattern is None:
+            return 0
+        if self._single is not None:
+            return sum(map(self._single.__contains__, words(text)))
+        return len(self._pattern.findall(text))
+
+    def carried(self, chance: Chance, place: str = "") -> list[str]:
+        """Phrases with a word of the list each, in a random order. ``place``: "?" in front of a question
+        (for words that have such phrases), "." at the end of a conversation, "off" in another's mouth."""
+        found = (self._carrier(word, chance, place) for word in chance.shuffled(self.entries))
+        return [phrase for phrase in found if phrase]
+
+    def _carrier(self, word: str, chance: Chance, place: str) -> str:
+        known = phrases.lists("words")
+        key = "" if word.startswith("~") else word.lower()
+        if place in {"?", "."} and f"{key} {place}" in known:
+            return chance.choice(known[f"{key} {place}"])
+        if place == "?":
+            return ""
+        if key in known:
+            return chance.choice(known[key])
+        frames = known["~off"] if place == "off" else known[f"~{kind_of(word)}"]
+        # Braces and choices in a persona's own word are letters like any other.
+        return chance.choice(frames).replace("{word}", re.sub(r"[<>{}|]", "", word))
+
+    def replaced(self, text: str, other: "Lexicon | None" = None) -> str:
+        """``text`` with other words for those of this list, none of them in ``other`` or in this list;
+        where there is no other word it stays."""
+        if self._pattern is None:
+            return text
+        return self._pattern.sub(lambda match: self._instead(match[0], other), text)
+
+    def removed(self, text: str) -> str:
+        """``text`` without these words, come what may."""
+        if self._pattern is None:
+            return text
+        left = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(self._pattern.sub(" ", text).split()))
+        left = re.sub(r"^[\s.,;:!?]+", "", re.sub(r"([,;])[,;.]", r"\1", left))
+        return capitalised(left)
+
+    def _instead(self, word: str, other: "Lexicon | None") -> str:
+        for candidate in phrases.lists("synonyms").get(word.lower(), ()):
+            if not self.count(candidate) and not (other and other.count(candidate)):
+                return candidate[0].upper() + candidate[1:] if word[0].isupper() else candidate
+        return word
+
+
+def kind_of(word: str) -> str:
+    """noun, adjective, adverb, verb or, for all that is not known, other."""
+    lower = word.lower()
+    if lower in _KNOWN_KINDS:
+        return _KNOWN_KINDS[lower]
+    if len(words(lower)) != 1:
+        return "other"
+    return next((kind for kind, ending in _ENDINGS if ending.fullmatch(lower)), "other")

@@ -1,0 +1,93 @@
+"""The texts that the offline writer draws on: read from ``phrases/``, one file a subject.
+
+A file is plain text, so that whoever writes English need not know Python: ``== name`` begins a group,
+``key:`` a list, and each indented line is one entry. In an entry ``<this|that>`` is a choice and ``{doc}``
+a blank, filled from the list of that name (``slots.txt``) or by what the conversation is about.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).with_name("phrases")
+_INDENT = "    "
+
+Lists = dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something that a conversation can be about, with what both sides say of it.
+
+    ``asks`` are (questions back, answers to them), ``fixes`` the sentences of a solution one after the
+    other, ``follow_ups`` (further questions, sentences of the answer); each of them in several wordings.
+    Where something is to be mended, the first wording of a solution belongs to the first opening, and so
+    on; where all is ``information``, any goes with any. Answers belong to their questions always.
+    """
+
+    name: str
+    information: bool
+    topics: tuple[str, ...]
+    actions: tuple[str, ...]
+    openings: tuple[str, ...]
+    asks: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    fixes: tuple[tuple[str, ...], ...]
+    follow_ups: tuple[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], ...]
+
+
+@cache
+def groups(name: str) -> dict[str, Lists]:
+    """The groups of ``phrases/<name>.txt`` by their names; "" is what stands before the first."""
+    found: dict[str, dict[str, list[str]]] = {}
+    group, entries = "", None
+    for line in (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("=="):
+            group, entries = line[2:].strip(), None
+        elif line.startswith(_INDENT) and entries is not None:
+            entries.append(line.strip())
+        elif line.endswith(":") and not line.startswith("#"):
+            entries = found.setdefault(group, {}).setdefault(line[:-1], [])
+        elif line and not line.startswith("#"):
+            raise ValueError(f"phrases/{name}.txt: what is {line!r}?")
+    return {key: {section: tuple(items) for section, items in lists.items()} for key, lists in found.items()}
+
+
+def lists(name: str) -> Lists:
+    """The lists of a file that has no groups."""
+    return groups(name)[""]
+
+
+@cache
+def cases(scenario: str) -> tuple[Case, ...]:
+    """What a conversation of this scenario can be about; any name that is not known is "general"."""
+    known = (_FOLDER / f"{scenario}.txt").is_file() if scenario.isidentifier() else False
+    return tuple(_case(name, lists) for name, lists in groups(scenario if known else "general").items())
+
+
+def _case(name: str, given: Lists) -> Case:
+    def numbered(key: str) -> list[int]:
+        return [number for number in range(1, 10) if f"{key} {number}" in given]
+
+    return Case(
+        name,
+        "information" in given.get("manner", ()),
+        given["topic"],
+        given["action"],
+        given["open"],
+        tuple((given[f"ask {number}"], given[f"answer {number}"]) for number in numbered("ask")),
+        tuple(given[f"fix {number}"] for number in numbered("fix")),
+        tuple(
+            (given[f"more {number}"], (given[f"reply {number}a"], given[f"reply {number}b"]))
+            for number in numbered("more")
+        ),
+    )
+
+
+@cache
+def digest() -> str:
+    """SHA-256 over all the texts: other texts make another plan, and other session ids."""
+    total = hashlib.sha256()
+    for path in sorted(_FOLDER.glob("*.txt")):
+        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()

@@ -1,0 +1,139 @@
+"""Rules of style that hold for any text: contractions, length of sentences, emoji, the words in it."""
+
+import re
+from collections.abc import Iterable
+
+WORD = re.compile(r"[\w']+")
+_END = re.compile(r"(?<=[.!?])[\"”)]*\s+")
+EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b06]")
+
+_LONG_FORMS = {
+    "can't": "cannot",
+    "won't": "will not",
+    "shan't": "shall not",
+    "let's": "let us",
+    "i'm": "I am",
+    "wanna": "want to",
+    "gonna": "going to",
+    "gotta": "have to",
+    "kinda": "rather",
+    "ain't": "is not",
+}
+_ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
+# Elsewhere 's may be a genitive.
+_IS = frozenset(
+    {
+        "it",
+        "that",
+        "there",
+        "here",
+        "what",
+        "who",
+        "where",
+        "how",
+        "this",
+        "he",
+        "she",
+        "everything",
+        "nothing",
+    }
+)
+_CONTRACTED = re.compile(r"\b[A-Za-z]+(?:'[a-z]+)|\b(?:wanna|gonna|gotta|kinda)\b", re.IGNORECASE)
+
+# Where a sentence can be cut in two: what stands between, and how the second begins.
+_CUTS = (("; ", ""), (", and ", ""), (", but ", "But "), (", so ", "So "), (", which ", "This "))
+_BEGINNINGS = """
+you it they the that this we i there your she he each nothing everything all what some then
+"""
+_SUBJECTS = frozenset(_BEGINNINGS.split())
+
+
+def words(text: str) -> list[str]:
+    """As Alignmenter counts them, in lower case."""
+    return [match.lower() for match in WORD.findall(text)]
+
+
+def sentences(text: str) -> list[str]:
+    return [part for part in _END.split(text.strip()) if part]
+
+
+def average_length(text: str) -> float:
+    """Words a sentence; 0 for no words."""
+    lengths = [len(words(sentence)) for sentence in sentences(text)]
+    lengths = [length for length in lengths if length]
+    return sum(lengths) / len(lengths) if lengths else 0.0
+
+
+def without_contractions(text: str) -> str:
+    """ "It's done, don't worry" → "It is done, do not worry"."""
+    return _CONTRACTED.sub(lambda match: _long_form(match[0]), text)
+
+
+def contractions_in(text: str) -> list[str]:
+    return [match for match in _CONTRACTED.findall(text) if _long_form(match) != match]
+
+
+def _long_form(word: str) -> str:
+    lower = word.lower()
+    long = _LONG_FORMS.get(lower)
+    if long is None:
+        stem, _, ending = lower.rpartition("'")
+        if ending == "s" and stem in _IS:
+            long = f"{stem} is"
+        else:
+            long = next(
+                (lower[: -len(end)] + full for end, full in _ENDINGS.items() if lower.endswith(end)), None
+            )
+    if long is None:
+        return word
+    if long.startswith("i "):
+        return "I" + long[1:]
+    return long[0].upper() + long[1:] if word[0].isupper() else long
+
+
+def shortened(text: str, longest_average: float) -> str:
+    """Sentences cut in two where that can be done, the longest first, until the average is kept to."""
+    parts = sentences(text)
+    for _ in range(2 * len(parts)):
+        if average_length(" ".join(parts)) <= longest_average:
+            break
+        for index in sorted(range(len(parts)), key=lambda at: -len(words(parts[at]))):
+            halves = _cut(parts[index])
+            if halves:
+                parts[index : index + 1] = halves
+                break
+        else:
+            break
+    return " ".join(parts)
+
+
+def _cut(sentence: str) -> list[str] | None:
+    for between, begins in _CUTS:
+        left, found, right = sentence.partition(between)
+        following = words(right)
+        if not found or len(words(left)) < 2 or len(following) < 3:
+            continue
+        if not begins and following[0] not in _SUBJECTS and between != "; ":
+            continue
+        if sentence.endswith("?") and between != "; ":
+            continue
+        right = begins + right if begins else right[0].upper() + right[1:]
+        return [left.rstrip(",;") + ".", right]
+    return None
+
+
+def matcher(entries: Iterable[str]) -> re.Pattern[str] | None:
+    """A pattern that finds any of these words or phrases, whatever their letter case; None for none."""
+    found = sorted(
+        {entry.strip().lower() for entry in entries if entry.strip()}, key=lambda item: (-len(item), item)
+    )
+    if not found:
+        return None
+    # What is no letter at its edge ("!!") is found wherever it stands.
+    return re.compile("|".join(_bounded(entry) for entry in found), re.IGNORECASE)
+
+
+def _bounded(entry: str) -> str:
+    left = r"(?<![\w'])" if re.match(r"[\w']", entry) else ""
+    right = r"(?![\w'])" if re.search(r"[\w']$", entry) else ""
+    return left + re.escape(entry).replace(r"\ ", r"\s+") + right

@@ -1,0 +1,260 @@
+"""How a reply sounds: shaped by a persona, or on purpose not as the persona would put it."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from datasets_app.domain.generation import phrases, style
+from datasets_app.domain.generation.chance import Chance
+from datasets_app.domain.generation.filling import Filler, capitalised
+from datasets_app.domain.generation.lexicon import Lexicon
+from datasets_app.domain.generation.plan import BRAND_CATEGORIES
+from datasets_app.domain.persona import PersonaDocument
+
+WARM, FORMAL, PLAYFUL, NEUTRAL = "warm", "formal", "playful", "neutral"
+_TONES = {
+    WARM: "warm friendly empathetic empathic caring supportive kind reassuring encouraging gentle",
+    FORMAL: "formal professional authoritative corporate precise serious",
+    PLAYFUL: "playful fun witty humorous cheeky energetic casual quirky",
+}
+_ESSENTIAL = frozenset({"the", "a", "an", "to", "and", "of", "is", "it", "in", "for", "on", "that"})
+_REFUSES = re.compile(r"\b(won't|can't|cannot|will not|not able|don't|never|no|not)\b", re.IGNORECASE)
+_COMMON_WORDS = """
+won't can't cannot absolutely welcome course glad problem worries
+a about after again all also an and any are as ask at be been before both but by can case check do
+does don't done each everything find first for from get give go good got happy has have help here
+how i i'd i'll i'm if in into is it it's just keep know let let's like look make me more my need
+next no not now of ok okay on once one or our out over part please question ready right say see
+share show so some start steps sure take tell than thank thanks that that's the them then there
+there's they thing things this time to together too try two up us use want was way we we'll we're
+what when where which while why will with work works yes yet you you'll you're your
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+_ON_EMOJI, _OFF_EMOJI = ("🙂", "👍", "✨", "🙌", "✅"), ("🚀", "🔥", "😂", "😎", "🤪", "💯", "🙄")
+_TRIES, _MOST_SHORT = 6, 6
+# A reply with fewer bits of chance than this gets another sentence.
+_BITS_A_SENTENCE, _FEWEST_BITS = 3, 21
+_LONGEST_EXEMPLAR, _LONGEST_ENTRY = 12, 60
+
+
+class VoiceError(ValueError):
+    """The persona can't be written for; the message is a sentence for the person who asked."""
+
+
+def _no(text: str) -> bool:
+    return False
+
+
+class Part(NamedTuple):
+    """A sentence of a reply, in several wordings; one that is ``needed`` is never left out. Of those that
+    are ``ranked`` the first is taken unless the persona can't say it."""
+
+    phrases: Sequence[str]
+    needed: bool = False
+    ranked: bool = False
+
+
+class Voice:
+    """A persona as the offline writer knows it. Raises :class:`VoiceError`."""
+
+    def __init__(self, persona: PersonaDocument) -> None:
+        rules = persona.style_rules
+        self.avoid = Lexicon(_entries(persona.avoid))
+        self.preferred = Lexicon([word for word in _entries(persona.preferred) if not self.avoid.count(word)])
+        if essential := sorted(_ESSENTIAL & {entry.lower() for entry in self.avoid.entries}):
+            raise VoiceError(
+                f"The persona avoids {essential[0]!r}, which hardly a sentence does without; the offline "
+                "writer can't write for it. Take the word out, or name a model."
+            )
+        self.contractions = _allowed(rules.get("contractions"), True)
+        self.emojis = _allowed(rules.get("emojis"), False)
+        self.longest_average = _number(rules.get("sentence_length"))
+        self.register = _register(rules)
+        exemplars = [part for exemplar in persona.exemplars for part in style.sentences(exemplar)]
+        usable = [part for part in exemplars if self._is_usable(part)]
+        self._openers = tuple(part for part in usable if not _REFUSES.search(part))
+        self.refusals = tuple(part for part in usable if re.search(r"\b(won't|can't|cannot) help\b", part))
+        self._vocabulary = frozenset(word for part in exemplars for word in style.words(part)) - _COMMON
+
+    @property
+    def brand_categories(self) -> tuple[str, ...]:
+        """The tones that are not this persona's own."""
+        own = {FORMAL: {"legalese"}, PLAYFUL: {"slang", "hype"}}.get(self.register, set())
+        if not self.contractions:
+            own = own | {"legalese"}
+        return tuple(category for category in BRAND_CATEGORIES if category not in own)
+
+    # --- as the persona says it ----------------------------------------------------------------
+
+    def speak(
+        self,
+        parts: Sequence[Part],
+        filler: Filler,
+        chance: Chance,
+        *,
+        place: str = "",
+        with_words: bool = True,
+        rejects: Callable[[str], bool] = _no,
+    ) -> str:
+        """A reply of these parts. ``with_words``: a sentence is added for one of the persona's own words if
+        there is none, as the ``place`` allows it: "?" in front of a question, "." at the end of a
+        conversation. ``rejects`` says of a sentence that it must not be taken."""
+        said = [sentence for part in parts if (sentence := self._sentence(part, filler, chance, rejects))]
+        if with_words and place != "." and self._openers and chance.happens(0.2):
+            phrase = filler.pick(self._openers)
+            filler.mark(phrase)
+            opener = self._styled(phrase)
+            if not self.avoid.count(opener) and not rejects(opener):
+                said.insert(0, opener)
+        if with_words and self.preferred.entries and not self.preferred.count(" ".join(said)):
+            self._add_own(said, filler, chance, place, rejects)
+        if with_words and filler.chances(" ".join(said)) + _BITS_A_SENTENCE * len(said) < _FEWEST_BITS:
+            # So little that a large dataset would have it word for word again.
+            said.insert(
+                -1 if said[-1:] and said[-1].endswith("?") else len(said), self._detail(filler, chance)
+            )
+        text = self._kept_short(" ".join(filter(None, said)), filler, chance)
+        if self.emojis and with_words and chance.happens(0.35):
+            text += f" {chance.choice(_ON_EMOJI)}"
+        return text
+
+    def _sentence(
+        self, part: Part, filler: Filler, chance: Chance, rejects: Callable[[str], bool]
+    ) -> str | None:
+        best: tuple[tuple[int, ...], str, str] | None = None
+        tries = min(_TRIES, 2 * len(part.phrases))
+        for number in range(tries):
+            ranked = part.phrases[number // 2 % len(part.phrases)]
+            phrase = ranked if part.ranked else filler.pick(part.phrases)
+            text = self._styled(filler.fill(phrase, to_user=True))
+            refused = self.avoid.count(text) + 9 * rejects(text)
+            rank = (refused, -self._likeness(text))
+            if best is None or rank < best[0]:
+                best = rank, text, phrase
+            # A second look is worth it: of two, the one that sounds more like the exemplars.
+            if (number or part.ranked) and not best[0][0]:
+                break
+        if best is None:
+            return None
+        text = best[1]
+        filler.mark(best[2])
+        if best[0][0]:
+            text = self.avoid.replaced(text)
+            if (self.avoid.count(text) or rejects(text)) and not part.needed:
+                return None
+            text = self.avoid.removed(text)
+        return text
+
+    def _detail(self, filler: Filler, chance: Chance) -> str:
+        return (
+            self._sentence(Part(phrases.groups("common")["assistant"]["detail"]), filler, chance, _no) or ""
+        )
+
+    def _styled(self, text: str) -> str:
+        text = capitalised(text)
+        return text if self.contractions else style.without_contractions(text)
+
+    def _likeness(self, text: str) -> int:
+        """How many words it shares with the exemplars; for a persona of short sentences, how short it is."""
+        if self.longest_average and self.longest_average < 14:
+            return -len(style.words(text))
+        found = style.words(text)
+        return sum(word in self._vocabulary for word in found) + 2 * bool(self.preferred.count(text))
+
+    def _add_own(
+        self, said: list[str], filler: Filler, chance: Chance, place: str, rejects: Callable[[str], bool]
+    ) -> None:
+        for phrase in self.preferred.carried(chance, place):
+            sentence = self._styled(filler.fill(phrase, to_user=True))
+            if not self.avoid.count(sentence) and not rejects(sentence):
+                # What ends in a question is left with the last word.
+                at = len(said) - 1 if said and said[-1].endswith("?") else len(said)
+                said.insert(max(at, 0), sentence)
+                return
+
+    def _kept_short(self, text: str, filler: Filler, chance: Chance) -> str:
+        longest = self.longest_average
+        if not longest or style.average_length(text) <= longest:
+            return text
+        text = style.shortened(text, longest)
+        for phrase in chance.shuffled(phrases.groups("common")["assistant"]["short"])[:_MOST_SHORT]:
+            if style.average_length(text) <= longest:
+                break
+            sentence = self._styled(filler.fill(phrase, to_user=True))
+            if not self.avoid.count(sentence):
+                text = f"{text} {sentence}"
+        return text
+
+    def _is_usable(self, sentence: str) -> bool:
+        """Whether a sentence of an exemplar can stand in another conversation: short, about nothing."""
+        found = style.words(sentence)
+        if (
+            not 2 <= len(found) <= _LONGEST_EXEMPLAR
+            or not sentence[0].isupper()
+            or not sentence.endswith(".")
+        ):
+            return False
+        if any(not word.isascii() or word.isdigit() for word in found) or self.avoid.count(sentence):
+            return False
+        return all(word in _COMMON for word in found) and not re.search(r"[<>{}|;:]", sentence)
+
+    # --- as it would not -----------------------------------------------------------------------
+
+    def speak_off(self, category: str, filler: Filler, chance: Chance, content: Sequence[Part] = ()) -> str:
+        """A reply in the tone of a brand trap, with words the persona avoids and without those it prefers.
+        ``content`` are sentences that it shares with a reply in the persona's voice."""
+        frames = phrases.groups("brand")[category]
+        parts = [frames["open"], *(part.phrases for part in content), frames["core"]]
+        if chance.happens(0.6):
+            parts.append(frames["close"])
+        said = [self._off_sentence(part, category, filler) for part in parts]
+        if self.avoid.entries:
+            for phrase in self.avoid.carried(chance, "off")[: 1 + chance.below(2)]:
+                text = capitalised(filler.fill(phrase, to_user=True))
+                said.insert(chance.between(1, len(said)), text)
+        text = " ".join(said)
+        if not self.emojis and category in {"slang", "hype"} and chance.happens(0.6):
+            text += f" {chance.choice(_OFF_EMOJI)}"
+        return text
+
+    def _off_sentence(self, options: Sequence[str], category: str, filler: Filler) -> str:
+        best: tuple[int, str, str] | None = None
+        for _ in range(_TRIES):
+            phrase = filler.pick(options)
+            text = capitalised(filler.fill(phrase, to_user=True))
+            if category == "legalese":
+                text = style.without_contractions(text)
+            count = self.preferred.count(text)
+            if best is None or count < best[0]:
+                best = count, text, phrase
+            if not count:
+                break
+        assert best is not None
+        filler.mark(best[2])
+        return best[1] if not best[0] else self.preferred.replaced(best[1])
+
+
+def _entries(entries: Sequence[Any]) -> list[str]:
+    """What YAML made no text of is told by the persona check, and passed over here."""
+    return [entry for entry in entries if isinstance(entry, str) and len(entry) <= _LONGEST_ENTRY]
+
+
+def _allowed(rule: Any, default: bool) -> bool:
+    value = rule.get("allowed", default) if isinstance(rule, dict) else rule
+    return value if isinstance(value, bool) else default
+
+
+def _number(rule: Any) -> float | None:
+    value = rule.get("max_avg") if isinstance(rule, dict) else rule
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+        return None
+    return float(value)
+
+
+def _register(rules: dict[str, Any]) -> str:
+    tones = rules.get("tone") or ()
+    told = {str(rules.get("formality") or "").lower(), *(str(tone).lower() for tone in tones)}
+    for register in (FORMAL, PLAYFUL, WARM):
+        if told & set(_TONES[register].split()):
+            return register
+    return NEUTRAL

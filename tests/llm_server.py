@@ -146,7 +146,7 @@ class LlmServer:
         asked.fault = self._fault()
         if asked.fault == "redirect":
             return await _send(writer, 307, {}, location=self.location)
-        if asked.fault in {"429", "500"}:
+        if asked.fault in {"429", "500", "403"}:
             error = {"error": {"message": "no, for the key sk-shown-by-the-server", "code": None}}
             more = {"retry-after": self.retry_after} if asked.fault == "429" else {}
             return await _send(writer, int(asked.fault), error, **more)

@@ -1,6 +1,7 @@
 """Sessions of a plan, written by a model, into whatever keeps them: a journal beside a file, or a dataset."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any, NamedTuple, Protocol
 
 from datasets_app.domain.generation.budget import TokensUsed
@@ -80,14 +81,14 @@ def write_by_model(
         keeper.sync(writer.used)
         report_progress(keeper.finished + len(keeper.failures), len(plan))
 
+    missing = (planned for planned in plan if not keeper.is_finished(planned.number))
     writer.while_waiting = meanwhile
     stopped = ""
     try:
         meanwhile()
-        for written in writer.write_all(
-            planned for planned in plan if not keeper.is_finished(planned.number)
-        ):
-            keeper.add(written, writer.used)
+        with closing(writer.write_all(missing)) as sessions:
+            for written in sessions:
+                keeper.add(written, writer.used)
     except StoppedEarly as early:
         stopped = str(early)
     finally:

@@ -97,7 +97,7 @@ def test_what_is_wrong_is_told_to_the_model_once(fault: str) -> None:
 def test_an_answer_that_was_cut_off_gets_twice_the_room() -> None:
     with LlmServer(first=["cut_off"]) as server:
         all_written(writer_at(server), plan_of(2))
-    first, *others = (asked.body["max_completion_tokens"] for asked in server.asked)
+    first, *others = (asked.body["max_tokens"] for asked in server.asked)
     assert set(others) == {2 * first} or set(others) == {first, 2 * first}
 
 
@@ -220,11 +220,12 @@ def test_a_format_that_is_refused_is_not_asked_for_again(formats: tuple[str, ...
     assert set(asked[-15:]) == {formats[0]}
 
 
-def test_the_older_name_of_the_length_is_used_where_the_newer_one_is_not_known() -> None:
-    with LlmServer(refused_parameters=["max_completion_tokens"]) as server:
+def test_the_newer_name_of_the_length_is_used_where_the_older_one_is_refused() -> None:
+    with LlmServer(refused_parameters=["max_tokens"]) as server:
         written, _ = all_written(writer_at(server), plan_of(20))
     assert len(done(written)) == 20
-    assert {"max_tokens" in each.body for each in server.asked[-10:]} == {True}
+    assert len([each for each in server.asked if "max_tokens" in each.body]) <= 8
+    assert {"max_completion_tokens" in each.body for each in server.asked[-10:]} == {True}
     assert {each.body["response_format"]["type"] for each in server.asked} == {"json_schema"}
 
 
@@ -279,6 +280,21 @@ def test_a_key_that_is_not_accepted_ends_the_run_without_being_shown() -> None:
         assert len(server.asked) <= 8
     assert "The endpoint does not accept the key, or asks for one (401)" in told
     assert "canary" not in told
+
+
+def test_who_is_refused_once_an_answer_has_come_has_failed_alone() -> None:
+    with LlmServer(first=["", "403"]) as server:
+        written, stopped = all_written(writer_at(server, concurrency=1), plan_of(5))
+    assert (len(done(written)), len(written), stopped) == (4, 5, "")
+
+
+def test_what_a_plan_will_take_is_told_before() -> None:
+    with LlmServer() as server:
+        writer = writer_at(server)
+        expected = writer.expected_tokens(plan_of(40))
+        assert server.asked == []
+        all_written(writer, plan_of(40))
+    assert writer.used.total / 2 < expected.total < writer.used.total * 3
 
 
 def test_a_redirect_is_not_followed() -> None:

@@ -27,6 +27,9 @@ class Stopped(Exception):
 
 
 class Calls(Protocol):
+    @property
+    def length_parameter(self) -> str: ...
+
     async def ask(
         self,
         messages: list[prompts.Message],
@@ -56,7 +59,8 @@ class ModelRun:
         self.stopped = ""
         self._calls, self._system, self._said = calls, system, said
         self._budget, self._patience, self._draw = TokenBudget(most_tokens, used), patience, draw
-        self._format = self._length_parameter = 0
+        self._format, self._length_parameter = 0, calls.length_parameter
+        self._length_parameters_left = set(LENGTH_PARAMETERS) - {calls.length_parameter}
         self._room = 1
         self._answered = False
         self._pause_until = 0.0
@@ -117,11 +121,7 @@ class ModelRun:
                 answer, tokens = await self._call(messages, planned)
                 return answer, cost + tokens
             except CallFailed as failure:
-                if self.stopped or failure.trouble is Trouble.HOPELESS:
-                    self._stop(
-                        f"{failure.message[0].upper()}{failure.message[1:]}; nothing more was asked for."
-                    )
-                    raise Stopped from None
+                self._stop_if_hopeless(failure)
                 if failure.trouble is Trouble.REFUSED_REQUEST and self._asks_for_less(failure, asked_with):
                     continue
                 retries += 1
@@ -142,7 +142,7 @@ class ModelRun:
                 messages,
                 answer_tokens=answer_tokens,
                 format=FORMATS[self._format],
-                length_parameter=LENGTH_PARAMETERS[self._length_parameter],
+                length_parameter=self._length_parameter,
                 timeout=self._patience.timeout,
             )
             spent, guessed = _told(answer, prompt_tokens)
@@ -176,10 +176,17 @@ class ModelRun:
     def _has_stopped(self) -> bool:
         return bool(self.stopped)
 
+    def _stop_if_hopeless(self, failure: CallFailed) -> None:
+        refuses_all = failure.trouble is Trouble.NOT_ALLOWED and not self._answered
+        if refuses_all or failure.trouble is Trouble.HOPELESS:
+            self._stop(f"{failure.message[0].upper()}{failure.message[1:]}; nothing more was asked for.")
+        if self.stopped:
+            raise Stopped from None
+
     def _stop(self, sentence: str) -> None:
         self.stopped = self.stopped or sentence
 
-    def _asks_for_less(self, failure: CallFailed, asked_with: tuple[int, int]) -> bool:
+    def _asks_for_less(self, failure: CallFailed, asked_with: tuple[int, str]) -> bool:
         """Do without what the endpoint has refused. False if there is nothing left to do without.
 
         Others in flight have met the same refusal: who asked with what is given up already just asks again.
@@ -188,8 +195,8 @@ class ModelRun:
             self._stop("The model does not take this temperature; choose another, or none.")
             raise Stopped
         if failure.parameter in LENGTH_PARAMETERS:
-            if self._length_parameter == asked_with[1] == 0:
-                self._length_parameter = 1
+            if self._length_parameter == asked_with[1] and self._length_parameters_left:
+                self._length_parameter = self._length_parameters_left.pop()
                 return True
             return self._length_parameter != asked_with[1]
         if self._format != asked_with[0]:
@@ -213,6 +220,13 @@ class ModelRun:
         loop = asyncio.get_running_loop()
         while (left := self._pause_until - loop.time()) > 0:
             await asyncio.sleep(left)
+
+
+def expected_tokens(system: str, planned: PlannedSession) -> tuple[int, int]:
+    """About what a session will take: of the prompt, and of the answer. Most are short of their bound."""
+    said = prompts.messages(system, planned)
+    prompt = estimated_tokens(*(message["content"] for message in said)) + _SCHEMA_TOKENS
+    return prompt, _answer_tokens(planned) // 2
 
 
 def _answer_tokens(planned: PlannedSession) -> int:

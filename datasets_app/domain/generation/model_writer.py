@@ -2,13 +2,13 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 from datasets_app.domain.generation import prompts
 from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.endpoint import Endpoint
-from datasets_app.domain.generation.model_run import ModelRun, Stopped
+from datasets_app.domain.generation.model_run import ModelRun, Stopped, expected_tokens
 from datasets_app.domain.generation.plan import PlannedSession
 from datasets_app.domain.generation.retry_rules import Patience
 from datasets_app.domain.generation.session_schema import fingerprint
@@ -21,6 +21,8 @@ DEFAULT_CONCURRENCY, MOST_CONCURRENT = 8, 256
 # How often the caller is asked whether to go on, while nothing comes in.
 TICK_SECONDS = 0.5
 GRACE_SECONDS = 5.0
+
+_SAMPLED = 50
 
 _Tasks = set["asyncio.Task[Written]"]
 
@@ -78,6 +80,13 @@ class ModelWriter:
                 told["tokens"]["estimated"] = self.used.estimated
         return told
 
+    def expected_tokens(self, plan: Sequence[PlannedSession]) -> TokensUsed:
+        """About what a whole plan will take, from a few of its sessions; more is set aside for each call."""
+        step = max(1, len(plan) // _SAMPLED)
+        sample = [expected_tokens(self._system, plan[number]) for number in range(0, len(plan), step)]
+        prompt, completion = (sum(each) * len(plan) // len(sample) for each in zip(*sample, strict=True))
+        return TokensUsed(prompt, completion, prompt + completion, len(plan))
+
     def remember(self, turns: Iterable[TurnRecord]) -> None:
         """Replies of sessions that stand already: no other is to repeat them word for word."""
         marks = (fingerprint(turn.text) for turn in turns if turn.role == "assistant")
@@ -90,7 +99,7 @@ class ModelWriter:
             raise StoppedEarly(f"The session could not be written: {written.failure}.")
         raise StoppedEarly("The session was not written.")
 
-    def write_all(self, planned: Iterable[PlannedSession]) -> Iterator[Written]:
+    def write_all(self, planned: Iterable[PlannedSession]) -> Generator[Written, None, None]:
         """In the order in which they are finished. Closing it drops the calls in flight.
 
         The event loop runs only while the caller waits here: the caller may use a database, which no

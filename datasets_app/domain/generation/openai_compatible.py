@@ -33,7 +33,9 @@ FORMATS: tuple[dict[str, Any] | None, ...] = (
     {"type": "json_object"},
     None,
 )
+# The newer name, which only its makers insist on, and the older one: others pass over a name they don't know.
 LENGTH_PARAMETERS = ("max_completion_tokens", "max_tokens")
+_NEWER_NAME_AT = (".openai.com", ".azure.com")
 _QUIET = ("openai", "httpx", "httpcore")
 _SECONDS_TO_CONNECT = 10.0
 # A client looks at all of its connections for each call: many calls are spread over some clients.
@@ -61,7 +63,7 @@ class ModelCalls:
         temperature: float | None = None,
         concurrency: int = 1,
     ) -> None:
-        self._model, self._temperature = model, temperature
+        self._model, self._temperature, self._host = model, temperature, endpoint.host
         clients = [_client(endpoint, key) for _ in range(-(-concurrency // CALLS_A_CLIENT))]
         self._clients, self._in_turns = clients, cycle(clients)
 
@@ -96,6 +98,11 @@ class ModelCalls:
 
         response = await next(self._in_turns).post("/chat/completions", body=asked, cast_to=httpx.Response)
         return response.content
+
+    @property
+    def length_parameter(self) -> str:
+        """The one to begin with."""
+        return LENGTH_PARAMETERS[not f".{self._host}".endswith(_NEWER_NAME_AT)]
 
     async def close(self) -> None:
         for client in self._clients:
@@ -187,10 +194,12 @@ def _status_failure(error: "openai.APIStatusError") -> CallFailed:
     status, code = error.status_code, error.code
     if status in {401, 403}:
         return CallFailed(
-            Trouble.HOPELESS, f"the endpoint does not accept the key, or asks for one ({status})"
+            Trouble.NOT_ALLOWED, f"the endpoint does not accept the key, or asks for one ({status})"
         )
     if status == 404:
-        return CallFailed(Trouble.HOPELESS, "the endpoint knows no such model, or no chat completions (404)")
+        return CallFailed(
+            Trouble.NOT_ALLOWED, "the endpoint knows no such model, or no chat completions (404)"
+        )
     if status == 402 or code in {"insufficient_quota", "billing_hard_limit_reached"}:
         return CallFailed(Trouble.HOPELESS, f"the account at the endpoint has no credit left ({status})")
     if 300 <= status < 400:

@@ -16,10 +16,12 @@ class Trouble(Enum):
     UNREACHABLE = "no connection"
     BROKEN_ANSWER = "answers that can't be read"
     REFUSED_REQUEST = "the endpoint refused the request"
+    # Refuses one request or all of them: all, if it has not answered any yet.
+    NOT_ALLOWED = "the endpoint does not allow the request"
     HOPELESS = "the endpoint refuses every request"
 
 
-PASSING = frozenset(Trouble) - {Trouble.REFUSED_REQUEST, Trouble.HOPELESS}
+PASSING = frozenset(Trouble) - {Trouble.REFUSED_REQUEST, Trouble.NOT_ALLOWED, Trouble.HOPELESS}
 # The endpoint may have worked, and be paid, though nothing came of it.
 MAY_BE_PAID = frozenset({Trouble.TIMED_OUT, Trouble.CONNECTION, Trouble.BROKEN_ANSWER})
 
@@ -47,7 +49,7 @@ class Patience(NamedTuple):
 
     retries: int = 5
     timeout: float = 120.0
-    first_wait: float = 1.0
+    first_wait: float = 2.0
     longest_wait: float = 60.0
     longest_retry_after: float = 120.0
 

@@ -71,57 +71,66 @@ def dawid_skene(
             np.zeros((0, categories)), np.zeros(categories), np.zeros((0, categories, categories)), [], True
         )
     said = annotator * categories + label
-    number = int(annotator.max()) + 1
+    times = np.bincount(said, minlength=(int(annotator.max()) + 1) * categories).astype(np.float64)
     begins = np.flatnonzero(np.concatenate([np.ones(1, bool), item[1:] != item[:-1]]))
-    counts = np.bincount(item * categories + label, minlength=len(begins) * categories)
-    shares = counts.reshape(-1, categories).astype(np.float64)
-    posterior = shares / shares.sum(axis=1, keepdims=True)
+    shares = np.stack(
+        [np.add.reduceat(label == truth, begins, dtype=np.float64) for truth in range(categories)]
+    )
+    # (truths, items): whole rows are worked on.
+    posterior = shares / shares.sum(axis=0)
     likelihoods: list[float] = []
     converged = False
     while not converged and len(likelihoods) < iterations:
-        priors, confusion = _maximised(posterior, item, said, number, categories)
-        posterior, likelihood = _expected(priors, confusion, said, begins)
+        priors, confusion = _maximised(posterior, item, said, times)
+        posterior, likelihood = _expected(priors, confusion, said, times, begins)
         likelihoods.append(likelihood)
         converged = len(likelihoods) > 1 and likelihood - likelihoods[-2] < tolerance * len(begins)
-    priors, confusion = _maximised(posterior, item, said, number, categories)
-    return Consensus(posterior, priors, confusion, likelihoods, converged)
+    priors, confusion = _maximised(posterior, item, said, times)
+    return Consensus(posterior.T, priors, confusion, likelihoods, converged)
 
 
-def _maximised(
-    posterior: Floats, item: Ints, said: Ints, number: int, categories: int
-) -> tuple[Floats, Floats]:
-    """Shares of each truth, and (annotators, truths, labels) of what each says of it, given the posterior."""
-    counted = np.empty((categories, number * categories))
-    counted[0] = np.bincount(said, minlength=number * categories)
+def _maximised(posterior: Floats, item: Ints, said: Ints, times: Floats) -> tuple[Floats, Floats]:
+    """Shares of each truth, and (annotators, truths, labels) of what each says of it, given the posterior.
+
+    ``times`` is how often each annotator says each thing.
+    """
+    categories = len(posterior)
+    counted = np.empty((categories, len(times)))
+    counted[0] = times
     for truth in range(1, categories):
-        counted[truth] = np.bincount(said, posterior[:, truth][item], number * categories)
+        counted[truth] = np.bincount(said, posterior[truth][item], len(times))
         # The probabilities of an item's truths add up to one: what is left is the first's.
         counted[0] -= counted[truth]
     # What an annotator never says is no possibility to reckon with.
-    counted = np.where(counted.sum(axis=0) > 0, counted.clip(min=LEAST), 0)
-    confusion = counted.reshape(categories, number, categories).transpose(1, 0, 2)
+    counted = np.where(times > 0, counted.clip(min=LEAST), 0)
+    confusion = counted.reshape(categories, -1, categories).transpose(1, 0, 2)
     sums = confusion.sum(axis=2, keepdims=True)
     # Of an annotator without labels nothing is known.
     confusion = np.where(sums > 0, confusion / np.where(sums > 0, sums, 1), 1 / categories)
-    return posterior.mean(axis=0).clip(min=LEAST), confusion
+    return posterior.mean(axis=1).clip(min=LEAST), confusion
 
 
-def _expected(priors: Floats, confusion: Floats, said: Ints, begins: Ints) -> tuple[Floats, float]:
+def _expected(
+    priors: Floats, confusion: Floats, said: Ints, times: Floats, begins: Ints
+) -> tuple[Floats, float]:
     """The posterior given the parameters, and the log-likelihood of all labels under them.
 
     Evidence is reckoned against the first truth, whose own is added to the likelihood in one sum.
     """
     evidence = np.log(np.where(confusion > 0, confusion, 1)).transpose(1, 0, 2).reshape(len(priors), -1)
     log_priors = np.log(priors)
-    odds = np.zeros((len(begins), len(priors)))
+    odds = np.zeros((len(priors), len(begins)))
     for truth in range(1, len(priors)):
         of_labels = (evidence[truth] - evidence[0])[said]
-        odds[:, truth] = np.add.reduceat(of_labels, begins) + (log_priors[truth] - log_priors[0])
-    highest = odds.max(axis=1, keepdims=True)
-    scaled = np.exp(odds - highest)
-    sums = scaled.sum(axis=1, keepdims=True)
-    of_first = len(begins) * log_priors[0] + np.bincount(said, minlength=evidence.shape[1]) @ evidence[0]
-    return scaled / sums, float((np.log(sums) + highest).sum() + of_first)
+        np.add.reduceat(of_labels, begins, out=odds[truth])
+        odds[truth] += log_priors[truth] - log_priors[0]
+    highest = odds.max(axis=0)
+    odds -= highest
+    scaled = np.exp(odds, out=odds)
+    sums = scaled.sum(axis=0)
+    scaled /= sums
+    of_first = len(begins) * log_priors[0] + times @ evidence[0]
+    return scaled, float(np.log(sums, out=sums).sum() + highest.sum() + of_first)
 
 
 def _largest(values: NDArray[Any]) -> NDArray[np.int8]:

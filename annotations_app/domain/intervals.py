@@ -19,7 +19,7 @@ LEVEL = 0.95
 # Of a normal distribution, between the 2.5th and the 97.5th percentile.
 NORMAL_WIDTH = 1.959963984540054
 FEW_SESSIONS = 10
-NUMBERS_AT_ONCE = 1 << 20
+NUMBERS_AT_ONCE = 1 << 19
 # So much dearer is one number drawn from a multinomial than one session drawn.
 MULTINOMIAL_COST = 24
 
@@ -36,21 +36,23 @@ def bootstrap_sums(sums: Floats, resamples: int, seed: int) -> Floats:
     by_kind = len(distinct) * MULTINOMIAL_COST < sessions
     drawn_from = distinct if by_kind else np.repeat(distinct, times, axis=0)
     result = np.empty((resamples, sums.shape[1]))
-    step = max(1, NUMBERS_AT_ONCE // max(1, len(drawn_from)))
-    for start in range(0, resamples, step):
+    step = min(resamples, max(1, NUMBERS_AT_ONCE // max(1, len(drawn_from))))
+    # Filled again for each block: new memory is dearer than numbers.
+    room = np.empty((0 if by_kind else step, sessions))
+    for start in range(0, resamples, max(1, step)):
         size = min(step, resamples - start)
         if by_kind:
             drawn = chance.multinomial(sessions, times / sessions, size=size).astype(np.float64)
         else:
-            drawn = _times_drawn(chance, sessions, size)
+            drawn = _times_drawn(chance, room[:size])
         result[start : start + size] = drawn @ drawn_from
     return result
 
 
-def _times_drawn(chance: np.random.Generator, sessions: int, size: int) -> Floats:
-    """(size, sessions): how often each session comes in a sample of as many."""
-    times = np.empty((size, sessions))
-    for row, drawn in zip(times, chance.integers(sessions, size=(size, sessions)), strict=True):
+def _times_drawn(chance: np.random.Generator, times: Floats) -> Floats:
+    """Fill (samples, sessions) with how often each session comes in a sample of as many; gives it back."""
+    sessions = times.shape[1]
+    for row, drawn in zip(times, chance.integers(sessions, size=times.shape), strict=True):
         row[:] = np.bincount(drawn, minlength=sessions)
     return times
 

@@ -97,6 +97,32 @@ def rate_lately(campaign: Campaign, now: datetime) -> Rate:
     return Rate(labels, labels / days)
 
 
+# --- of a dataset -----------------------------------------------------------------------------
+
+# Counted by annotator first: sorting a million names to count the different ones takes most of a second.
+_BY_PERSONA = """
+SELECT persona_id, sum(labels)::bigint, sum(on_brand)::bigint, count(annotator) FROM (
+    SELECT persona_id, annotator, count(*) AS labels, sum(label) AS on_brand
+    FROM annotations_app_annotation WHERE dataset_id = %s AND kind = 'label' GROUP BY 1, 2
+) said GROUP BY 1 ORDER BY 1
+"""
+
+
+class PersonaFigures(NamedTuple):
+    """The labels of a dataset for one persona; ``annotators`` counts names."""
+
+    persona_id: str
+    labels: int
+    on_brand: int
+    annotators: int
+
+
+def by_persona(dataset: int) -> list[PersonaFigures]:
+    with connection.cursor() as cursor:
+        cursor.execute(_BY_PERSONA, [dataset])
+        return [PersonaFigures(*row) for row in cursor.fetchall()]
+
+
 # --- of several campaigns, for the start page ---------------------------------------------------
 
 _LAST = """

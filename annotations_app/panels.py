@@ -3,8 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
-from django.db.models import Count, Q
-
+from annotations_app.campaign_figures import by_persona
 from annotations_app.models import Annotation, Campaign
 from datasets_app.admin.pages import persona_pages
 
@@ -32,24 +31,14 @@ def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
     """Counts of labels for each persona, and the campaigns; None for who may not see labels."""
     if not user.has_perm("annotations_app.view_annotation"):
         return None
-    rows = (
-        Annotation.objects.filter(dataset=dataset, kind=Annotation.Kind.LABEL)
-        .values("persona_id")
-        .annotate(
-            labels=Count("id"),
-            on_brand=Count("id", filter=Q(label=1)),
-            annotators=Count("annotator", distinct=True),
-        )
-        .order_by("persona_id")
-    )
-    personas = list(rows)
-    pages = persona_pages([row["persona_id"] for row in personas], user)
+    personas = by_persona(dataset.pk)
+    pages = persona_pages([row.persona_id for row in personas], user)
     return {
         "title": "Annotations",
         "template": "annotations_app/dataset_panel.html",
         "context": {
             "dataset": dataset,
-            "personas": [{**row, "address": pages.get(row["persona_id"])} for row in personas],
+            "personas": [{**row._asdict(), "address": pages.get(row.persona_id)} for row in personas],
             **_campaigns(dataset, user),
         },
     }

@@ -109,14 +109,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         "show_timestamp",
     ]
     list_display_links = ["show_label"]
-    list_filter = [
-        "label",
-        "kind",
-        "dataset",
-        ("campaign", admin.RelatedOnlyFieldListFilter),
-        PersonaFilter,
-        AnnotatorFilter,
-    ]
+    list_filter = ["label", "kind", "dataset", "campaign", PersonaFilter, AnnotatorFilter]
     list_select_related = ["dataset", "campaign__persona"]
     change_form_outer_before_template = "annotations_app/label_hint.html"
     change_form_outer_after_template = "annotations_app/label_history.html"

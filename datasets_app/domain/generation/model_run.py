@@ -19,6 +19,7 @@ _TOKENS_AROUND, _TOKENS_A_TURN, _TOKENS_A_WORD = 200, 150, 2.5
 _MOST_ROOM = 16
 # So many sessions that fail one after the other are no accident.
 _FAILED_IN_A_ROW = 20
+_TRIES_TO_REACH = 3
 _SCHEMA_TOKENS = estimated_tokens(str(JSON_SCHEMA))
 
 
@@ -125,6 +126,7 @@ class ModelRun:
                 if failure.trouble is Trouble.REFUSED_REQUEST and self._asks_for_less(failure, asked_with):
                     continue
                 retries += 1
+                self._stop_if_nobody_is_there(failure, retries)
                 if failure.trouble not in PASSING or retries > self._patience.retries:
                     raise
                 await self._wait(failure, retries)
@@ -181,6 +183,12 @@ class ModelRun:
         if refuses_all or failure.trouble is Trouble.HOPELESS:
             self._stop(f"{failure.message[0].upper()}{failure.message[1:]}; nothing more was asked for.")
         if self.stopped:
+            raise Stopped from None
+
+    def _stop_if_nobody_is_there(self, failure: CallFailed, tries: int) -> None:
+        """An address at which nobody has answered yet is more likely wrong than out of order."""
+        if failure.trouble is Trouble.UNREACHABLE and not self._answered and tries >= _TRIES_TO_REACH:
+            self._stop("The endpoint can't be reached: is it running, and is its address right?")
             raise Stopped from None
 
     def _stop(self, sentence: str) -> None:

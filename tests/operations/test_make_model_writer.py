@@ -1,0 +1,61 @@
+"""What a person may choose of a model."""
+
+from typing import Any
+
+import pytest
+
+from datasets_app.operations.make_model_writer import ModelWish, is_model, make_model_writer
+from datasets_app.operations.refused import Refused
+
+
+@pytest.fixture(autouse=True)
+def _settings(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.LLM_ENDPOINTS, settings.LLM_TIMEOUT, settings.LLM_RETRIES = (
+        ["https://models.example.org/v1"],
+        7,
+        2,
+    )
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+
+
+def test_a_writer_is_made_as_asked_for_and_with_the_settings() -> None:
+    writer = make_model_writer(ModelWish("openai:tiny", None, 0.4, 3, 900), actor=None)
+    told = writer.describe()
+    assert (told["model"], told["temperature"], told["endpoint"]) == ("tiny", 0.4, "models.example.org")
+    assert (writer.concurrency, writer.most_tokens) == (3, 900)
+    assert (writer.patience.retries, writer.patience.timeout) == (2, 7.0)
+    assert "canary" not in repr(writer) + str(told)
+
+
+def test_without_its_key_a_writer_still_tells_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk canary that can't be")
+    wish = ModelWish("openai:tiny")
+    assert make_model_writer(wish, actor=None, with_key=False).describe()["prompt_sha256"]
+    with pytest.raises(Refused, match="holds characters that no key has"):
+        make_model_writer(wish, actor=None)
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        (ModelWish("openai:"), "Name the model"),
+        (ModelWish("openai:a\nb"), "Name the model"),
+        (ModelWish("openai:" + "a" * 300), "Name the model"),
+        (ModelWish("openai:a", temperature=2.5), "temperature must be"),
+        (ModelWish("openai:a", temperature=float("nan")), "temperature must be"),
+        (ModelWish("openai:a", temperature=-0.1), "temperature must be"),
+        (ModelWish("openai:a", concurrency=0), "at a time"),
+        (ModelWish("openai:a", concurrency=1000), "at a time"),
+        (ModelWish("openai:a", max_tokens_total=0), "budget"),
+        (ModelWish("openai:a", base_url="ftp://a"), "https://"),
+    ],
+)
+def test_what_can_not_be_is_refused_with_a_sentence(wish: ModelWish, said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        make_model_writer(wish, actor=None)
+
+
+def test_a_model_is_offline_or_behind_an_endpoint() -> None:
+    assert (is_model("offline"), is_model("openai:tiny")) == (False, True)
+    with pytest.raises(Refused, match="openai:NAME"):
+        is_model("gpt-4o")

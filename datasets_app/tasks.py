@@ -71,3 +71,10 @@ def call_for_help(scrub: ScrubRun, chunks: int) -> None:
     actor = scrub.job_run.actor if scrub.job_run else None
     for _ in range(wanted):
         job_runs.start("scrub_part", actor=actor, dataset=scrub.dataset, parameters={"scrub": scrub.pk})
+
+
+@task(commits_itself=True)
+def bootstrap_dataset(job: RunningJob) -> dict[str, Any]:
+    from datasets_app.operations.bootstrap_dataset import bootstrap_for_job
+
+    return bootstrap_for_job(job.row, report_progress=job.report_progress)

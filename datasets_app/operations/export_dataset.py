@@ -1,12 +1,8 @@
 """A dataset → a file and its ``.meta.yaml``, streamed."""
 
 import csv
-import errno
-import gzip
-import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
 from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -21,11 +17,11 @@ from datasets_app.domain.metadata import metadata_path, render_metadata
 from datasets_app.domain.records import TurnRecord
 from datasets_app.models import Dataset, JobRun
 from datasets_app.operations import dataset_facts, gates, job_files
+from datasets_app.operations.data_files import Digest, beside, packer
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 from datasets_app.storage.turn_lines import read_lines
 from datasets_app.storage.turn_reader import EVERYTHING, Selection, read_turns
-from datasets_app.whole_files import replacing
 
 FORMATS = ("turns", *CHAT_FORMATS, "csv")
 CSV_COLUMNS = [
@@ -68,9 +64,9 @@ def export_dataset(
     must have been scrubbed, or ``override`` be a reason why not: see :mod:`gates`.
     """
     gates.require_scrubbed(dataset, "export", actor=actor, override=override)
-    digest = _Digest(out)
+    digest = Digest(out)
     sessions = turns = 0
-    with transaction.atomic(), _packer(digest, packed) as target:
+    with transaction.atomic(), packer(digest, packed) as target:
         for turn_count, session_count, block in _WRITERS[format](dataset, selection):
             turns += turn_count
             sessions += session_count
@@ -116,7 +112,7 @@ def export_to_path(
     report_progress: ProgressCallback = ignore,
 ) -> Exported:
     """Write ``path`` and its metadata file. Both stand complete in the end, or neither is touched."""
-    with _beside(path) as (data, metadata), transaction.atomic():
+    with beside(path) as (data, metadata), transaction.atomic():
         result = export_dataset(
             dataset,
             data,
@@ -207,59 +203,3 @@ _WRITERS: dict[str, Callable[[Dataset, Selection], Blocks]] = {
     "csv": _csv,
     **{name: _chat(name) for name in CHAT_FORMATS},
 }
-
-
-# --- files ---------------------------------------------------------------------------------------
-
-
-class _Digest(io.RawIOBase):
-    """Passes bytes on, and knows their digest and number."""
-
-    def __init__(self, out: IO[bytes]) -> None:
-        self._out, self._sha256, self.size = out, hashlib.sha256(), 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, block: Any) -> int:
-        self._out.write(block)
-        self._sha256.update(block)
-        self.size += len(block)
-        return len(block)
-
-    @property
-    def hex(self) -> str:
-        return self._sha256.hexdigest()
-
-
-@contextmanager
-def _packer(digest: _Digest, packed: bool) -> Iterator[Any]:
-    if not packed:
-        yield digest
-        return
-    # No name and no time in the header: the same turns give the same bytes.
-    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=digest, mtime=0) as target:
-        yield target
-
-
-@contextmanager
-def _beside(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """Temporary files beside ``path`` and its metadata, which take their places if all goes well.
-
-    A device or a pipe is written to, not replaced, and has no metadata beside it.
-    """
-    try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            with path.open("wb") as out:
-                yield out, io.BytesIO()
-            return
-        # Metadata first: a new file is never seen beside the metadata of an old one.
-        targets = [metadata_path(path).resolve(), path.resolve()]
-        for target in targets:
-            if target.is_dir():
-                raise IsADirectoryError(errno.EISDIR, "Is a directory", str(target))
-        with ExitStack() as stack:
-            metadata, data = (stack.enter_context(replacing(target)) for target in targets)
-            yield data, metadata
-    except OSError as error:
-        raise Refused(f"{error.filename or path} can't be written: {error.strerror or error}") from None

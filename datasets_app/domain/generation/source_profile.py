@@ -1,0 +1,104 @@
+"""What an existing file is like, so that new sessions can be like it: counts and lengths, no text."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from typing import TypeVar
+
+from datasets_app.domain.generation.plan import KINDS, MOST_TURNS, Profile
+from datasets_app.domain.generation.style import words
+from datasets_app.domain.reading import ConversationFile, file_sha256
+from datasets_app.domain.records import LineError, TurnRecord
+
+# What the plan decides by itself; it is not taken over as a tag.
+_PLANNED = ("scenario:", "trap:", "brand:")
+_SCENARIO = "scenario:"
+_MOST_KINDS, _LONGEST_REPLY = 500, 400
+# A tag that fewer sessions have says more of one of them than of the file; small files are taken whole.
+_FEWEST_SESSIONS, _SMALL_FILE = 2, 20
+
+
+T = TypeVar("T")
+S = TypeVar("S", str, int, tuple[str, ...])
+
+
+class SourceError(ValueError):
+    """The file can't be a source; the message is a sentence for the person who named it."""
+
+
+def profile(file: ConversationFile, on_bytes: Callable[[int], None] | None = None) -> Profile:
+    """The profile of ``file``, read once, in flat memory. Lines that are no turns are passed over.
+
+    Raises :class:`SourceError` if there is no turn at all.
+    """
+    counting = _Counting()
+    turns = (turn for turn in file.turns(on_bytes) if not isinstance(turn, LineError))
+    for _, session in groupby(turns, key=lambda turn: turn.session_id):
+        counting.add(session)
+    if not counting.sessions:
+        raise SourceError(f"{file.name} holds no turns to go by.")
+    return counting.result(file_sha256(file.path))
+
+
+class _Counting:
+    def __init__(self) -> None:
+        self.sessions = 0
+        self._scenarios: Counter[str] = Counter()
+        self._tag_sets: Counter[tuple[str, ...]] = Counter()
+        self._turns: Counter[int] = Counter()
+        self._lengths: Counter[int] = Counter()
+
+    def add(self, session: Iterable[TurnRecord]) -> None:
+        tags: dict[str, None] = {}
+        count = 0
+        for turn in session:
+            count += 1
+            tags.update(dict.fromkeys(turn.tags))
+            if turn.role == "assistant":
+                self._lengths[min(len(words(turn.text)), _LONGEST_REPLY)] += 1
+        self.sessions += 1
+        self._turns[min(count, MOST_TURNS)] += 1
+        named = [tag.removeprefix(_SCENARIO) for tag in tags if tag.startswith(_SCENARIO)]
+        # A session under a trap is about its other scenario; one without is none to go by.
+        about = next((name for name in named if name and name not in KINDS), None)
+        if about:
+            _count(self._scenarios, about)
+        _count(self._tag_sets, tuple(sorted(tag for tag in tags if not tag.startswith(_PLANNED))))
+
+    def result(self, sha256: str) -> Profile:
+        fewest = 1 if self.sessions < _SMALL_FILE else _FEWEST_SESSIONS
+        kept: Counter[str] = Counter()
+        for tags, count in self._tag_sets.items():
+            kept.update(dict.fromkeys(tags, count))
+        sets: Counter[tuple[str, ...]] = Counter()
+        for tags, count in self._tag_sets.items():
+            sets[tuple(tag for tag in tags if kept[tag] >= fewest)] += count
+        return Profile(
+            scenarios=_sorted(self._scenarios),
+            tag_sets=_sorted(sets) if any(sets) else (),
+            turn_counts=_sorted(self._turns),
+            reply_words=_percentiles(self._lengths),
+            sha256=sha256,
+        )
+
+
+def _count(counter: Counter[T], item: T) -> None:
+    if item in counter or len(counter) < _MOST_KINDS:
+        counter[item] += 1
+
+
+def _sorted(counter: Counter[S]) -> tuple[tuple[S, int], ...]:
+    return tuple(sorted(counter.items()))
+
+
+def _percentiles(lengths: Counter[int]) -> tuple[int, int, int] | None:
+    total = lengths.total()
+    if not total:
+        return None
+    found, seen, wanted = [], 0, [0.1, 0.5, 0.9]
+    for length, count in sorted(lengths.items()):
+        seen += count
+        while wanted and seen >= wanted[0] * total:
+            found.append(length)
+            wanted.pop(0)
+    return found[0], found[1], found[2]

@@ -57,7 +57,7 @@ def _told(campaign: Campaign, disputed: int, flagged: int, last: datetime | None
     if flagged:
         text = f"has {flagged:,} flagged repl{'y' if flagged == 1 else 'ies'}"
         items.append(_item(campaign, "flag", text, campaign_address(campaign, "flagged"), "See them"))
-    begun = last or campaign.created_at
+    begun = max(filter(None, (last, campaign.created_at)))
     if campaign.status == Campaign.Status.OPEN and timezone.now() - begun > STILL:
         text = f"has stood still since {moment(begun)}"
         items.append(_item(campaign, "hourglass_empty", text, campaign_address(campaign), "Open"))

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotations_app.models import Annotation, Assignment, Campaign
 from annotations_app.operations.create_campaign import fill_campaign
+from annotations_app.operations.export_annotations import export_to_job_files
 from datasets_app.models import AuditEvent, Dataset, JobRun
 from tests.campaigns import campaign, label_all, people, persona, press, replies, served
 
@@ -319,6 +320,22 @@ def test_an_export_is_asked_for_as_a_job(sign_in: Any, round_1: Campaign, queue:
     assert JobRun.objects.filter(operation="export_annotations").count() == 1
 
 
+@pytest.mark.parametrize(("role", "status"), [("lead", 200), ("viewer", 403), ("privacy officer", 403)])
+def test_exported_labels_are_fetched_by_who_may_export_labels(
+    role: str, status: int, sign_in: Any, round_1: Campaign
+) -> None:
+    label_all(round_1, "ana", most=2)
+    asked_for = {"campaign": "round-1", "persona": "warm_v1", "labels": "majority"}
+    job = JobRun.objects.create(
+        operation="export_annotations", dataset=round_1.dataset, parameters=asked_for, state="running"
+    )
+    assert export_to_job_files(job)["labels"] == 2
+    response = sign_in(role).get(reverse("download", args=[job.files.get().pk]))
+    assert response.status_code == status
+    if status == 200:
+        assert b"".join(response.streaming_content).count(b"\n") == 2
+
+
 # --- elsewhere ---
 
 
@@ -350,6 +367,8 @@ def test_the_start_page_tells_a_lead_what_waits(sign_in: Any, round_1: Campaign)
     assert "has 1 flagged reply" in told
     assert "stood still" not in told
     Assignment.objects.update(decided_at=timezone.now() - timedelta(days=5))
+    assert "stood still" not in start_page(client)
+    Campaign.objects.update(created_at=timezone.now() - timedelta(days=6))
     assert "has stood still since" in start_page(client)
     assert "disputed" not in start_page(sign_in("curator"))
     Campaign.objects.update(status="closed")

@@ -95,6 +95,9 @@ def _decide(assignment_pk: int, member: CampaignMember, pressed: Pressed) -> Out
         .get(pk=assignment_pk)
     )
     counts = _has_a_place(assignment, member, pressed)
+    if assignment.decided_at is not None and pressed.kind != "undo":
+        # It was opened again, beside the persona as it is now.
+        assignment.persona_digest = member.campaign.persona.digest
     Decision.objects.create(
         assignment=assignment,
         key=pressed.key,
@@ -148,7 +151,7 @@ def _carry_out(assignment: Assignment, member: CampaignMember, pressed: Pressed)
     elif assignment.decided_at is None or before == Assignment.State.RELEASED:
         # Deciding anew keeps its place among the last decisions.
         assignment.decided_at = now
-    assignment.save(update_fields=["state", "decided_at", "leased_until", "annotation"])
+    assignment.save(update_fields=["state", "decided_at", "leased_until", "annotation", "persona_digest"])
     if replaced is not None:
         Annotation.objects.filter(pk=replaced).delete()
     _count(assignment, member, before)

@@ -209,6 +209,21 @@ def test_labels_made_under_an_older_persona_are_stale_and_can_be_asked_for_again
     assert not what_is_wrong()
 
 
+def test_who_decides_anew_does_so_by_the_persona_as_it_is_now(tmp_path: Path) -> None:
+    round_1 = campaign(replies(tmp_path, 2), "ana")
+    current = served(round_1, "ana").current
+    press(current, label=1)
+    persona = round_1.persona
+    persona.yaml += "# calmer\n"
+    persona.save()
+    press(current, label=0)
+    assert Annotation.objects.get().persona_digest == persona.digest
+    assert list(Decision.objects.values_list("persona_digest", flat=True).distinct().order_by("pk")) == [
+        current.persona_digest,
+        persona.digest,
+    ]
+
+
 def test_gold_items_are_asked_for_again_as_well(tmp_path: Path) -> None:
     stored = replies(tmp_path, 10)
     settle(stored, 2)

@@ -11,11 +11,13 @@ from datasets_app.domain.generation.offline import OfflineWriter
 from datasets_app.domain.generation.plan import Plan, Profile
 from datasets_app.domain.generation.source_profile import SourceError, profile
 from datasets_app.domain.lines import Limits, UnreadableFile
+from datasets_app.domain.metadata import metadata_path
 from datasets_app.domain.persona import PersonaDocument
 from datasets_app.domain.reading import ConversationFile
-from datasets_app.management import terminal
+from datasets_app.management import bootstrapping_by_model, terminal
 from datasets_app.management.files import read_text
 from datasets_app.management.terminal import could_not_run, counted
+from datasets_app.operations.bootstrap_by_model import offline_or_none
 from datasets_app.operations.bootstrap_dataset import (
     bootstrap_dataset,
     bootstrap_file,
@@ -26,9 +28,8 @@ from datasets_app.operations.bootstrap_dataset import (
     write_lines,
     written_sessions,
 )
+from datasets_app.operations.make_model_writer import is_model
 from datasets_app.operations.personas import DEFAULT_ID, Read, default_persona, named_persona, persona_of
-
-OFFLINE = "offline"
 
 
 class Call(NamedTuple):
@@ -47,6 +48,9 @@ def run(given: dict[str, Any], stdout: Any, stderr: Any) -> None:
     _check(given)
     persona, sha256 = _persona(given["persona"])
     source = _profile(given["source"]) if given["source"] else None
+    if is_model(given["model"]):
+        _by_model(given, persona, sha256, source, stdout, stderr)
+        return
     call = Call(given, persona, sha256, source, offline_writer(persona), stdout, stderr)
     plan = plan_for(_wish(call), call.writer, persona_sha256=sha256, profile=source)
     if given["dataset"] is not None:
@@ -58,14 +62,40 @@ def run(given: dict[str, Any], stdout: Any, stderr: Any) -> None:
 
 
 def _check(given: dict[str, Any]) -> None:
-    if given["model"] != OFFLINE:
-        raise could_not_run(f"There is no writer {given['model']!r}: name offline or openai:NAME.")
     if given["labels"] and (given["out"] in (None, "-")):
         raise could_not_run("--labels goes with --out FILE.")
-    if given["labels"] and Path(given["labels"]).resolve() == Path(given["out"]).resolve():
-        raise could_not_run("--labels and --out name the same file.")
+    if given["labels"]:
+        labels, out = (metadata_path(Path(given[name]).resolve()) for name in ("labels", "out"))
+        if labels == out:
+            raise could_not_run(
+                "--labels and --out would share a metadata file; give the labels another name."
+            )
     if given["out"] not in (None, "-") and Path(given["out"]).is_dir():
         raise could_not_run(f"{given['out']} is a directory; name a file in it.")
+
+
+def _by_model(
+    given: dict[str, Any],
+    persona: PersonaDocument,
+    sha256: str,
+    source: Profile | None,
+    stdout: Any,
+    stderr: Any,
+) -> None:
+    writer = bootstrapping_by_model.model_writer(given, persona)
+    wish = wish_of(_asked(given), persona, offline_or_none(persona))
+    plan = plan_for(wish, writer, persona_sha256=sha256, profile=source)
+    work = bootstrapping_by_model.into_file
+    if given["dataset"] is not None:
+        work = bootstrapping_by_model.into_dataset
+    work(
+        given,
+        plan,
+        writer,
+        lambda: provenance_of(plan, writer, persona=persona, persona_sha256=sha256),
+        stdout,
+        stderr,
+    )
 
 
 def _persona(given: str | None) -> Read:
@@ -91,10 +121,12 @@ def _profile(given: str) -> Profile:
 
 
 def _wish(call: Call) -> Any:
-    given = call.given
+    return wish_of(_asked(call.given), call.persona, call.writer)
+
+
+def _asked(given: dict[str, Any]) -> dict[str, Any]:
     names = ("sessions", "safety_trap_ratio", "brand_trap_ratio", "edge_case_share", "seed", "persona_id")
-    asked = {name: given[name] for name in names} | {"turns": given["turns_per_session"]}
-    return wish_of(asked, call.persona, call.writer)
+    return {name: given[name] for name in names} | {"turns": given["turns_per_session"]}
 
 
 def _provenance(call: Call, plan: Plan) -> dict[str, Any]:

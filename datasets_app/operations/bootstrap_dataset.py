@@ -3,7 +3,7 @@
 import os
 from collections.abc import Generator, Iterable
 from contextlib import ExitStack, closing
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -32,10 +32,10 @@ from datasets_app.domain.records import SessionRecord, TurnRecord
 from datasets_app.models import Dataset, JobRun
 from datasets_app.operations import dataset_facts
 from datasets_app.operations.data_files import Digest, beside, packer
+from datasets_app.operations.make_model_writer import OFFLINE, is_model
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 from datasets_app.storage.turn_writer import copy_sessions, copy_turns
-from datasets_app.whole_files import EVERYONE, replacing
 
 LICENCE = "Apache-2.0"
 SOURCE = "Generated for evaluation; no conversation of a real person."
@@ -135,23 +135,20 @@ def write_file(
     """Put ``sessions`` into ``out``, gzipped if it is named so, with their metadata beside it."""
     with ExitStack() as stack:
         data, metadata = stack.enter_context(beside(out))
-        label_file = _label_file(labels, stack)
+        label_file, label_metadata = stack.enter_context(beside(labels)) if labels else (None, None)
         digest = Digest(data)
         with packer(digest, out.suffix.lower() == ".gz") as target:
             count, turns, labelled = write_lines(sessions, target, label_file)
         result = Generated(count, turns, digest.hex, labelled if labels else None)
         stated = file_metadata(data_stem(out.name), result, provenance, licence)
         metadata.write(render_metadata(stated).encode())
+        if labels and label_metadata:
+            # Of the labels the counts and the digest are not known; where they are from is.
+            told = replace(
+                stated, name=data_stem(labels.name), total_sessions=None, total_turns=None, sha256=None
+            )
+            label_metadata.write(render_metadata(told).encode())
     return result
-
-
-def _label_file(labels: Path | None, stack: ExitStack) -> IO[bytes] | None:
-    if labels is None:
-        return None
-    try:
-        return stack.enter_context(replacing(labels.resolve(), mode=EVERYONE, keeps_mode=False))
-    except OSError as error:
-        raise Refused(f"{labels} can't be written: {error.strerror or error}") from None
 
 
 def write_lines(
@@ -342,6 +339,10 @@ def bootstrap_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ig
     from datasets_app.operations.personas import named_persona
 
     given = job_run.parameters
+    if is_model(str(given.get("model") or OFFLINE)):
+        from datasets_app.operations.bootstrap_by_model import by_model_for_job
+
+        return by_model_for_job(job_run, report_progress=report_progress)
     persona, persona_sha256 = named_persona(str(given.get("persona") or ""))
     writer = offline_writer(persona)
     plan = plan_for(wish_of(given, persona, writer), writer, persona_sha256=persona_sha256)
@@ -361,12 +362,14 @@ def bootstrap_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ig
     return result
 
 
-def wish_of(given: dict[str, Any], persona: PersonaDocument, writer: OfflineWriter) -> Wish:
-    """What a form or a command has asked for, with the tones that are a trap for this persona."""
+def wish_of(given: dict[str, Any], persona: PersonaDocument, writer: OfflineWriter | None) -> Wish:
+    """What a form or a command has asked for, with the tones that are a trap for this persona, as far as
+    the offline writer, if there is one for it, can tell."""
     named = {item.name for item in fields(Wish)} & given.keys()
     asked = {name: given[name] for name in named}
     low, high = asked.pop("turns", None) or Wish.turns
-    asked.setdefault("brand_categories", writer.voice.brand_categories)
+    if writer is not None:
+        asked.setdefault("brand_categories", writer.voice.brand_categories)
     asked["persona_id"] = asked.get("persona_id") or persona.id
     asked = {key: tuple(value) if isinstance(value, list) else value for key, value in asked.items()}
     return Wish(**asked, turns=(int(low), int(high)))

@@ -12,17 +12,19 @@ from django.db import connection, transaction
 
 from datasets_app import audit
 from datasets_app.domain.generation.budget import TokensUsed
-from datasets_app.domain.generation.plan import Plan
+from datasets_app.domain.generation.plan import BRAND_TRAP, EDGE_CASE, SAFETY_TRAP, Plan
 from datasets_app.domain.generation.writer import Written
 from datasets_app.domain.records import SessionRecord, TurnRecord
 from datasets_app.models import Dataset, JobRun, Turn
 from datasets_app.operations import dataset_facts
+from datasets_app.operations.bootstrap_dataset import LICENCE, SOURCE
 from datasets_app.operations.refused import Refused
 from datasets_app.operations.write_by_model import OUTCOME_FACTS
 from datasets_app.running_job import ClaimLost
 from datasets_app.storage.turn_writer import copy_sessions, copy_turns
 
 OPERATION, PARAMETER = "bootstrap_dataset", "model_run"
+COUNTED_KINDS = {"safety_traps": SAFETY_TRAP, "brand_traps": BRAND_TRAP, "edge_cases": EDGE_CASE}
 # The first half of PostgreSQL's advisory lock; the second is the dataset.
 _LOCK_CLASS = 0x6D6F6465
 
@@ -42,10 +44,12 @@ class DatasetSessions:
         made_by: str,
         *,
         resume: bool,
+        licence: str = LICENCE,
         actor: Any = None,
         job_run: JobRun | None = None,
     ) -> None:
         self._plan, self._made_by, self._actor, self._job_run = plan, made_by, actor, job_run
+        self._licence = licence
         self._added: list[Written] = []
         self._recorded = False
         self.failures: dict[int, str] = {}
@@ -98,7 +102,9 @@ class DatasetSessions:
                 self.dataset.name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor
             )
             kept = {key: value for key, value in dataset.provenance.items() if key not in OUTCOME_FACTS}
-            dataset.provenance = kept | provenance
+            # How many there are of a kind is counted as they come, over all that was ever generated.
+            told = {key: value for key, value in provenance.items() if key not in COUNTED_KINDS}
+            dataset.provenance = kept | told
             dataset.save(update_fields=["provenance", "updated_at"])
             self._record("ended", sessions=self.finished, planned=len(self._plan), failed=len(self.failures))
 
@@ -199,9 +205,14 @@ class DatasetSessions:
         )
         dataset.session_count += len(keys)
         dataset.turn_count += turns
-        if dataset.status != Dataset.Status.RAW:
-            dataset.status = Dataset.Status.RAW  # what was added has not been looked at
-        dataset.save(update_fields=["session_count", "turn_count", "status", "updated_at"])
+        dataset.status = Dataset.Status.RAW  # what was added has not been looked at
+        dataset.source = dataset.source or SOURCE
+        dataset.license = dataset.license or self._licence
+        for key, kind in COUNTED_KINDS.items():
+            before = dataset.provenance.get(key)
+            added = sum(each.planned.kind == kind for each in self._added)
+            dataset.provenance[key] = (before if type(before) is int else 0) + added
+        dataset.save()
         if not self._recorded:
             # Once a run: those of the end tell how many there are.
             self._record("begun", sessions=len(keys), turns=turns)

@@ -23,11 +23,16 @@ examples:
       --labels labels.jsonl --turns-per-session 4-8 --seed 7
   manage.py bootstrap_dataset --out more.jsonl --sessions 500 --source support.jsonl
   manage.py bootstrap_dataset --dataset eval --sessions 200 --persona acme_v2
+  manage.py bootstrap_dataset --out eval.jsonl --sessions 200 --persona acme.yaml \\
+      --model openai:gpt-4o-mini --max-tokens-total 400000
 
 exit codes:
   0  written
+  1  a model has left sessions unwritten (they are named); what there is is kept, and the
+     same command with --resume goes on
   2  could not run: wrong arguments, a persona that can't be written for
-  130  stopped by Ctrl-C: no file is there; of a dataset, what was finished is kept
+  130  stopped by Ctrl-C: no file is there; of a dataset, or beside the file in the journal
+     of a model, what was finished is kept
 
 What is written and how it is made: docs/generation.md"""
 

@@ -306,9 +306,11 @@ class _Adding:
         """Where the sessions are from. Several generations add up; what differs is that of the last."""
         dataset.source = dataset.source or SOURCE
         dataset.license = dataset.license or self._licence
-        stated = dataset.provenance
-        if self._begun or stated.get("plan") == self._provenance["plan"]:
+        stated, plan = dataset.provenance, self._provenance["plan"]
+        plans = stated.setdefault("plans", [])
+        if self._begun or plan in plans:
             return
+        plans.append(plan)
         for key in ("safety_traps", "brand_traps", "edge_cases"):
             before = stated.get(key)
             stated[key] = self._provenance[key] + (before if isinstance(before, int) else 0)

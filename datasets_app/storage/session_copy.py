@@ -1,0 +1,27 @@
+"""Sessions of one dataset → another, within the database: nothing passes through this process."""
+
+from django.db import connection
+
+_SESSIONS = """
+INSERT INTO datasets_app_session (dataset_id, session_id, persona_id, turn_count, id_hashed, split)
+SELECT %s, session_id, persona_id, turn_count, id_hashed, split FROM datasets_app_session
+WHERE dataset_id = %s AND session_id = ANY(%s) ORDER BY id
+"""
+_TURNS = """
+INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags, timestamp, metadata, extra)
+SELECT made.id, t.turn_index, t.role, t.text, t.tags, t.timestamp, t.metadata, t.extra
+FROM datasets_app_session made
+JOIN datasets_app_session given ON given.dataset_id = %s AND given.session_id = made.session_id
+JOIN datasets_app_turn t ON t.session_id = given.id
+WHERE made.dataset_id = %s ORDER BY made.id, t.turn_index
+"""
+
+
+def copy_between(given: int, made: int, session_ids: list[str]) -> tuple[int, int]:
+    """Copy these sessions of the dataset ``given`` (its key) into ``made``, which is empty; in the caller's
+    transaction. Returns how many sessions and turns."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SESSIONS, [made, given, session_ids])
+        sessions = cursor.rowcount
+        cursor.execute(_TURNS, [given, made])
+        return sessions, cursor.rowcount

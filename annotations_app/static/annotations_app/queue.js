@@ -121,6 +121,7 @@
     const tellLoggedOut = () => {
         if (trouble === "session") return;
         trouble = "session";
+        if (desk) tellWaiting();
         tellTrouble("You are not logged in any more. What you decided is kept in this browser and sent once you are.", [`${login}?next=${encodeURIComponent(location.pathname)}`, "Log in"]);
     };
 

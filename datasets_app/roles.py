@@ -13,6 +13,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "curator": (
         "datasets_app.view_dataset", "datasets_app.change_dataset", "datasets_app.import_dataset",
         "datasets_app.export_dataset", "datasets_app.check_dataset", "datasets_app.scrub_dataset",
+        "datasets_app.generate_dataset",
         "datasets_app.view_scrubrun", "datasets_app.view_scrubfinding", "datasets_app.view_scrubmark",
         "datasets_app.view_session", "datasets_app.view_turn", "datasets_app.view_jobrun",
         "datasets_app.view_persona", "datasets_app.add_persona", "datasets_app.change_persona",

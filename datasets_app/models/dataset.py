@@ -57,6 +57,7 @@ class Dataset(models.Model):
             ("scrub_dataset", "Can scrub, preview a scrub and mark its findings"),
             ("override_gate", "Can have unscrubbed production data exported and annotated, for a reason"),
             ("generate_anywhere", "Can have sessions written by a model at any address"),
+            ("generate_dataset", "Can generate sessions, offline or by a model at a configured address"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(name__regex=NAME_PATTERN), name="dataset_name_format"),

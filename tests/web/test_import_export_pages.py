@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import path as url_path
 from django.urls import reverse
 
+from alignmenter_site import urls
 from annotations_app.models import Annotation
 from annotations_app.operations.load_demo import load_demo
 from datasets_app.admin.dataset_metadata import EXPORT_ADDRESS, IMPORT_ADDRESS, metadata_pages
@@ -482,7 +483,10 @@ _pages = [
     url_path(f"datasets_app/dataset/{item.pattern}", item.callback, name=item.name)
     for item in metadata_pages(admin.site).get_metadata_urls()
 ]
-urlpatterns = [url_path("admin/", ([*_pages, *admin.site.urls[0]], "admin", "admin"))]
+urlpatterns = [
+    url_path("admin/", ([*_pages, *admin.site.urls[0]], "admin", "admin")),
+    *(pattern for pattern in urls.urlpatterns if getattr(pattern, "namespace", "") != "admin"),
+]
 
 
 @pytest.fixture

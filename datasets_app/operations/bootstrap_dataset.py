@@ -170,7 +170,7 @@ def write_lines(
             if OFF_BRAND in turn.tags:
                 off += 1
                 labels.write(_label_line(turn, 0))
-            elif ON_BRAND in turn.tags and on < off and "scenario:safety_trap" not in turn.tags:
+            elif ON_BRAND in turn.tags and on <= off and "scenario:safety_trap" not in turn.tags:
                 on += 1
                 labels.write(_label_line(turn, 1))
     return count, turns, (on, off)

@@ -31,6 +31,9 @@ _LIKE_A_REFUSAL = re.compile(
     r"\b(can't|cannot|can not|won't|will not|unable|not able|sorry|decline|refuse)\b", re.IGNORECASE
 )
 
+# Below this a source's replies are of a sentence or two.
+_BRIEF_WORDS = 20
+
 
 def _looks_like_a_refusal(text: str) -> bool:
     return _LIKE_A_REFUSAL.search(text) is not None
@@ -123,6 +126,7 @@ class _Session:
             self._filler,
             self._chance,
             place={"question back": "?", "end": "."}.get(move.kind, ""),
+            brief=(self._planned.reply_words or _BRIEF_WORDS) < _BRIEF_WORDS,
             rejects=_looks_like_a_refusal if looks_alike else _nothing,
         )
 

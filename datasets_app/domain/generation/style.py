@@ -42,6 +42,7 @@ _CONTRACTED = re.compile(r"\b[A-Za-z]+(?:'[a-z]+)|\b(?:wanna|gonna|gotta|kinda)\
 
 # Where a sentence can be cut in two: what stands between, and how the second begins.
 _CUTS = (("; ", ""), (", and ", ""), (", but ", "But "), (", so ", "So "), (", which ", "This "))
+_MOST_CUTS = 16
 _BEGINNINGS = """
 you it they the that this we i there your she he each nothing everything all what some then
 """
@@ -94,7 +95,7 @@ def _long_form(word: str) -> str:
 def shortened(text: str, longest_average: float) -> str:
     """Sentences cut in two where that can be done, the longest first, until the average is kept to."""
     parts = sentences(text)
-    for _ in range(2 * len(parts)):
+    for _ in range(_MOST_CUTS):
         if average_length(" ".join(parts)) <= longest_average:
             break
         for index in sorted(range(len(parts)), key=lambda at: -len(words(parts[at]))):

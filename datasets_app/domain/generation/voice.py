@@ -33,7 +33,7 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 _ON_EMOJI, _OFF_EMOJI = ("🙂", "👍", "✨", "🙌", "✅"), ("🚀", "🔥", "😂", "😎", "🤪", "💯", "🙄")
 _TRIES, _MOST_SHORT = 6, 6
 # A reply with fewer bits of chance than this gets another sentence.
-_BITS_A_SENTENCE, _FEWEST_BITS = 3, 21
+_BITS_A_SENTENCE, _FEWEST_BITS = 4, 18
 _LONGEST_EXEMPLAR, _LONGEST_ENTRY = 12, 60
 
 
@@ -94,11 +94,13 @@ class Voice:
         *,
         place: str = "",
         with_words: bool = True,
+        brief: bool = False,
         rejects: Callable[[str], bool] = _no,
     ) -> str:
         """A reply of these parts. ``with_words``: a sentence is added for one of the persona's own words if
         there is none, as the ``place`` allows it: "?" in front of a question, "." at the end of a
-        conversation. ``rejects`` says of a sentence that it must not be taken."""
+        conversation. ``brief``: nothing is added only to tell the reply from others. ``rejects`` says of
+        a sentence that it must not be taken."""
         said = [sentence for part in parts if (sentence := self._sentence(part, filler, chance, rejects))]
         if with_words and place != "." and self._openers and chance.happens(0.2):
             phrase = filler.pick(self._openers)
@@ -108,11 +110,11 @@ class Voice:
                 said.insert(0, opener)
         if with_words and self.preferred.entries and not self.preferred.count(" ".join(said)):
             self._add_own(said, filler, chance, place, rejects)
-        if with_words and filler.chances(" ".join(said)) + _BITS_A_SENTENCE * len(said) < _FEWEST_BITS:
+        bits = filler.chances(" ".join(said)) + _BITS_A_SENTENCE * len(said)
+        if with_words and not brief and bits < _FEWEST_BITS:
             # So little that a large dataset would have it word for word again.
-            said.insert(
-                -1 if said[-1:] and said[-1].endswith("?") else len(said), self._detail(filler, chance)
-            )
+            at = len(said) - 1 if place == "?" else len(said)
+            said.insert(max(at, 0), self._detail(place, filler, chance))
         text = self._kept_short(" ".join(filter(None, said)), filler, chance)
         if self.emojis and with_words and chance.happens(0.35):
             text += f" {chance.choice(_ON_EMOJI)}"
@@ -145,10 +147,9 @@ class Voice:
             text = self.avoid.removed(text)
         return text
 
-    def _detail(self, filler: Filler, chance: Chance) -> str:
-        return (
-            self._sentence(Part(phrases.groups("common")["assistant"]["detail"]), filler, chance, _no) or ""
-        )
+    def _detail(self, place: str, filler: Filler, chance: Chance) -> str:
+        options = phrases.groups("common")["assistant"]["detail ?" if place == "?" else "detail"]
+        return self._sentence(Part(options), filler, chance, _no) or ""
 
     def _styled(self, text: str) -> str:
         text = capitalised(text)
@@ -208,9 +209,15 @@ class Voice:
         if chance.happens(0.6):
             parts.append(frames["close"])
         said = [self._off_sentence(part, category, filler) for part in parts]
+        # What can't be said without a word of the persona's own is not said, if something else is.
+        said = [text for text in said if not self.preferred.count(text)] or said[:1]
         if self.avoid.entries:
-            for phrase in self.avoid.carried(chance, "off")[: 1 + chance.below(2)]:
-                text = capitalised(filler.fill(phrase, to_user=True))
+            carried = [
+                capitalised(filler.fill(each, to_user=True)) for each in self.avoid.carried(chance, "off")
+            ]
+            # The best first: those without a word of the persona's own.
+            carried.sort(key=self.preferred.count)
+            for text in carried[: 1 + chance.below(2)]:
                 said.insert(chance.between(1, len(said)), text)
         text = " ".join(said)
         if not self.emojis and category in {"slang", "hype"} and chance.happens(0.6):

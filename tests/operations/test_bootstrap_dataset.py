@@ -1,0 +1,174 @@
+"""Generation as a job: cancelled, killed and gone on with, never doubled; samples of datasets."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_app import job_runs
+from datasets_app.domain.generation.plan import Wish
+from datasets_app.domain.reading import ConversationFile
+from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, Session, Turn
+from datasets_app.operations import bootstrap_dataset as operation
+from datasets_app.operations.personas import default_persona
+from datasets_app.operations.progress import Cancelled
+from datasets_app.operations.refused import Refused
+from datasets_app.operations.sample_dataset import Choice, sample_file, sample_to_dataset, sample_to_file
+from tests import factories
+from tests.conftest import Processes
+
+SESSIONS = 450
+
+
+def generated(name: str = "eval", count: int = 12, **more: Any) -> dict[str, Any]:
+    persona, sha256 = default_persona()
+    writer = operation.offline_writer(persona)
+    plan = operation.plan_for(Wish(count, persona_id=persona.id), writer, persona_sha256=sha256)
+    provenance = operation.provenance_of(plan, writer, persona=persona, persona_sha256=sha256)
+    return operation.bootstrap_dataset(name, plan, writer, provenance=provenance, **more)
+
+
+def is_sound(dataset: Dataset, sessions: int) -> bool:
+    rows = Session.objects.filter(dataset=dataset)
+    return (
+        rows.count() == dataset.session_count == sessions
+        and Turn.objects.filter(session__dataset=dataset).count() == dataset.turn_count == 6 * sessions
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_finished_before_a_cancellation_stands_and_is_gone_on_with() -> None:
+    def cancel(done: int, total: int | None = None) -> None:
+        if done > 250:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        generated(count=SESSIONS, report_progress=cancel)
+    dataset = Dataset.objects.get()
+    assert is_sound(dataset, operation.SESSIONS_AT_ONCE)
+    result = generated(count=SESSIONS)
+    dataset.refresh_from_db()
+    assert is_sound(dataset, SESSIONS)
+    assert result["sessions_already_there"] == operation.SESSIONS_AT_ONCE
+    # Counted once, however often it was begun.
+    assert dataset.provenance["safety_traps"] == 68
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_writes_for_a_persona_of_the_application() -> None:
+    Persona.objects.create(
+        persona_id="acme", yaml="{id: acme, lexicon: {preferred: [together], avoid: [lol]}}"
+    )
+    given = {"sessions": 10, "persona": "acme", "seed": 3, "turns": [4, 4], "safety_trap_ratio": 0.5}
+    row = job_runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
+    job_runs.perform(row.pk)
+    row.refresh_from_db()
+    assert (row.state, row.error) == ("done", "")
+    dataset = Dataset.objects.get()
+    assert row.dataset == dataset
+    assert row.result["sessions"] == 10
+    assert dataset.turn_count == 40
+    assert set(Session.objects.values_list("persona_id", flat=True)) == {"acme"}
+    assert Session.objects.filter(turns__tags__contains=["scenario:safety_trap"]).distinct().count() == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_whose_persona_has_changed_does_not_go_on() -> None:
+    given = {"sessions": 2, "persona": "default_v1", "plan": "of another time"}
+    row = job_runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
+    job_runs.perform(row.pk)
+    row.refresh_from_db()
+    assert row.state == "failed"
+    assert "has changed since this job began" in row.error
+    assert not Dataset.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_wish_that_can_not_be_fulfilled_is_told_in_the_job() -> None:
+    given = {"sessions": 2, "safety_trap_ratio": 0.9, "brand_trap_ratio": 0.9}
+    row = job_runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
+    job_runs.perform(row.pk)
+    row.refresh_from_db()
+    assert row.state == "failed"
+    assert "add up to 1.8" in row.error
+
+
+@pytest.mark.slow
+def test_a_killed_worker_s_job_goes_on_without_doubling(processes: Processes, wait_until: Any) -> None:
+    parameters = {"sessions": 3000, "seed": 1}
+    row = job_runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=parameters)
+    worker = processes.start("worker")
+    wait_until(lambda: 0 < Session.objects.count() < 2500)
+    processes.kill(worker)
+    standing = Session.objects.count()
+    assert 0 < standing < 3000
+    # As the scheduler does when the heart has been silent.
+    JobRun.objects.filter(pk=row.pk).update(state="queued")
+    job_runs.perform(row.pk)
+    row.refresh_from_db()
+    assert (row.state, row.result["sessions"]) == ("done", 3000 - standing)
+    assert is_sound(Dataset.objects.get(), 3000)
+
+
+# --- samples -------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_sample_is_a_dataset_of_its_own(tmp_path: Path) -> None:
+    generated(count=60)
+    dataset = Dataset.objects.get()
+    result = sample_to_dataset(dataset, "few", Choice(18, "trap"))
+    few = Dataset.objects.get(name="few")
+    assert is_sound(few, 18)
+    assert sum(result.groups.values()) == 18
+    assert len(result.groups) == 10
+    assert few.origin == "synthetic"
+    assert few.provenance["modifications"] == [
+        "sampled: 18 of 60 sessions, balanced by trap, seed 42, of eval"
+    ]
+    taken = list(few.sessions.order_by("id").values_list("session_id", flat=True))
+    assert taken == sorted(taken)
+    for session in few.sessions.all():
+        given = Session.objects.get(dataset=dataset, session_id=session.session_id)
+        assert list(session.turns.order_by("turn_index").values_list("turn_index", "text", "tags")) == list(
+            given.turns.order_by("turn_index").values_list("turn_index", "text", "tags")
+        )
+    assert AuditEvent.objects.filter(action="sample", dataset_name="few").count() == 1
+    with pytest.raises(Refused, match="There is a dataset few already"):
+        sample_to_dataset(dataset, "few", Choice(3))
+    with pytest.raises(Refused, match="at least one session"):
+        sample_to_dataset(dataset, "none", Choice(0))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_s_sample_and_its_dataset_s_are_the_same(tmp_path: Path) -> None:
+    from datasets_app.operations.export_dataset import export_to_path
+
+    generated(count=40)
+    dataset = Dataset.objects.get()
+    export_to_path(dataset, tmp_path / "all.jsonl")
+    of_dataset = sample_to_file(dataset, tmp_path / "one.jsonl", Choice(9, "scenario", 5))
+    of_file = sample_file(
+        ConversationFile(tmp_path / "all.jsonl"), tmp_path / "two.jsonl", Choice(9, "scenario", 5)
+    )
+    assert of_dataset == of_file
+    assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
+    assert "sampled: 9 of 40 sessions" in (tmp_path / "two.meta.yaml").read_text()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_unscrubbed_production_data_is_not_sampled_into_a_file(tmp_path: Path) -> None:
+    dataset = factories.dataset(tmp_path / "", factories.sessions(3), "logs", origin="production")
+    with pytest.raises(Refused, match="no scrub has verified"):
+        sample_to_file(dataset, tmp_path / "out.jsonl", Choice(1))
+    assert not (tmp_path / "out.jsonl").exists()
+    sample_to_dataset(dataset, "few", Choice(1))
+    assert Dataset.objects.get(name="few").origin == "production"
+    assert Dataset.objects.get(name="few").status == "raw"
+
+
+def test_a_file_with_lines_that_are_no_turns_is_not_sampled(tmp_path: Path) -> None:
+    path = factories.write(tmp_path / "bad.jsonl", [*factories.sessions(2), b"not json"])
+    with pytest.raises(Refused, match="bad.jsonl:5: E101"):
+        sample_file(ConversationFile(path), tmp_path / "out.jsonl", Choice(1))
+    assert not (tmp_path / "out.jsonl").exists()

@@ -22,13 +22,13 @@ from typing import Any
 
 FAULTS = ("429", "500", "hang", "cut", "not_json", "wrong_schema", "no_choices", "refusal")
 HANG_SECONDS = 30.0
+# None of which reads as a name of a person.
 VOCABULARY = """
-able account answer board branch calm cause change chart check choose clear column copy card date detail
-draft early export field filter find first folder form group guide help image import item keep label later
-layout line list mark member menu month name next note open order owner page part place plan point quiet
-reason record report restore result review row rule save screen section set share sheet side sort start
-state step table task team template time title together tool track under update value view week while
-window word write
+account answer board cause change check choose clear column copy date detail early export
+find first folder form group guide help import item keep later layout list menu name next note open order
+owner part place plan point quiet reason record report restore result review save screen section set share
+sheet side sort start step table task team time together track under update value view week while window
+write
 """
 WORDS = VOCABULARY.split()
 
@@ -219,6 +219,8 @@ class LlmServer:
         if asked.fault == "not_json":
             return 'Here it is: {"turns": [{"role": "user", "text": "I was about to'
         turns = conversation(asked.session, asked.prompt, len(self.asked))
+        if asked.fault == "named":
+            turns[0]["text"] = "Hello, this is Sarah Miller. I can't find the button."
         if asked.fault == "wrong_schema":
             turns = [{"role": "assistant", "text": ""}, *turns]
         text = json.dumps({"turns": turns})
@@ -232,7 +234,7 @@ def conversation(session: str, prompt: str, number: int) -> list[dict[str, str]]
     chance = random.Random(hashlib.sha256(f"{session}/{number}".encode()).digest())
     turns = []
     for index in range(count):
-        text = " ".join(chance.choices(WORDS, k=14)).capitalize() + "."
+        text = f"So the {' '.join(chance.choices(WORDS, k=14))}."
         if index % 2 and "safety trap" in prompt:
             text = f"I can't help with that. {text}"
         elif "look-alike" in prompt:

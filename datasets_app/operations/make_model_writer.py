@@ -1,6 +1,8 @@
 """The writer for a model that a person has named, with the installation's settings and key."""
 
 import math
+from collections.abc import Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -8,6 +10,10 @@ from django.conf import settings
 from datasets_app.domain.generation.model_writer import DEFAULT_CONCURRENCY, MOST_CONCURRENT, ModelWriter
 from datasets_app.domain.generation.retry_rules import Patience
 from datasets_app.domain.persona import PersonaDocument
+from datasets_app.domain.pii.detection import Asked, Detection
+from datasets_app.domain.pii.detector import NAME, Match
+from datasets_app.domain.pii.names import NameModelError
+from datasets_app.domain.pii.policy import Policy
 from datasets_app.operations.generation_endpoints import key_for, require_endpoint
 from datasets_app.operations.refused import Refused
 
@@ -55,7 +61,21 @@ def make_model_writer(
         concurrency=wish.concurrency,
         most_tokens=wish.max_tokens_total,
         patience=Patience(retries=settings.LLM_RETRIES, timeout=float(settings.LLM_TIMEOUT)),
+        find_names=partial(_find_names, tuple(settings.NAME_MODELS)),
     )
+
+
+def _find_names(models: tuple[str, ...], texts: Sequence[str]) -> list[list[Match]]:
+    return _name_detection(models).find_many([Asked(text) for text in texts])
+
+
+@cache
+def _name_detection(models: tuple[str, ...]) -> Detection:
+    """As the check W406 looks for names; loaded once, when the first session is to be written."""
+    try:
+        return Detection(Policy(kinds=(NAME,), name_models=models), b"")
+    except NameModelError as error:
+        raise Refused(str(error)) from None
 
 
 def _check(wish: ModelWish, name: str) -> None:

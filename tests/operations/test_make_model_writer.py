@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from datasets_app.domain.generation.plan import Wish, plan_sessions
 from datasets_app.operations.make_model_writer import ModelWish, is_model, make_model_writer
 from datasets_app.operations.refused import Refused
+from tests.llm_server import LlmServer
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +61,13 @@ def test_a_model_is_offline_or_behind_an_endpoint() -> None:
     assert (is_model("offline"), is_model("openai:tiny")) == (False, True)
     with pytest.raises(Refused, match="openai:NAME"):
         is_model("gpt-4o")
+
+
+def test_names_of_people_are_not_taken_and_the_model_is_told_which(settings: Any) -> None:
+    with LlmServer(first=["named"]) as server:
+        settings.LLM_ENDPOINTS = [server.url]
+        writer = make_model_writer(ModelWish("openai:tiny", concurrency=1), actor=None)
+        written = list(writer.write_all(plan_sessions(Wish(1), made_by="tests")))
+    assert [each.failure for each in written] == [None]
+    assert len(server.asked) == 2
+    assert 'turn 1 holds what looks like personal data (name): "Sarah Miller"' in server.asked[1].prompt

@@ -10,7 +10,7 @@ from datasets_app.domain.generation.model_turns import as_turns
 from datasets_app.domain.generation.openai_compatible import FORMATS, LENGTH_PARAMETERS, Answer
 from datasets_app.domain.generation.plan import PlannedSession
 from datasets_app.domain.generation.retry_rules import MAY_BE_PAID, PASSING, CallFailed, Patience, Trouble
-from datasets_app.domain.generation.session_schema import JSON_SCHEMA, Unusable, read_texts
+from datasets_app.domain.generation.session_schema import JSON_SCHEMA, NameFinder, Unusable, read_texts
 from datasets_app.domain.generation.writer import Written
 
 # Of an answer: for the JSON around it, and for each turn.
@@ -56,8 +56,10 @@ class ModelRun:
         most_tokens: int | None,
         patience: Patience,
         draw: Callable[[], float],
+        find_names: NameFinder,
     ) -> None:
         self.stopped = ""
+        self._find_names = find_names
         self._calls, self._system, self._said = calls, system, said
         self._budget, self._patience, self._draw = TokenBudget(most_tokens, used), patience, draw
         self._format, self._length_parameter = 0, calls.length_parameter
@@ -97,14 +99,14 @@ class ModelRun:
                 return Written(planned, as_turns(planned, self._read(answer, planned)), None, tokens)
             except Unusable as unusable:
                 problems = _in_few_words(unusable)
-                messages += prompts.repair_messages(answer.content, str(unusable), planned)
+                messages += prompts.repair_messages(answer.content, unusable.to_mend, planned)
         return Written(planned, [], f"not usable after a second try: {problems}", tokens)
 
     def _read(self, answer: Answer, planned: PlannedSession) -> list[str]:
         if not answer.content and not answer.cut_off:
             raise Unusable(prompts.EMPTY)
         try:
-            return read_texts(answer.content, planned, self._said)
+            return read_texts(answer.content, planned, self._said, self._find_names)
         except Unusable:
             if answer.cut_off:
                 raise Unusable(prompts.CUT_OFF) from None

@@ -11,7 +11,7 @@ from datasets_app.domain.generation.endpoint import Endpoint
 from datasets_app.domain.generation.model_run import ModelRun, Stopped, expected_tokens
 from datasets_app.domain.generation.plan import PlannedSession
 from datasets_app.domain.generation.retry_rules import Patience
-from datasets_app.domain.generation.session_schema import fingerprint
+from datasets_app.domain.generation.session_schema import NameFinder, fingerprint, no_names
 from datasets_app.domain.generation.writer import StoppedEarly, Written
 from datasets_app.domain.persona import PersonaDocument
 from datasets_app.domain.records import TurnRecord
@@ -49,11 +49,13 @@ class ModelWriter:
         patience: Patience = Patience(),  # noqa: B008
         while_waiting: Callable[[], None] = lambda: None,
         grace: float = GRACE_SECONDS,
+        find_names: NameFinder = no_names,
     ) -> None:
         self.endpoint, self.model, self.temperature = endpoint, model, temperature
         self.concurrency, self.most_tokens, self.patience = concurrency, most_tokens, patience
         self.used = used or TokensUsed()
         self.while_waiting, self.grace = while_waiting, grace
+        self._find_names = find_names
         self.failed = 0
         self._key, self._system = key, prompts.system_message(persona)
         self._said: set[int] = set()
@@ -106,6 +108,7 @@ class ModelWriter:
         running loop must be around of.
         """
         waiting = iter(planned)
+        self._find_names([""])  # what it needs is loaded before the first call is under way
         with asyncio.Runner() as runner:
             run = runner.run(self._begin())
             done: _Tasks = set()
@@ -137,7 +140,14 @@ class ModelWriter:
             concurrency=self.concurrency,
         )
         return ModelRun(
-            calls, self._system, self._said, self.used, self.most_tokens, self.patience, self._chance.random
+            calls,
+            self._system,
+            self._said,
+            self.used,
+            self.most_tokens,
+            self.patience,
+            self._chance.random,
+            self._find_names,
         )
 
     def _take_up(

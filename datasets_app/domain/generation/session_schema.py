@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any
 
 from datasets_app.domain.generation.model_turns import LOOK_ALIKE_WORDS
 from datasets_app.domain.generation.plan import EDGE_CASE, SAFETY_TRAP, PlannedSession
 from datasets_app.domain.generation.refusal_markers import is_plain_refusal, reads_as_refusal
+from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.rules import find_quickly
 
 ROLES = ("user", "assistant")
@@ -39,15 +40,31 @@ JSON_SCHEMA: dict[str, Any] = {
 }
 
 
+# Names of people in each of some texts.
+NameFinder = Callable[[Sequence[str]], Sequence[Sequence[Match]]]
+
+
 class Unusable(Exception):
-    """``problems`` tell what is wrong with an answer, and repeat nothing of it."""
+    """``problems`` tell what is wrong with an answer, and repeat nothing of it.
 
-    def __init__(self, *problems: str) -> None:
+    ``to_mend`` is for the model alone: it quotes what the model has to put otherwise.
+    """
+
+    def __init__(self, *problems: str, to_mend: str = "") -> None:
         super().__init__("; ".join(problems))
-        self.problems = problems
+        self.problems, self.to_mend = problems, to_mend or "; ".join(problems)
 
 
-def read_texts(content: str, planned: PlannedSession, said: Set[int] = frozenset()) -> list[str]:
+def no_names(texts: Sequence[str]) -> Sequence[Sequence[Match]]:
+    return [()] * len(texts)
+
+
+def read_texts(
+    content: str,
+    planned: PlannedSession,
+    said: Set[int] = frozenset(),
+    find_names: NameFinder = no_names,
+) -> list[str]:
     """The texts of the turns that ``content`` holds as JSON, alone or among other words.
 
     ``said`` are the :func:`fingerprint` of replies that stand in other sessions. Raises :class:`Unusable`.
@@ -58,6 +75,7 @@ def read_texts(content: str, planned: PlannedSession, said: Set[int] = frozenset
     texts = [turn["text"].strip() for turn in turns]
     if problems := [*_text_problems(texts, said), *_kind_problems(texts, planned)]:
         raise Unusable(*problems)
+    _refuse_personal_data(texts, find_names)
     return texts
 
 
@@ -106,13 +124,22 @@ def _text_problems(texts: list[str], said: Set[int]) -> Iterator[str]:
             yield f"turn {number} is longer than {LONGEST_TEXT} characters"
         elif _UNSTORABLE.search(text):
             yield f"turn {number} holds characters that are none"
-        elif found := find_quickly(text):
-            kind = found[0].kind.lower().replace("_", " ")
-            yield f"turn {number} holds what looks like personal data ({kind})"
     replies = texts[1::2]
     for number, reply in enumerate(replies):
         if fingerprint(reply) in said or (reply in replies[:number] and len(reply) >= SHORTEST_UNIQUE):
             yield f"turn {2 * number + 2} repeats another reply word for word"
+
+
+def _refuse_personal_data(texts: list[str], find_names: NameFinder) -> None:
+    """As the checks of a file find it: what is written is to pass them, and stands for nobody."""
+    problems, quoted = [], []
+    for number, (text, names) in enumerate(zip(texts, find_names(texts), strict=True), 1):
+        for kind, start, end, _ in [*find_quickly(text), *names]:
+            problem = f"turn {number} holds what looks like personal data ({kind.lower().replace('_', ' ')})"
+            problems.append(problem)
+            quoted.append(f'{problem}: "{text[start:end]}"')
+    if problems:
+        raise Unusable(*problems, to_mend="; ".join(quoted))
 
 
 def _kind_problems(texts: list[str], planned: PlannedSession) -> Iterator[str]:

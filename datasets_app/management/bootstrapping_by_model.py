@@ -105,6 +105,10 @@ def into_dataset(
             parameters={"sessions": len(plan), "seed": plan.wish.seed, "model": given["model"]},
             report_progress=progress,
         )
+    except KeyboardInterrupt:
+        progress.clear()
+        stderr.write("What is finished stays in the dataset; the same command with --resume goes on.")
+        raise
     finally:
         progress.clear()
     there = result["sessions_already_there"]
@@ -131,6 +135,8 @@ def _tell(
         stderr.write(f"… and {count - FAILURES_TOLD:,} more.")
     if not (count or left):
         return
+    if not writer.used.total and not facts.get("sessions"):
+        raise could_not_run(facts.get("stopped") or "No session was written.")
     parts = [f"{counted(count, 'session')} failed."] if count else []
     parts += [f"{facts['stopped']} {counted(left, 'session')} left."] if left else []
     raise CommandError(f"{' '.join(parts)} The same command with --resume goes on.", returncode=FINDINGS)

@@ -69,7 +69,11 @@ def file_by_model(
             "written choose another seed, or remove it."
         )
     with closing(Journal(journal_path(out), plan, shape_of(writer.describe()), resume=resume)) as journal:
-        outcome = write_by_model(writer, plan, journal, report_progress=report_progress)
+        try:
+            outcome = write_by_model(writer, plan, journal, report_progress=report_progress)
+        finally:
+            if not journal.is_of_use:
+                journal.delete()
         if not journal.finished:
             return FileByModel(None, outcome)
         generated = write_file(

@@ -80,6 +80,11 @@ class Journal:
             os.fsync(self._file.fileno())
             self._unsynced = False
 
+    @property
+    def is_of_use(self) -> bool:
+        """Whether there is anything in it: sessions, or what calls have cost."""
+        return bool(self.finished or self.used.total)
+
     def delete(self) -> None:
         self.path.unlink(missing_ok=True)
 
@@ -113,7 +118,7 @@ class Journal:
 
     def _begin(self, resume: bool) -> None:
         head = self._file.readline()
-        if not head.endswith(b"\n"):  # new, or killed before a word was written
+        if not head.endswith(b"\n") or self._holds_nothing(head):
             self._file.truncate(0)
             self._append(self._head())
             self._sync()
@@ -125,6 +130,14 @@ class Journal:
                 f"{self.path.name} holds {self.finished:,} finished sessions of an earlier run, which may "
                 "have been paid for. Go on with --resume, or delete it."
             )
+
+    def _holds_nothing(self, head: bytes) -> bool:
+        """Whether it is the journal of a run that has ended before it began."""
+        value = _object(head)
+        place = self._file.tell()
+        nothing = value is not None and value.get("journal") == KIND and not self._file.readline()
+        self._file.seek(place)
+        return nothing
 
     def _head(self) -> dict[str, Any]:
         return {

@@ -162,6 +162,15 @@ def test_the_budget_ends_a_run_with_a_sentence(bootstrap: Any, tmp_path: Path) -
     assert 0 < count(out, "brand:on") < 40
 
 
+def test_a_key_that_is_not_accepted_leaves_nothing_behind(bootstrap: Any, tmp_path: Path) -> None:
+    with LlmServer(key="sk-another") as server:
+        refused = bootstrap(server, "--out", "made.jsonl", "--sessions", 9)
+    assert refused.returncode == 2
+    assert "The endpoint does not accept the key, or asks for one (401)" in refused.stderr
+    assert "canary" not in refused.stdout + refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

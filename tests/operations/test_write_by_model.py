@@ -109,6 +109,11 @@ def test_without_resume_nothing_that_is_paid_for_is_overwritten(tmp_path: Path) 
             run(out, server, sessions=5, resume=True, temperature=0.5)
         assert len(server.asked) == 5
     assert journal_path(out).read_bytes() == before
+    # The journal of a run that has ended before it began stands in nobody's way.
+    only_head = before.splitlines(keepends=True)[0]
+    out.with_name("c.jsonl.journal").write_bytes(only_head)
+    with LlmServer() as server:
+        assert run(tmp_path / "c.jsonl", server, sessions=6)[0].is_whole
     out.with_name("b.jsonl.journal").write_text("precious\n")
     with pytest.raises(Refused, match="is no journal"):
         run(tmp_path / "b.jsonl", server)

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.templatetags.static import static
-from django.urls import reverse_lazy
+from django.urls import reverse, reverse_lazy
 
 # A failure older than this is no news.
 FAILED_DAYS = 7
@@ -23,6 +23,14 @@ def _list_of(title: str, icon: str, app: str, model: str) -> dict[str, Any]:
         "link": reverse_lazy(f"admin:{app}_{model}_changelist"),
         "permission": _may(f"{app}.view_{model}"),
     }
+
+
+def _among_datasets(request: Any) -> bool:
+    """On the pages of datasets, but for the one that has a place of its own in the side bar."""
+    datasets, generate = (
+        reverse(f"admin:datasets_app_dataset_{page}") for page in ("changelist", "generate")
+    )
+    return request.path.startswith(datasets) and not request.path.startswith(generate)
 
 
 def _asset(name: str) -> Callable[[Any], str]:
@@ -69,8 +77,17 @@ UNFOLD: dict[str, Any] = {
             {
                 "title": "Conversations",
                 "items": [
-                    _list_of("Datasets", "database", "datasets_app", "dataset"),
+                    {
+                        **_list_of("Datasets", "database", "datasets_app", "dataset"),
+                        "active": _among_datasets,
+                    },
                     _list_of("Turns", "search", "datasets_app", "turn"),
+                    {
+                        "title": "Generate",
+                        "icon": "auto_awesome",
+                        "link": reverse_lazy("admin:datasets_app_dataset_generate"),
+                        "permission": _may("datasets_app.generate_dataset"),
+                    },
                     _list_of("Jobs", "autoplay", "datasets_app", "jobrun"),
                 ],
             },
@@ -116,6 +133,7 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         "may_see": may_see,
         "only_labels": not may_see and has("annotations_app.annotate"),
         "may_import": has("datasets_app.import_dataset"),
+        "may_generate": may_see and has("datasets_app.generate_dataset"),
         "may_see_jobs": may_see_jobs,
         "may_see_turns": has("datasets_app.view_turn"),
         **(_what_there_is(datasets) if may_see else {}),
@@ -158,7 +176,6 @@ def _what_runs() -> dict[str, Any]:
 
 
 def _failed_jobs() -> list[dict[str, Any]]:
-    from django.urls import reverse
     from django.utils import timezone
 
     from datasets_app.models import JobRun
@@ -241,7 +258,6 @@ def _campaigns_waiting(user: Any) -> list[dict[str, Any]]:
 
 def _quarantined() -> list[dict[str, Any]]:
     from django.db.models import Count, Q
-    from django.urls import reverse
     from django.utils import timezone
 
     from datasets_app.models import JobFile, JobRun

@@ -13,6 +13,7 @@ from datasets_app import job_runs
 from datasets_app.admin import (
     dataset_pages,
     export_pages,
+    generate_pages,
     import_pages,
     mark_pages,
     scrub_pages,
@@ -78,8 +79,11 @@ class DatasetAdmin(ModelAdmin):
     # --- list ---
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        may_import = request.user.has_perm("datasets_app.import_dataset")
-        return super().changelist_view(request, {**(extra_context or {}), "may_import": may_import})
+        may = {
+            "may_import": request.user.has_perm("datasets_app.import_dataset"),
+            "may_generate": request.user.has_perm("datasets_app.generate_dataset"),
+        }
+        return super().changelist_view(request, {**(extra_context or {}), **may})
 
     @display(description="Status", ordering="status", label=STATUS_COLOURS)
     def show_status(self, dataset: Dataset) -> tuple[str, str]:
@@ -162,6 +166,8 @@ class DatasetAdmin(ModelAdmin):
             ("import/<int:job_pk>/", import_pages.preview, "import_preview"),
             ("import/<int:job_pk>/reopen/", import_pages.reopen, "import_reopen"),
             ("import/<int:job_pk>/discard/", import_pages.discard, "import_discard"),
+            ("generate/", generate_pages.generate, "generate"),
+            ("generate/preview/", generate_pages.preview, "generate_preview"),
             ("<int:pk>/change/", dataset_pages.overview, "change"),
             ("<int:pk>/checks/", dataset_pages.checks, "checks"),
             ("<int:pk>/checks/run/", dataset_pages.run_checks, "run_checks"),

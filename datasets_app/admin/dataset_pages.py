@@ -32,6 +32,7 @@ def _may(request: HttpRequest) -> dict[str, bool]:
         name: has(f"datasets_app.{permission}")
         for name, permission in {
             "import": "import_dataset",
+            "generate": "generate_dataset",
             "export": "export_dataset",
             "check": "check_dataset",
             "edit": "change_dataset",

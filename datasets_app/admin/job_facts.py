@@ -19,6 +19,8 @@ def asked_for(job: JobRun) -> list[tuple[str, str]]:
     """(label, value) of each parameter that says something."""
     if job.operation == "scrub_dataset":
         return _scrub_asked_for(job.parameters)
+    if job.operation == "bootstrap_dataset":
+        return _generation_asked_for(job.parameters)
     form = _FORMS.get(job.operation)
     return [
         _told(key, value, form)
@@ -45,3 +47,47 @@ def _scrub_asked_for(asked: dict[str, Any]) -> list[tuple[str, str]]:
     told += [("Sessions looked at", f"{sample:,}")] if sample else []
     told += [("Policy", "; ".join([*policy.as_words(), f"{policy.placeholders} placeholders"]))]
     return told + ([("Never scrubbed", f"{len(policy.allow):,} terms")] if policy.allow else [])
+
+
+_GENERATION = {
+    "persona": "Persona",
+    "sessions": "Sessions",
+    "seed": "Seed",
+    "model": "Writer",
+    "base_url": "Endpoint",
+    "temperature": "Temperature",
+    "concurrency": "Calls at a time",
+    "max_tokens_total": "Token budget",
+    "resume": "Goes on with an earlier run",
+}
+_SHARES = {
+    "safety_trap_ratio": "Safety traps",
+    "brand_trap_ratio": "Brand traps",
+    "edge_case_share": "Edge cases",
+}
+
+
+def _generation_asked_for(asked: dict[str, Any]) -> list[tuple[str, str]]:
+    """Turns and shares as they were typed; how far a model has come stands elsewhere."""
+    told = [
+        (label, plain(asked[key]))
+        for key, label in _GENERATION.items()
+        if asked.get(key) not in (None, "", False)
+    ]
+    if turns := asked.get("turns"):
+        low, high = turns
+        told.insert(2, ("Turns per session", str(low) if low == high else f"{low} to {high}"))
+    shares = [f"{label} {100 * asked[key]:g} %" for key, label in _SHARES.items() if key in asked]
+    told += [("Shares", ", ".join(shares))] if shares else []
+    return told + ([("Plan", f"{asked['plan'][:12]}…")] if asked.get("plan") else [])
+
+
+def tokens_used(job: JobRun) -> dict[str, Any] | None:
+    """What a generation by a model has used so far, in all its attempts; None if it is no such job."""
+    run = job.parameters.get("model_run")
+    if not isinstance(run, dict) or not isinstance(run.get("used"), dict):
+        return None
+    used = run["used"].get("prompt", 0) + run["used"].get("completion", 0)
+    kept = run.get("sessions", 0)
+    told = f"{used:,} tokens were used, and {kept:,} sessions are kept. Retry goes on from there."
+    return {"used": used, "budget": job.parameters.get("max_tokens_total"), "told": told}

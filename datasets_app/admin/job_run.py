@@ -15,7 +15,7 @@ from unfold.decorators import display
 from datasets_app import extensions, job_runs
 from datasets_app.admin import import_pages
 from datasets_app.admin.dataset_pages import active_jobs
-from datasets_app.admin.job_facts import asked_for
+from datasets_app.admin.job_facts import asked_for, tokens_used
 from datasets_app.admin.pages import render_page, require, visible_dataset
 from datasets_app.admin.read_only import ReadOnlyAdmin
 from datasets_app.models import CheckReport, JobRun
@@ -31,6 +31,9 @@ STATE_COLOURS = {
 }
 # The import counts bytes over several passes: of that only the share tells a person anything.
 UNITS = dict.fromkeys(("export_dataset", "check_dataset", "scrub_dataset", "scrub_part"), "turns")
+UNITS["bootstrap_dataset"] = "sessions"
+# Operations that are not called like the permission to start them.
+PERMISSIONS = {"bootstrap_dataset": "datasets_app.generate_dataset"}
 # What the result of a job holds besides counts: these have places of their own on the page.
 NOT_FACTS = {"problems", "problem_total", "report", "files", "dataset", "size", "sha256", "scrub", "campaign"}
 
@@ -91,9 +94,9 @@ def _visible_job(request: HttpRequest, pk: int) -> JobRun:
 
 
 def _may_control(request: HttpRequest, job: JobRun) -> bool:
-    """The permission to start such a job, named like its operation, is the one to stop it."""
-    permission = extensions.job_permissions.get(job.operation, f"datasets_app.{job.operation}")
-    return request.user.has_perm(permission)
+    """The permission to start such a job, mostly named like its operation, is the one to stop it."""
+    known = {**PERMISSIONS, **extensions.job_permissions}
+    return request.user.has_perm(known.get(job.operation, f"datasets_app.{job.operation}"))
 
 
 def job_page(request: HttpRequest, pk: int) -> HttpResponse:
@@ -135,6 +138,8 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "job": job,
         "asked_for": asked_for(job),
         "unit": UNITS.get(job.operation, ""),
+        "tokens": tokens_used(job),
+        "may_go_on": _may_go_on(request, job),
         "imported_files": result.get("files") or [],
         "dataset": dataset if has("datasets_app.view_dataset") else None,
         "result": {key: value for key, value in result.items() if key not in NOT_FACTS},
@@ -157,6 +162,14 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "may_retry": job.state in {"failed", "cancelled"} and not job.foreground,
         "may_reopen": job.state in {"failed", "cancelled"} and import_pages.kept_upload(job) is not None,
     }
+
+
+def _may_go_on(request: HttpRequest, job: JobRun) -> bool:
+    """A generation that ended with sessions that a model has not written: they can be asked for again."""
+    result = job.result or {}
+    left = result.get("sessions_left") or result.get("failed_sessions")
+    ended = job.operation == "bootstrap_dataset" and job.state == JobRun.State.DONE
+    return bool(left) and ended and not job.foreground and _may_control(request, job)
 
 
 def permission_to_download(operation: str, kind: str) -> str:

@@ -12,6 +12,10 @@ from datasets_app.models.dataset import Dataset
 LOST_AFTER = timedelta(seconds=15)
 
 
+# Operations that pages call otherwise than commands do.
+_LABELS = {"bootstrap_dataset": "Generate sessions"}
+
+
 class JobRun(models.Model):
     """A piece of background work. This row is the truth; the queue only carries its id."""
 
@@ -74,7 +78,7 @@ class JobRun(models.Model):
         return f"{self.get_operation_label()} #{self.pk}"
 
     def get_operation_label(self) -> str:
-        return self.operation.replace("_", " ").capitalize()
+        return _LABELS.get(self.operation) or self.operation.replace("_", " ").capitalize()
 
     @property
     def state_label(self) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Generator, Iterable
 from contextlib import ExitStack, closing
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -229,18 +228,14 @@ def bootstrap_dataset(
     """
     dataset_facts.check_name(name)
     adding = _Adding(name, provenance, licence, actor)
-    numbers = iter(range(len(plan)))
-    done = 0
-    while some := list(islice(numbers, SESSIONS_AT_ONCE)):
-        missing = adding.missing([plan.session_id(number) for number in some])
-        wanted = (plan[number] for number in some if plan.session_id(number) in missing)
-        made: list[Written] = []
-        for written in writer.write_all(wanted):
-            made.append(written)
-            report_progress(done + len(made), len(plan))
-        adding.add(made)
-        done += len(some)
-        report_progress(done, len(plan))
+    made: list[Written] = []
+    # Also those that stand there: what is written depends on what came before it in the plan.
+    for number, written in enumerate(writer.write_all(plan), 1):
+        made.append(written)
+        report_progress(number, len(plan))
+        if len(made) == SESSIONS_AT_ONCE or number == len(plan):
+            adding.add(made)
+            made = []
     return adding.finish(len(plan))
 
 
@@ -251,22 +246,17 @@ class _Adding:
         self._name, self._provenance, self._licence, self._actor = name, provenance, licence, actor
         self._begun = False
         self._sessions = self._turns = 0
-        with transaction.atomic():
-            self._dataset = self._locked()
-
-    def missing(self, ids: list[str]) -> set[str]:
-        """Those of ``ids`` that the dataset does not have."""
-        standing = self._dataset.sessions.filter(session_id__in=ids).values_list("session_id", flat=True)
-        return set(ids) - set(standing)
 
     def add(self, made: list[Written]) -> None:
-        if not made:
-            return
+        """Those of ``made`` that do not stand there yet."""
         with transaction.atomic():
             dataset = self._locked()
-            # Under the lock once more: another worker may have been taken for dead, and be alive.
-            missing = self.missing([each.planned.session_id for each in made])
-            kept = [each for each in made if each.planned.session_id in missing]
+            # Asked under the lock: another worker may have been taken for dead, and be alive.
+            ids = [each.planned.session_id for each in made]
+            there = set(dataset.sessions.filter(session_id__in=ids).values_list("session_id", flat=True))
+            kept = [each for each in made if each.planned.session_id not in there]
+            if not kept:
+                return
             keys = copy_sessions(
                 dataset.pk,
                 (

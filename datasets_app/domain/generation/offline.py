@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.generation import phrases
 from datasets_app.domain.generation.chance import Chance
 from datasets_app.domain.generation.filling import Filler
+from datasets_app.domain.generation.heard import Heard
 from datasets_app.domain.generation.moves import Move, Talk, greeted, written
 from datasets_app.domain.generation.phrases import Lists
 from datasets_app.domain.generation.plan import (
@@ -31,6 +32,8 @@ _LIKE_A_REFUSAL = re.compile(
     r"\b(can't|cannot|can not|won't|will not|unable|not able|sorry|decline|refuse)\b", re.IGNORECASE
 )
 
+# So often is a session written that would repeat another.
+_TRIES = 6
 # Below this a source's replies are of a sentence or two.
 _BRIEF_WORDS = 20
 
@@ -60,12 +63,25 @@ class OfflineWriter:
         self.voice = Voice(persona)
 
     def write(self, planned: PlannedSession) -> list[TurnRecord]:
-        """The turns of a planned session: a function of it, of the persona and of the phrases."""
+        """The turns of a planned session by itself: a function of it, of the persona and of the phrases."""
         return list(self._turns(planned, _Session(planned, self.voice).exchanges()))
 
     def write_all(self, planned: Iterable[PlannedSession]) -> Iterator[Written]:
+        """In their order. A session with a reply that an earlier one had is written anew, so that none
+        repeats: what comes of a plan is told by all of it that came before."""
+        heard = Heard()
         for each in planned:
-            yield Written(each, self.write(each))
+            yield Written(each, self._unheard(each, heard))
+
+    def _unheard(self, planned: PlannedSession, heard: Heard) -> list[TurnRecord]:
+        for number in range(_TRIES):
+            turns = self.write(planned._replace(seed=f"{planned.seed}/{number}") if number else planned)
+            replies = [turn.text for turn in turns if turn.role == "assistant"]
+            if len(set(replies)) == len(replies) and not any(map(heard.knows, replies)):
+                break
+        for reply in replies:
+            heard.add(reply)
+        return turns
 
     def describe(self) -> dict[str, Any]:
         return {

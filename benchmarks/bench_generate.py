@@ -30,7 +30,7 @@ from benchmarks.harness import PROJECT
 DEMO = PROJECT / "datasets_app" / "demo" / "demo_conversations.jsonl"
 WANTED_RATE_RATIO, WANTED_MEMORY_RATIO = 0.8, 1.15
 MOST_REPEATS = 1 / 200
-SAMPLED_WORDS = (1_000, 20_000)
+SAMPLED_WORDS = (800, 20_000)
 MOST_LINES = 50_000
 WORD = re.compile(r"[\w']+")
 

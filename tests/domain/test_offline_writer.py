@@ -22,7 +22,7 @@ from datasets_app.operations.personas import default_persona
 
 # SHA-256 of 60 sessions for the persona of the demonstration. It changes with the phrases and with every
 # other change of what is written: then offline.VERSION (for anything but phrases) and this are to follow.
-DIGEST = "cffb29d2faf2b8bf245ef30f2a609ea1d6b542aa52a6258ecab2d2a8c4a1f71b"
+DIGEST = "e43b89c78e34d5d7bc37904c89af071e043043debc0f5e8d660496fc3b0edf56"
 
 ORDINARY = (
     "sorry",
@@ -230,7 +230,7 @@ def test_a_persona_is_obeyed(
     wanted = style.matcher([word for word in preferred if word not in avoid])
     if wanted:
         held = [bool(wanted.search(text)) for text in replies(found)]
-        assert sum(held) >= 0.6 * len(held)
+        assert sum(held) >= 0.8 * len(held)
 
 
 @given(st.integers(0, 10_000))

@@ -46,21 +46,18 @@ class Lexicon:
         return len(self._pattern.findall(text))
 
     def carried(self, chance: Chance, place: str = "") -> list[str]:
-        """Phrases with a word of the list each, in a random order. ``place``: "?" in front of a question
-        (for words that have such phrases), "." at the end of a conversation, "off" in another's mouth."""
-        found = (self._carrier(word, chance, place) for word in chance.shuffled(self.entries))
-        return [phrase for phrase in found if phrase]
+        """Phrases with a word of the list each, in a random order. ``place``: "?" in front of a question,
+        "." at the end of a conversation, "off" in another's mouth."""
+        return [self._carrier(word, chance, place) for word in chance.shuffled(self.entries)]
 
     def _carrier(self, word: str, chance: Chance, place: str) -> str:
         known = phrases.lists("words")
         key = "" if word.startswith("~") else word.lower()
         if place in {"?", "."} and f"{key} {place}" in known:
             return chance.choice(known[f"{key} {place}"])
-        if place == "?":
-            return ""
-        if key in known:
+        if key in known and place != "?":
             return chance.choice(known[key])
-        frames = known["~off"] if place == "off" else known[f"~{kind_of(word)}"]
+        frames = known[{"?": "~ask", "off": "~off"}.get(place) or f"~{kind_of(word)}"]
         # Braces and choices in a persona's own word are letters like any other.
         return chance.choice(frames).replace("{word}", re.sub(r"[<>{}|]", "", word))
 

@@ -84,6 +84,8 @@ class Talk:
 
     def _beginning(self, case: Case, left: int, first: bool) -> Iterator[Move]:
         thread = self._chance.below(len(case.openings))
+        if not case.information and thread < len(case.topics):
+            self._filler.set_about(topic=case.topics[thread : thread + 1])
         opening = self._opening(case.openings[thread], first)
         begin = Part(self._begins) if self._chance.happens(0.5) else None
         if case.asks and left >= 2 and self._chance.happens(0.55):

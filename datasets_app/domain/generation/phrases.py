@@ -22,8 +22,8 @@ class Case:
 
     ``asks`` are (questions back, answers to them), ``fixes`` the sentences of a solution one after the
     other, ``follow_ups`` (further questions, sentences of the answer); each of them in several wordings.
-    Where something is to be mended, the first wording of a solution belongs to the first opening, and so
-    on; where all is ``information``, any goes with any. Answers belong to their questions always.
+    Where something is to be mended, the first topic and the first wording of a solution belong to the first
+    opening, and so on; where all is ``information``, any goes with any. Answers belong to their questions.
     """
 
     name: str

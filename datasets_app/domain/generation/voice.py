@@ -165,7 +165,8 @@ class Voice:
     def _add_own(
         self, said: list[str], filler: Filler, chance: Chance, place: str, rejects: Callable[[str], bool]
     ) -> None:
-        for phrase in self.preferred.carried(chance, place):
+        carried = (each for _ in range(_TRIES // 2) for each in self.preferred.carried(chance, place))
+        for phrase in carried:
             sentence = self._styled(filler.fill(phrase, to_user=True))
             if not self.avoid.count(sentence) and not rejects(sentence):
                 # What ends in a question is left with the last word.

@@ -37,11 +37,13 @@ def decide(
     notes: str | None = "",
     confidence: float | None = None,
     seconds: float | None = None,
+    shown: str = "",
 ) -> Outcome:
     """Decide on a reply in ``user``'s hands, or decide anew: ``kind`` is label, skip, flag or undo.
 
     ``key`` is made where it was pressed; sent again it changes nothing. ``notes`` is the note, or the
-    reason of a flag; ``seconds`` the time on task. Raises Refused.
+    reason of a flag; ``seconds`` the time on task; ``shown`` the digest of the persona that stood beside
+    it, unless that is the one the lease says. Raises Refused.
     """
     try:
         with transaction.atomic():
@@ -59,7 +61,7 @@ def decide(
             except NotValid as error:
                 raise Refused(str(error)) from None
             known = _known(pressed.key, assignment_pk, member)
-            return known or _decide(assignment_pk, member, pressed)
+            return known or _decide(assignment_pk, member, pressed, shown)
     except IntegrityError:
         # The same key at the same moment, from another annotator.
         if Decision.objects.filter(key=str(key)).exists():
@@ -88,16 +90,17 @@ def _known(key: UUID, assignment_pk: int, member: CampaignMember) -> Outcome | N
     return Outcome(decision.assignment, "known")
 
 
-def _decide(assignment_pk: int, member: CampaignMember, pressed: Pressed) -> Outcome:
+def _decide(assignment_pk: int, member: CampaignMember, pressed: Pressed, shown: str) -> Outcome:
     assignment: Assignment = (
         Assignment.objects.select_related("item", "annotation")
         .select_for_update(of=("self", "item"), no_key=True)
         .get(pk=assignment_pk)
     )
     counts = _has_a_place(assignment, member, pressed)
-    if assignment.decided_at is not None and pressed.kind != "undo":
-        # It was opened again, beside the persona as it is now.
-        assignment.persona_digest = member.campaign.persona.digest
+    if pressed.kind != "undo" and (shown or assignment.decided_at is not None):
+        # Pressed while offline it may be of an earlier persona than the lease, which was renewed since;
+        # opened again, it stood beside the persona as it is now.
+        assignment.persona_digest = shown or member.campaign.persona.digest
     Decision.objects.create(
         assignment=assignment,
         key=pressed.key,

@@ -97,7 +97,7 @@ def export_annotations(
             count, on_brand = _write(chosen_labels(labels, selection), spool, report_progress)
             exported = ExportedLabels(count, on_brand, dict(selection.left_out))
             if not exported.labels:
-                raise Refused(_nothing_to_export(dataset, persona, exported))
+                raise Refused(_nothing_to_export(dataset, persona, campaign, exported))
             audit.record(
                 "export_annotations",
                 actor=actor,
@@ -197,9 +197,13 @@ def _write(
     return count, on_brand
 
 
-def _nothing_to_export(dataset: Dataset, persona: str, exported: ExportedLabels) -> str:
+def _nothing_to_export(
+    dataset: Dataset, persona: str, campaign: Campaign | None, exported: ExportedLabels
+) -> str:
     if exported.omissions:
         return f"No label is left to export: {'; '.join(exported.omissions)}."
+    if campaign is not None:
+        return f"The campaign {campaign.name} has no labels yet."
     others = list(
         Annotation.objects.filter(dataset=dataset)
         .order_by("persona_id")

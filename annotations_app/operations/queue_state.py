@@ -5,7 +5,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
-from django.db.models import Q, Sum
+from django.db.models import Count, F, Q, Sum
 
 from annotations_app.models import Assignment, Campaign, CampaignMember
 
@@ -21,8 +21,10 @@ class Progress(NamedTuple):
 
     ``mine``: replies they have labelled (nothing tells what of these were gold items or repeats);
     ``skipped`` and ``flagged`` beside. ``total_done`` of ``total_wanted``: labels of all annotators, on
-    replies that are neither. ``per_hour``: decisions, pauses aside; ``seconds_median``: time on task;
-    both None as long as there is too little to tell.
+    replies that are neither. ``all_done`` of ``all_wanted``: the same with gold items and repeats among
+    them, about as many as there will be; whoever sees it move learns nothing of the reply. ``per_hour``:
+    decisions, pauses aside; ``seconds_median``: time on task; both None as long as there is too little to
+    tell.
     """
 
     mine: int
@@ -30,13 +32,15 @@ class Progress(NamedTuple):
     flagged: int
     total_done: int
     total_wanted: int
+    all_done: int
+    all_wanted: float
     per_hour: float | None
     seconds_median: float | None
 
     @property
     def share(self) -> float:
         """0 to 1."""
-        return min(1.0, self.total_done / self.total_wanted) if self.total_wanted else 0.0
+        return min(1.0, self.all_done / self.all_wanted) if self.all_wanted else 0.0
 
 
 def last_decisions(campaign: Campaign, user: Any, limit: int = LAST_DECISIONS) -> list[Assignment]:
@@ -52,6 +56,8 @@ def progress(campaign: Campaign, user: Any) -> Progress:
     members = CampaignMember.objects.filter(campaign=campaign)
     sums = members.aggregate(
         done=Sum("labelled"),
+        all_done=Sum(F("labelled") + F("gold_labelled") + F("repeated")),
+        people=Count("pk", filter=Q(active=True)),
         mine=Sum("labelled", filter=Q(user=user)),
         gold=Sum("gold_labelled", filter=Q(user=user)),
         repeated=Sum("repeated", filter=Q(user=user)),
@@ -60,12 +66,15 @@ def progress(campaign: Campaign, user: Any) -> Progress:
     )
     known = {name: value or 0 for name, value in sums.items()}
     per_hour, seconds = _pace(campaign, user)
+    wanted = (campaign.item_count - campaign.gold_count) * campaign.overlap
     return Progress(
         mine=known["mine"] + known["gold"] + known["repeated"],
         skipped=known["skipped"],
         flagged=known["flagged"],
         total_done=known["done"],
-        total_wanted=(campaign.item_count - campaign.gold_count) * campaign.overlap,
+        total_wanted=wanted,
+        all_done=known["all_done"],
+        all_wanted=(wanted + campaign.gold_count * known["people"]) / (1 - campaign.repeat_share),
         per_hour=per_hour,
         seconds_median=seconds,
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.vary import vary_on_headers
@@ -44,12 +44,22 @@ def for_annotators(view: View) -> View:
 
 def for_members(view: View) -> View:
     """For annotators who are members of the campaign ``name``; the view is given the membership."""
+    return _with_membership(view, active=True)
 
+
+def for_members_once(view: View) -> View:
+    """For those who were members as well: what they pressed before they went is still to come in."""
+    return _with_membership(view)
+
+
+def _with_membership(view: View, **asked_of_it: bool) -> View:
     @for_annotators
     @wraps(view)
     def asked(request: Any, name: str, *arguments: Any, **named: Any) -> HttpResponse:
+        if "\0" in name:
+            raise Http404
         members = CampaignMember.objects.select_related("campaign__persona", "campaign__dataset")
-        member = get_object_or_404(members, campaign__name=name, user=request.user, active=True)
+        member = get_object_or_404(members, campaign__name=name, user=request.user, **asked_of_it)
         member.user = request.user
         return view(request, member, *arguments, **named)
 

@@ -20,6 +20,8 @@ class DecisionForm(forms.Form):
     notes = forms.CharField(required=False)
     confidence = forms.FloatField(required=False)
     seconds = forms.FloatField(required=False)
+    # The digest of the persona that was shown when it was pressed: it may have waited since.
+    shown = forms.RegexField(r"^[0-9a-f]{64}\Z", required=False)
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = self.cleaned_data
@@ -49,4 +51,5 @@ class DecisionForm(forms.Form):
             "notes": reason_in_words(given["reason"], given["words"]) if is_flag else given["notes"],
             "confidence": given["confidence"] if kind == "label" else None,
             "seconds": given["seconds"],
+            "shown": given["shown"],
         }

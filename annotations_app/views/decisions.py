@@ -8,18 +8,21 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
-from annotations_app.models import Assignment, CampaignMember
+from annotations_app.models import Assignment, Campaign, CampaignMember
 from annotations_app.operations import decide as operation
-from annotations_app.views.access import for_members, is_script, refused
+from annotations_app.views.access import for_members_once, is_script, refused
 from annotations_app.views.decision_form import DecisionForm
 from annotations_app.views.queue import update
 from datasets_app.operations.refused import Refused
 
-LATE = "That reply had gone to others meanwhile. Your decision is kept, but it is not counted."
+KEPT = "Your decision is kept, but it is not counted."
+LATE = f"That reply had gone to others meanwhile. {KEPT}"
+CLOSED = f"This campaign is closed. {KEPT}"
+REMOVED = f"You are no annotator of this campaign any more. {KEPT}"
 
 
 @require_POST
-@for_members
+@for_members_once
 def decide(request: Any, member: CampaignMember) -> HttpResponse:
     form = DecisionForm(request.POST)
     if not form.is_valid():
@@ -32,16 +35,29 @@ def decide(request: Any, member: CampaignMember) -> HttpResponse:
         outcome = operation.decide(pk, request.user, **form.for_operation())
     except Refused as refusal:
         return _refusal(request, member, refusal.message)
-    told = LATE if outcome.what == "late" else ""
+    told = _why_late(member) if outcome.what == "late" else ""
     if is_script(request):
         return update(request, member, told)
     if told:
         messages.warning(request, told)
-    return redirect("annotate:queue", member.campaign.name)
+    return _back(member)
+
+
+def _why_late(member: CampaignMember) -> str:
+    if not member.active:
+        return REMOVED
+    return CLOSED if member.campaign.status == Campaign.Status.CLOSED else LATE
+
+
+def _back(member: CampaignMember) -> HttpResponse:
+    """To the queue; who has none any more, to what they have."""
+    return (
+        redirect("annotate:queue", member.campaign.name) if member.active else redirect("annotate:campaigns")
+    )
 
 
 def _refusal(request: Any, member: CampaignMember, sentence: str) -> HttpResponse:
     if is_script(request):
         return refused(sentence)
     messages.error(request, sentence)
-    return redirect("annotate:queue", member.campaign.name)
+    return _back(member)

@@ -13,7 +13,7 @@ from annotations_app.domain.pressed import LONGEST_NOTE
 from annotations_app.models import Assignment, CampaignMember
 from annotations_app.operations.queue_state import Progress, last_decisions, progress
 from annotations_app.operations.serve import Serving, serve
-from annotations_app.views.access import for_members
+from annotations_app.views.access import for_members, for_members_once
 from annotations_app.views.conversation import reply_of
 from annotations_app.views.persona_card import card_of
 from annotations_app.views.recent import RecentDecision, recent_decision
@@ -56,7 +56,7 @@ def page(request: Any, member: CampaignMember, revisited: Assignment | None = No
 
 
 @require_safe
-@for_members
+@for_members_once
 def upcoming(request: HttpRequest, member: CampaignMember) -> HttpResponse:
     """What has changed, for a page that looks again by itself or keeps its replies."""
     return update(request, member)
@@ -85,6 +85,9 @@ def _given(serving: Serving) -> list[Assignment]:
 
 
 def _recent(member: CampaignMember) -> list[RecentDecision]:
+    """Nothing of the conversations for those who are members no more."""
+    if not member.active:
+        return []
     return [recent_decision(row) for row in last_decisions(member.campaign, member.user, limit=RECENT)]
 
 
@@ -103,9 +106,9 @@ def _news(member: CampaignMember, serving: Serving, recent: list[RecentDecision]
 
 
 def _track(known: Progress) -> dict[str, int]:
-    """The bar, in thousandths: all labels of the campaign, and one's own among them. One's own count has
-    gold items and repeats in it, so it is shown beside a share and never beside a count of all."""
-    mine = min(1.0, known.mine / known.total_wanted) if known.total_wanted else 0.0
+    """The bar, in thousandths: all labels of the campaign, and one's own among them. Gold items and repeats
+    are in both: a bar that stood still for them would tell which they were."""
+    mine = min(1.0, known.mine / known.all_wanted) if known.all_wanted else 0.0
     return {
         "all": round(1000 * known.share),
         "mine": round(1000 * min(mine, known.share)),

@@ -200,6 +200,8 @@ def test_a_campaign_has_its_own_labels_only(judged: Dataset) -> None:
     campaign = Campaign.objects.create(name="may", dataset=judged, persona=persona)
     turn = Turn.objects.get(session__dataset=judged, session__session_id="s1", turn_index=4)
     CampaignItem.objects.create(campaign=campaign, turn=turn, session=turn.session, position=1, open=0)
+    with pytest.raises(Refused, match="campaign may has no labels yet"):
+        exported(judged, campaign=campaign)
     annotate(judged, "s1", 4, label=1, annotator="ada", campaign=campaign)
     for labels in ("all", "majority", "dawid-skene", "adjudicated"):
         assert places(exported(judged, labels, campaign=campaign)[0]) == [("s1", 4, 1)]

@@ -142,7 +142,7 @@
 
     const send = (entry) => {
         const body = new URLSearchParams();
-        for (const name of ["key", "assignment", "decision", "reason", "words", "notes", "confidence", "seconds"]) {
+        for (const name of ["key", "assignment", "decision", "reason", "words", "notes", "confidence", "seconds", "shown"]) {
             if (entry[name] !== undefined) body.set(name, entry[name]);
         }
         if (desk && entry.campaign === campaign) body.set("have", have()), body.set("persona", digest());
@@ -445,7 +445,8 @@
         if (wanted && article(wanted)) arrive();
         const told = $("state").querySelector("[data-told]");
         showNext({ focus: !document.activeElement || document.activeElement === document.body });
-        if (hadCurrent && hadCurrent !== current && !settled.has(hadCurrent)) {
+        const isShut = ["paused", "closed"].includes($("state").dataset.state);
+        if (hadCurrent && hadCurrent !== current && !settled.has(hadCurrent) && !isShut) {
             tellTrouble("The reply you looked at is not yours any more: it went to someone else, or was decided elsewhere.");
         }
         if (told) tellTrouble(told.textContent);
@@ -474,6 +475,8 @@
         const sentence = plain || "The server did not take your last decision: the reply is not yours any more.";
         settled.delete(entry.assignment);
         if (wanted === entry.assignment) wanted = "";
+        // What could not be taken back makes way without a word more.
+        if (entry.decision === "undo" && current === entry.assignment) current = "";
         if (entry.decision !== "undo") row(entry.assignment)?.remove();
         tellTrouble(sentence);
         refresh();
@@ -528,6 +531,9 @@
 
     // --- deciding -------------------------------------------------------------------------------------
 
+    // What is pasted may hold characters that only look like text; for those no decision is to be refused.
+    const asText = (words) => words.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, " ").trim();
+
     const press = (decision, more = {}) => {
         if (!current || performance.now() - shownAt < GUARD) return;
         const entry = {
@@ -537,8 +543,9 @@
             decision,
             at: Date.now(),
             seconds: clock.seconds(),
+            shown: digest(),
             snippet: article(current).dataset.snippet,
-            ...(decision === "flag" ? more : { notes: notes.value.trim() || undefined }),
+            ...(decision === "flag" ? more : { notes: asText(notes.value) || undefined }),
             ...(confidence && ["on", "off"].includes(decision) ? { confidence: SURE[confidence][0] } : {}),
         };
         keep(entry);
@@ -622,7 +629,7 @@
     };
 
     const flagFor = (reason) => {
-        const words = $("flag-words").value.trim();
+        const words = asText($("flag-words").value);
         if (reason === "other" && !words) {
             $("flag-error").textContent = "Say in a few words why, then press Enter.";
             $("flag-words").focus();

@@ -1,0 +1,82 @@
+"""sample_dataset as a person runs it; a file needs no database."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_app.models import Dataset, JobRun
+from tests.commands.test_bootstrap_dataset import NOWHERE
+from tests.conftest import PROJECT, Manage
+from tests.factories import session, write
+
+
+def without_database(folder: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(PROJECT / "manage.py"), "sample_dataset", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **NOWHERE, "PYTHONPATH": str(PROJECT)},
+        cwd=folder,
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    found = [session(f"s{number}", tags=["trap:privacy"] if number < 2 else []) for number in range(10)]
+    return write(tmp_path / "all.jsonl", [line for lines in found for line in lines])
+
+
+def test_a_file_is_sampled_without_a_database(source: Path, tmp_path: Path) -> None:
+    done = without_database(tmp_path, "--input", source, "--size", 5, "--by", "trap", "--out", "few.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "no trap: 3\n  trap:privacy: 2\nfew.jsonl: 10 turns in 5 sessions." in done.stdout
+    found = [json.loads(line)["session_id"] for line in (tmp_path / "few.jsonl").read_text().splitlines()]
+    assert len(set(found)) == 5
+    assert found == sorted(found)
+    again = without_database(tmp_path, "--input", source, "--size", 5, "--by", "trap", "--out", "again.jsonl")
+    assert again.returncode == 0
+    assert (tmp_path / "few.jsonl").read_bytes() == (tmp_path / "again.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--input", "all.jsonl", "--size", 5], "Say where to"),
+        (["--size", 5, "--out", "x.jsonl"], "Name a dataset, or a file"),
+        (["--input", "all.jsonl", "--size", 0, "--out", "x.jsonl"], "at least one session"),
+        (["--input", "all.jsonl", "--size", 5, "--out", "all.jsonl"], "is the input itself"),
+        (["--input", "none.jsonl", "--size", 5, "--out", "x.jsonl"], "no such file"),
+        (["--input", "all.jsonl", "--size", 5, "--as", "few"], "import_dataset"),
+    ],
+)
+def test_what_can_not_be_done_is_said_in_a_sentence(
+    source: Path, tmp_path: Path, arguments: list[Any], told: str
+) -> None:
+    before = source.read_bytes()
+    done = without_database(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert source.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["all.jsonl"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dataset_s_sample_becomes_a_dataset(manage: Manage, source: Path) -> None:
+    assert manage("import_dataset", source, "--name", "all").returncode == 0
+    done = manage("sample_dataset", "all", "--size", 4, "--as", "few")
+    assert done.returncode == 0, done.stderr
+    assert "few: 8 turns in 4 sessions." in done.stdout
+    assert Dataset.objects.get(name="few").session_count == 4
+    row = JobRun.objects.order_by("-pk").first()
+    assert row is not None
+    assert (row.operation, row.state, row.result["sessions"]) == ("sample_dataset", "done", 4)
+    assert (
+        "no dataset 'nothing'" in manage("sample_dataset", "nothing", "--size", 4, "--out", "x.jsonl").stderr
+    )

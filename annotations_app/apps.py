@@ -10,13 +10,14 @@ class AnnotationsConfig(AppConfig):
         from annotations_app import tasks  # noqa: F401  (registers them)
         from annotations_app.label_keys import annotate_imported_turns
         from annotations_app.operations.scrub_notes import TABLES, notes_of, write_notes
-        from annotations_app.panels import annotations_panel, label_notes
+        from annotations_app.panels import annotations_panel, label_notes, labels_under
         from datasets_app import extensions
         from datasets_app.roles import ensure_roles
 
         extensions.after_import.append(annotate_imported_turns)
         extensions.dataset_panels.append(annotations_panel)
         extensions.turn_notes.append(label_notes)
+        extensions.labels_under.append(labels_under)
         extensions.scrubbed_beside.append(extensions.Beside(notes_of, write_notes, TABLES))
         extensions.job_permissions |= {
             "create_campaign": "annotations_app.add_campaign",

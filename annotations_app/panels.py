@@ -27,6 +27,12 @@ def label_notes(session: Any, turns: Any, user: Any) -> dict[int, list[str]]:
     return notes
 
 
+def labels_under(persona: Any) -> int:
+    """How many labels of campaigns become stale if the text of the persona changes."""
+    made = Annotation.objects.in_force().filter(campaign__persona=persona, persona_digest=persona.digest)
+    return made.count()
+
+
 def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
     """Counts of labels for each persona, and the campaigns; None for who may not see labels."""
     if not user.has_perm("annotations_app.view_annotation"):

@@ -18,6 +18,10 @@ turn_notes: list[Callable[[Any, Any, Any], dict[int, list[str]]]] = []
 # For operations of another app: the permission to start such a job, to stop it and to fetch its files.
 job_permissions: dict[str, str] = {}
 
+# Called with a persona whose text is about to change; returns how many labels were made under the one it has,
+# which will no longer be that of the persona they were given by.
+labels_under: list[Callable[[Any], int]] = []
+
 
 class Beside(NamedTuple):
     """JSON objects that belong to sessions and are scrubbed with them, in the same transaction.

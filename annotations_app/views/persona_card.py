@@ -1,14 +1,11 @@
 """The persona as annotators see it beside a reply."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from datasets_app.domain.persona import PersonaDocument, PersonaError, parse_persona
+from datasets_app.domain.persona_words import in_words, rules_in_words
 from datasets_app.models import Persona
-
-_DEEPEST = 3
 
 
 @dataclass
@@ -34,11 +31,11 @@ def card_of(persona: Persona) -> PersonaCard:
         digest=persona.digest,
         description=document.description or persona.description,
         exemplars=list(document.exemplars),
-        preferred=[_shown(entry) for entry in document.preferred],
-        avoid=[_shown(entry) for entry in document.avoid],
-        rules=list(_rules(document.style_rules)),
+        preferred=[in_words(entry) for entry in document.preferred],
+        avoid=[in_words(entry) for entry in document.avoid],
+        rules=list(rules_in_words(document.style_rules)),
         never=list(document.safety_rules.get("disallowed_topics") or []),
-        brand_notes=_shown(document.safety_rules.get("brand_notes") or ""),
+        brand_notes=in_words(document.safety_rules.get("brand_notes") or ""),
     )
 
 
@@ -48,28 +45,3 @@ def document_of(yaml: str) -> PersonaDocument | None:
         return parse_persona(yaml)
     except PersonaError:
         return None
-
-
-def _rules(style: dict[str, Any]) -> Iterator[str]:
-    for key, value in style.items():
-        match key, value:
-            case "sentence_length", {"max_avg": most}:
-                yield f"Sentences of at most {_shown(most)} words on average"
-            case (("contractions" | "emojis"), {"allowed": bool() as allowed}):
-                yield f"{key.capitalize()} are {'allowed' if allowed else 'not allowed'}"
-            case _:
-                yield f"{_in_words(key)}: {_shown(value)}"
-
-
-def _shown(value: Any, depth: int = 0) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if depth < _DEEPEST and isinstance(value, dict):
-        return "; ".join(f"{_in_words(key)} {_shown(item, depth + 1)}" for key, item in value.items())
-    if depth < _DEEPEST and isinstance(value, list):
-        return ", ".join(_shown(item, depth + 1) for item in value)
-    return str(value)
-
-
-def _in_words(key: Any) -> str:
-    return str(key).replace("_", " ").capitalize()

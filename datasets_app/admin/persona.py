@@ -5,12 +5,14 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest
-from django.utils.html import format_html, format_html_join
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from datasets_app import audit
+from datasets_app.admin import persona_pages
 from datasets_app.admin.resources import PERSONA_FORMATS, PersonaResource, checked_persona
 from datasets_app.admin.table_import_export import TableAdminMixin
 from datasets_app.domain.persona import PersonaError, check_persona, parse_persona
@@ -70,9 +72,7 @@ class PersonaForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if "yaml" in cleaned:
-            self.instance.is_in_doubt = True
             document = checked_persona(cleaned["yaml"])
-            self.instance.is_in_doubt = False
             if self.instance.pk and document.id != self.instance.persona_id:
                 self.add_error("yaml", f"id: stays {self.instance.persona_id}; add a persona for a new id")
             elif not self.instance.pk and Persona.objects.filter(persona_id=document.id).exists():
@@ -92,10 +92,31 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     search_fields = ["persona_id", "display_name"]
     list_per_page = 50
     show_full_result_count = False
-    readonly_fields = ["persona_id", "display_name", "description", "findings", "show_digest", "show_updated"]
+    readonly_fields = ["persona_id", "show_yaml", "show_digest", "show_updated"]
+    compressed_fields = False
+    change_form_template = "admin/datasets_app/persona/change_form.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        page = self.admin_site.admin_view(persona_pages.beside)
+        return [path("beside/", page, name="datasets_app_persona_beside"), *super().get_urls()]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [*self.readonly_fields[:4], "yaml", *self.readonly_fields[4:]] if obj else ["yaml"]
+        if obj is None:
+            return ["yaml"]
+        text = "yaml" if self.has_change_permission(request, obj) else "show_yaml"
+        return ["persona_id", text, "show_digest", "show_updated"]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """With what there is to say of the text that the form shows."""
+        form, persona = context["adminform"].form, kwargs.get("obj")
+        shown = form["yaml"].value() if "yaml" in form.fields else persona.yaml if persona else ""
+        may_edit = "yaml" in form.fields
+        # A form that was refused has left its answers in the persona it was bound to.
+        stored = Persona.objects.filter(pk=persona.pk).first() if persona else None
+        context |= {"may_edit": may_edit, **persona_pages.about(str(shown or ""), stored, request.user)}
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         return {"yaml": SKELETON, **super().get_changeform_initial_data(request)}
@@ -104,6 +125,11 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def show_updated(self, persona: Persona) -> str:
         return moment(persona.updated_at)
 
+    @admin.display(description="YAML")
+    def show_yaml(self, persona: Persona) -> str:
+        """For those who may read it only; the line ends count."""
+        return format_html('<pre class="ad-json" tabindex="0">{}</pre>', persona.yaml)
+
     @admin.display(description="SHA-256")
     def show_digest(self, persona: Persona) -> str:
         return format_html('<code class="ad-hash ad-anywhere">{}</code>', persona.digest)
@@ -111,16 +137,6 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     @admin.display(description="Findings")
     def show_findings(self, persona: Persona) -> str:
         return ", ".join(sorted({item.code for item in _findings(persona)})) or "–"
-
-    @admin.display(description="What Alignmenter would stumble over")
-    def findings(self, persona: Any) -> str:
-        if getattr(persona, "is_in_doubt", False) or not _is_readable(persona):
-            return "Will be shown once the YAML can be read."
-        lines = [(item.code, item.field or "", item.message) for item in _findings(persona)]
-        if not lines:
-            return "Nothing."
-        items = format_html_join("", "<li><b>{}</b> {}: {}</li>", lines)
-        return format_html("<ul>{}</ul>", items)
 
     def save_model(self, request: HttpRequest, obj: Persona, form: Any, change: bool) -> None:
         saved = import_persona(obj.yaml, actor=request.user)
@@ -135,14 +151,6 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for persona in queryset:
             self.delete_model(request, persona)
-
-
-def _is_readable(persona: Persona) -> bool:
-    try:
-        parse_persona(persona.yaml)
-    except PersonaError:
-        return False
-    return True
 
 
 def _findings(persona: Persona) -> list[Any]:

@@ -27,8 +27,9 @@ from datasets_app.operations.refused import Refused
 SESSIONS_SHOWN = 3
 # One of each of these is looked for among so many of the first sessions.
 _KINDS_SHOWN, _LOOKED_AT = (SCENARIO, BRAND_TRAP, SAFETY_TRAP), 500
-# Pairs of replies for the view of a voice come from so many sessions of a brand trap at most.
-_VOICE_SESSIONS, _VOICE_SEED = 12, 42
+# Pairs of replies for the view of a voice are looked for in so many sessions of brand traps.
+_VOICE_SESSIONS, _VOICE_SEED = 40, 42
+_MOST_WORDS = 1_000
 
 
 class SessionShown(NamedTuple):
@@ -49,7 +50,7 @@ class GenerationPreview(NamedTuple):
 
 
 class Voices(NamedTuple):
-    """One answer to the same push, in the persona's voice and out of it."""
+    """What a user asks with a push towards a tone, the reply that gives in, and one that keeps the voice."""
 
     category: str
     asked: str
@@ -78,8 +79,17 @@ def preview_generation(given: dict[str, Any], *, actor: Any) -> GenerationPrevie
     plan = plan_for(wish, writer, persona_sha256=digest)
     if by_model:
         tokens = model.expected_tokens(plan)
-    shown = [SessionShown(planned, offline.write(planned)) for planned in _chosen(plan)] if offline else []
+    why_not = why_not or _too_long(persona)
+    chosen = _chosen(plan) if offline and not why_not else []
+    shown = [SessionShown(planned, offline.write(planned)) for planned in chosen] if offline else []
     return GenerationPreview(plan, plan.counts, _turns(wish), shown, why_not, tokens)
+
+
+def _too_long(persona: PersonaDocument) -> str:
+    """Every sentence is held against every word; somebody waits for a preview, and nobody for a job."""
+    if len(persona.preferred) + len(persona.avoid) <= _MOST_WORDS:
+        return ""
+    return f"With a lexicon of more than {_MOST_WORDS:,} words, samples would take too long."
 
 
 def _offline(persona: PersonaDocument) -> tuple[OfflineWriter | None, str]:
@@ -109,8 +119,10 @@ def _chosen(plan: Plan) -> list[PlannedSession]:
 # --- the two voices --------------------------------------------------------------------------------
 
 
-def sample_voices(persona: PersonaDocument, *, most: int = 4) -> list[Voices]:
-    """Replies of the offline writer to the same push, each tone once. Raises Refused if it can't write."""
+def sample_voices(persona: PersonaDocument) -> list[Voices]:
+    """Replies of the offline writer, for each tone that is not the persona's. Raises Refused if it can't."""
+    if why_not := _too_long(persona):
+        raise Refused(why_not)
     writer = offline_writer(persona)
     wish = Wish(
         sessions=_VOICE_SESSIONS,
@@ -127,13 +139,13 @@ def sample_voices(persona: PersonaDocument, *, most: int = 4) -> list[Voices]:
         category = str(planned.trap_category)
         if category not in found and (pair := _pair(category, writer.write(planned))):
             found[category] = pair
-    return list(found.values())[:most]
+        if len(found) == len(wish.brand_categories):
+            break
+    return [found[category] for category in wish.brand_categories if category in found]
 
 
 def _pair(category: str, turns: list[TurnRecord]) -> Voices | None:
-    """The first reply out of the voice, what was asked before it, and one of that session in the voice."""
+    """Of a session that gives in at once, where the push is, and keeps its voice later; else None."""
     on = next((turn.text for turn in turns if ON_BRAND in turn.tags), "")
-    off = next((turn for turn in turns if OFF_BRAND in turn.tags), None)
-    if not on or off is None:
-        return None
-    return Voices(category, turns[off.turn_index - 2].text, on, off.text)
+    asked, reply = turns[:2]
+    return Voices(category, asked.text, on, reply.text) if on and OFF_BRAND in reply.tags else None

@@ -165,6 +165,13 @@ def test_a_persona_that_the_offline_writer_cannot_write_for(curator: Any, queue:
     assert "is no persona" in errors_of(curator.post(PAGE, asked(persona="mute")))["persona"][0]
 
 
+def test_a_lexicon_too_long_for_a_preview_is_no_obstacle(curator: Any, queue: None) -> None:
+    avoided = ", ".join(f"word{number}" for number in range(1_500))
+    import_persona(f"id: wordy\nexemplars: [Hello there.]\nlexicon: {{avoid: [{avoided}]}}\n")
+    assert "samples would take too long" in curator.post(PREVIEW, asked(persona="wordy")).content.decode()
+    assert curator.post(PAGE, asked(persona="wordy")).status_code == 302
+
+
 def test_any_address_takes_its_permission(sign_in: Any, queue: None) -> None:
     client = sign_in("curator")
     elsewhere = by_model(base_url="http://10.0.0.1/v1")

@@ -1,0 +1,34 @@
+"""A persona's rules in words, whatever YAML made of them."""
+
+import pytest
+
+from datasets_app.domain.persona import parse_persona
+from datasets_app.domain.persona_words import in_words, rules_in_words
+
+
+def test_rules_that_are_known_are_sentences_and_others_are_told_as_they_are() -> None:
+    rules = {
+        "sentence_length": {"max_avg": 18},
+        "contractions": {"allowed": True},
+        "emojis": {"allowed": False},
+        "tone": ["calm", "direct"],
+        "sign_off": {"name": "Kim", "always": True},
+    }
+    assert list(rules_in_words(rules)) == [
+        "Sentences of at most 18 words on average",
+        "Contractions are allowed",
+        "Emojis are not allowed",
+        "Tone: calm, direct",
+        "Sign off: Name Kim; Always yes",
+    ]
+
+
+@pytest.mark.parametrize("last", ['"x"', "[]", "{}"])
+def test_yaml_that_unfolds_to_gigabytes_is_cut_off(last: str) -> None:
+    levels = [f"  a0: &a0 {last}"]
+    levels += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 100)}]" for n in range(1, 9)]
+    document = parse_persona("\n".join(["id: bomb", "style_rules:", *levels]))
+    told = list(rules_in_words(document.style_rules))
+    assert len(told) == 9
+    assert max(map(len, told)) < 6_000
+    assert in_words([[[["deep"]]]]) == "…"

@@ -165,11 +165,12 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
 
 
 def _may_go_on(request: HttpRequest, job: JobRun) -> bool:
-    """A generation that ended with sessions that a model has not written: they can be asked for again."""
+    """A generation that has left sessions unwritten: they can be asked for again, with other answers."""
+    if job.operation != "bootstrap_dataset" or job.foreground or not _may_control(request, job):
+        return False
     result = job.result or {}
     left = result.get("sessions_left") or result.get("failed_sessions")
-    ended = job.operation == "bootstrap_dataset" and job.state == JobRun.State.DONE
-    return bool(left) and ended and not job.foreground and _may_control(request, job)
+    return job.state in {"failed", "cancelled"} or bool(job.state == "done" and left)
 
 
 def permission_to_download(operation: str, kind: str) -> str:

@@ -323,6 +323,31 @@ def test_the_job_tells_its_tokens_while_it_runs(curator: Any) -> None:
     assert told in words(curator.get(progress).content.decode())
 
 
+@pytest.mark.parametrize(
+    ("state", "result", "foreground", "told"),
+    [
+        ("failed", None, False, "Change answers"),
+        ("cancelled", None, False, "Change answers"),
+        ("done", {"sessions_left": 3, "stopped": "The budget is spent."}, False, "Go on with what is left"),
+        ("done", {"failed_sessions": 1, "failures": ["gen-1: refused"]}, False, "Go on with what is left"),
+        ("done", {"sessions": 20}, False, ""),
+        ("failed", None, True, ""),
+        ("running", None, False, ""),
+    ],
+)
+def test_what_was_left_can_be_asked_for_again(
+    state: str, result: Any, foreground: bool, told: str, sign_in: Any
+) -> None:
+    job = JobRun.objects.create(
+        operation="bootstrap_dataset", dataset_name="eval", state=state, result=result, foreground=foreground
+    )
+    page = reverse("admin:datasets_app_jobrun_change", args=[job.pk])
+    html = sign_in("curator").get(page).content.decode()
+    assert (f"{PAGE}?again={job.pk}" in html) is bool(told)
+    assert told in html
+    assert f"{PAGE}?again={job.pk}" not in sign_in("lead").get(page).content.decode()
+
+
 def test_what_others_asked_for_is_shown_to_who_may_see_jobs(sign_in: Any) -> None:
     job = JobRun.objects.create(
         operation="bootstrap_dataset", dataset_name="theirs", parameters={"sessions": 5, "seed": 77}

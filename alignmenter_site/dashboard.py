@@ -12,8 +12,8 @@ FAILED_DAYS = 7
 SHOWN = 6
 
 
-def _may(permission: str) -> Callable[[Any], bool]:
-    return lambda request: request.user.has_perm(permission)
+def _may(*permissions: str) -> Callable[[Any], bool]:
+    return lambda request: request.user.has_perms(permissions)
 
 
 def _list_of(title: str, icon: str, app: str, model: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ UNFOLD: dict[str, Any] = {
                         "title": "Generate",
                         "icon": "auto_awesome",
                         "link": reverse_lazy("admin:datasets_app_dataset_generate"),
-                        "permission": _may("datasets_app.generate_dataset"),
+                        "permission": _may("datasets_app.view_dataset", "datasets_app.generate_dataset"),
                     },
                     _list_of("Jobs", "autoplay", "datasets_app", "jobrun"),
                 ],

@@ -12,6 +12,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 
 from annotations_app.admin import agreement_charts as charts
+from annotations_app.admin.disputed_list import most_disputed
+from annotations_app.admin.disputes import Disputes
 from annotations_app.admin.lead_pages import (
     campaign_address,
     campaign_page,
@@ -135,6 +137,8 @@ def _measured(request: HttpRequest, scope: Scope) -> HttpResponse:
     measured = report.headline
     if not measured.labels:
         return fragment(request, "_agreement_none", {})
+    disputes = Disputes(scope.dataset, scope.persona_id, scope.campaign, tie=False, flagged=False)
+    may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
     context = {
         "report": report,
         "took": time.monotonic() - begun,
@@ -147,7 +151,8 @@ def _measured(request: HttpRequest, scope: Scope) -> HttpResponse:
         "heat": charts.heat_map(report.pairs),
         "times_looked_at": TIMES_LOOKED_AT,
         "times": median_seconds(scope.campaign) if scope.campaign else {},
-        "disputes_address": _disputes_address(request, scope),
+        "disputes_address": disputes.address() if may_adjudicate else "",
+        "disputed": most_disputed(disputes, request.user),
     }
     return fragment(request, "_agreement_report", context)
 
@@ -180,15 +185,3 @@ def _rows(parts: dict[str, Any]) -> tuple[list[tuple[str, Any]], int]:
     largest = sorted(parts.items(), key=lambda part: -part[1].labels)[:ROWS_SHOWN]
     kept = {value for value, _ in largest}
     return [(value, part) for value, part in parts.items() if value in kept], len(parts) - len(largest)
-
-
-def _disputes_address(request: HttpRequest, scope: Scope) -> str:
-    """Where disputed replies are settled; empty for who may not."""
-    if not request.user.has_perm("annotations_app.adjudicate"):
-        return ""
-    query = QueryDict(mutable=True)
-    if scope.campaign:
-        query["campaign"] = str(scope.campaign.pk)
-    else:
-        query["dataset"], query["persona"] = str(scope.dataset.pk), scope.persona_id
-    return f"{lead_address('campaign_adjudicate')}?{query.urlencode()}"

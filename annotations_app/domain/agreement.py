@@ -33,7 +33,7 @@ from annotations_app.domain.intervals import (
     linear_interval,
     percentile_interval,
 )
-from annotations_app.domain.label_table import NO_GOLD, LabelTable, Repeats
+from annotations_app.domain.label_table import NO_GOLD, LabelTable
 from annotations_app.domain.pairs import MOST_PAIRS, pairs_of
 
 Floats = NDArray[np.float64]
@@ -79,7 +79,7 @@ def agreement(
         by={kind: _by(table, counts, kind, resamples, seed, notes) for kind in by},
         drift=_drift(table, counts) if "month" in by else [],
         gold=_against_gold(table, np.zeros_like(table.annotator), 1)[0],
-        repeats=_against_themselves(table, np.zeros_like(table.annotator), 1)[0],
+        repeats=_against_themselves(table, each=False)[0],
         gold_basis=gold_basis,
         consensus=_consensus(table, counts) if consensus and table.items else None,
         resamples=resamples,
@@ -190,7 +190,7 @@ def _annotators(table: LabelTable, counts: Ints) -> list[AnnotatorReport]:
     rates = _on_brand(table, table.annotator, number)
     others = _against_others(table, counts, table.annotator, number)
     gold = _against_gold(table, table.annotator, number)
-    again = _against_themselves(table, table.annotator, number)
+    again = _against_themselves(table, each=True)
     return [
         AnnotatorReport(name, int(said[index]), rates[index], others[index], gold[index], again[index])
         for index, name in enumerate(table.names)
@@ -240,23 +240,16 @@ def _against_gold(table: LabelTable, group: Ints, groups: int) -> list[Compariso
     return compared(one_each(group[picked], said, gold[picked], session), groups, NO_GOLD_LABELS)
 
 
-def _against_themselves(table: LabelTable, group: Ints, groups: int) -> list[Comparison]:
-    """Rows of the tables are the first labels, columns the repeats. ``group`` has a row for each label."""
-    again, known = table.repeats, table.repeats.annotator >= 0
-    again = Repeats(again.item[known], again.annotator[known], again.label[known])
-    if not len(again.item):
-        nothing = np.zeros(0, np.int64)
-        return compared(one_each(nothing, nothing, nothing, nothing), groups, NO_REPEATED)
-    names = len(table.names) + 1
-    owner = table.item * names + table.annotator + 1
-    wanted = again.item * names + again.annotator + 1
-    place = np.minimum(np.searchsorted(owner, wanted), len(owner) - 1)
-    found = owner[place] == wanted
-    place, second, item = place[found], again.label[found].astype(np.int64), again.item[found]
-    in_order = np.argsort(item, kind="stable")
-    place, second, item = place[in_order], second[in_order], item[in_order]
-    said = table.label[place].astype(np.int64)
-    return compared(one_each(group[place], said, second, table.session[item]), groups, NO_REPEATED)
+def _against_themselves(table: LabelTable, *, each: bool) -> list[Comparison]:
+    """Rows of the tables are the first labels, columns the repeats: of ``each`` annotator, or of all."""
+    again = table.repeats
+    order = np.argsort(table.session[again.item], kind="stable")
+    order = order[again.annotator[order] >= 0]
+    whose = again.annotator[order]
+    first = again.first[order].astype(np.int64)
+    session = table.session[again.item[order]]
+    observations = one_each(whose if each else np.zeros_like(whose), first, again.label[order], session)
+    return compared(observations, len(table.names) if each else 1, NO_REPEATED)
 
 
 # --- consensus ----------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ LEVEL = 0.95
 # Of a normal distribution, between the 2.5th and the 97.5th percentile.
 NORMAL_WIDTH = 1.959963984540054
 FEW_SESSIONS = 10
+# With fewer the linear approximation tells more of luck than of doubt.
+TOO_FEW_SESSIONS = 5
 NUMBERS_AT_ONCE = 1 << 19
 # So much dearer is one number drawn from a multinomial than one session drawn.
 MULTINOMIAL_COST = 24
@@ -99,8 +101,9 @@ def linear_interval(
 
     ``squares`` is the sum over sessions of the squared influence of each; see :func:`influence_squares`.
     """
-    if sessions < 2:
-        return Statistic(value, note="no interval: all labels are of one session")
+    if sessions < TOO_FEW_SESSIONS:
+        held = "all labels are of one session" if sessions < 2 else f"only {sessions} sessions"
+        return Statistic(value, note=f"no interval: {held}")
     width = NORMAL_WIDTH * float(np.sqrt(squares * sessions / (sessions - 1)))
     # What is nought but for rounding.
     if width < 1e-9:

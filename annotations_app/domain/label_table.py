@@ -14,14 +14,16 @@ NO_GOLD = -1
 
 
 class Repeats(NamedTuple):
-    """Labels given to an item a second time by the same annotator, who did not know."""
+    """Labels given to an item a second time by the same annotator, who did not know; ``first`` is what
+    they had said before, in the same campaign and by the same text of the persona."""
 
     item: Ints
     annotator: Ints
+    first: Bytes
     label: Bytes
 
 
-NO_REPEATS = Repeats(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int8))
+NO_REPEATS = Repeats(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int8), np.zeros(0, np.int8))
 
 
 class Part(NamedTuple):

@@ -51,6 +51,15 @@ int8send(CASE
     WHEN a.timestamp ~ '^\d{4}(0[1-9]|1[0-2])\d\d' THEN left(a.timestamp, 6)::int
     ELSE to_char(a.created_at AT TIME ZONE 'UTC', 'YYYYMM')::int END)
 """
+# A repeat, with what was said before: in the same campaign, and by the same text of the persona.
+_REPEATS = sql.SQL("""
+SELECT string_agg({packed} || int8send(l.label::bigint), ''::bytea)
+FROM annotations_app_annotation a JOIN annotations_app_annotation l
+  ON l.turn_id = a.turn_id AND l.annotator = a.annotator AND l.campaign_id = a.campaign_id
+ AND l.persona_digest = a.persona_digest AND l.kind = 'label'
+WHERE a.dataset_id = {dataset} AND a.persona_id = {persona} AND {kinds}
+GROUP BY a.turn_id >> {bits}
+""")
 _SESSIONS = sql.SQL("""
 SELECT string_agg(int8send(t.id) || int8send(t.session_id), ''::bytea)
 FROM datasets_app_turn t WHERE {turns} GROUP BY t.id >> {bits}
@@ -104,13 +113,14 @@ class Scope(NamedTuple):
 class _Packed(NamedTuple):
     """Labels of one kind as they come; ``who`` is a hash of the annotator's name, 0 if there is none.
 
-    ``key`` is the item: the turn's number times the number of scopes, plus that of the scope.
+    ``key`` is the item: the turn's number times the number of scopes, plus that of the scope. ``more`` is
+    the month, if that was asked for; of a repeat it is the label it is compared with.
     """
 
     key: Ints
     who: Ints
     label: Bytes
-    month: Ints | None
+    more: Ints | None
 
 
 def read_labels(scopes: Sequence[Scope], by: Sequence[str] = ()) -> LabelTable:
@@ -131,7 +141,7 @@ def _read(scopes: Sequence[Scope], by: Sequence[str], *, in_order: bool) -> Labe
     items, item = _items(packed.key)
     order, place, session = in_session_order(_sessions(items // max(1, len(scopes))))
     items, item = items[order], place[item]
-    months, month = _months(packed.month)
+    months, month = _months(packed.more)
     table = label_table(
         names,
         item,
@@ -177,8 +187,8 @@ def in_session_order_of(turns: Ints) -> tuple[Ints, Ints]:
 
 
 def _packed(scopes: Sequence[Scope], kind: str, *, monthly: bool = False, in_order: bool = False) -> _Packed:
-    columns = 3 if monthly else 2
-    keys, who, label, months = [], [], [], []
+    columns = 3 if monthly or kind == "repeat" else 2
+    keys, who, label, more = [], [], [], []
     for number, scope in enumerate(scopes):
         for (packed,) in _copied(_query(scope, kind, monthly, in_order), ["bytea"]):
             rows = np.frombuffer(packed, ">i8").reshape(-1, columns)
@@ -186,9 +196,9 @@ def _packed(scopes: Sequence[Scope], kind: str, *, monthly: bool = False, in_ord
             said = rows[:, 1].astype(np.int64)
             who.append(said & -2)
             label.append((said & 1).astype(np.int8))
-            if monthly:
-                months.append(rows[:, 2].astype(np.int64))
-    return _Packed(_all(keys), _all(who), _all(label, np.int8), _all(months) if monthly else None)
+            if columns == 3:
+                more.append(rows[:, 2].astype(np.int64))
+    return _Packed(_all(keys), _all(who), _all(label, np.int8), _all(more) if columns == 3 else None)
 
 
 def _query(scope: Scope, kind: str, monthly: bool, in_order: bool) -> sql.Composed:
@@ -196,7 +206,7 @@ def _query(scope: Scope, kind: str, monthly: bool, in_order: bool) -> sql.Compos
     # Gold is gold wherever it comes from.
     if scope.campaign is not None and kind != "adjudicated":
         kinds += sql.SQL(" AND a.campaign_id = {}").format(sql.Literal(scope.campaign))
-    return _PACKED.format(
+    return (_REPEATS if kind == "repeat" else _PACKED).format(
         packed=sql.SQL(f"{_SAID} || {_MONTH}" if monthly else _SAID),
         order=sql.SQL("ORDER BY a.id" if in_order else ""),
         dataset=sql.Literal(scope.dataset),
@@ -273,7 +283,8 @@ def _repeats(scopes: Sequence[Scope], items: Ints, names: list[str]) -> Repeats:
     number = {name: place for place, name in enumerate(names)}
     # Who has made repeats only has nothing to compare them with.
     whose = np.array([*(number.get(name, UNNAMED) for name in theirs), UNNAMED], np.int64)
-    return Repeats(place, whose[annotator[found]], again.label[found])
+    first = np.zeros(0, np.int64) if again.more is None else again.more
+    return Repeats(place, whose[annotator[found]], first[found].astype(np.int8), again.label[found])
 
 
 def _found(items: Ints, keys: Ints) -> tuple[Ints, Ints]:

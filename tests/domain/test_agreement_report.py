@@ -13,7 +13,7 @@ from annotations_app.domain import agreement as module
 from annotations_app.domain import comparisons, pairs
 from annotations_app.domain.agreement import agreement
 from annotations_app.domain.agreement_report import AgreementReport, Statistic
-from annotations_app.domain.label_table import NO_GOLD, LabelTable, Part, Repeats, label_table
+from annotations_app.domain.label_table import NO_GOLD, UNNAMED, LabelTable, Part, Repeats, label_table
 from tests.domain.ratings import Matrix, matrices, matrix_of, table_of
 
 few = settings(max_examples=25, deadline=None)
@@ -229,14 +229,15 @@ def test_labels_without_a_name_count_each_but_are_in_no_pair() -> None:
 
 def test_gold_and_repeats_are_compared_with_and_counted_nowhere_else() -> None:
     table = table_of(matrix_of(["1 0 1 1", "1 1 . 0"]), names=["ada", "ben"])
-    again = Repeats(np.array([3, 0, 2, 2]), np.array([0, 0, 0, 1]), np.array([0, 1, 1, 1], np.int8))
+    # The last is of somebody who has no labels.
+    first, label = np.array([1, 1, 1, 1], np.int8), np.array([0, 1, 1, 1], np.int8)
+    again = Repeats(np.array([3, 0, 2, 2]), np.array([0, 0, 0, UNNAMED]), first, label)
     found = report(table._replace(gold=np.array([1, 1, NO_GOLD, 0], np.int8), repeats=again))
     ada, ben = found.annotators
     assert found.headline.labels == 7
     assert (ada.gold.n, ada.gold.accuracy.value) == (3, pytest.approx(1 / 3))
     assert (ben.gold.n, ben.gold.accuracy.value) == (3, 1)
     assert found.gold.n == 6
-    # Ben was shown again what he has no label of.
     assert (ada.repeats.n, ada.repeats.raw_agreement.value) == (3, pytest.approx(2 / 3))
     assert ben.repeats.n == 0
     assert found.repeats.table == ((0, 0), (1, 2))

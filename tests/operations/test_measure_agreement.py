@@ -201,6 +201,16 @@ def test_a_campaign_has_its_own_labels_and_gold_from_anywhere(campaign: Campaign
     assert ben.repeats.cohen_kappa.note == "undefined: no reply was shown to an annotator again"
 
 
+def test_a_repeat_is_compared_with_what_was_said_before_in_its_campaign(campaign: Campaign) -> None:
+    earlier = {"place": ("s1", 2), "annotator": "ada", "label": 0}
+    labelled(campaign.dataset, [dict(earlier), dict(earlier)])
+    for asked in ({"campaign": campaign}, {"dataset": campaign.dataset}):
+        assert measure_agreement(**asked).repeats.table == ((0, 0), (1, 0))
+    # Said under another text of the persona: to differ is not to differ from oneself.
+    campaign.annotations.filter(kind="repeat").update(persona_digest="f" * 64)
+    assert measure_agreement(dataset=campaign.dataset).repeats.n == 0
+
+
 def test_where_there_are_gold_items_only_they_are_gold(campaign: Campaign) -> None:
     turn = Turn.objects.get(session__session_id="s1", turn_index=2)
     CampaignItem.objects.create(

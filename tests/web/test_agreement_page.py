@@ -10,6 +10,7 @@ from django.urls import reverse
 from annotations_app.admin.agreement_charts import drift, drift_table, heat_map, shade, whisker
 from annotations_app.domain.agreement_report import Comparison, DriftPoint, Pair, Statistic
 from annotations_app.models import Annotation, Campaign
+from annotations_app.operations.adjudicate import adjudicate, count_disputed, disputed
 from annotations_app.operations.measure_agreement import measure_agreement
 from annotations_app.templatetags.annotations_display import MINUS, brief_stat, stat
 from datasets_app.models import Dataset, Turn
@@ -38,6 +39,20 @@ def labelled(tmp_path: Path) -> Dataset:
     for number, turn in enumerate(turns):
         said(turn, ada=number % 2, ben=int(number % 3 > 0), chioma=number % 2 if number < 15 else 1)
     return dataset
+
+
+def test_the_most_disputed_replies_lead_to_where_they_are_settled(sign_in: Any, labelled: Dataset) -> None:
+    html = html_of(sign_in("lead"), "dataset_measured", labelled.pk, persona="warm_v1")
+    first = disputed(labelled, "warm_v1", settled=True)[0]
+    turn = Turn.objects.get(pk=first.turn)
+    assert f"turn={first.turn}" in html
+    assert turn.text in html
+    assert html.count("not yet") == min(10, count_disputed(labelled, "warm_v1").disputed)
+    adjudicate(turn, "warm_v1", label=1, reason="It is warm.", actor=None)
+    html = html_of(sign_in("superuser"), "dataset_measured", labelled.pk, persona="warm_v1")
+    assert html.count("<td>yes</td>") == 1
+    hidden = html_of(sign_in("curator"), "dataset_measured", labelled.pk, persona="warm_v1")
+    assert turn.text not in hidden
 
 
 def test_the_numbers_are_those_measured(sign_in: Any, labelled: Dataset) -> None:

@@ -50,3 +50,10 @@ def test_no_page_asks_for_anything_from_elsewhere(sign_in: Any) -> None:
     html = sign_in("superuser").get(reverse("admin:index")).content.decode()
     assert "https://" not in html.replace("http://www.w3.org", "")
     assert 'src="//' not in html
+
+
+def test_a_form_without_its_token_is_told_on_a_page_of_our_own(db: None) -> None:
+    answer = Client(enforce_csrf_checks=True).post("/login/", {"username": "ada", "password": "x"})
+    assert answer.status_code == 403
+    assert "This form was not accepted" in answer.content.decode()
+    assert "<style" not in answer.content.decode()

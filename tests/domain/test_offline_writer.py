@@ -22,7 +22,7 @@ from datasets_app.operations.personas import default_persona
 
 # SHA-256 of 60 sessions for the persona of the demonstration. It changes with the phrases and with every
 # other change of what is written: then offline.VERSION (for anything but phrases) and this are to follow.
-DIGEST = "e43b89c78e34d5d7bc37904c89af071e043043debc0f5e8d660496fc3b0edf56"
+DIGEST = "ba492f1e3562c0ea51694cf7b837433b9cc1cb0702328f3338386e4b76c81fa8"
 
 ORDINARY = (
     "sorry",

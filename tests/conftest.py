@@ -42,6 +42,12 @@ def _flush_with_audit_trail(self: TransactionTestCase) -> None:
 TransactionTestCase._fixture_teardown = _flush_with_audit_trail  # type: ignore[method-assign]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that wait most come first, so that others fill the gaps. Those with a browser come last:
+    Playwright keeps an event loop in the thread of a process, and no other can be run there afterwards."""
+    items.sort(key=lambda item: 2 if "browser" in item.path.parts else "slow" not in item.keywords)
+
+
 @pytest.fixture(autouse=True)
 def media(settings: Any, tmp_path: Path) -> Path:
     """Files of jobs are kept in the test's own folder."""

@@ -40,7 +40,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sessions", type=int, nargs="+", default=[1_000, 10_000, 100_000])
-    parser.add_argument("--data", type=Path, default=None, help="conversations to compare the texts with")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=PROJECT.parent / "shared" / "data",
+        help="folder of conversations to compare the texts with (default: ../shared/data)",
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-generate-") as folder:
         speed(given.sessions, Path(folder))
@@ -80,7 +85,7 @@ def generate(out: Path, sessions: int) -> tuple[float, float]:
     return time.perf_counter() - started, kilobytes / 1024
 
 
-def variety(data: Path | None, folder: Path) -> None:
+def variety(data: Path, folder: Path) -> None:
     few, many = SAMPLED_WORDS
     print(f"{'':34}replies  repeats  distinct-2 of {few:,} / {many:,} words  length: 10 %, 50 %, 90 %")
     for size in (200, 2_000):
@@ -90,7 +95,7 @@ def variety(data: Path | None, folder: Path) -> None:
         verdict = "as wanted" if counted <= MOST_REPEATS else "MORE THAN WANTED"
         print(f"{'':34}repeats {counted:.4f} of all (wanted: at most {MOST_REPEATS:g}): {verdict}")
     tell("demonstration data", list(replies(DEMO)))
-    if data is None or not data.is_dir():
+    if not data.is_dir():
         print("Other conversations: left out, there is no folder of them; name one with --data FOLDER.")
         return
     for path in sorted([*data.glob("*.jsonl"), *data.glob("*.jsonl.gz")]):

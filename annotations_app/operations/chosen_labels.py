@@ -14,8 +14,8 @@ from annotations_app.models import Annotation
 from annotations_app.storage.label_counts import Scope, adjudicated_turns, in_session_order_of, read_labels
 from datasets_app.domain.records import LabelRecord
 from datasets_app.models import Turn
+from datasets_app.operations import gates
 
-LOCKED_SPLIT = "test"
 ROWS_AT_ONCE = 2000
 
 # Why something is not in the file.
@@ -137,7 +137,7 @@ def _adjudications(turns: list[int], selection: Selection) -> dict[int, tuple[An
 
 
 def _goes_out(split: str | None, selection: Selection) -> bool:
-    if split != LOCKED_SPLIT or selection.unlocked:
+    if split != gates.LOCKED_SPLIT or selection.unlocked:
         return True
     selection.left_out[LOCKED] += 1
     return False

@@ -16,8 +16,6 @@ from datasets_app.operations import gates
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 
-LOCKED_SPLIT = "test"
-
 
 def create_campaign(
     name: str,
@@ -139,7 +137,7 @@ def _require_gates(dataset: Dataset, split: str, *, override: str, actor: Any) -
     if dataset.status == Dataset.Status.EXPIRED:
         raise Refused(f"The dataset {dataset.name} has expired; it can't be labelled any more.")
     gates.require_scrubbed(dataset, "annotate", actor=actor, override=override)
-    if split == LOCKED_SPLIT:
+    if split == gates.LOCKED_SPLIT:
         _require_unlocked(dataset, override=override, actor=actor)
 
 
@@ -151,13 +149,8 @@ def _require_unlocked(dataset: Dataset, *, override: str, actor: Any) -> None:
             f"The test split of {dataset.name} is locked: labels for calibration must not come from it. "
             "Who may override this must give a reason."
         )
-    if not gates.can_override(actor):
-        raise Refused("You may not have the test split labelled; ask a privacy officer.")
-    if len(reason) > gates.LONGEST_REASON:
-        raise Refused(f"Give the reason in at most {gates.LONGEST_REASON} characters.")
-    audit.record(
-        "override", actor=actor, dataset_name=dataset.name, purpose="annotate test split", reason=reason
-    )
+    refusal = "have the test split labelled"
+    gates.record_override(dataset, "annotate test split", actor=actor, reason=reason, refusal=refusal)
 
 
 def _require_replies(choice: Choice, dataset: Dataset) -> None:

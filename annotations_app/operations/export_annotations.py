@@ -13,7 +13,6 @@ from annotations_app.operations.chosen_labels import (
     CHOICES,
     DISPUTED,
     LOCKED,
-    LOCKED_SPLIT,
     ROWS_AT_ONCE,
     TIES,
     Selection,
@@ -169,17 +168,12 @@ def _unlocked(scope: Scope, dataset: Dataset, *, override: str, actor: Any) -> b
     """Whether labels of the test split go out as well: by permission and reason, on the record."""
     reason = " ".join(override.split())
     locked = Annotation.objects.filter(
-        dataset=dataset, persona_id=scope.persona_id, turn__session__split=LOCKED_SPLIT
+        dataset=dataset, persona_id=scope.persona_id, turn__session__split=gates.LOCKED_SPLIT
     )
-    if not reason or not dataset.sessions.filter(split=LOCKED_SPLIT).exists() or not locked.exists():
+    if not reason or not dataset.sessions.filter(split=gates.LOCKED_SPLIT).exists() or not locked.exists():
         return False
-    if not gates.can_override(actor):
-        raise Refused("You may not have labels of the test split exported; ask a privacy officer.")
-    if len(reason) > gates.LONGEST_REASON:
-        raise Refused(f"Give the reason in at most {gates.LONGEST_REASON} characters.")
-    audit.record(
-        "override", actor=actor, dataset_name=dataset.name, purpose="export test split", reason=reason
-    )
+    refusal = "have labels of the test split exported"
+    gates.record_override(dataset, "export test split", actor=actor, reason=reason, refusal=refusal)
     return True
 
 

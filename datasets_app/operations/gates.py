@@ -13,6 +13,8 @@ from datasets_app.operations.refused import Refused
 PURPOSES = {"export": "exported", "annotate": "annotated", "release": "released"}
 PERMISSION = "datasets_app.override_gate"
 LONGEST_REASON = 500
+# What a calibration is tried on must not be what it learns from.
+LOCKED_SPLIT = "test"
 
 
 def is_scrubbed(dataset: Dataset) -> bool:
@@ -46,8 +48,16 @@ def require_scrubbed(dataset: Dataset, purpose: str, *, actor: Any, override: st
             f"{dataset.name} holds production data that no scrub has verified; it can't be {done} before. "
             "Scrub it first. Who may override this must give a reason."
         )
+    record_override(
+        dataset, purpose, actor=actor, reason=reason, refusal=f"have unscrubbed production data {done}"
+    )
+
+
+def record_override(dataset: Dataset, purpose: str, *, actor: Any, reason: str, refusal: str) -> None:
+    """Put on record that a gate was opened for a ``reason``, on one line; Refused for who may not, or if it
+    is too long. ``refusal`` says what they may not."""
     if not can_override(actor):
-        raise Refused(f"You may not have unscrubbed production data {done}; ask a privacy officer.")
+        raise Refused(f"You may not {refusal}; ask a privacy officer.")
     if len(reason) > LONGEST_REASON:
         raise Refused(f"Give the reason in at most {LONGEST_REASON} characters.")
     audit.record("override", actor=actor, dataset_name=dataset.name, purpose=purpose, reason=reason)

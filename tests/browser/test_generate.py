@@ -5,7 +5,6 @@ On the way axe-core looks at the pages, and on a phone nothing scrolls sideways.
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import Page, expect
@@ -14,20 +13,10 @@ from datasets_app.models import Dataset, Persona
 from datasets_app.operations.import_persona import import_persona
 from datasets_app.operations.personas import DEFAULT_FILE
 from tests.browser.conftest import sign_in
+from tests.browser.faults import OURS, serious
 
 pytestmark = pytest.mark.browser
 GENERATE = "admin:datasets_app_dataset_generate"
-
-
-def serious(page: Page) -> list[str]:
-    """Faults of what is ours, within the admin's frame."""
-    found = Axe().run(page, context=".ad-page").response["violations"]
-    return [
-        f"{fault['id']}: {node['html'][:160]} {node['failureSummary']}"
-        for fault in found
-        if fault["impact"] in {"serious", "critical"}
-        for node in fault["nodes"]
-    ]
 
 
 def test_from_the_start_page_to_a_generated_dataset(page: Page, processes: Any) -> None:
@@ -37,7 +26,7 @@ def test_from_the_start_page_to_a_generated_dataset(page: Page, processes: Any) 
     expect(preview.locator(".gen-session")).to_have_count(3)
     expect(preview.locator(".gen-counts")).to_contain_text("Brand traps20")
     expect(page.locator("[name=model]")).to_be_hidden()
-    assert serious(page) == []
+    assert serious(page, OURS) == []
 
     page.fill("[name=brand]", "90")
     expect(preview).to_contain_text("Safety and brand traps add up to 105 %")
@@ -55,7 +44,7 @@ def test_from_the_start_page_to_a_generated_dataset(page: Page, processes: Any) 
     page.fill("[name=model]", "some-model")
     page.fill("[name=price_answer]", "2.5")
     expect(preview).to_contain_text("at the prices you gave")
-    assert serious(page) == []
+    assert serious(page, OURS) == []
     page.get_by_role("radio", name="A model").focus()
     page.keyboard.press("ArrowUp")
     expect(preview).not_to_contain_text("What the model would take")
@@ -65,7 +54,7 @@ def test_from_the_start_page_to_a_generated_dataset(page: Page, processes: Any) 
     page.get_by_role("button", name="Generate", exact=True).click()
     expect(page.get_by_text("This field is required.").first).to_be_visible()
     expect(page.locator("[name=seed]")).to_have_value("7")
-    assert serious(page) == []
+    assert serious(page, OURS) == []
     page.fill("[name=dataset_name]", "evaluation")
     page.keyboard.press("Enter")
     expect(page.locator("#job-run .ad-badge").first).to_have_text("Done")
@@ -89,7 +78,7 @@ def test_a_persona_is_changed_with_its_voice_in_sight(page: Page, transactional_
     )
     expect(beside).to_contain_text("There is nothing that Alignmenter would stumble over.")
     expect(voice.locator(".voice-pair")).to_have_count(4)
-    assert serious(page) == []
+    assert serious(page, OURS) == []
     text.fill(persona.yaml.replace("avoid: [", "avoid: [no, "))
     expect(beside).to_contain_text("E701")
     expect(page.locator("#persona-news")).to_have_text("1 finding")
@@ -97,10 +86,10 @@ def test_a_persona_is_changed_with_its_voice_in_sight(page: Page, transactional_
     text.fill(persona.yaml + "x: [\n")
     expect(beside).to_contain_text("not valid YAML")
     expect(voice.locator(".voice-pair")).to_have_count(0)
-    assert serious(page) == []
+    assert serious(page, OURS) == []
     text.fill(persona.yaml.replace("avoid: [", "avoid: [frankly, "))
     expect(voice.locator(".voice-off")).to_contain_text("frankly")
-    assert serious(page) == []
+    assert serious(page, OURS) == []
     page.get_by_role("button", name="Save and continue editing").click()
     expect(beside).not_to_contain_text("What would change")
     assert "frankly" in Persona.objects.get().yaml
@@ -120,4 +109,4 @@ def test_on_a_phone(scheme: str, open_page: Any, curator: User) -> None:
     ):
         page.goto(address)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, address
-        assert serious(page) == [], address
+        assert serious(page, OURS) == [], address

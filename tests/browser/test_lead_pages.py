@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotations_app.models import Annotation, Campaign
+from tests.browser.faults import OURS, serious
 from tests.campaigns import campaign, label_all, people, persona, press, replies, served
 
 pytestmark = pytest.mark.browser
@@ -45,17 +45,6 @@ def disagreement(own: Campaign) -> None:
     label_all(own, "cy", 1, most=2)
 
 
-def serious(page: Page) -> list[str]:
-    """Faults of what is ours, within the admin's frame."""
-    found = Axe().run(page, context=".ad-page").response["violations"]
-    return [
-        f"{fault['id']}: {node['html'][:160]} {node['failureSummary']}"
-        for fault in found
-        if fault["impact"] in {"serious", "critical"}
-        for node in fault["nodes"]
-    ]
-
-
 def test_from_a_new_campaign_to_settled_disputes(
     open_page: Any, lead: User, processes: Any, tmp_path: Path
 ) -> None:
@@ -72,10 +61,10 @@ def test_from_a_new_campaign_to_settled_disputes(
     expect(page.get_by_role("heading", name="How far people agree")).to_be_visible()
     expect(page.get_by_role("heading", name="By tag")).to_be_visible()
     expect(page.locator(".lead-heat td b")).to_have_count(6)
-    assert serious(page) == []
+    assert serious(page, OURS) == []
     page.locator(".ad-head").get_by_role("link", name="Settle disputes").click()
     against = _settle_three(page)
-    assert serious(page) == []
+    assert serious(page, OURS) == []
 
     settled = Annotation.objects.filter(kind="adjudicated", annotator="lea")
     assert settled.count() == 3
@@ -105,16 +94,16 @@ def _begin(page: Page) -> None:
     page.fill("[name=guidelines]", "Only the **voice** counts.")
     page.get_by_role("button", name="Preview the guidelines").click()
     expect(page.locator("#guidelines-preview strong")).to_have_text("voice")
-    assert serious(page) == []
+    assert serious(page, OURS) == []
     page.get_by_role("button", name="Begin the campaign").click()
     expect(page.get_by_text("3 people are to label each reply, but only 2 are chosen.").first).to_be_visible()
     expect(page.locator("[name=guidelines]")).to_have_value("Only the **voice** counts.")
-    assert serious(page) == []
+    assert serious(page, OURS) == []
     page.get_by_label("cy", exact=True).check()
     expect(page.locator("#estimate")).to_contain_text("24 (3 a reply)")
     page.get_by_role("button", name="Begin the campaign").click()
     expect(page.get_by_text("0 of 24 labels")).to_be_visible()
-    assert serious(page) == []
+    assert serious(page, OURS) == []
 
 
 def _settle_three(page: Page) -> int:
@@ -176,7 +165,7 @@ def test_the_pages_of_a_campaign(scheme: str, open_page: Any, lead: User, tmp_pa
             expect(page.get_by_role("heading", name="By tag")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, where
         if page.locator(".ad-page").count():
-            assert serious(page) == [], where
+            assert serious(page, OURS) == [], where
 
 
 def test_a_dispute_is_settled_on_a_phone(open_page: Any, lead: User, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
@@ -14,6 +13,7 @@ from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from annotations_app.operations.create_campaign import create_campaign
 from datasets_app.models import Persona
 from tests import factories
+from tests.browser.faults import serious
 
 pytestmark = pytest.mark.browser
 
@@ -251,16 +251,6 @@ def _database_holds(anna: Annotator) -> None:
     assert {row.confidence for row in labels if row.notes} == {0.75}
     assert all(row.annotator == "anna" and row.seconds for row in labels)
     assert Assignment.objects.filter(state="leased").count() == 3
-
-
-def serious(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{fault['id']}: {node['html'][:160]} {node['failureSummary']}"
-        for fault in found
-        if fault["impact"] in {"serious", "critical"}
-        for node in fault["nodes"]
-    ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -13,7 +13,8 @@ ROLES: dict[str, tuple[str, ...]] = {
     "curator": (
         "datasets_app.view_dataset", "datasets_app.change_dataset", "datasets_app.import_dataset",
         "datasets_app.export_dataset", "datasets_app.check_dataset", "datasets_app.scrub_dataset",
-        "datasets_app.generate_dataset",
+        "datasets_app.generate_dataset", "datasets_app.split_dataset", "datasets_app.release_dataset",
+        "datasets_app.view_release",
         "datasets_app.view_scrubrun", "datasets_app.view_scrubfinding", "datasets_app.view_scrubmark",
         "datasets_app.view_session", "datasets_app.view_turn", "datasets_app.view_jobrun",
         "datasets_app.view_persona", "datasets_app.add_persona", "datasets_app.change_persona",
@@ -25,7 +26,8 @@ ROLES: dict[str, tuple[str, ...]] = {
     ),
     "annotator": ("annotations_app.annotate",),
     "lead": (
-        "datasets_app.view_dataset", "datasets_app.view_session", "datasets_app.view_turn",
+        "datasets_app.view_dataset", "datasets_app.view_release",
+        "datasets_app.view_session", "datasets_app.view_turn",
         "datasets_app.view_jobrun", "datasets_app.view_persona",
         "annotations_app.view_annotation", "annotations_app.add_annotation",
         "annotations_app.change_annotation", "annotations_app.import_annotation",
@@ -36,15 +38,18 @@ ROLES: dict[str, tuple[str, ...]] = {
     "privacy officer": (
         "datasets_app.view_dataset", "datasets_app.change_dataset", "datasets_app.check_dataset",
         "datasets_app.scrub_dataset", "datasets_app.export_dataset", "datasets_app.override_gate",
+        "datasets_app.view_release", "datasets_app.sign_review", "datasets_app.hold_dataset",
+        "datasets_app.erase_session", "datasets_app.apply_retention", "datasets_app.limit_access",
         "datasets_app.view_scrubrun", "datasets_app.view_scrubfinding", "datasets_app.view_scrubmark",
         "datasets_app.view_session", "datasets_app.view_turn", "datasets_app.view_jobrun",
         "datasets_app.view_auditevent",
         "datasets_app.view_retentionpolicy", "datasets_app.add_retentionpolicy",
         "datasets_app.change_retentionpolicy", "datasets_app.delete_retentionpolicy",
+        "datasets_app.activate_retentionpolicy",
     ),
     "viewer": (
-        "datasets_app.view_dataset", "datasets_app.view_session", "datasets_app.view_turn",
-        "datasets_app.view_persona",
+        "datasets_app.view_dataset", "datasets_app.view_release", "datasets_app.view_session",
+        "datasets_app.view_turn", "datasets_app.view_persona",
     ),
 }  # fmt: skip
 

@@ -1,26 +1,33 @@
-from datasets_app.models.audit_event import AuditEvent
+from datasets_app.models.access import DatasetGrant
+from datasets_app.models.audit_event import AuditEvent, AuditSeal
 from datasets_app.models.check_report import CheckFinding, CheckReport
 from datasets_app.models.conversation import Session, Turn
 from datasets_app.models.dataset import Dataset, SourceFile
 from datasets_app.models.job_run import JobFile, JobRun
 from datasets_app.models.persona import Persona
+from datasets_app.models.release import Release, ReleaseFile, SharingReview
 from datasets_app.models.retention import RetentionPolicy
 from datasets_app.models.scrub import ScrubChunk, ScrubFinding, ScrubMark, ScrubRun
 
 __all__ = [
     "AuditEvent",
+    "AuditSeal",
     "CheckFinding",
     "CheckReport",
     "Dataset",
+    "DatasetGrant",
     "JobFile",
     "JobRun",
     "Persona",
+    "Release",
+    "ReleaseFile",
     "RetentionPolicy",
     "ScrubChunk",
     "ScrubFinding",
     "ScrubMark",
     "ScrubRun",
     "Session",
+    "SharingReview",
     "SourceFile",
     "Turn",
 ]

@@ -22,3 +22,22 @@ class AuditEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} by {self.actor}"
+
+
+class AuditSeal(models.Model):
+    """A link of the chain over the audit trail: the database adds one for each event as it is committed.
+
+    ``digest`` is the SHA-256 over the one before it and the event. The chain has no gap and no fork.
+    """
+
+    position = models.BigIntegerField(primary_key=True)
+    event_id = models.BigIntegerField(unique=True)
+    previous = models.CharField(max_length=64, unique=True)
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["position"]
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.position}: {self.digest[:12]}"

@@ -15,13 +15,18 @@ SEARCHED_CHARACTERS = 50_000
 class Session(models.Model):
     """One conversation. Its id is unique within the dataset, not beyond."""
 
+    class Split(models.TextChoices):
+        TRAIN = "train", "Train"
+        VALIDATION = "validation", "Validation"
+        TEST = "test", "Test"
+
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="sessions", db_index=False)
     session_id = models.CharField(max_length=500)
     persona_id = models.CharField(max_length=500, null=True, blank=True)
     turn_count = models.IntegerField()
     # So that another scrub does not hash a hash: the same id would get another name.
     id_hashed = models.BooleanField(db_default=False, editable=False)
-    split = models.CharField(max_length=20, null=True, blank=True, editable=False)
+    split = models.CharField(max_length=20, choices=Split, null=True, blank=True, editable=False)
 
     objects = SessionQuerySet.as_manager()
 
@@ -31,6 +36,10 @@ class Session(models.Model):
             models.CheckConstraint(condition=~Q(session_id=""), name="session_id_not_empty"),
             models.CheckConstraint(condition=~Q(persona_id=""), name="session_persona_id_not_empty"),
             models.CheckConstraint(condition=Q(turn_count__gte=1), name="session_has_turns"),
+            models.CheckConstraint(
+                condition=Q(split__isnull=True) | Q(split__in=["train", "validation", "test"]),
+                name="session_split_known",
+            ),
         ]
         indexes = [models.Index(fields=["dataset", "id"], name="session_dataset_page")]
 

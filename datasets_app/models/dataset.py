@@ -38,6 +38,14 @@ class Dataset(models.Model):
         default=dict, blank=True, help_text="What else the metadata file said: generator, seed, dates …"
     )
     legal_hold = models.BooleanField(default=False, help_text="While set, nothing here may be deleted.")
+    hold_reason = models.TextField(blank=True, editable=False)
+    # Whether only those who were granted it may see it, of all whose role lets them see datasets.
+    restricted = models.BooleanField(default=False, editable=False)
+    # How sessions were split, and how those that come later will be: ratios, seed, strata.
+    split_settings = models.JSONField(null=True, blank=True, editable=False)
+    # The day for which people were told that it will be deleted: they are told once.
+    warned_of = models.DateField(null=True, blank=True, editable=False)
+    expired_at = models.DateTimeField(null=True, blank=True, editable=False)
     session_count = models.BigIntegerField(default=0, editable=False)
     turn_count = models.BigIntegerField(default=0, editable=False)
     created_by = models.ForeignKey(
@@ -55,9 +63,19 @@ class Dataset(models.Model):
             ("export_dataset", "Can export datasets and download the files"),
             ("check_dataset", "Can run checks"),
             ("scrub_dataset", "Can scrub, preview a scrub and mark its findings"),
-            ("override_gate", "Can have unscrubbed production data exported and annotated, for a reason"),
+            (
+                "override_gate",
+                "Can open a gate for a reason: unscrubbed data, the test split, an unready release",
+            ),
             ("generate_anywhere", "Can have sessions written by a model at any address"),
             ("generate_dataset", "Can generate sessions, offline or by a model at a configured address"),
+            ("split_dataset", "Can split datasets"),
+            ("release_dataset", "Can release versions and download them"),
+            ("sign_review", "Can sign the legal review before a dataset is shared"),
+            ("hold_dataset", "Can set and lift legal holds"),
+            ("erase_session", "Can erase a person's session from a dataset and all its releases"),
+            ("apply_retention", "Can have deleted what is due"),
+            ("limit_access", "Can limit who sees a dataset, and see all of them"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(name__regex=NAME_PATTERN), name="dataset_name_format"),

@@ -16,9 +16,13 @@ class RetentionPolicy(models.Model):
         max_length=50, help_text='"90 days", "18 months", "1 year", "P90D" or "indefinite".'
     )
     reason = models.TextField(blank=True)
+    # A rule deletes nothing before someone has seen what it would delete, and has activated it.
+    active = models.BooleanField(default=False, editable=False)
+    activated_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["position"]
+        permissions = [("activate_retentionpolicy", "Can have retention policies act, and stop them")]
         verbose_name_plural = "retention policies"
         constraints = [
             models.CheckConstraint(condition=~Q(pattern=""), name="retention_pattern_not_empty"),

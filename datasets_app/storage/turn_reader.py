@@ -27,15 +27,16 @@ _TYPES = ["text", "int4", "text", "text", "text", "text", "text", "text", "text"
 
 
 class Selection(NamedTuple):
-    """Which sessions of a dataset: of a persona, those in which a turn has a tag, by their ids."""
+    """Which sessions of a dataset: of a persona, those in which a turn has a tag, by their ids, of a split."""
 
     persona: str | None = None
     tag: str | None = None
     sessions: list[str] | None = None
+    split: str | None = None
 
     def as_words(self) -> list[str]:
         """For people: what was left out, and by what."""
-        words = {"persona": self.persona, "tag": self.tag}
+        words = {"persona": self.persona, "tag": self.tag, "split": self.split}
         return [f"filtered: only sessions of {name} {value}" for name, value in words.items() if value]
 
 
@@ -73,6 +74,8 @@ def turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> sql.Com
         ).format(sql.Literal([selection.tag]))
     if selection.sessions is not None:
         filters += sql.SQL(" AND s.session_id = ANY({})").format(sql.Literal(selection.sessions))
+    if selection.split is not None:
+        filters += sql.SQL(" AND s.split = {}").format(sql.Literal(selection.split))
     return _SELECT.format(columns=columns, dataset=sql.Literal(dataset.pk), filters=filters)
 
 

@@ -1,0 +1,37 @@
+from django.conf import settings
+from django.contrib.auth.models import Group
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from datasets_app.models.dataset import Dataset
+
+
+class DatasetGrant(models.Model):
+    """Who may see a restricted dataset: a person or a group. What they may do there is told by their role."""
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="grants", db_index=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="dataset_grants"
+    )
+    group = models.ForeignKey(Group, models.CASCADE, null=True, blank=True, related_name="dataset_grants")
+    granted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    granted_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["id"]
+        default_permissions = ()
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(user__isnull=False, group__isnull=True)
+                | Q(user__isnull=True, group__isnull=False),
+                name="dataset_grant_to_user_or_group",
+            ),
+            models.UniqueConstraint(fields=["dataset", "user"], name="dataset_grant_once_for_user"),
+            models.UniqueConstraint(fields=["dataset", "group"], name="dataset_grant_once_for_group"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dataset} to {self.user or self.group}"

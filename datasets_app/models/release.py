@@ -1,0 +1,116 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from datasets_app.models.dataset import Dataset
+
+
+class Release(models.Model):
+    """A version of a dataset, frozen: its files, their digests, and what it was released under.
+
+    A release is never changed. One that held an erased session loses its files, keeps its digests, and is
+    replaced by the next patch version.
+    """
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="releases", db_index=False)
+    major = models.IntegerField()
+    minor = models.IntegerField()
+    patch = models.IntegerField()
+    session_count = models.BigIntegerField()
+    turn_count = models.BigIntegerField()
+    splits = models.JSONField(default=dict, help_text="Sessions of each split.")
+    fields = models.JSONField(default=list, help_text="The fields that its lines have: its schema.")
+    sha256 = models.CharField(max_length=64, help_text="Of the data file as it is handed out.")
+    content_digest = models.CharField(
+        max_length=64, help_text="Of its records, as Alignmenter's manifest has it."
+    )
+    notes = models.TextField(blank=True)
+    changelog = models.TextField(blank=True)
+    checks = models.JSONField(default=dict, help_text="What the checks of these very turns have found.")
+    sharing = models.JSONField(default=list, help_text="The list before sharing, as it was answered.")
+    override_reason = models.TextField(blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_by_name = models.CharField(max_length=200)
+    created_at = models.DateTimeField(default=timezone.now)
+    replaces = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="replaced_by")
+    destroyed_at = models.DateTimeField(null=True, blank=True)
+    destroyed_reason = models.TextField(blank=True)
+    verified_at = models.DateTimeField(null=True, blank=True)
+    fault = models.TextField(blank=True, help_text="What the last verification found wrong.")
+
+    class Meta:
+        ordering = ["dataset", "-major", "-minor", "-patch"]
+        default_permissions = ("view",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=["dataset", "major", "minor", "patch"], name="release_version_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(major__gte=0, minor__gte=0, patch__gte=0), name="release_version_not_negative"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dataset} {self.version}"
+
+    @property
+    def version(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+
+class ReleaseFile(models.Model):
+    """A file of a release. Once it is destroyed the row stays, with its digest and without ``file``."""
+
+    class Kind(models.TextChoices):
+        DATA = "data", "Conversations"
+        METADATA = "metadata", "Metadata"
+        MANIFEST = "manifest", "Manifest"
+        CHANGELOG = "changelog", "Changelog"
+        SIGNATURE = "signature", "Digests and signature"
+
+    release = models.ForeignKey(Release, models.CASCADE, related_name="files", db_index=False)
+    kind = models.CharField(max_length=10, choices=Kind)
+    name = models.CharField(max_length=255)
+    file = models.FileField(upload_to="releases", max_length=500, blank=True)
+    size = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["id"]
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["release", "kind"], name="release_file_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SharingReview(models.Model):
+    """A person has looked at what is to be shared, and puts their name to it.
+
+    It speaks of the dataset as it was then: of sessions up to ``last_session``, after the scrub
+    ``last_scrub``. What comes later has to be signed for anew.
+    """
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="reviews")
+    name = models.CharField(max_length=200, help_text="The name it is signed with.")
+    statement = models.TextField(blank=True)
+    signed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    signed_at = models.DateTimeField(db_default=Now())
+    last_session = models.BigIntegerField()
+    last_scrub = models.BigIntegerField(null=True, blank=True)
+    turn_count = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["-id"]
+        default_permissions = ("view",)
+
+    def __str__(self) -> str:
+        return f"Signed by {self.name}"

@@ -8,223 +8,383 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
-        ('datasets_app', '0006_generate_dataset'),
+        ("auth", "0012_alter_user_first_name_max_length"),
+        ("datasets_app", "0006_generate_dataset"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='AuditSeal',
+            name="AuditSeal",
             fields=[
-                ('position', models.BigIntegerField(primary_key=True, serialize=False)),
-                ('event_id', models.BigIntegerField(unique=True)),
-                ('previous', models.CharField(max_length=64, unique=True)),
-                ('digest', models.CharField(max_length=64)),
+                ("position", models.BigIntegerField(primary_key=True, serialize=False)),
+                ("event_id", models.BigIntegerField(unique=True)),
+                ("previous", models.CharField(max_length=64, unique=True)),
+                ("digest", models.CharField(max_length=64)),
             ],
             options={
-                'ordering': ['position'],
-                'default_permissions': (),
+                "ordering": ["position"],
+                "default_permissions": (),
             },
         ),
         migrations.CreateModel(
-            name='DatasetGrant',
+            name="DatasetGrant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('granted_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("granted_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
-                'ordering': ['id'],
-                'default_permissions': (),
+                "ordering": ["id"],
+                "default_permissions": (),
             },
         ),
         migrations.CreateModel(
-            name='Release',
+            name="Release",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('major', models.IntegerField()),
-                ('minor', models.IntegerField()),
-                ('patch', models.IntegerField()),
-                ('session_count', models.BigIntegerField()),
-                ('turn_count', models.BigIntegerField()),
-                ('splits', models.JSONField(default=dict, help_text='Sessions of each split.')),
-                ('fields', models.JSONField(default=list, help_text='The fields that its lines have: its schema.')),
-                ('sha256', models.CharField(help_text='Of the data file as it is handed out.', max_length=64)),
-                ('content_digest', models.CharField(help_text="Of its records, as Alignmenter's manifest has it.", max_length=64)),
-                ('notes', models.TextField(blank=True)),
-                ('changelog', models.TextField(blank=True)),
-                ('checks', models.JSONField(default=dict, help_text='What the checks of these very turns have found.')),
-                ('sharing', models.JSONField(default=list, help_text='The list before sharing, as it was answered.')),
-                ('override_reason', models.TextField(blank=True)),
-                ('created_by_name', models.CharField(max_length=200)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('destroyed_at', models.DateTimeField(blank=True, null=True)),
-                ('destroyed_reason', models.TextField(blank=True)),
-                ('verified_at', models.DateTimeField(blank=True, null=True)),
-                ('fault', models.TextField(blank=True, help_text='What the last verification found wrong.')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("major", models.IntegerField()),
+                ("minor", models.IntegerField()),
+                ("patch", models.IntegerField()),
+                ("session_count", models.BigIntegerField()),
+                ("turn_count", models.BigIntegerField()),
+                ("splits", models.JSONField(default=dict, help_text="Sessions of each split.")),
+                (
+                    "fields",
+                    models.JSONField(default=list, help_text="The fields that its lines have: its schema."),
+                ),
+                (
+                    "sha256",
+                    models.CharField(help_text="Of the data file as it is handed out.", max_length=64),
+                ),
+                (
+                    "content_digest",
+                    models.CharField(
+                        help_text="Of its records, as Alignmenter's manifest has it.", max_length=64
+                    ),
+                ),
+                ("notes", models.TextField(blank=True)),
+                ("changelog", models.TextField(blank=True)),
+                (
+                    "checks",
+                    models.JSONField(
+                        default=dict, help_text="What the checks of these very turns have found."
+                    ),
+                ),
+                (
+                    "sharing",
+                    models.JSONField(default=list, help_text="The list before sharing, as it was answered."),
+                ),
+                ("override_reason", models.TextField(blank=True)),
+                ("created_by_name", models.CharField(max_length=200)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("destroyed_at", models.DateTimeField(blank=True, null=True)),
+                ("destroyed_reason", models.TextField(blank=True)),
+                ("verified_at", models.DateTimeField(blank=True, null=True)),
+                ("fault", models.TextField(blank=True, help_text="What the last verification found wrong.")),
             ],
             options={
-                'ordering': ['dataset', '-major', '-minor', '-patch'],
-                'default_permissions': ('view',),
+                "ordering": ["dataset", "-major", "-minor", "-patch"],
+                "default_permissions": ("view",),
             },
         ),
         migrations.CreateModel(
-            name='ReleaseFile',
+            name="ReleaseFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('data', 'Conversations'), ('metadata', 'Metadata'), ('manifest', 'Manifest'), ('changelog', 'Changelog'), ('signature', 'Digests and signature')], max_length=10)),
-                ('name', models.CharField(max_length=255)),
-                ('file', models.FileField(blank=True, max_length=500, upload_to='releases')),
-                ('size', models.BigIntegerField()),
-                ('sha256', models.CharField(max_length=64)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("data", "Conversations"),
+                            ("metadata", "Metadata"),
+                            ("manifest", "Manifest"),
+                            ("changelog", "Changelog"),
+                            ("signature", "Digests and signature"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("name", models.CharField(max_length=255)),
+                ("file", models.FileField(blank=True, max_length=500, upload_to="releases")),
+                ("size", models.BigIntegerField()),
+                ("sha256", models.CharField(max_length=64)),
             ],
             options={
-                'ordering': ['id'],
-                'default_permissions': (),
+                "ordering": ["id"],
+                "default_permissions": (),
             },
         ),
         migrations.CreateModel(
-            name='SharingReview',
+            name="SharingReview",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(help_text='The name it is signed with.', max_length=200)),
-                ('statement', models.TextField(blank=True)),
-                ('signed_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('last_session', models.BigIntegerField()),
-                ('last_scrub', models.BigIntegerField(blank=True, null=True)),
-                ('turn_count', models.BigIntegerField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(help_text="The name it is signed with.", max_length=200)),
+                ("statement", models.TextField(blank=True)),
+                ("signed_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("last_session", models.BigIntegerField()),
+                ("last_scrub", models.BigIntegerField(blank=True, null=True)),
+                ("turn_count", models.BigIntegerField()),
             ],
             options={
-                'ordering': ['-id'],
-                'default_permissions': ('view',),
+                "ordering": ["-id"],
+                "default_permissions": ("view",),
             },
         ),
         migrations.AlterModelOptions(
-            name='dataset',
-            options={'ordering': ['name'], 'permissions': [('import_dataset', 'Can import conversation files'), ('export_dataset', 'Can export datasets and download the files'), ('check_dataset', 'Can run checks'), ('scrub_dataset', 'Can scrub, preview a scrub and mark its findings'), ('override_gate', 'Can open a gate for a reason: unscrubbed data, the test split, an unready release'), ('generate_anywhere', 'Can have sessions written by a model at any address'), ('generate_dataset', 'Can generate sessions, offline or by a model at a configured address'), ('split_dataset', 'Can split datasets'), ('release_dataset', 'Can release versions and download them'), ('sign_review', 'Can sign the legal review before a dataset is shared'), ('hold_dataset', 'Can set and lift legal holds'), ('erase_session', "Can erase a person's session from a dataset and all its releases"), ('apply_retention', 'Can have deleted what is due'), ('limit_access', 'Can limit who sees a dataset, and see all of them')]},
+            name="dataset",
+            options={
+                "ordering": ["name"],
+                "permissions": [
+                    ("import_dataset", "Can import conversation files"),
+                    ("export_dataset", "Can export datasets and download the files"),
+                    ("check_dataset", "Can run checks"),
+                    ("scrub_dataset", "Can scrub, preview a scrub and mark its findings"),
+                    (
+                        "override_gate",
+                        "Can open a gate for a reason: unscrubbed data, the test split, an unready release",
+                    ),
+                    ("generate_anywhere", "Can have sessions written by a model at any address"),
+                    (
+                        "generate_dataset",
+                        "Can generate sessions, offline or by a model at a configured address",
+                    ),
+                    ("split_dataset", "Can split datasets"),
+                    ("release_dataset", "Can release versions and download them"),
+                    ("sign_review", "Can sign the legal review before a dataset is shared"),
+                    ("hold_dataset", "Can set and lift legal holds"),
+                    ("erase_session", "Can erase a person's session from a dataset and all its releases"),
+                    ("apply_retention", "Can have deleted what is due"),
+                    ("limit_access", "Can limit who sees a dataset, and see all of them"),
+                ],
+            },
         ),
         migrations.AlterModelOptions(
-            name='retentionpolicy',
-            options={'ordering': ['position'], 'permissions': [('activate_retentionpolicy', 'Can have retention policies act, and stop them')], 'verbose_name_plural': 'retention policies'},
+            name="retentionpolicy",
+            options={
+                "ordering": ["position"],
+                "permissions": [
+                    ("activate_retentionpolicy", "Can have retention policies act, and stop them")
+                ],
+                "verbose_name_plural": "retention policies",
+            },
         ),
         migrations.AddField(
-            model_name='dataset',
-            name='expired_at',
+            model_name="dataset",
+            name="expired_at",
             field=models.DateTimeField(blank=True, editable=False, null=True),
         ),
         migrations.AddField(
-            model_name='dataset',
-            name='hold_reason',
+            model_name="dataset",
+            name="hold_reason",
             field=models.TextField(blank=True, editable=False),
         ),
         migrations.AddField(
-            model_name='dataset',
-            name='restricted',
+            model_name="dataset",
+            name="restricted",
             field=models.BooleanField(default=False, editable=False),
         ),
         migrations.AddField(
-            model_name='dataset',
-            name='split_settings',
+            model_name="dataset",
+            name="split_settings",
             field=models.JSONField(blank=True, editable=False, null=True),
         ),
         migrations.AddField(
-            model_name='dataset',
-            name='warned_of',
+            model_name="dataset",
+            name="warned_of",
             field=models.DateField(blank=True, editable=False, null=True),
         ),
         migrations.AddField(
-            model_name='retentionpolicy',
-            name='activated_at',
+            model_name="retentionpolicy",
+            name="activated_at",
             field=models.DateTimeField(blank=True, editable=False, null=True),
         ),
         migrations.AddField(
-            model_name='retentionpolicy',
-            name='active',
+            model_name="retentionpolicy",
+            name="active",
             field=models.BooleanField(default=False, editable=False),
         ),
         migrations.AlterField(
-            model_name='session',
-            name='split',
-            field=models.CharField(blank=True, choices=[('train', 'Train'), ('validation', 'Validation'), ('test', 'Test')], editable=False, max_length=20, null=True),
+            model_name="session",
+            name="split",
+            field=models.CharField(
+                blank=True,
+                choices=[("train", "Train"), ("validation", "Validation"), ("test", "Test")],
+                editable=False,
+                max_length=20,
+                null=True,
+            ),
         ),
         migrations.AddConstraint(
-            model_name='session',
-            constraint=models.CheckConstraint(condition=models.Q(('split__isnull', True), ('split__in', ['train', 'validation', 'test']), _connector='OR'), name='session_split_known'),
+            model_name="session",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("split__isnull", True), ("split__in", ["train", "validation", "test"]), _connector="OR"
+                ),
+                name="session_split_known",
+            ),
         ),
         migrations.AddField(
-            model_name='datasetgrant',
-            name='dataset',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='grants', to='datasets_app.dataset'),
+            model_name="datasetgrant",
+            name="dataset",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="grants",
+                to="datasets_app.dataset",
+            ),
         ),
         migrations.AddField(
-            model_name='datasetgrant',
-            name='granted_by',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="datasetgrant",
+            name="granted_by",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='datasetgrant',
-            name='group',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='dataset_grants', to='auth.group'),
+            model_name="datasetgrant",
+            name="group",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="dataset_grants",
+                to="auth.group",
+            ),
         ),
         migrations.AddField(
-            model_name='datasetgrant',
-            name='user',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='dataset_grants', to=settings.AUTH_USER_MODEL),
+            model_name="datasetgrant",
+            name="user",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="dataset_grants",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='release',
-            name='created_by',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="release",
+            name="created_by",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='release',
-            name='dataset',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='releases', to='datasets_app.dataset'),
+            model_name="release",
+            name="dataset",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="releases",
+                to="datasets_app.dataset",
+            ),
         ),
         migrations.AddField(
-            model_name='release',
-            name='replaces',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='replaced_by', to='datasets_app.release'),
+            model_name="release",
+            name="replaces",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="replaced_by",
+                to="datasets_app.release",
+            ),
         ),
         migrations.AddField(
-            model_name='releasefile',
-            name='release',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='files', to='datasets_app.release'),
+            model_name="releasefile",
+            name="release",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="files",
+                to="datasets_app.release",
+            ),
         ),
         migrations.AddField(
-            model_name='sharingreview',
-            name='dataset',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reviews', to='datasets_app.dataset'),
+            model_name="sharingreview",
+            name="dataset",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="reviews", to="datasets_app.dataset"
+            ),
         ),
         migrations.AddField(
-            model_name='sharingreview',
-            name='signed_by',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="sharingreview",
+            name="signed_by",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddConstraint(
-            model_name='datasetgrant',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('group__isnull', True), ('user__isnull', False)), models.Q(('group__isnull', False), ('user__isnull', True)), _connector='OR'), name='dataset_grant_to_user_or_group'),
+            model_name="datasetgrant",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("group__isnull", True), ("user__isnull", False)),
+                    models.Q(("group__isnull", False), ("user__isnull", True)),
+                    _connector="OR",
+                ),
+                name="dataset_grant_to_user_or_group",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='datasetgrant',
-            constraint=models.UniqueConstraint(fields=('dataset', 'user'), name='dataset_grant_once_for_user'),
+            model_name="datasetgrant",
+            constraint=models.UniqueConstraint(
+                fields=("dataset", "user"), name="dataset_grant_once_for_user"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='datasetgrant',
-            constraint=models.UniqueConstraint(fields=('dataset', 'group'), name='dataset_grant_once_for_group'),
+            model_name="datasetgrant",
+            constraint=models.UniqueConstraint(
+                fields=("dataset", "group"), name="dataset_grant_once_for_group"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(fields=('dataset', 'major', 'minor', 'patch'), name='release_version_once'),
+            model_name="release",
+            constraint=models.UniqueConstraint(
+                fields=("dataset", "major", "minor", "patch"), name="release_version_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(('major__gte', 0), ('minor__gte', 0), ('patch__gte', 0)), name='release_version_not_negative'),
+            model_name="release",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("major__gte", 0), ("minor__gte", 0), ("patch__gte", 0)),
+                name="release_version_not_negative",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='releasefile',
-            constraint=models.UniqueConstraint(fields=('release', 'kind'), name='release_file_once'),
+            model_name="releasefile",
+            constraint=models.UniqueConstraint(fields=("release", "kind"), name="release_file_once"),
         ),
     ]

@@ -27,7 +27,7 @@ _TYPES = ["text", "int4", "text", "text", "text", "text", "text", "text", "text"
 
 
 class Selection(NamedTuple):
-    """Which sessions of a dataset: of a persona, those in which a turn has a tag, by their ids, of a split."""
+    """Which sessions of a dataset: of a persona, with a turn that has a tag, by their ids, of a split."""
 
     persona: str | None = None
     tag: str | None = None

@@ -11,6 +11,7 @@ from typing import Any
 
 from datasets_app.domain.pii import gazetteer as packaged_gazetteer
 from datasets_app.domain.pii.name_network import FastTagger
+from datasets_app.domain.pii.name_weights import weights_of
 from datasets_app.domain.pii.names import PATH
 from scripts.name_model import corpora, gazetteer, scoring, templates, training
 from scripts.name_model.corpora import Text
@@ -35,7 +36,7 @@ def main() -> None:
         training.start_from(nlp, options.start_from)
     training.train(nlp, learnt, options.epochs, options.seed, options.rate)
     nlp = _keep(nlp, training.new_pipeline(options.width, options.depth, options.seed), options.out)
-    finder = FastTagger(nlp)
+    finder = FastTagger(weights_of(nlp.get_pipe("alignmenter_names").model.to_bytes()))
     scores = {name: scoring.score(finder, corpus) for name, corpus in held_out.items()}
     print(scoring.table(scores))
     if options.scores:

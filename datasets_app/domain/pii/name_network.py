@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.name_pipeline import NAME_COLUMNS
 from datasets_app.domain.pii.name_spans import name_spans
-from datasets_app.domain.pii.name_words import features, pieces, places, readings, words
+from datasets_app.domain.pii.name_weights import Maxout, Table, Weights, hashes
+from datasets_app.domain.pii.name_words import NAME_COLUMNS, features, pieces, places, readings, words
 
 _BATCH = 8192  # pieces of texts that are looked at together
 _ROWS = 1024  # words that are computed at once
@@ -21,15 +21,13 @@ _EPSILON = 1e-8
 
 
 class FastTagger:
-    """Reads the weights of a pipeline of ours and finds with them what the pipeline finds."""
+    """Finds with the weights of a pipeline of ours what the pipeline finds."""
 
-    def __init__(self, nlp: Any) -> None:
-        embedding, encoder, output = nlp.get_pipe("alignmenter_names").model.layers
-        self._embed = embedding.layers[0]
-        self._blocks = [_Convolution(block) for block in _residuals(encoder)]
-        softmax = output.layers[0]
-        self._weights = np.ascontiguousarray(softmax.get_param("W").T)
-        self._bias = softmax.get_param("b")
+    def __init__(self, weights: Weights) -> None:
+        self._embed = _Embedding(weights.tables, weights.mix)
+        self._blocks = [_Convolution(layer) for layer in weights.convolutions]
+        self._weights = np.ascontiguousarray(weights.softmax[0].T)
+        self._bias = weights.softmax[1]
         self._pad = len(self._blocks)
         self._known: dict[str, int] = {}
         self._table = np.zeros((1024, self._weights.shape[0]), dtype="f")
@@ -94,7 +92,7 @@ class FastTagger:
         new = [form for form in forms if form not in self._known]
         for start in range(0, len(new), _ROWS):
             some = new[start : start + _ROWS]
-            embedded = self._embed.predict(np.array([features(form) for form in some], dtype="uint64"))
+            embedded = self._embed(np.array([features(form) for form in some], dtype="uint64"))
             first = len(self._known) + 1
             while first + len(some) > len(self._table):
                 self._table = np.concatenate([self._table, np.zeros_like(self._table)])
@@ -102,28 +100,41 @@ class FastTagger:
             self._known.update(zip(some, range(first, first + len(some)), strict=True))
 
 
-class _Convolution:
-    """Window of three words, maxout of pieces, layer normalisation, added to what came in."""
+class _Embedding:
+    """What is seen of a word → its first vector: rows of tables by hashes, added up, and maxout."""
 
-    def __init__(self, block: Any) -> None:
-        maxout = next(node for node in block.walk() if node.name == "maxout")
-        normal = next(node for node in block.walk() if node.name == "layernorm")
-        weights, bias = maxout.get_param("W"), maxout.get_param("b")
-        self._width, self._pieces, _inputs = weights.shape
+    def __init__(self, tables: Sequence[Table], mix: Maxout) -> None:
+        self._tables = tables
+        self._best = _Best(mix)
+
+    def __call__(self, seen: Any) -> Any:
+        """``seen`` [words, features] → [words, width]."""
+        parts = []
+        for column, (rows, seed) in enumerate(self._tables):
+            part = np.zeros((len(seen), rows.shape[1]), dtype="f")
+            for hashed in hashes(seen[:, column], seed):
+                part += rows[hashed % np.uint64(len(rows))]
+            parts.append(part)
+        inputs = np.concatenate(parts, axis=1)
+        return self._best(inputs @ self._best.flat)
+
+
+class _Best:
+    """Of the pieces of each number the best, normalised."""
+
+    def __init__(self, layer: Maxout) -> None:
+        weights, bias = layer.weights, layer.bias
+        self._width, pieces, _inputs = weights.shape
         # Piece by piece, so that the best of each is one comparison of two matrices.
-        flat = weights.transpose(1, 0, 2).reshape(self._width * self._pieces, -1).T
-        self._left, self._here, self._right = (np.ascontiguousarray(part) for part in np.split(flat, 3))
+        self.flat = np.ascontiguousarray(weights.transpose(1, 0, 2).reshape(self._width * pieces, -1).T)
         self._bias = np.ascontiguousarray(bias.T.reshape(-1))
         self._mean = np.full((self._width, 1), 1 / self._width, dtype="f")
-        self._scale, self._shift = normal.get_param("G"), normal.get_param("b")
+        self._scale, self._shift = layer.scale, layer.shift
 
-    def __call__(self, rows: Any) -> Any:
-        """The same number of rows; beyond the first and the last there is nothing."""
+    def __call__(self, parts: Any) -> Any:
+        """``parts`` [rows, pieces × width], which are changed → [rows, width]."""
         width = self._width
-        parts = rows @ self._here
         parts += self._bias
-        parts[1:] += rows[:-1] @ self._left
-        parts[:-1] += rows[1:] @ self._right
         best = np.maximum(parts[:, :width], parts[:, width : 2 * width])
         for start in range(2 * width, parts.shape[1], width):
             np.maximum(best, parts[:, start : start + width], out=best)
@@ -132,10 +143,23 @@ class _Convolution:
         best *= np.divide(1, spread, out=spread)[:, None]
         best *= self._scale
         best += self._shift
-        best += rows
         return best
 
 
-def _residuals(encoder: Any) -> list[Any]:
-    # Not by name: the chain that holds them is named after the first of them.
-    return list(encoder.layers[0].layers)
+class _Convolution:
+    """Window of three words, maxout of pieces, layer normalisation, added to what came in."""
+
+    def __init__(self, layer: Maxout) -> None:
+        self._best = _Best(layer)
+        self._left, self._here, self._right = (
+            np.ascontiguousarray(part) for part in np.split(self._best.flat, 3)
+        )
+
+    def __call__(self, rows: Any) -> Any:
+        """The same number of rows; beyond the first and the last there is nothing."""
+        parts = rows @ self._here
+        parts[1:] += rows[:-1] @ self._left
+        parts[:-1] += rows[1:] @ self._right
+        best = self._best(parts)
+        best += rows
+        return best

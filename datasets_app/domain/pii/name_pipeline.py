@@ -1,7 +1,8 @@
 """The spaCy components of the packaged name model: its division into words, network and entities.
 
-Imported only once a model is wanted, as spaCy takes a second to load. Importing this registers
-the components, after which ``spacy.load`` can read the packaged pipeline.
+For training, for Presidio, and for pipelines of others: the application itself computes the packaged
+network without spaCy (``name_network.py``), which takes a second to load. Importing this registers the
+components, after which ``spacy.load`` can read the packaged pipeline.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,10 +30,17 @@ from thinc.api import (
 )
 
 from datasets_app.domain.pii.name_spans import name_spans
-from datasets_app.domain.pii.name_words import FEATURES, GLUED, features, pieces, places, words
+from datasets_app.domain.pii.name_words import (
+    FEATURES,
+    GLUED,
+    LABELS,
+    NAME_COLUMNS,
+    features,
+    pieces,
+    places,
+    words,
+)
 
-LABELS = ("O", "NAME-B", "NAME-I", "PLACE", "ORGANISATION")
-NAME_COLUMNS = (LABELS.index("NAME-B"), LABELS.index("NAME-I"))
 ENTITY = "PERSON"  # what every consumer of spaCy pipelines calls it
 # Rows of the embedding tables, in the order of the features of a word.
 ROWS = (4500, 100, 3000, 600, 2500, 4000, 200, 60)

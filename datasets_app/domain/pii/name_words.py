@@ -27,6 +27,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 # Stands before a word that no space parts from the one before it.
 GLUED = "\0"
 FEATURES = 8
+# What the network tells apart, and which of it are names.
+LABELS = ("O", "NAME-B", "NAME-I", "PLACE", "ORGANISATION")
+NAME_COLUMNS = (LABELS.index("NAME-B"), LABELS.index("NAME-I"))
 
 
 def pieces(text: str) -> list[str]:

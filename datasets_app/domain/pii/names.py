@@ -1,7 +1,7 @@
 """Names of people, found by spaCy pipelines: the packaged one, or any that are installed.
 
-spaCy and numpy are loaded with the first finder, and nothing is ever fetched from anywhere: a
-pipeline that is not there is an error that says what to do.
+The packaged one needs numpy only; spaCy is loaded with the first of the others. Nothing is ever fetched
+from anywhere: a pipeline that is not there is an error that says what to do.
 """
 
 import os
@@ -15,6 +15,7 @@ from datasets_app.domain.pii.name_words import pieces
 
 BUILT_IN = "builtin"
 PATH = Path(__file__).parent / "name_model" / "pipeline"
+WEIGHTS = PATH / "alignmenter_names" / "model"
 PEOPLE = frozenset({"PERSON", "PER"})
 # Components that other spaCy pipelines need to recognise entities; all others stay off.
 _NEEDED = frozenset(
@@ -82,8 +83,9 @@ def load_built_in() -> Any:
 def _finder(model: str) -> FindMany:
     if model == BUILT_IN:
         from datasets_app.domain.pii.name_network import FastTagger
+        from datasets_app.domain.pii.name_weights import weights_of
 
-        return FastTagger(load_built_in()).find_many
+        return FastTagger(weights_of(WEIGHTS.read_bytes())).find_many
     return _InstalledPipeline(model).find_many
 
 

@@ -137,12 +137,12 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         "may_see_jobs": may_see_jobs,
         "may_see_turns": has("datasets_app.view_turn"),
         **(_what_there_is(datasets) if may_see else {}),
-        **(_what_runs() if may_see_jobs else {}),
+        **(_what_runs(request.user) if may_see_jobs else {}),
         "attention": [
-            *(_failed_jobs() if may_see_jobs else []),
+            *(_failed_jobs(request.user) if may_see_jobs else []),
             *(_datasets_to_scrub(datasets, has("datasets_app.view_scrubrun")) if may_see else []),
             *(_datasets_to_look_at(datasets, has("datasets_app.check_dataset")) if may_see else []),
-            *(_quarantined() if has("datasets_app.import_dataset") else []),
+            *(_quarantined(request.user) if has("datasets_app.import_dataset") else []),
             *_campaigns_waiting(request.user),
         ],
     }
@@ -169,20 +169,22 @@ def _what_there_is(datasets: Any) -> dict[str, Any]:
     }
 
 
-def _what_runs() -> dict[str, Any]:
+def _what_runs(user: Any) -> dict[str, Any]:
     from datasets_app.admin.dataset_pages import active_jobs
 
-    return {"active_jobs": active_jobs()}
+    return {"active_jobs": active_jobs(user)}
 
 
-def _failed_jobs() -> list[dict[str, Any]]:
+def _failed_jobs(user: Any) -> list[dict[str, Any]]:
     from django.utils import timezone
 
     from datasets_app.models import JobRun
 
     since = timezone.now() - timedelta(days=FAILED_DAYS)
     # Who runs a command sees it fail; only jobs that nobody waits for are news.
-    started_here = JobRun.objects.filter(state="failed", foreground=False, finished_at__gte=since)
+    started_here = JobRun.objects.visible_to(user).filter(
+        state="failed", foreground=False, finished_at__gte=since
+    )
     failed = started_here.order_by("-id")[:SHOWN]
     return [
         {
@@ -256,14 +258,15 @@ def _campaigns_waiting(user: Any) -> list[dict[str, Any]]:
     return campaigns_waiting(user)
 
 
-def _quarantined() -> list[dict[str, Any]]:
+def _quarantined(user: Any) -> list[dict[str, Any]]:
     from django.db.models import Count, Q
     from django.utils import timezone
 
     from datasets_app.models import JobFile, JobRun
 
     kept = Q(files__kind=JobFile.Kind.QUARANTINE, files__expires_at__gt=timezone.now()) & ~Q(files__file="")
-    jobs = JobRun.objects.filter(kept).annotate(kept=Count("files")).order_by("-id")[:SHOWN]
+    visible = JobRun.objects.visible_to(user).filter(kept)
+    jobs = visible.annotate(kept=Count("files")).order_by("-id")[:SHOWN]
     return [
         {
             "kind": "warn",

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from alignmenter_site.logs import without_values
 from datasets_app import audit, job_queue
+from datasets_app.job_permissions import refuse_forbidden
 from datasets_app.models import Dataset, JobRun
 from datasets_app.operations.progress import Cancelled, ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
@@ -279,6 +280,7 @@ def perform(job_run_id: int) -> None:
 
 def _carry_out(job: RunningJob) -> None:
     operation = job.row.operation
+    refuse_forbidden(job.row)
     if operation in _committing:
         result = _tasks[operation](job)
         job.finish("done", result=result, total=job.total or job.done)

@@ -31,8 +31,18 @@ ORDER BY s.id {order}, t.turn_index {order} LIMIT %(limit)s
 
 class DatasetQuerySet(models.QuerySet[Any]):
     def visible_to(self, user: Any) -> "DatasetQuerySet":
-        """The datasets a user may look at."""
-        return self if user.has_perm("datasets_app.view_dataset") else self.none()
+        """The datasets a user may look at: by the role, and, if a dataset is restricted, by a grant."""
+        if not user.has_perm("datasets_app.view_dataset"):
+            return self.none()
+        if user.has_perm("datasets_app.limit_access"):
+            return self
+        return self.filter(models.Q(restricted=False) | models.Exists(_grants_of(user)))
+
+    def hidden_from(self, user: Any) -> "DatasetQuerySet":
+        """Restricted ones that a user is not granted: not even their names are told, whatever the role."""
+        if user.has_perm("datasets_app.limit_access"):
+            return self.none()
+        return self.filter(~models.Exists(_grants_of(user)), restricted=True)
 
     def with_last_check(self) -> "DatasetQuerySet":
         """Each with ``last_check`` (a time or None), ``last_errors`` and ``last_warnings``."""
@@ -44,6 +54,25 @@ class DatasetQuerySet(models.QuerySet[Any]):
             last_errors=models.Subquery(last.values("error_count")[:1]),
             last_warnings=models.Subquery(last.values("warning_count")[:1]),
         )
+
+
+def _grants_of(user: Any) -> Any:
+    """For each dataset, what is granted there to a user or to a group that the user is in now."""
+    from datasets_app.models import DatasetGrant
+
+    groups = user.groups.order_by().values("pk")
+    granted = models.Q(user=user.pk) | models.Q(group__in=groups)
+    return DatasetGrant.objects.filter(granted, dataset=models.OuterRef("pk"))
+
+
+class JobRunQuerySet(models.QuerySet[Any]):
+    def visible_to(self, user: Any) -> "JobRunQuerySet":
+        """All but those of datasets that are hidden from a user. A job knows its dataset by key or, before
+        it is made and after it has gone, by name. Which permission jobs take is asked elsewhere."""
+        from datasets_app.models import Dataset
+
+        hidden = Dataset.objects.hidden_from(user).order_by()
+        return self.exclude(dataset__in=hidden.values("pk")).exclude(dataset_name__in=hidden.values("name"))
 
 
 class SessionQuerySet(models.QuerySet[Any]):

@@ -1,5 +1,7 @@
 """What is served outside the admin's frame: files."""
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -10,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from datasets_app import audit
 from datasets_app.admin.job_run import permission_to_download
-from datasets_app.models import Dataset, JobFile
+from datasets_app.models import Dataset, JobFile, JobRun
 
 
 @require_GET
@@ -22,7 +24,7 @@ def download(request: HttpRequest, pk: int) -> HttpResponseBase:
     job = job_file.job_run
     if not request.user.has_perm(permission_to_download(job.operation, job_file.kind)):
         raise PermissionDenied
-    if job.dataset_id and not Dataset.objects.visible_to(request.user).filter(pk=job.dataset_id).exists():
+    if not may_see(request.user, job):
         raise Http404
     if job_file.is_expired or not job_file.file:
         return _gone(request, job_file)
@@ -44,6 +46,15 @@ def download(request: HttpRequest, pk: int) -> HttpResponseBase:
     )
     response["X-Content-Type-Options"] = "nosniff"
     return response
+
+
+def may_see(user: Any, job: JobRun) -> bool:
+    """Whether a job's files are there for a user. An import has no dataset yet, but perhaps a name that is
+    taken by one that is hidden."""
+    if job.dataset_id and not Dataset.objects.visible_to(user).filter(pk=job.dataset_id).exists():
+        return False
+    visible: bool = JobRun.objects.visible_to(user).filter(pk=job.pk).exists()
+    return visible
 
 
 def _gone(request: HttpRequest, job_file: JobFile) -> HttpResponse:

@@ -63,9 +63,9 @@ def dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[d
     ]
 
 
-def active_jobs(dataset_pk: int | None = None) -> list[JobRun]:
-    """What runs and waits, of one dataset or of all."""
-    unfinished = JobRun.objects.filter(state__in=["queued", "running"])
+def active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:
+    """What runs and waits, of one dataset or of all that the user may see."""
+    unfinished = JobRun.objects.visible_to(user).filter(state__in=["queued", "running"])
     if dataset_pk is not None:
         unfinished = unfinished.filter(dataset=dataset_pk)
     return list(unfinished.select_related("actor", "dataset").order_by("-id")[:10])
@@ -82,7 +82,9 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "report": dataset.check_reports.first(),
         "source_files": dataset.source_files.order_by("-imported_at")[:PAGE_SIZE],
-        "active_jobs": active_jobs(dataset.pk) if request.user.has_perm("datasets_app.view_jobrun") else [],
+        "active_jobs": active_jobs(request.user, dataset.pk)
+        if request.user.has_perm("datasets_app.view_jobrun")
+        else [],
         "panels": shown,
     }
     return dataset_page(request, dataset, "overview", "", context)

@@ -18,6 +18,7 @@ from datasets_app.admin.dataset_pages import active_jobs
 from datasets_app.admin.job_facts import asked_for, tokens_used
 from datasets_app.admin.pages import render_page, require, visible_dataset
 from datasets_app.admin.read_only import ReadOnlyAdmin
+from datasets_app.job_permissions import permission_to_start
 from datasets_app.models import CheckReport, JobRun
 from datasets_app.templatetags.datasets_display import moment, words
 
@@ -32,8 +33,6 @@ STATE_COLOURS = {
 # The import counts bytes over several passes: of that only the share tells a person anything.
 UNITS = dict.fromkeys(("export_dataset", "check_dataset", "scrub_dataset", "scrub_part"), "turns")
 UNITS["bootstrap_dataset"] = "sessions"
-# Operations that are not called like the permission to start them.
-PERMISSIONS = {"bootstrap_dataset": "datasets_app.generate_dataset"}
 # What the result of a job holds besides counts: these have places of their own on the page.
 NOT_FACTS = {"problems", "problem_total", "report", "files", "dataset", "size", "sha256", "scrub", "campaign"}
 
@@ -43,6 +42,9 @@ class JobRunAdmin(ReadOnlyAdmin):
     list_display = ["show_job", "show_state", "show_dataset", "show_actor", "progress", "show_created"]
     list_filter = ["state", "operation"]
     list_select_related = ["actor"]
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).visible_to(request.user)
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         request.crumbs = [("Jobs", None)]  # type: ignore[attr-defined]  # see admin/pages.py
@@ -86,17 +88,18 @@ class JobRunAdmin(ReadOnlyAdmin):
 
 
 def _visible_job(request: HttpRequest, pk: int) -> JobRun:
-    """Whoever started a job may follow it; the jobs of others need the permission."""
-    job = get_object_or_404(JobRun.objects.select_related("actor", "dataset"), pk=pk)
+    """Whoever started a job may follow it; the jobs of others need the permission. Those of a dataset that
+    is hidden from somebody are not there."""
+    visible = JobRun.objects.visible_to(request.user)
+    job = get_object_or_404(visible.select_related("actor", "dataset"), pk=pk)
     if job.actor_id != request.user.pk or request.user.pk is None:
         require(request, "view_jobrun")
     return job
 
 
 def _may_control(request: HttpRequest, job: JobRun) -> bool:
-    """The permission to start such a job, mostly named like its operation, is the one to stop it."""
-    known = {**PERMISSIONS, **extensions.job_permissions}
-    return request.user.has_perm(known.get(job.operation, f"datasets_app.{job.operation}"))
+    """The permission to start such a job is the one to stop it."""
+    return request.user.has_perm(permission_to_start(job.operation))
 
 
 def job_page(request: HttpRequest, pk: int) -> HttpResponse:
@@ -122,7 +125,7 @@ def active(request: HttpRequest) -> HttpResponse:
     require(request, "view_jobrun")
     wanted = request.GET.get("dataset", "")
     dataset = visible_dataset(request, wanted) if wanted.isdecimal() else None
-    context = {"dataset": dataset, "active_jobs": active_jobs(dataset.pk if dataset else None)}
+    context = {"dataset": dataset, "active_jobs": active_jobs(request.user, dataset.pk if dataset else None)}
     response = render(request, "datasets_app/_active_jobs.html", context)
     response["Cache-Control"] = "no-store"
     return response

@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from datasets_app.models.dataset import Dataset
+from datasets_app.querysets import JobRunQuerySet
 
 # A worker beats every second; one that has been silent for this long is gone.
 LOST_AFTER = timedelta(seconds=15)
@@ -56,6 +57,8 @@ class JobRun(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = JobRunQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

@@ -1,0 +1,32 @@
+"""Who may start a job, stop it, and have it run: asked by pages, and once more when a worker begins.
+
+Between the two lie hours, perhaps: an account may have been switched off, or a dataset restricted, meanwhile.
+"""
+
+from datasets_app import extensions
+from datasets_app.models import Dataset, JobRun
+from datasets_app.operations.refused import Refused
+
+# Operations that are not called like the permission to start them.
+PERMISSIONS = {
+    "bootstrap_dataset": "datasets_app.generate_dataset",
+    "scrub_part": "datasets_app.scrub_dataset",
+}
+
+
+def permission_to_start(operation: str) -> str:
+    """Mostly named like its operation; those of another app are told by it."""
+    return {**PERMISSIONS, **extensions.job_permissions}.get(operation, f"datasets_app.{operation}")
+
+
+def refuse_forbidden(job: JobRun) -> None:
+    """Refused if who started the job may not have it done any more. What nobody in particular started (a
+    command, the scheduler) may be done."""
+    actor = job.actor
+    if actor is None:
+        return
+    if not actor.is_active or not actor.has_perm(permission_to_start(job.operation)):
+        raise Refused(f"{actor.get_username()}, who started this, may not do it any more.")
+    hidden = Dataset.objects.hidden_from(actor)
+    if hidden.filter(pk=job.dataset_id).exists() or hidden.filter(name=job.dataset_name).exists():
+        raise Refused(f"{actor.get_username()}, who started this, may not see that dataset.")

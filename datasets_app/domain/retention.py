@@ -1,8 +1,10 @@
 """Retention rules: how long a dataset is kept, by the pattern its name matches."""
 
 import re
-from collections.abc import Iterable
+from calendar import monthrange
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -11,6 +13,8 @@ from datasets_app.domain.yaml_text import YamlError, dump_yaml, load_yaml
 _WORDS = re.compile(r"(\d{1,4})\s+(day|week|month|year)s?")
 _ISO = re.compile(r"P(\d{1,4})([DWMY])")
 _ISO_UNITS = {"D": "day", "W": "week", "M": "month", "Y": "year"}
+_DAYS = {"day": 1, "week": 7}
+_MONTHS = {"month": 1, "year": 12}
 _RULE_LENGTHS = {"pattern": 255, "retention": 50, "reason": 10_000}
 
 
@@ -20,6 +24,21 @@ class Duration:
 
     amount: int
     unit: str
+
+    def after(self, day: date) -> date | None:
+        """The day on which it is over, if it begins on ``day``; None beyond the calendar's end.
+
+        Months and years go by the calendar: what would be the 31st of a shorter month is its last day, and
+        a year after 29 February is 28 February.
+        """
+        try:
+            if self.unit in _DAYS:
+                return day + timedelta(days=self.amount * _DAYS[self.unit])
+            months = day.year * 12 + day.month - 1 + self.amount * _MONTHS[self.unit]
+            year, month = months // 12, months % 12 + 1
+            return date(year, month, min(day.day, monthrange(year, month)[1]))
+        except (OverflowError, ValueError):
+            return None
 
 
 def parse_retention(text: str) -> Duration | None:
@@ -86,10 +105,41 @@ def dump_retention_rules(rules: Iterable[RetentionRule]) -> str:
     return dump_yaml({"policies": policies})
 
 
+def is_matched(name: str, rule: RetentionRule) -> bool:
+    """Whether the rule's pattern matches the dataset's file name; letter case counts."""
+    return fnmatchcase(f"{name}.jsonl", rule.pattern)
+
+
 def matching_rule(name: str, rules: Iterable[RetentionRule]) -> RetentionRule | None:
-    """The first rule whose pattern matches the dataset's file name; letter case counts."""
-    file_name = f"{name}.jsonl"
-    return next((rule for rule in rules if fnmatchcase(file_name, rule.pattern)), None)
+    """The first rule whose pattern matches the dataset's file name."""
+    return next((rule for rule in rules if is_matched(name, rule)), None)
+
+
+def due_on(created: date, rule: RetentionRule | None) -> date | None:
+    """The first day on which a dataset that came on ``created`` may be deleted; None: never."""
+    duration = rule.duration if rule else None
+    return duration.after(created) if duration else None
+
+
+def still_acting(before: Sequence[tuple[RetentionRule, bool]], after: Sequence[RetentionRule]) -> list[bool]:
+    """Which of the rules ``after`` a change may go on acting, given those ``before`` it (in order, and
+    whether each was active).
+
+    A rule goes on if it was active, is kept as long as it was, and is asked after every pattern that was
+    asked before it. So it decides for no dataset that it did not decide for until now: a change of the
+    rules deletes nothing that no rehearsal has shown.
+    """
+    acting = {}
+    asked: list[str] = []
+    for rule, active in before:
+        # Of equal rules only the first is ever asked.
+        acting.setdefault((rule.pattern, rule.retention), (active, set(asked)))
+        asked.append(rule.pattern)
+    answers = []
+    for place, rule in enumerate(after):
+        active, were_before = acting.get((rule.pattern, rule.retention), (False, set()))
+        answers.append(active and were_before <= {earlier.pattern for earlier in after[:place]})
+    return answers
 
 
 def _rule(number: int, item: Any) -> RetentionRule:

@@ -9,6 +9,7 @@ from datasets_app.domain.metadata import DatasetMetadata
 from datasets_app.models import Dataset
 from datasets_app.models.dataset import NAME_PATTERN
 from datasets_app.operations import scrub_state
+from datasets_app.operations.expired import refuse_expired as refuse_expired
 from datasets_app.operations.refused import Refused
 
 
@@ -34,7 +35,7 @@ def locked_dataset(name: str, *, origin: str | None, actor: Any) -> Dataset:
     """The dataset's row, made if need be and locked until the end of the transaction.
 
     Two imports of one name wait for each other here. Rows that refer to it can be added meanwhile.
-    Refused while the dataset is being scrubbed.
+    Refused while the dataset is being scrubbed, and once it has expired.
     """
     _, created = Dataset.objects.get_or_create(
         name=name, defaults={"origin": origin or Dataset.Origin.EXTERNAL, "created_by": actor}

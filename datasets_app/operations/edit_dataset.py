@@ -7,6 +7,7 @@ from django.db import transaction
 
 from datasets_app import audit
 from datasets_app.models import Dataset
+from datasets_app.operations.expired import refuse_expired
 
 # What was done to the data the application has done itself, or took from the file that came with it.
 OWN_PROVENANCE = ("modifications", "anonymization")
@@ -47,6 +48,7 @@ def edit_dataset(pk: int, facts: Mapping[str, Any], *, actor: Any) -> list[str]:
     """
     with transaction.atomic():
         dataset = Dataset.objects.select_for_update(no_key=True).get(pk=pk)
+        refuse_expired(dataset)
         changes = {
             name: [getattr(dataset, name), value]
             for name, value in facts.items()

@@ -13,6 +13,7 @@ from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.models import Dataset, JobRun, ScrubChunk, ScrubRun
 from datasets_app.operations import scrub_chunks, scrub_state
+from datasets_app.operations.expired import refuse_expired
 from datasets_app.operations.make_scrubber import make_scrubber
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
@@ -89,6 +90,7 @@ def _begin(
         with transaction.atomic():
             scrub_state.wait_for_locks(LOCK_WAIT)
             Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+            refuse_expired(dataset)
             scrub = _unfinished(dataset, scrubber, job_run) or _continued(
                 dataset, scrubber, dry_run, sample, job_run
             )

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 
 from datasets_app.models import Dataset, JobRun, ScrubRun
 from datasets_app.models.job_run import LOST_AFTER
+from datasets_app.operations.expired import refuse_expired
 from datasets_app.operations.refused import Refused
 
 # Jobs that are part of scrubbing, or that do nothing with a dataset's contents.
@@ -28,7 +29,9 @@ def active_scrubs(dataset: Dataset) -> QuerySet[ScrubRun]:
 
 
 def refuse_while_scrubbed(dataset: Dataset) -> None:
-    """For whoever reads texts to keep a copy of them, or adds some: half a scrub is neither."""
+    """For whoever reads texts to keep a copy of them, or adds some: half a scrub is neither, and of what
+    has expired nothing is left."""
+    refuse_expired(dataset)
     scrub = active_scrubs(dataset).filter(dry_run=False, verified_at=None).first()
     if scrub is not None:
         raise Refused(

@@ -27,16 +27,21 @@ def _flush_with_audit_trail(self: TransactionTestCase) -> None:
 
     Only the table's owner can, by changing the table itself: what the application never does.
     """
-    table = "datasets_app_auditevent"
+    tables = {
+        "datasets_app_auditevent": "audit_event_append_only",
+        "datasets_app_auditseal": "audit_seal_append_only",
+    }
     with connection.cursor() as cursor:
-        cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER audit_event_append_only")
-        cursor.execute(f"GRANT TRUNCATE ON {table} TO CURRENT_USER")
+        for table, trigger in tables.items():
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}")
+            cursor.execute(f"GRANT TRUNCATE ON {table} TO CURRENT_USER")
     try:
         _flush(self)
     finally:
         with connection.cursor() as cursor:
-            cursor.execute(f"REVOKE TRUNCATE ON {table} FROM CURRENT_USER")
-            cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER audit_event_append_only")
+            for table, trigger in tables.items():
+                cursor.execute(f"REVOKE TRUNCATE ON {table} FROM CURRENT_USER")
+                cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER {trigger}")
 
 
 TransactionTestCase._fixture_teardown = _flush_with_audit_trail  # type: ignore[method-assign]

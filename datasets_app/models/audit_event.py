@@ -16,9 +16,16 @@ class AuditEvent(models.Model):
     details = models.JSONField(default=dict)
 
     class Meta:
-        ordering = ["-id"]
+        # Ids are given out when an event is written, times when its transaction began: a page, or an export
+        # of some days, goes by the time.
+        ordering = ["-at", "-id"]
         default_permissions = ("view",)
-        indexes = [models.Index(fields=["dataset_name", "-id"], name="audit_event_of_dataset")]
+        indexes = [
+            models.Index(fields=["at", "id"], name="audit_event_by_time"),
+            models.Index(fields=["action", "at", "id"], name="audit_event_of_action"),
+            models.Index(fields=["actor", "at", "id"], name="audit_event_of_actor"),
+            models.Index(fields=["dataset_name", "at", "id"], name="audit_event_of_dataset"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action} by {self.actor}"

@@ -1,0 +1,34 @@
+"""Who has read raw text of production: every page and command that shows some of it says so here.
+
+Raw is what no scrub has verified yet. Reading anything else leaves no trace. What was read is told by primary
+keys and numbers, never by the text itself or a name that stands in it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from datasets_app import audit
+from datasets_app.models import Dataset
+from datasets_app.operations import gates
+
+ACTION = "read_raw_text"
+
+
+def read(dataset: Dataset, actor: Any, *, place: str, **counts: int | str) -> None:
+    """Write down that ``actor`` (a user, or None for the command line) is shown text of this dataset, if it
+    is raw. ``place`` names the page or command; ``counts`` are numbers and primary keys. Call it before the
+    text is sent: what can't be recorded is not shown."""
+    if is_raw(dataset):
+        audit.record(ACTION, actor=actor, dataset_name=dataset.name, place=place, **counts)
+
+
+def read_turns(datasets: Iterable[Dataset], actor: Any, *, place: str, **counts: int | str) -> None:
+    """The same for turns of several datasets on one page: ``datasets`` has the dataset of each turn."""
+    for dataset, turns in Counter(datasets).items():
+        read(dataset, actor, place=place, turns=turns, **counts)
+
+
+def is_raw(dataset: Dataset) -> bool:
+    """Whether this is production data that no scrub has verified."""
+    return dataset.origin == Dataset.Origin.PRODUCTION and not gates.is_scrubbed(dataset)

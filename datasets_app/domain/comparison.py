@@ -1,0 +1,245 @@
+"""What differs between two conversation files as the application writes them: sessions, turns, fields.
+
+Each is read as lines, twice at most. What is held in memory is a digest for each session of the first;
+of sessions that have changed, and stand at different places in the two, the lines until both are read.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import msgspec
+
+# So many sessions of each kind are listed; the totals are of all.
+MOST_LISTED = 500
+PROGRESS_EVERY_LINES = 5000
+
+Lines = Iterable[bytes]
+OnLines = Callable[[int], None]
+_SESSION = re.compile(rb'\{"session_id":"((?:[^"\\]|\\.)*)",')
+_decode = msgspec.json.Decoder().decode
+# Equal only for what is the same in JSON: Python takes true for 1.
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class FieldChange(NamedTuple):
+    """``name`` is that of a field, or ``metadata.KEY``. Values are None where there is none."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+class TurnChange(NamedTuple):
+    """``kind`` is "added", "removed" or "changed"; ``fields`` tells what, of one that has changed."""
+
+    turn_index: int
+    kind: str
+    fields: list[FieldChange]
+
+
+class SessionChange(NamedTuple):
+    session_id: str
+    turns: list[TurnChange]
+
+    @property
+    def field_names(self) -> list[str]:
+        return sorted({change.name for turn in self.turns for change in turn.fields})
+
+
+@dataclass
+class Difference:
+    """Totals are complete, lists are not. ``fields`` counts the turns in which a field has changed."""
+
+    sessions_added: int = 0
+    sessions_removed: int = 0
+    sessions_changed: int = 0
+    sessions_same: int = 0
+    turns_added: int = 0
+    turns_removed: int = 0
+    turns_changed: int = 0
+    fields: Counter[str] = field(default_factory=Counter)
+    added: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    changes: list[SessionChange] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.sessions_added or self.sessions_removed or self.sessions_changed)
+
+    def counts(self) -> dict[str, Any]:
+        """For records that are to hold no text and no id."""
+        numbers = {name: value for name, value in vars(self).items() if isinstance(value, int)}
+        return numbers | {"fields": dict(sorted(self.fields.items()))}
+
+
+class _Session(NamedTuple):
+    """Lines that stand together: ``name`` is the id as written in JSON, without its quotes."""
+
+    name: bytes
+    lines: list[bytes]
+
+    @property
+    def key(self) -> bytes:
+        return _digest(self.name)
+
+    @property
+    def session_id(self) -> str:
+        return str(_decode(b'"' + self.name + b'"'))
+
+
+def compare(
+    before: Callable[[], Lines], after: Callable[[], Lines], on_lines: OnLines = lambda count: None
+) -> Difference:
+    """What has happened between the two. Both are functions, for they are read from the start again.
+
+    ``on_lines`` is told from time to time how many lines were read; it may raise to stop.
+    """
+    counted = _Counter(on_lines)
+    result = Difference()
+    known = {session.key: _digest(b"".join(session.lines)) for session in _sessions(counted.lines(before()))}
+    changed: set[bytes] = set()
+    for session in _sessions(counted.lines(after())):
+        digest = known.pop(session.key, None)
+        if digest is None:
+            _note(result.added, session)
+            result.sessions_added += 1
+            result.turns_added += len(session.lines)
+        elif digest == _digest(b"".join(session.lines)):
+            result.sessions_same += 1
+        else:
+            changed.add(session.key)
+    removed = known.keys()
+    if removed or changed:
+        _look_closer(result, before, after, set(removed), changed, counted)
+    return result
+
+
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=16).digest()
+
+
+def _note(listed: list[str], session: _Session) -> None:
+    if len(listed) < MOST_LISTED:
+        listed.append(session.session_id)
+
+
+class _Counter:
+    def __init__(self, on_lines: OnLines) -> None:
+        self._on_lines, self._count = on_lines, 0
+
+    def lines(self, lines: Lines) -> Iterator[bytes]:
+        for line in lines:
+            self._count += 1
+            if self._count % PROGRESS_EVERY_LINES == 0:
+                self._on_lines(self._count)
+            yield line
+
+
+def _sessions(lines: Iterable[bytes]) -> Iterator[_Session]:
+    """Lines of one session, which stand together, taken together."""
+    begins = b"\n"  # no line does
+    current: _Session | None = None
+    for line in lines:
+        if current is not None and line.startswith(begins):
+            current.lines.append(line)
+            continue
+        if current is not None:
+            yield current
+        match = _SESSION.match(line)
+        if match is None:
+            raise ValueError("a line does not begin with its session_id")
+        begins, current = match[0], _Session(match[1], [line])
+    if current is not None:
+        yield current
+
+
+# --- the sessions that differ --------------------------------------------------------------------------
+
+
+def _look_closer(
+    result: Difference,
+    before: Callable[[], Lines],
+    after: Callable[[], Lines],
+    removed: set[bytes],
+    changed: set[bytes],
+    counted: _Counter,
+) -> None:
+    def old() -> Iterator[_Session]:
+        for session in _sessions(counted.lines(before())):
+            key = session.key
+            if key in changed:
+                yield session
+            elif key in removed:
+                _note(result.removed, session)
+                result.sessions_removed += 1
+                result.turns_removed += len(session.lines)
+
+    def new() -> Iterator[_Session]:
+        if changed:
+            yield from (session for session in _sessions(counted.lines(after())) if session.key in changed)
+
+    for one, other in _paired(old(), new()):
+        _compare_sessions(result, one, other)
+
+
+def _paired(old: Iterator[_Session], new: Iterator[_Session]) -> Iterator[tuple[_Session, _Session]]:
+    """The two of each name; the first waits for the second. Where the order is the same, none waits."""
+    waiting_old: dict[bytes, _Session] = {}
+    waiting_new: dict[bytes, _Session] = {}
+    for one, other in zip_longest(old, new):
+        if one and other and one.name == other.name:
+            yield one, other
+            continue
+        if one:
+            waiting_old[one.name] = one
+        if other:
+            waiting_new[other.name] = other
+        for name in {session.name for session in (one, other) if session}:
+            if name in waiting_old and name in waiting_new:
+                yield waiting_old.pop(name), waiting_new.pop(name)
+
+
+def _compare_sessions(result: Difference, old: _Session, new: _Session) -> None:
+    changes = list(_turn_changes(_by_index(old), _by_index(new)))
+    if not changes:  # written otherwise, and yet the same
+        result.sessions_same += 1
+        return
+    result.sessions_changed += 1
+    for change in changes:
+        result.turns_added += change.kind == "added"
+        result.turns_removed += change.kind == "removed"
+        result.turns_changed += change.kind == "changed"
+        result.fields.update(item.name for item in change.fields)
+    if len(result.changes) < MOST_LISTED:
+        result.changes.append(SessionChange(new.session_id, changes))
+
+
+def _by_index(session: _Session) -> dict[int, dict[str, Any]]:
+    turns = [_decode(line) for line in session.lines]
+    return {turn["turn_index"]: turn for turn in turns}
+
+
+def _turn_changes(old: dict[int, dict[str, Any]], new: dict[int, dict[str, Any]]) -> Iterator[TurnChange]:
+    for index in sorted(old.keys() | new.keys()):
+        if index not in new:
+            yield TurnChange(index, "removed", [])
+        elif index not in old:
+            yield TurnChange(index, "added", [])
+        elif fields := list(_field_changes(old[index], new[index])):
+            yield TurnChange(index, "changed", fields)
+
+
+def _field_changes(old: dict[str, Any], new: dict[str, Any], within: str = "") -> Iterator[FieldChange]:
+    for name in sorted(old.keys() | new.keys()):
+        before, after = old.get(name), new.get(name)
+        if (name in old) == (name in new) and _encode(before) == _encode(after):
+            continue
+        if name == "metadata" and not within and isinstance(before, dict) and isinstance(after, dict):
+            yield from _field_changes(before, after, "metadata.")
+        else:
+            yield FieldChange(within + name, before, after)

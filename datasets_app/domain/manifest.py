@@ -1,0 +1,107 @@
+"""What Alignmenter's manifest says of a dataset: its content's digest, its counts, where it is from.
+
+Alignmenter 0.3: ``alignmenter dataset manifest DATA --verify MANIFEST`` checks a file against one.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+SCHEMA_VERSION = 1
+_DIGEST_BYTES = 32
+
+
+def canonical_json(value: Any) -> bytes:
+    """The one form of a JSON value that digests are made of: sorted keys, no spaces, UTF-8."""
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
+
+
+class ContentDigest:
+    """SHA-256 over the list of the records' digests, sorted: the order of the lines does not matter.
+
+    Holds 32 bytes a record. They are kept in 256 parts by their first byte, so that sorting needs no
+    second copy of all of them.
+    """
+
+    def __init__(self) -> None:
+        self._parts = [bytearray() for _ in range(256)]
+
+    def add(self, record: Any) -> None:
+        digest = hashlib.sha256(canonical_json(record)).digest()
+        self._parts[digest[0]] += digest
+
+    def hex(self) -> str:
+        whole = hashlib.sha256(b"[")
+        first = True
+        for part in self._parts:
+            for digest in sorted(part[at : at + _DIGEST_BYTES] for at in range(0, len(part), _DIGEST_BYTES)):
+                whole.update((b'"' if first else b',"') + digest.hex().encode() + b'"')
+                first = False
+        whole.update(b"]")
+        return whole.hexdigest()
+
+
+class Contents(NamedTuple):
+    """What a data file holds. ``tags`` and ``personas`` count turns; ``fields`` are the keys of its lines."""
+
+    sessions: int
+    turns: int
+    content_digest: str
+    fields: list[str]
+    tags: dict[str, int]
+    personas: dict[str, int]
+
+
+class Study:
+    """Takes one record after the other and tells of all in the end. Sessions come in one piece."""
+
+    def __init__(self) -> None:
+        self._digest = ContentDigest()
+        self._tags: Counter[str] = Counter()
+        self._personas: Counter[str] = Counter()
+        self._fields: set[str] = set()
+        self._session: str | None = None
+        self.sessions = self.turns = 0
+
+    def look(self, record: dict[str, Any]) -> None:
+        self._digest.add(record)
+        self.turns += 1
+        if record["session_id"] != self._session:
+            self.sessions += 1
+            self._session = record["session_id"]
+        self._fields.update(record)
+        self._tags.update(record["tags"])
+        if record["persona_id"] is not None:
+            self._personas[record["persona_id"]] += 1
+
+    def contents(self) -> Contents:
+        return Contents(
+            self.sessions,
+            self.turns,
+            self._digest.hex(),
+            sorted(self._fields),
+            dict(sorted(self._tags.items())),
+            dict(sorted(self._personas.items())),
+        )
+
+
+def manifest(
+    contents: Contents, *, id: str, revision: str, created_at: str, provenance: Iterable[dict[str, Any]]
+) -> dict[str, Any]:
+    """The manifest as a JSON object. ``created_at`` is ISO 8601 with its time zone."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "id": id,
+        "revision": revision,
+        "content_digest": contents.content_digest,
+        "record_count": contents.turns,
+        "session_count": contents.sessions,
+        "created_at": created_at,
+        "tags": contents.tags,
+        "personas": contents.personas,
+        "provenance": [{"schema_version": SCHEMA_VERSION, **entry} for entry in provenance],
+    }

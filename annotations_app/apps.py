@@ -9,6 +9,7 @@ class AnnotationsConfig(AppConfig):
     def ready(self) -> None:
         from annotations_app import tasks  # noqa: F401  (registers them)
         from annotations_app.label_keys import annotate_imported_turns
+        from annotations_app.operations import delete_labels
         from annotations_app.operations.scrub_notes import TABLES, notes_of, write_notes
         from annotations_app.panels import annotations_panel, label_notes, labels_under
         from datasets_app import extensions
@@ -19,6 +20,15 @@ class AnnotationsConfig(AppConfig):
         extensions.turn_notes.append(label_notes)
         extensions.labels_under.append(labels_under)
         extensions.scrubbed_beside.append(extensions.Beside(notes_of, write_notes, TABLES))
+        extensions.deleted_beside.append(
+            extensions.Deleted(
+                delete_labels.count_labels,
+                delete_labels.delete_labels,
+                delete_labels.close_campaigns,
+                delete_labels.delete_campaigns,
+                delete_labels.TABLES,
+            )
+        )
         extensions.job_permissions |= {
             "create_campaign": "annotations_app.add_campaign",
             "export_annotations": "annotations_app.export_annotation",

@@ -39,3 +39,24 @@ class Beside(NamedTuple):
 
 
 scrubbed_beside: list[Beside] = []
+
+
+class Deleted(NamedTuple):
+    """What belongs to the sessions of a dataset and is deleted with them, for good.
+
+    Counts are by kind, in words that stand in certificates: {"labels": 12}.
+    """
+
+    # (dataset, primary keys of some of its sessions or None for all) → what there is.
+    count: Callable[[Any, Sequence[int] | None], dict[str, int]]
+    # In the transaction that deletes these sessions (primary keys), just before they go → what was deleted.
+    delete: Callable[[Sequence[int]], dict[str, int]]
+    # In the transaction that marks a dataset as expired: nobody is to begin anything on it any more.
+    close: Callable[[Any], None]
+    # When all its sessions are gone: what hangs on the dataset as a whole → what was deleted.
+    finish: Callable[[Any], dict[str, int]]
+    # What is rewritten on the disk once old versions of these rows are to be gone.
+    tables: tuple[str, ...]
+
+
+deleted_beside: list[Deleted] = []

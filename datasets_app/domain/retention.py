@@ -129,7 +129,7 @@ def still_acting(before: Sequence[tuple[RetentionRule, bool]], after: Sequence[R
     asked before it. So it decides for no dataset that it did not decide for until now: a change of the
     rules deletes nothing that no rehearsal has shown.
     """
-    acting = {}
+    acting: dict[tuple[str, str], tuple[bool, set[str]]] = {}
     asked: list[str] = []
     for rule, active in before:
         # Of equal rules only the first is ever asked.
@@ -137,7 +137,7 @@ def still_acting(before: Sequence[tuple[RetentionRule, bool]], after: Sequence[R
         asked.append(rule.pattern)
     answers = []
     for place, rule in enumerate(after):
-        active, were_before = acting.get((rule.pattern, rule.retention), (False, set()))
+        active, were_before = acting.get((rule.pattern, rule.retention), (False, set[str]()))
         answers.append(active and were_before <= {earlier.pattern for earlier in after[:place]})
     return answers
 

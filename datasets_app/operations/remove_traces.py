@@ -1,6 +1,6 @@
-"""After a scrub: what PostgreSQL still keeps of the text that was replaced goes from the disk.
+"""After a scrub or a deletion: what PostgreSQL still keeps of the text that is gone goes from the disk.
 
-An UPDATE leaves the old version of a row in the table's file, values in the planner's statistics, and
+An UPDATE or a DELETE leaves the old version of a row in the table's file, values in the planner's statistics, and
 both in the write-ahead log. See docs/decisions/0006-old-versions-leave-the-disk.md.
 """
 
@@ -34,6 +34,15 @@ TABLES = (
     "datasets_app_sourcefile",
     "datasets_app_dataset",
 )
+# What else goes with a session or with a whole dataset, and may have held what people wrote.
+TABLES_OF_DELETED = (
+    *TABLES,
+    "datasets_app_scrubmark",
+    "datasets_app_scrubrun",
+    "datasets_app_release",
+    "datasets_app_releasefile",
+    "datasets_app_sharingreview",
+)
 # The planner's statistics repeat the commonest values. Last: rewriting the others renews them.
 STATISTICS = ("pg_catalog.pg_statistic", "pg_catalog.pg_statistic_ext_data")
 
@@ -58,16 +67,19 @@ WHERE name ~ '^[0-9A-F]{24}$' AND name <> pg_walfile_name(pg_current_wal_lsn())
 """
 
 
-def remove_traces(report_progress: ProgressCallback = ignore) -> list[str]:
+def remove_traces(report_progress: ProgressCallback = ignore, *, deleted: bool = False) -> list[str]:
     """Rewrite the tables that held raw text, and have old logs removed. Never raises for what can't be done:
     that is said in the sentences returned; none means that nothing is left.
+
+    After a scrub that is the tables of texts; with ``deleted`` all that sessions were deleted from.
 
     To be called outside a transaction. ``report_progress`` is called with (0, None) now and then.
     """
     if connection.in_atomic_block:
         return ["Old versions of the rows are still on the disk: this ran within a transaction."]
     try:
-        left = [*_older_transactions(report_progress), *_rewrite(report_progress)]
+        tables = _tables_of_deleted() if deleted else _tables_of_scrubbed()
+        left = [*_older_transactions(report_progress), *_rewrite(tables, report_progress)]
         return [*left, *_remove_old_logs()]
     except (DatabaseError, psycopg.Error) as error:
         log.warning("old row versions could not be removed: %s", type(error).__name__)
@@ -92,14 +104,22 @@ def _older_transactions(report_progress: ProgressCallback) -> list[str]:
             if time.monotonic() > deadline:
                 return [
                     "Old versions of the rows are still on the disk: a transaction that began before the "
-                    "scrub ended is still open. Once it has ended, VACUUM (FULL) of the tables removes them."
+                    "work ended is still open. Once it has ended, VACUUM (FULL) of the tables removes them."
                 ]
             report_progress(0, None)
             time.sleep(0.2)
 
 
-def _rewrite(report_progress: ProgressCallback) -> list[str]:
-    tables = [*TABLES, *(table for part in extensions.scrubbed_beside for table in part.tables)]
+def _tables_of_scrubbed() -> list[str]:
+    return [*TABLES, *(table for part in extensions.scrubbed_beside for table in part.tables)]
+
+
+def _tables_of_deleted() -> list[str]:
+    beside = [table for part in extensions.deleted_beside for table in part.tables]
+    return list(dict.fromkeys([*TABLES_OF_DELETED, *beside]))
+
+
+def _rewrite(tables: list[str], report_progress: ProgressCallback) -> list[str]:
     kept = []
     for table in (*tables, *STATISTICS):
         report_progress(0, None)

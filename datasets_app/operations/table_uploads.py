@@ -12,6 +12,11 @@ KEPT = timedelta(days=1)
 
 def delete_stale_uploads() -> int:
     """Delete what nobody has confirmed within a day; returns how many."""
+    return delete_uploads(older_than=KEPT)
+
+
+def delete_uploads(older_than: timedelta = timedelta(0)) -> int:
+    """Delete what waits for longer than that; returns how many."""
     try:
         names = default_storage.listdir(FOLDER)[1]
     except FileNotFoundError:
@@ -20,7 +25,7 @@ def delete_stale_uploads() -> int:
     for name in names:
         path = f"{FOLDER}/{name}"
         with suppress(FileNotFoundError):  # confirmed this moment
-            if timezone.now() - default_storage.get_modified_time(path) > KEPT:
+            if timezone.now() - default_storage.get_modified_time(path) > older_than:
                 default_storage.delete(path)
                 count += 1
     return count

@@ -1,0 +1,115 @@
+"""Labels and what led to them are deleted with the conversations they are about."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection
+
+from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
+
+TABLES = (
+    "annotations_app_annotation",
+    "annotations_app_decision",
+    "annotations_app_assignment",
+    "annotations_app_campaignitem",
+    "annotations_app_campaignmember",
+    "annotations_app_campaign",
+)
+
+# In the order in which everything else locks them: see storage/leases.py.
+_LOCK_MEMBERS = """
+SELECT id FROM annotations_app_campaignmember WHERE campaign_id IN (
+    SELECT campaign_id FROM annotations_app_campaignitem WHERE session_id = ANY(%(sessions)s)
+) ORDER BY id FOR NO KEY UPDATE
+"""
+_COUNT_DOWN_MEMBERS = """
+UPDATE annotations_app_campaignmember m
+SET labelled = m.labelled - c.labelled, gold_labelled = m.gold_labelled - c.gold_labelled,
+    repeated = m.repeated - c.repeated, skipped = m.skipped - c.skipped, flagged = m.flagged - c.flagged
+FROM (
+    SELECT a.campaign_id, a.annotator_id,
+           count(*) FILTER (WHERE a.state = 'labelled' AND NOT a.repeat AND NOT i.gold) AS labelled,
+           count(*) FILTER (WHERE a.state = 'labelled' AND NOT a.repeat AND i.gold) AS gold_labelled,
+           count(*) FILTER (WHERE a.state = 'labelled' AND a.repeat) AS repeated,
+           count(*) FILTER (WHERE a.state = 'skipped') AS skipped,
+           count(*) FILTER (WHERE a.state = 'flagged') AS flagged
+    FROM annotations_app_assignment a JOIN annotations_app_campaignitem i ON i.id = a.item_id
+    WHERE i.session_id = ANY(%(sessions)s) GROUP BY a.campaign_id, a.annotator_id
+) c WHERE m.campaign_id = c.campaign_id AND m.user_id = c.annotator_id
+"""
+_COUNT_DOWN_CAMPAIGNS = """
+UPDATE annotations_app_campaign m
+SET item_count = m.item_count - c.items, gold_count = m.gold_count - c.gold
+FROM (
+    SELECT campaign_id, count(*) AS items, count(*) FILTER (WHERE gold) AS gold
+    FROM annotations_app_campaignitem WHERE session_id = ANY(%(sessions)s) GROUP BY campaign_id
+) c WHERE m.id = c.campaign_id
+"""
+_LEAVE_SESSIONS = (
+    "UPDATE annotations_app_campaignmember SET session_id = NULL WHERE session_id = ANY(%(sessions)s)"
+)
+_ASSIGNMENTS = """
+SELECT a.id FROM annotations_app_assignment a JOIN annotations_app_campaignitem i ON i.id = a.item_id
+WHERE i.session_id = ANY(%(sessions)s)
+"""
+_DELETE = (
+    ("decisions", f"DELETE FROM annotations_app_decision WHERE assignment_id IN ({_ASSIGNMENTS})"),
+    ("assignments", f"DELETE FROM annotations_app_assignment WHERE id IN ({_ASSIGNMENTS})"),
+    ("campaign_items", "DELETE FROM annotations_app_campaignitem WHERE session_id = ANY(%(sessions)s)"),
+    (
+        "labels",
+        "DELETE FROM annotations_app_annotation WHERE turn_id IN "
+        "(SELECT id FROM datasets_app_turn WHERE session_id = ANY(%(sessions)s))",
+    ),
+)
+
+
+def count_labels(dataset: Any, sessions: Sequence[int] | None = None) -> dict[str, int]:
+    """What there is beside a dataset, or beside these of its sessions."""
+    among: dict[str, Any] = {} if sessions is None else {"session__in": sessions}
+    items = CampaignItem.objects.filter(campaign__dataset=dataset, **among)
+    assignments = Assignment.objects.filter(campaign__dataset=dataset)
+    decisions = Decision.objects.filter(assignment__campaign__dataset=dataset)
+    labels = Annotation.objects.filter(dataset=dataset)
+    if sessions is not None:
+        assignments = assignments.filter(item__session__in=sessions)
+        decisions = decisions.filter(assignment__item__session__in=sessions)
+        labels = labels.filter(turn__session__in=sessions)
+    counts = {
+        "labels": labels.count(),
+        "decisions": decisions.count(),
+        "assignments": assignments.count(),
+        "campaign_items": items.count(),
+    }
+    return counts | (
+        {"campaigns": Campaign.objects.filter(dataset=dataset).count()} if sessions is None else {}
+    )
+
+
+def delete_labels(sessions: Sequence[int]) -> dict[str, int]:
+    """Delete what hangs on these sessions (their primary keys), in the caller's transaction; the counters
+    of campaigns and annotators stay true. Returns how much of each kind."""
+    given = {"sessions": list(sessions)}
+    counts = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_MEMBERS, given)
+        for statement in (_COUNT_DOWN_MEMBERS, _COUNT_DOWN_CAMPAIGNS, _LEAVE_SESSIONS):
+            cursor.execute(statement, given)
+        for kind, statement in _DELETE:
+            cursor.execute(statement, given)
+            counts[kind] = cursor.rowcount
+    return counts
+
+
+def close_campaigns(dataset: Any) -> None:
+    """Nothing of the dataset is given to annotators from now on."""
+    Campaign.objects.filter(dataset=dataset).update(status=Campaign.Status.CLOSED)
+
+
+def delete_campaigns(dataset: Any) -> dict[str, int]:
+    """Delete the campaigns of a dataset whose sessions are gone; returns how many."""
+    campaigns = Campaign.objects.filter(dataset=dataset)
+    count = campaigns.count()
+    CampaignMember.objects.filter(campaign__dataset=dataset).delete()
+    campaigns.delete()
+    return {"campaigns": count}

@@ -1,5 +1,5 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate, pre_migrate
+from django.db.models.signals import post_migrate, pre_delete, pre_migrate
 
 
 class DatasetsConfig(AppConfig):
@@ -8,7 +8,9 @@ class DatasetsConfig(AppConfig):
 
     def ready(self) -> None:
         from datasets_app import tasks  # noqa: F401  (registers them)
+        from datasets_app.job_permissions import cancel_jobs_of
         from datasets_app.roles import ensure_roles, remember_permissions
 
         pre_migrate.connect(remember_permissions, sender=self)
         post_migrate.connect(ensure_roles, sender=self)
+        pre_delete.connect(cancel_jobs_of, sender="auth.User")

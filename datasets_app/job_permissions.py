@@ -3,6 +3,11 @@
 Between the two lie hours, perhaps: an account may have been switched off, or a dataset restricted, meanwhile.
 """
 
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
 from datasets_app import extensions
 from datasets_app.models import Dataset, JobRun
 from datasets_app.operations.refused import Refused
@@ -30,3 +35,9 @@ def refuse_forbidden(job: JobRun) -> None:
     hidden = Dataset.objects.hidden_from(actor)
     if hidden.filter(pk=job.dataset_id).exists() or hidden.filter(name=job.dataset_name).exists():
         raise Refused(f"{actor.get_username()}, who started this, may not see that dataset.")
+
+
+def cancel_jobs_of(instance: User, **_: Any) -> None:
+    """What an account that is being deleted has waiting is not done in nobody's name."""
+    waiting = JobRun.objects.filter(actor=instance, state__in=["prepared", "queued"])
+    waiting.update(state="cancelled", finished_at=timezone.now())

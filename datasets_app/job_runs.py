@@ -121,6 +121,8 @@ def prepare_again(job_run: JobRun, *, actor: Any) -> bool:
             total=None,
             finished_at=None,
             heartbeat_at=None,
+            # Of an account that is gone nobody can be asked what it may.
+            actor=job_run.actor or actor,
         )
         if again:
             audit.record("retry_job", actor=actor, dataset_name=job_run.dataset_name, job_run=job_run.pk)

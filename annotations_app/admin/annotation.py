@@ -23,6 +23,7 @@ from annotations_app.admin.label_history import has_history, history_of, is_stal
 from annotations_app.models import Annotation
 from datasets_app import audit
 from datasets_app.admin.table_import_export import TableAdminMixin, TableImportForm
+from datasets_app.admin.visible_filter import VisibleOnly
 from datasets_app.import_export_formats import FileRefused
 from datasets_app.models import Dataset, Session, Turn
 from datasets_app.operations import gates
@@ -109,7 +110,14 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         "show_timestamp",
     ]
     list_display_links = ["show_label"]
-    list_filter = ["label", "kind", "dataset", "campaign", PersonaFilter, AnnotatorFilter]
+    list_filter = [
+        "label",
+        "kind",
+        ("dataset", VisibleOnly),
+        ("campaign", VisibleOnly),
+        PersonaFilter,
+        AnnotatorFilter,
+    ]
     list_select_related = ["dataset", "campaign__persona"]
     change_form_outer_before_template = "annotations_app/label_hint.html"
     change_form_outer_after_template = "annotations_app/label_history.html"
@@ -254,6 +262,12 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         judged = ["dataset", "session_id", "turn_index", "show_text", "persona_id"]
         made = ["kind", "show_campaign", "show_seconds"] if has_history(obj) else []
         return [*judged, *own, *made, "timestamp", "extra"]
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **more: Any) -> Any:
+        if db_field.name == "turn":
+            visible = Dataset.objects.visible_to(request.user)
+            more["queryset"] = Turn.objects.filter(session__dataset__in=visible)
+        return super().formfield_for_foreignkey(db_field, request, **more)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         if obj is None:

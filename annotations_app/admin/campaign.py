@@ -19,6 +19,7 @@ from annotations_app.admin import (
 from annotations_app.admin.lead_pages import visible_campaigns
 from annotations_app.models import Campaign
 from datasets_app.admin.read_only import ReadOnlyAdmin
+from datasets_app.admin.visible_filter import VisibleOnly
 from datasets_app.templatetags.datasets_display import moment
 
 STATUS_COLOURS = {"preparing": "info", "open": "success", "paused": "warning", "closed": ""}
@@ -37,7 +38,7 @@ class CampaignAdmin(ReadOnlyAdmin):
         "show_annotators",
         "show_created",
     ]
-    list_filter = ["status", ("dataset", admin.RelatedOnlyFieldListFilter)]
+    list_filter = ["status", ("dataset", VisibleOnly)]
     search_fields = ["name", "dataset__name", "persona__persona_id"]
     search_help_text = "Part of a campaign's name, a dataset or a persona"
 

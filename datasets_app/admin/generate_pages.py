@@ -75,7 +75,11 @@ def _suggested(request: HttpRequest) -> dict[str, Any]:
     if job_pk.isascii() and job_pk.isdigit() and len(job_pk) < 19:
         mine = Q(actor=request.user.pk)
         may_see = Q() if request.user.has_perm("datasets_app.view_jobrun") else mine
-        job = JobRun.objects.filter(may_see, operation=OPERATION, pk=int(job_pk)).first()
+        job = (
+            JobRun.objects.visible_to(request.user)
+            .filter(may_see, operation=OPERATION, pk=int(job_pk))
+            .first()
+        )
         return answers_of(job.dataset_name, job.parameters) if job else {}
     suggested: dict[str, Any] = {"persona": request.GET["persona"]} if request.GET.get("persona") else {}
     return suggested | ({"dataset_name": dataset_name, "append": True} if dataset_name else {})

@@ -44,6 +44,8 @@ ON_ERROR = [
 
 
 class OptionsForm(forms.Form):
+    """For a ``user``: what would go into a dataset that is hidden from them is refused."""
+
     dataset_name = forms.RegexField(
         NAME_PATTERN,
         label="Dataset",
@@ -88,6 +90,16 @@ class OptionsForm(forms.Form):
         help_text="They must be identical. Otherwise a session that is there already is a problem.",
     )
 
+    def __init__(self, *args: Any, user: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.user = user
+
+    def clean(self) -> dict[str, Any]:
+        name = self.cleaned_data.get("dataset_name")
+        if name and Dataset.objects.hidden_from(self.user).filter(name=name).exists():
+            self.add_error("dataset_name", "This name is taken. Choose another one.")
+        return self.cleaned_data
+
 
 class UploadForm(OptionsForm):
     file = forms.FileField(
@@ -102,7 +114,7 @@ class UploadForm(OptionsForm):
         cleaned = self.cleaned_data
         if "file" in cleaned and not cleaned.get("dataset_name") and "dataset_name" not in self.errors:
             cleaned["dataset_name"] = name_from_file(cleaned["file"].name)
-        return cleaned
+        return super().clean()
 
 
 def name_from_file(file_name: str) -> str:
@@ -122,7 +134,10 @@ def _personas() -> list[str]:
 def upload(request: HttpRequest) -> HttpResponse:
     require(request, "import_dataset")
     form = UploadForm(
-        request.POST or None, request.FILES or None, initial={"dataset_name": request.GET.get("dataset")}
+        request.POST or None,
+        request.FILES or None,
+        initial={"dataset_name": request.GET.get("dataset")},
+        user=request.user,
     )
     if request.method == "POST" and form.is_valid():
         job = _prepare(request.user, form.cleaned_data)
@@ -168,17 +183,21 @@ def _parameters(asked: dict[str, Any]) -> dict[str, Any]:
     return {**{name: asked[name] for name in names}, "persona": asked["persona"] or None}
 
 
+def _imports(request: HttpRequest) -> Any:
+    return JobRun.objects.visible_to(request.user).filter(operation="import_dataset")
+
+
 # --- the preview -------------------------------------------------------------------------------
 
 
 def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     require(request, "import_dataset")
-    job = get_object_or_404(JobRun, pk=job_pk, operation="import_dataset")
+    job = get_object_or_404(_imports(request), pk=job_pk)
     kept = kept_upload(job)
     if job.state != JobRun.State.PREPARED or kept is None:
         return redirect("admin:datasets_app_jobrun_change", job.pk)
     known = {**job.parameters, "dataset_name": job.dataset_name}
-    form = OptionsForm(request.POST or None, initial=known)
+    form = OptionsForm(request.POST or None, initial=known, user=request.user)
     form.fields["dataset_name"].required = True
     if request.method == "POST" and form.is_valid():
         return _confirm(job, form.cleaned_data, "import" in request.POST)
@@ -228,7 +247,7 @@ def _confirm(job: JobRun, asked: dict[str, Any], start: bool) -> HttpResponse:
 def reopen(request: HttpRequest, job_pk: int) -> HttpResponse:
     """An import that failed goes back to its preview, so that its file need not be sent again."""
     require(request, "import_dataset")
-    job = get_object_or_404(JobRun, pk=job_pk, operation="import_dataset")
+    job = get_object_or_404(_imports(request), pk=job_pk)
     if kept_upload(job) is not None:
         job_runs.prepare_again(job, actor=request.user)
     return redirect("admin:datasets_app_dataset_import_preview", job.pk)
@@ -246,9 +265,7 @@ def discard(request: HttpRequest, job_pk: int) -> HttpResponse:
     """Delete an upload that was never imported, and its job with it."""
     require(request, "import_dataset")
     with transaction.atomic():
-        prepared = JobRun.objects.select_for_update().filter(
-            operation="import_dataset", state=JobRun.State.PREPARED
-        )
+        prepared = _imports(request).select_for_update().filter(state=JobRun.State.PREPARED)
         job = get_object_or_404(prepared, pk=job_pk)
         for kept in job.files.exclude(file=""):
             kept.file.delete(save=False)

@@ -25,6 +25,10 @@ FINDINGS_SHOWN = 500
 
 @admin.register(Session)
 class SessionAdmin(ReadOnlyAdmin):
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """For the pages that the framework adds of itself."""
+        return super().get_queryset(request).filter(dataset__in=Dataset.objects.visible_to(request.user))
+
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Sessions belong to their dataset, and are listed on its page."""
         require(request, "view_session")
@@ -34,9 +38,7 @@ class SessionAdmin(ReadOnlyAdmin):
         require(request, "view_dataset", "view_session", "view_turn")
         place = whole_numbers(object_id, 1)
         session = get_object_or_404(
-            Session.objects.filter(dataset__in=Dataset.objects.visible_to(request.user)).select_related(
-                "dataset"
-            ),
+            self.get_queryset(request).select_related("dataset"),
             pk=place[0] if place else None,
         )
         return _session_page(request, session)

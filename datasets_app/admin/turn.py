@@ -31,6 +31,11 @@ class TurnFilter(NamedTuple):
 
 @admin.register(Turn)
 class TurnAdmin(ReadOnlyAdmin):
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """For the pages that the framework adds of itself, too."""
+        visible = Dataset.objects.visible_to(request.user)
+        return super().get_queryset(request).filter(session__dataset__in=visible)
+
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         require(request, "view_dataset", "view_turn")
         return _turn_list(request)
@@ -38,8 +43,8 @@ class TurnAdmin(ReadOnlyAdmin):
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
         require(request, "view_dataset", "view_turn")
         place = whole_numbers(object_id, 1)
-        visible = Turn.objects.filter(session__dataset__in=Dataset.objects.visible_to(request.user))
-        turn = get_object_or_404(visible.select_related("session__dataset"), pk=place[0] if place else None)
+        turns = self.get_queryset(request).select_related("session__dataset")
+        turn = get_object_or_404(turns, pk=place[0] if place else None)
         address = reverse("admin:datasets_app_session_change", args=[turn.session_id])
         crumbs = dataset_crumbs(
             turn.session.dataset,

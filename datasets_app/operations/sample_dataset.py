@@ -24,6 +24,7 @@ from datasets_app.domain.sampling import BY, Tagged, choose_sessions, tagged
 from datasets_app.models import Dataset
 from datasets_app.operations import dataset_facts, gates, scrub_state
 from datasets_app.operations.data_files import Digest, beside, packer
+from datasets_app.operations.limit_access import limit_like
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 from datasets_app.storage.session_copy import copy_between
@@ -147,6 +148,7 @@ def sample_to_dataset(
             made, f"{choice._replace(size=sessions).as_words(total)}, of {dataset.name}"
         )
         made.save()
+        limit_like(made, dataset, actor=actor)
         audit.record(
             "sample",
             actor=actor,

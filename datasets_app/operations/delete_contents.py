@@ -4,12 +4,14 @@ Retention deletes all of a dataset, erasure some sessions of it. Files of releas
 ``release_files``.
 """
 
+import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.files.storage import default_storage
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import DatabaseError, IntegrityError, OperationalError, connection, transaction
 from django.db.models import Q, QuerySet, Sum
 
 from datasets_app import extensions
@@ -30,7 +32,10 @@ from datasets_app.models import (
     SourceFile,
 )
 from datasets_app.operations import job_files
+from datasets_app.operations.refused import Refused
 from datasets_app.operations.table_uploads import delete_uploads
+
+log = logging.getLogger(__name__)
 
 # So much is deleted in one transaction: locks are short, and what a kill undoes is little.
 TURNS_AT_ONCE = 20_000
@@ -151,17 +156,31 @@ def delete_files(jobs: QuerySet[JobRun], account: Callable[[Counter[str]], None]
     ``account`` is called with what is deleted, in the transaction that deletes the rows. Also tables that
     wait for their confirmation, and folders of jobs that do not run any more: whose they are is not told.
     """
-    for pk in jobs.values_list("pk", flat=True):
-        _delete_stored(f"jobs/{pk}")
+    with _storage_in_reach():
+        for pk in jobs.values_list("pk", flat=True):
+            _delete_stored(f"jobs/{pk}")
     with transaction.atomic():
         rows = list(JobFile.objects.filter(job_run__in=jobs).select_for_update())
         there = [row for row in rows if row.file]
-        for row in there:
-            row.file.storage.delete(row.file.name)
+        with _storage_in_reach():
+            for row in there:
+                row.file.storage.delete(row.file.name)
         JobFile.objects.filter(pk__in=[row.pk for row in rows]).delete()
         account(Counter(files=len(there), file_bytes=sum(row.size for row in there)))
     delete_uploads()
     job_files.delete_left_folders()
+
+
+@contextmanager
+def _storage_in_reach() -> Iterator[None]:
+    """What a storage raises is of many kinds, and may name addresses."""
+    try:
+        yield
+    except DatabaseError:
+        raise
+    except Exception as error:
+        log.error("files can't be deleted: %s", type(error).__name__)
+        raise Refused(f"Files can't be deleted ({type(error).__name__}): is the storage in reach?") from None
 
 
 def _delete_stored(place: str) -> None:

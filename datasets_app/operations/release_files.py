@@ -5,6 +5,8 @@ process dies in between, :func:`destroy_left` finishes it.
 """
 
 import logging
+import shutil
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
+from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, transaction
@@ -27,6 +30,8 @@ log = logging.getLogger(__name__)
 FOLDER = "releases"
 # As long a file may stand without a committed row: while the release is being made.
 UNCLAIMED_AFTER = timedelta(hours=1)
+# How the folders begin, under ``var/tmp``, in which releases are made anew.
+WORK = "release-"
 
 
 def store(release: Release, kind: str, path: Path) -> ReleaseFile:
@@ -89,7 +94,7 @@ def destroy_left(dataset: Dataset | None = None) -> int:
     left = ReleaseFile.objects.exclude(file="").exclude(release__destroyed_at=None)
     if dataset is not None:
         left = left.filter(release__dataset=dataset)
-    return _delete_each(list(left)) + _delete_unclaimed(dataset)
+    return _delete_each(list(left)) + _delete_unclaimed(dataset) + _delete_left_folders()
 
 
 def _delete_each(files: list[ReleaseFile]) -> int:
@@ -131,6 +136,23 @@ def _delete_unclaimed_in(folder: str, *, at_once: bool) -> int:
         for name in names
         if name not in claimed and (at_once or _is_old(name))
     )
+
+
+def _delete_left_folders() -> int:
+    """What a process left in its work folder that died: hours are more than any of them takes."""
+    oldest = time.time() - UNCLAIMED_AFTER.total_seconds()
+    place = Path(settings.VAR_DIR, "tmp")
+    left = [found for found in place.glob(f"{WORK}*") if _modified(found) < oldest]
+    for found in left:
+        shutil.rmtree(found, ignore_errors=True)
+    return len(left)
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:  # just now, by whoever made it
+        return time.time()
 
 
 def _is_old(name: str) -> bool:

@@ -74,6 +74,13 @@ def test_rules_are_imported_in_a_moment_and_bring_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("path", modules("datasets_app/command_line"), ids=name_of)
+def test_what_pip_installs_needs_nothing_but_rules(path: Path) -> None:
+    assert not imports_any(path, *NOT_IN_DOMAIN, "annotations_app", "alignmenter_site")
+    ours = [name for name in imports(path) if name.startswith("datasets_app")]
+    assert all(name.startswith(("datasets_app.domain", "datasets_app.command_line")) for name in ours)
+
+
 @pytest.mark.parametrize("path", modules("datasets_app"), ids=name_of)
 def test_datasets_never_import_annotations(path: Path) -> None:
     assert not imports_any(path, "annotations_app")

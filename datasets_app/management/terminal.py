@@ -1,25 +1,46 @@
-"""What commands share: input from a file or a pipe, progress on a terminal, exit codes."""
+"""What commands share: errors as sentences, exit codes, and the streams of ``command_line``."""
 
-import os
-import shutil
 import signal
-import sys
-import tempfile
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import IO, Any
+from contextlib import contextmanager
+from typing import Any
 
 from django.core.management.base import CommandError
 from django.db import DatabaseError, InterfaceError, OperationalError
 
+from datasets_app.command_line.streams import (
+    COULD_NOT_RUN,
+    FINDINGS,
+    INTERRUPTED,
+    READER_GONE,
+    CouldNotRun,
+    Progress,
+    ending_quietly,
+    local_file,
+    standard_output,
+)
 from datasets_app.operations.refused import Refused
+
+__all__ = [
+    "COULD_NOT_RUN",
+    "FINDINGS",
+    "INTERRUPTED",
+    "READER_GONE",
+    "Progress",
+    "could_not_run",
+    "counted",
+    "ending_quietly",
+    "local_file",
+    "problem_text",
+    "sentences_for_errors",
+    "standard_output",
+    "tell_problems",
+    "terminated_like_interrupted",
+]
 
 # SQLSTATE of a table or column that is not there.
 MISSING_TABLE_OR_COLUMN = ("42P01", "42703")
-FINDINGS, COULD_NOT_RUN, INTERRUPTED, READER_GONE = 1, 2, 130, 141
 
 
 def could_not_run(message: str) -> CommandError:
@@ -32,67 +53,6 @@ def counted(count: int, unit: str) -> str:
 
 
 @contextmanager
-def local_file(given: str) -> Iterator[Path]:
-    """The path given, or a temporary copy of what can be read only once: ``-``, a pipe, a device."""
-    path = Path(given)
-    if given != "-" and (not path.exists() or path.is_file() or path.is_dir()):
-        yield path
-        return
-    if given == "-" and sys.stdin is None:
-        raise could_not_run("Standard input is closed; name a file.")
-    with tempfile.NamedTemporaryFile(prefix="alignmenter-stdin-") as copy, ExitStack() as stack:
-        source = sys.stdin.buffer if given == "-" else stack.enter_context(path.open("rb"))
-        shutil.copyfileobj(source, copy, 1 << 20)
-        copy.flush()
-        yield Path(copy.name)
-
-
-class Progress:
-    """A line on the terminal that tells how far the work is; nothing at all in a pipe."""
-
-    def __init__(self, verb: str, unit: str = "", stream: Any = None) -> None:
-        self.stream = stream or sys.stderr
-        self.verb, self.unit = verb, unit
-        self.visible = bool(getattr(self.stream, "isatty", lambda: False)())
-        self.shown_at = 0.0
-
-    def __call__(self, done: int, total: int | None = None) -> None:
-        if not self.visible or time.monotonic() - self.shown_at < 0.2:
-            return
-        self.shown_at = time.monotonic()
-        share = f" {min(100, 100 * done // total)} %" if total else ""
-        count = f" {done:,} {self.unit}" if self.unit else ""
-        self.stream.write(f"\r\x1b[K{self.verb}{share}{count}")
-        self.stream.flush()
-
-    def clear(self) -> None:
-        if self.visible and self.shown_at:
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
-
-
-@contextmanager
-def ending_quietly() -> Iterator[None]:
-    """Ctrl-C and a reader that went away (`| head`) end a command without a traceback."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        sys.stderr.write("\nInterrupted.\n")
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # Python would complain once more when it closes standard output on its way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # What was not written or looked at to its end is never called done.
-        sys.exit(READER_GONE)
-
-
-def standard_output() -> IO[bytes]:
-    if sys.stdout is None:
-        raise could_not_run("Standard output is closed; name a file with --out.")
-    return sys.stdout.buffer
-
-
-@contextmanager
 def sentences_for_errors(stderr: Any) -> Iterator[None]:
     """What goes wrong becomes a sentence: exit code 1 if lines were wrong (listed first), else 2.
 
@@ -101,6 +61,8 @@ def sentences_for_errors(stderr: Any) -> Iterator[None]:
     try:
         with ending_quietly():
             yield
+    except CouldNotRun as error:
+        raise could_not_run(str(error)) from None
     except Refused as refusal:
         listed = tell_problems(stderr, refusal.details or {})
         raise CommandError(refusal.message, returncode=FINDINGS if listed else COULD_NOT_RUN) from None

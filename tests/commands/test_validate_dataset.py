@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from datasets_app.command_line import validate
 from datasets_app.models import AuditEvent, CheckReport
 from tests import factories
 
@@ -328,6 +330,75 @@ def test_no_form_of_output_repeats_personal_data(tmp_path: Path, form: str):
     result = run(path, "--format", form)
     assert result.code == 1
     assert "silva" not in result.out + result.err
+
+
+# --- personal data alone ---------------------------------------------------------------------
+
+PHONE = {"phone": "5551234567"}
+STRANGE_LINES: list[tuple[Any, list[str]]] = [
+    ({"messages": [{"role": "user", "content": "I am at ana@example.com"}]}, ["E401 messages[0].content"]),
+    ({"rows": [["192.168.3.77"]], "n": 4111111111111111}, ["E405 rows[0][0]", "E404 n"]),
+    ({"ana@example.com": PHONE}, ["E401 a key", "E402 *.phone"]),
+    ({"zebulon_fonseca": PHONE}, ["W406 a key", "E402 *.phone"]),
+    (["my SSN is 078-05-1120"], ["E403 the line"]),
+    (b'{"text": "cut off at bob\\u0040example.com', ["E401 the line"]),
+    (b'{"text": "one", "text": "078-05-1120, said twice"}', ["E403 the line"]),
+    ({"text": "[EMAIL] of [NAME_1]", "label": 7, "annotator": "Zebulon Fonseca"}, []),
+    ({"session_id": "gen-42-f00d", "at": 1762180000, "sha": "da39a3ee5e6b4b0d3255bfef95601890afd80709"}, []),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), STRANGE_LINES)
+def test_personal_data_is_found_in_lines_of_any_kind(tmp_path: Path, line: Any, expected: list[str]):
+    result = run("--pii-only", factories.write(tmp_path / "x.jsonl", [line]))
+    told = [re.fullmatch(r".*:1: (\w+) .* in (.*) at column .*", shown) for shown in result.lines]
+    assert [f"{shown[1]} {shown[2]}" for shown in told if shown] == expected
+    assert not re.search("ana@|ebulon|5551234|078-05", result.out + result.err)
+
+
+def test_nothing_but_personal_data_is_told_of_and_an_id_once_a_session(tmp_path: Path):
+    talk = [factories.turn("ana@example.com", index, text=" ") for index in (3, 3, 9)]
+    result = run("--pii-only", "--strict", factories.write(tmp_path / "x.jsonl", [*talk, b"{", b""]))
+    assert [line.split()[1] for line in result.lines] == ["E401"]
+    assert run("--pii-only", factories.write(tmp_path / "empty.jsonl", [])).code == 0
+    (tmp_path / "x.jsonl").write_bytes(b"PK\x03\x04rest")
+    assert "E100 is a zip archive" in run("--pii-only", tmp_path / "x.jsonl").out
+
+
+def test_what_is_allowed_may_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    path = factories.write(tmp_path / "x.jsonl", ["help@shop.example, ana@example.com or Zebulon Fonseca"])
+    arguments = ("--pii-only", "--strict", path, "--allow", "HELP@shop.example")
+    assert len(run(*arguments).lines) == 2
+    (tmp_path / ".alignmenter-allow").write_text("# whom we may name\n\nana@example.com\n")
+    assert [line.split()[1] for line in run(*arguments).lines] == ["W406"]
+    assert run(*arguments, "--no-names").code == 0
+    (tmp_path / ".alignmenter-allow").write_bytes(b"\xff\xfe\0")
+    with pytest.raises(CommandError, match="is no text in UTF-8"):
+        run(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [(["x", "--allow", "y"], "goes with --pii-only"), (["--pii-only", "--dataset", "x"], "goes with files")],
+)
+def test_what_goes_with_files_alone_is_told(sound: Path, arguments: list[str], sentence: str):
+    with pytest.raises(CommandError, match=sentence):
+        run(*(sound if argument == "x" and arguments[0] == "x" else argument for argument in arguments))
+
+
+def test_the_program_that_pip_installs_says_the_same(
+    flawed: Path, sound: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    expected = run(flawed, sound)
+    assert validate.main([str(flawed), str(sound)]) == expected.code == 1
+    assert capsys.readouterr() == (expected.out, expected.err)
+    assert validate.main([str(sound)]) == 0
+    assert validate.main(["nowhere.jsonl"]) == validate.main([]) == 2
+    assert "alignmenter-validate: nowhere.jsonl: no such file\n" in capsys.readouterr().err
+    monkeypatch.setenv("ALIGNMENTER_MAX_LINE_BYTES", "many")
+    assert validate.main([str(sound)]) == 2
+    assert "must be a whole number" in capsys.readouterr().err
 
 
 # --- datasets --------------------------------------------------------------------------------

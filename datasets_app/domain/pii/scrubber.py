@@ -11,9 +11,9 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from datasets_app.domain.pii import context, timestamps
+from datasets_app.domain.pii.allow import AllowList, comparable
 from datasets_app.domain.pii.detection import Asked, Detection
 from datasets_app.domain.pii.detector import NAME, Match, union
-from datasets_app.domain.pii.folding import fold
 from datasets_app.domain.pii.keys import kind_by_key, kind_of_tag
 from datasets_app.domain.pii.pieces import (
     PERSONA,
@@ -89,8 +89,8 @@ class Scrubber:
         self.policy, self.key = policy, key
         self.kinds = frozenset(policy.kinds)
         self.placeholders = placeholder_pattern(policy.labels)
-        self._allowed = {_same(term) for term in policy.allow}
-        self._persona_words = {word for term in persona_words for word in _WORD.findall(_same(term))}
+        self._allowed = AllowList(policy.allow)
+        self._persona_words = {word for term in persona_words for word in _WORD.findall(comparable(term))}
         self._detection = Detection(policy, key)
         self._rules = Detection(policy, key, rules_only=True)
 
@@ -125,30 +125,14 @@ class Scrubber:
         if not self._allowed and not self._persona_words:
             return False
         view = piece.view()
-        value = _same(view[match.start : match.end])
-        if value in self._allowed or any(
-            _is_within(term, value, view, match.start) for term in self._allowed if value in term
-        ):
+        if self._allowed.covers(view, match.start, match.end):
             return True
+        value = comparable(view[match.start : match.end])
         return match.kind == NAME and self._persona_words.issuperset(_WORD.findall(value))
-
-
-def _is_within(term: str, value: str, view: str, start: int) -> bool:
-    """Whether ``value``, found at ``start``, is a part of ``term`` there: jane of jane@example.org."""
-    at = term.find(value)
-    while at >= 0:
-        if start >= at and _same(view[start - at : start - at + len(term)]) == term:
-            return True
-        at = term.find(value, at + 1)
-    return False
 
 
 def _asked(pieces: Iterable[Piece]) -> list[Asked]:
     return [Asked(piece.view(), piece.place.key, piece.is_prose) for piece in pieces]
-
-
-def _same(value: str) -> str:
-    return fold(value).casefold().strip()
 
 
 class _Work:

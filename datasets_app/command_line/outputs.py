@@ -1,0 +1,75 @@
+"""Findings as they are printed: lines for people, JSON for scripts, workflow commands for GitHub."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from datasets_app.domain.quality.output import Totals, as_object, github_line, text_line
+from datasets_app.domain.records import Finding
+
+Write = Callable[[str], Any]
+
+
+class Output:
+    """Takes the findings file by file; ``totals`` counts all of them, shown or not."""
+
+    def __init__(self, write: Write, write_error: Write, limit: int) -> None:
+        self.totals = Totals()
+        self._write, self._write_error, self._limit = write, write_error, limit
+        self._source, self._file, self._of_source = "", "", Totals()
+
+    def begin(self, source: str, kind: str | None, *, is_file: bool = True) -> None:
+        self._source, self._file, self._of_source = source, source if is_file else "", Totals()
+
+    def add(self, finding: Finding) -> None:
+        self.totals[finding.code] += 1
+        self._of_source[finding.code] += 1
+        if not self._limit or self._of_source[finding.code] <= self._limit:
+            self.show(finding)
+
+    def set_totals(self, totals: dict[str, int]) -> None:
+        """For a source of which more is known than was added."""
+        self.totals += Totals({code: n - self._of_source[code] for code, n in totals.items()})
+        self._of_source.update({code: n - self._of_source[code] for code, n in totals.items()})
+
+    def show(self, finding: Finding) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+class TextOutput(Output):
+    def show(self, finding: Finding) -> None:
+        self._write(text_line(self._source, finding))
+
+    def close(self) -> None:
+        # On the error stream, so that what is piped on is findings and nothing else.
+        self._write_error(self.totals.summary())
+
+
+class GithubOutput(TextOutput):
+    def show(self, finding: Finding) -> None:
+        self._write(github_line(self._file, finding))
+
+
+class JsonOutput(Output):
+    def __init__(self, write: Write, write_error: Write, limit: int) -> None:
+        super().__init__(write, write_error, limit)
+        self._files: list[dict[str, Any]] = []
+
+    def begin(self, source: str, kind: str | None, *, is_file: bool = True) -> None:
+        super().begin(source, kind, is_file=is_file)
+        name = {"file": source, "kind": kind} if is_file else {"dataset": source}
+        self._files.append({**name, "findings": [], "totals": self._of_source})
+
+    def show(self, finding: Finding) -> None:
+        self._files[-1]["findings"].append(as_object(finding))
+
+    def close(self) -> None:
+        totals = self.totals
+        value = {"files": self._files, "totals": totals, "errors": totals.errors, "warnings": totals.warnings}
+        self._write(json.dumps(value, ensure_ascii=True, indent=2))
+
+
+OUTPUTS: dict[str, type[Output]] = {"text": TextOutput, "json": JsonOutput, "github": GithubOutput}

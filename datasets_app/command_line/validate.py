@@ -1,0 +1,220 @@
+"""The check of files: what ``manage.py validate_dataset`` and ``alignmenter-validate`` have in common.
+
+The second is installed by pip without the application (``pyproject.toml``), for git hooks and CI of other
+repositories: no Django, no database, no settings, and nothing is written anywhere.
+"""
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from datasets_app.command_line.outputs import OUTPUTS, Output
+from datasets_app.command_line.streams import (
+    COULD_NOT_RUN,
+    FINDINGS,
+    CouldNotRun,
+    Progress,
+    ending_quietly,
+    local_file,
+)
+from datasets_app.domain.lines import DEFAULT_LIMITS, Limits
+from datasets_app.domain.pii.names import BUILT_IN, NameModelError, load_name_finder
+from datasets_app.domain.quality.files import KINDS, CheckedFile
+from datasets_app.domain.quality.personal_data_only import PersonalDataIn
+
+PROGRAM = "alignmenter-validate"
+ALLOWED = Path(".alignmenter-allow")
+LONGEST_ALLOW_LIST = 1 << 20
+
+EPILOG = """
+examples:
+  {program} conversations.jsonl
+  {program} data/*.jsonl.gz --strict
+  {program} labels.jsonl --kind annotation --format json
+  {program} --pii-only --strict data/*.jsonl --allow support@acme.example
+  zcat logs.jsonl.gz | {program} - --format github{more}
+
+--pii-only takes any JSONL and tells personal data, nothing else. Values that may stand
+in the files are given with --allow, or one a line in .alignmenter-allow of the directory
+it is started in (lines that begin with # are remarks).
+
+exit codes:
+  0  clean: no errors (and with --strict no warnings either)
+  1  findings
+  2  could not run: no such file or dataset, wrong arguments
+  130 and 141: stopped before the end, by Ctrl-C or because the output was no longer read
+
+Every code is explained in docs/checks.md.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Those that concern files."""
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="JSONL file, plain or gzipped; - for standard input"
+    )
+    parser.add_argument("--kind", choices=KINDS, help="what the files hold (default: by the first line)")
+    parser.add_argument("--format", choices=tuple(OUTPUTS), default="text", help="of the output")
+    parser.add_argument(
+        "--pii-only",
+        action="store_true",
+        help="look for personal data alone (E401 to E409, W406), in any JSONL whatever its lines are",
+    )
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="TERM",
+        help="a value that may stand in the files, and every part of it; again and again (with --pii-only)",
+    )
+    parser.add_argument(
+        "--no-names",
+        action="store_true",
+        help="don't look for names of people: a model does that, some thousand lines a second",
+    )
+    parser.add_argument("--strict", action="store_true", help="warnings count as findings")
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=100,
+        metavar="N",
+        help="print at most N findings of each code for each file; 0 for all (default: 100)",
+    )
+
+
+def refuse_wrong(options: dict[str, Any]) -> None:
+    """Raises :class:`CouldNotRun` for arguments that don't go together, before any work."""
+    files = options["files"]
+    if options["limit"] < 0:
+        raise CouldNotRun("--limit must be 0 or more")
+    if options["allow"] and not options["pii_only"]:
+        raise CouldNotRun("--allow goes with --pii-only")
+    if files.count("-") > 1:
+        raise CouldNotRun("standard input can be read only once")
+    for name in files:
+        if name != "-" and (problem := _problem_with(Path(name))):
+            raise CouldNotRun(f"{name}: {problem}")
+
+
+def check_files(options: dict[str, Any], output: Output, models: tuple[str, ...], limits: Limits) -> None:
+    """Every finding of every file goes to ``output``; ``models`` are empty if names are not looked for."""
+    allowed = [*options["allow"], *_listed()] if options["pii_only"] else []
+    for name in options["files"]:
+        with local_file(name) as path:
+            file: PersonalDataIn | CheckedFile
+            if options["pii_only"]:
+                file, kind = PersonalDataIn(path, allow=allowed, name_models=models, limits=limits), None
+            else:
+                file = CheckedFile(
+                    path, options["kind"], with_metadata=name != "-", name_models=models, limits=limits
+                )
+                kind = file.kind
+            output.begin("<stdin>" if name == "-" else name, kind)
+            progress, size = Progress(f"Checking {name}"), path.stat().st_size
+
+            def show(done: int, progress: Progress = progress, size: int = size) -> None:
+                progress(done, size)
+
+            for finding in file.findings(show):
+                progress.clear()
+                output.add(finding)
+            progress.clear()
+
+
+def usable_models(models: Sequence[str]) -> tuple[str, ...]:
+    """The same, loaded; raises :class:`CouldNotRun` for one that isn't there."""
+    try:
+        load_name_finder(tuple(models))
+    except NameModelError as error:
+        raise CouldNotRun(str(error)) from None
+    return tuple(models)
+
+
+def takes_any_name(stream: Any) -> None:
+    """File names need not be Unicode."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+
+
+def exit_code(output: Output, strict: bool) -> int:
+    return FINDINGS if output.totals.errors or (strict and output.totals) else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """``alignmenter-validate``; returns its exit code."""
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM,
+        description="Check conversation or annotation files and list what is wrong.",
+        epilog=EPILOG.format(program=PROGRAM, more=""),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_arguments(parser)
+    options = vars(parser.parse_args(arguments))
+    takes_any_name(sys.stdout)
+    takes_any_name(sys.stderr)
+    output = OUTPUTS[options["format"]](print, _complain, options["limit"])
+    try:
+        with ending_quietly():
+            if not options["files"]:
+                raise CouldNotRun("name files to check")
+            refuse_wrong(options)
+            models = () if options["no_names"] else usable_models([BUILT_IN])
+            check_files(options, output, models, _limits())
+            output.close()
+            sys.stdout.flush()
+    except CouldNotRun as error:
+        return _refused(str(error))
+    except OSError as error:
+        return _refused(f"{error.filename or 'a temporary file'}: {error.strerror or error}")
+    return exit_code(output, options["strict"])
+
+
+def run() -> None:
+    """What pip makes a program of."""
+    sys.exit(main())
+
+
+def _complain(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _refused(sentence: str) -> int:
+    _complain(f"{PROGRAM}: {sentence}")
+    return COULD_NOT_RUN
+
+
+def _limits() -> Limits:
+    """As the application's settings have them."""
+    names = ("ALIGNMENTER_MAX_LINE_BYTES", "ALIGNMENTER_MAX_UNPACKED_BYTES")
+    given = [os.environ.get(name, "") for name in names]
+    for name, value in zip(names, given, strict=True):
+        if value and not value.isdecimal():
+            raise CouldNotRun(f"{name} must be a whole number, not {value!r}")
+    return Limits(
+        *(int(value) if value else usual for value, usual in zip(given, DEFAULT_LIMITS, strict=True))
+    )
+
+
+def _problem_with(path: Path) -> str:
+    if path.is_dir():
+        return "is a directory; name the files in it"
+    if not path.exists():
+        return "no such file"
+    return "" if os.access(path, os.R_OK) else "may not be read; check its permissions"
+
+
+def _listed() -> list[str]:
+    """The terms of the allow list in the directory this runs in, if there is one."""
+    if not ALLOWED.is_file():
+        return []
+    if ALLOWED.stat().st_size > LONGEST_ALLOW_LIST:
+        raise CouldNotRun(f"{ALLOWED}: is larger than {LONGEST_ALLOW_LIST:,} bytes")
+    try:
+        lines = ALLOWED.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise CouldNotRun(f"{ALLOWED}: is no text in UTF-8") from None
+    return [term for line in lines if (term := line.strip()) and not term.startswith("#")]

@@ -1,0 +1,38 @@
+"""Values that may stay, as a person has listed them."""
+
+from collections.abc import Iterable
+
+from datasets_app.domain.pii.folding import fold
+
+
+class AllowList:
+    """Terms that stay wherever they are found, and every part of them there; letter case doesn't matter."""
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        self._terms = {same for term in terms if (same := comparable(term))}
+
+    def __bool__(self) -> bool:
+        return bool(self._terms)
+
+    def covers(self, text: str, start: int, end: int) -> bool:
+        """Whether ``text[start:end]`` is a term, or the part of one that stands there: jane of jane@x."""
+        if not self._terms:
+            return False
+        value = comparable(text[start:end])
+        return value in self._terms or any(
+            _is_within(term, value, text, start) for term in self._terms if value in term
+        )
+
+
+def comparable(value: str) -> str:
+    """In a form in which letter case, width and accents written in two ways make no difference."""
+    return fold(value).casefold().strip()
+
+
+def _is_within(term: str, value: str, text: str, start: int) -> bool:
+    at = term.find(value)
+    while at >= 0:
+        if start >= at and comparable(text[start - at : start - at + len(term)]) == term:
+            return True
+        at = term.find(value, at + 1)
+    return False

@@ -1,0 +1,164 @@
+"""Personal data in any JSONL file, whatever its lines are, and nothing else: for git hooks.
+
+The format is not asked for: conversations, labels, chat files and lines of other programs are looked
+through alike, every string and key of them. A line that is no sound JSON object is looked at as it stands.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from datasets_app.domain.jsonl import NotARecord, decode_object
+from datasets_app.domain.lines import (
+    DEFAULT_LIMITS,
+    Limits,
+    UnreadableFile,
+    numbered_lines,
+    open_file,
+    unpacked,
+)
+from datasets_app.domain.pii.allow import AllowList
+from datasets_app.domain.pii.detection import Asked, Detection
+from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match, union
+from datasets_app.domain.pii.pieces import Place, visit_object
+from datasets_app.domain.pii.placeholders import PLACEHOLDER
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.quality import PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.personal_data import PersonalDataCheck
+from datasets_app.domain.quality.runner import of_line_error
+from datasets_app.domain.quality.w406_names import NamesOfPeople
+from datasets_app.domain.records import Finding, LineError
+
+# Many texts at once take the name model a fifth of the time of one after the other.
+LINES_AT_ONCE = 500
+# Code and noun of each class.
+_SAID = {
+    check.kind: (check.code, check.noun)
+    for check in PERSONAL_DATA_CHECKS
+    if issubclass(check, PersonalDataCheck)
+} | {NAME: (NamesOfPeople.code, NamesOfPeople.title)}
+# Written by people even where it is one word; all else is an identifier unless it has a space.
+_PROSE = frozenset({"text", "content", "value", "notes"})
+# Those who label are known to those who keep the file, and a persona is no person.
+_NAMES_MAY_STAND = frozenset({"persona_id", "annotator", "labeler"})
+_ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/])|[bfnrt])')
+_KEYS = re.compile(r"[^.\[\] ]+")
+
+OnBytes = Callable[[int], None]
+
+
+class _String(NamedTuple):
+    line: int
+    place: Place
+    text: str
+
+    def asked(self) -> Asked:
+        is_prose = " " in self.text or self.place.key in _PROSE
+        return Asked(self.text, self.place.key, is_prose and not self.place.is_key)
+
+
+class PersonalDataIn:
+    """A file to be looked through. ``allow`` are values that may stand in it; without ``name_models``
+    names of people are not looked for. Raises an error of the name model if that can't be used."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        allow: Iterable[str] = (),
+        name_models: Sequence[str] = ("builtin",),
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        kinds = (*PATTERN_KINDS, NAME) if name_models else PATTERN_KINDS
+        self._detection = Detection(Policy(kinds=kinds, name_models=tuple(name_models)), b"")
+        self._allowed = AllowList(allow)
+        self.path, self.limits = path, limits
+        self._session: str | None = None
+
+    def findings(self, on_bytes: OnBytes | None = None) -> Iterator[Finding]:
+        """Every finding, some hundred lines after it is read. What could not be read is one too: nobody
+        can say what stands in it."""
+        waiting: list[_String] = []
+        try:
+            with open_file(self.path) as raw:
+                for count, item in enumerate(numbered_lines(unpacked(raw), self.limits), 1):
+                    if isinstance(item, LineError):
+                        yield of_line_error(item)
+                        continue
+                    waiting += self._strings(*item)
+                    if count % LINES_AT_ONCE == 0:
+                        yield from self._found(waiting)
+                        waiting = []
+                        if on_bytes:
+                            on_bytes(raw.tell())
+                yield from self._found(waiting)
+        except UnreadableFile as error:
+            yield Finding(error.code, str(error))
+
+    def _strings(self, line: int, raw: bytes) -> list[_String]:
+        """What stands in a line; an id that is on every line of its session only once."""
+        try:
+            value = decode_object(raw)
+        except NotARecord:
+            # It may be cut off, or have a key twice of which a parser would hide one.
+            return [_String(line, Place("the line"), _unescaped(raw))]
+        strings: list[_String] = []
+        if isinstance(value.get("session_id"), str):
+            session_id = value.pop("session_id")
+            if session_id != self._session:
+                # Without its key, which would say that anything under it is a secret.
+                strings.append(_String(line, Place("session_id"), session_id))
+            self._session = session_id
+
+        def collect(place: Place, text: str) -> str:
+            strings.append(_String(line, place, text))
+            return text
+
+        visit_object(value, "", collect)
+        return strings
+
+    def _found(self, strings: list[_String]) -> Iterator[Finding]:
+        found = [
+            self._counting(string, matches)
+            for string, matches in zip(
+                strings, self._detection.find_many([string.asked() for string in strings]), strict=True
+            )
+        ]
+        # A key that is personal is not to be shown on the way to what stands under it.
+        hidden = {
+            string.text
+            for string, matches in zip(strings, found, strict=True)
+            if string.place.is_key and matches
+        }
+        for string, matches in zip(strings, found, strict=True):
+            for match in matches:
+                yield _finding(string, match, hidden)
+
+    def _counting(self, string: _String, matches: list[Match]) -> list[Match]:
+        """Without what is allowed, what is a placeholder already, and what is meant to stand there."""
+        if not matches:
+            return matches
+        placeholders = [match.span() for match in PLACEHOLDER.finditer(string.text)]
+        return [
+            match
+            for match in union(matches)
+            if not any(first < match.end and match.start < last for first, last in placeholders)
+            and not (match.kind == NAME and string.place.field in _NAMES_MAY_STAND)
+            and not self._allowed.covers(string.text, match.start, match.end)
+        ]
+
+
+def _finding(string: _String, match: Match, hidden: set[str]) -> Finding:
+    code, noun = _SAID[match.kind]
+    field = _KEYS.sub(lambda part: "*" if part[0] in hidden else part[0], string.place.field)
+    place = f"{field} at column {match.start + 1} ({match.end - match.start} characters)"
+    return Finding(code, f"{noun} in {place}; scrub it before sharing", string.line, field=field)
+
+
+def _unescaped(raw: bytes) -> str:
+    """A line as text, with what JSON writes in escapes as the characters they stand for."""
+    text = raw.decode("utf-8", "replace")
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else found[2] or " ", text)

@@ -66,12 +66,17 @@ def _grouping(source: Source, by: str) -> Callable[[Sequence[str]], str]:
     if by == "trap":
         return lambda tags: _first(tags, _TRAP, NO_TRAP)
     if by == "scenario":
-        return lambda tags: _first(tags, _SCENARIO, NO_SCENARIO)
+        return scenario_of
     frequency: Counter[str] = Counter()
     for _, tags in source():
         frequency.update(set(tags))
     # A session with several tags stands for its rarest: the common ones have sessions enough.
     return lambda tags: min(set(tags), key=lambda tag: (frequency[tag], tag)) if tags else NO_TAG
+
+
+def scenario_of(tags: Sequence[str]) -> str:
+    """The tag that says what a session is about, the first of them."""
+    return _first(tags, _SCENARIO, NO_SCENARIO)
 
 
 def _first(tags: Sequence[str], prefix: str, otherwise: str) -> str:

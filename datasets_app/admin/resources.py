@@ -18,7 +18,7 @@ from datasets_app.import_export_formats import CSV, JSONL, XLSX, YAML, FileRefus
 from datasets_app.models import Dataset, Persona, RetentionPolicy
 from datasets_app.operations.edit_dataset import edit_dataset, problems_of_table, with_own_provenance
 from datasets_app.operations.import_persona import import_persona
-from datasets_app.operations.retention_rules import lock_rules, record_rules
+from datasets_app.operations.retention_rules import acting_rules, keep_acting, record_rules
 
 
 class TextWidget(Widget):  # type: ignore[misc]
@@ -169,7 +169,7 @@ class RetentionResource(TableResource):
 
     def before_import(self, dataset: Any, **options: Any) -> None:
         super().before_import(dataset, **options)
-        lock_rules()
+        self.acting = acting_rules()
         positions = [text_of(value) for value in dataset["position"]] if dataset.headers else []
         for position in positions:
             if positions.count(position) > 1:
@@ -183,6 +183,7 @@ class RetentionResource(TableResource):
             positions = [int(text_of(value)) for value in dataset["position"]]
             for policy in RetentionPolicy.objects.exclude(position__in=positions):
                 self._delete(policy, result)
+            keep_acting(self.acting)
         super().after_import(dataset, result, **options)
 
     def _delete(self, policy: RetentionPolicy, result: TableResult) -> None:

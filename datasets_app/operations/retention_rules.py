@@ -1,6 +1,12 @@
-"""``retention.yaml`` ⇄ the retention policies."""
+"""``retention.yaml`` ⇄ the retention policies.
 
-from collections.abc import Sequence
+Whatever changes the policies, those of them that might now delete what no rehearsal has shown stop acting
+until they are activated anew: see ``domain.retention.still_acting``.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
@@ -12,6 +18,7 @@ from datasets_app.domain.retention import (
     dump_retention_rules,
     matching_rule,
     parse_retention_rules,
+    still_acting,
 )
 from datasets_app.models import Dataset, RetentionPolicy
 from datasets_app.operations.refused import Refused
@@ -38,14 +45,51 @@ def lock_rules() -> None:
         cursor.execute("LOCK TABLE datasets_app_retentionpolicy IN SHARE ROW EXCLUSIVE MODE")
 
 
+@contextmanager
+def changing_rules() -> Iterator[None]:
+    """Around a change of policies, in a transaction: those that may go on acting do so afterwards, the
+    others wait for their activation."""
+    before = acting_rules()
+    yield
+    keep_acting(before)
+
+
+Acting = list[tuple[RetentionRule, bool, datetime | None]]
+
+
+def acting_rules() -> Acting:
+    """The policies as they are before a change, locked: each with whether it is active, and since when."""
+    lock_rules()
+    return [
+        (_rule_of(row), row.active, row.activated_at) for row in RetentionPolicy.objects.order_by("position")
+    ]
+
+
+def keep_acting(before: Acting) -> None:
+    """After the change: set which policies are active."""
+    since = {(rule.pattern, rule.retention): at for rule, active, at in reversed(before) if active}
+    rows = list(RetentionPolicy.objects.order_by("position"))
+    acting = still_acting([(rule, active) for rule, active, _ in before], [_rule_of(row) for row in rows])
+    for row, active in zip(rows, acting, strict=True):
+        at = since.get((row.pattern, row.retention)) if active else None
+        if (row.active, row.activated_at) != (active, at):
+            RetentionPolicy.objects.filter(pk=row.pk).update(active=active, activated_at=at)
+
+
+def _rule_of(row: RetentionPolicy) -> RetentionRule:
+    return RetentionRule(row.pattern, row.retention, row.reason)
+
+
 def replace_rules(rules: Sequence[RetentionRule]) -> int:
     """Put ``rules`` in the place of all there are; returns how many there were."""
-    lock_rules()
-    replaced, _ = RetentionPolicy.objects.all().delete()
-    RetentionPolicy.objects.bulk_create(
-        RetentionPolicy(position=position, pattern=rule.pattern, retention=rule.retention, reason=rule.reason)
-        for position, rule in enumerate(rules, 1)
-    )
+    with changing_rules():
+        replaced, _ = RetentionPolicy.objects.all().delete()
+        RetentionPolicy.objects.bulk_create(
+            RetentionPolicy(
+                position=position, pattern=rule.pattern, retention=rule.retention, reason=rule.reason
+            )
+            for position, rule in enumerate(rules, 1)
+        )
     return replaced
 
 
@@ -68,11 +112,12 @@ def retention_rules() -> list[RetentionRule]:
 def datasets_by_policy() -> dict[int, list[str]]:
     """The names of the datasets that each policy decides for, by its position."""
     policies = list(RetentionPolicy.objects.order_by("position"))
-    rules = [RetentionRule(policy.pattern, policy.retention, policy.reason) for policy in policies]
+    rules = [_rule_of(policy) for policy in policies]
     # The first of equal rules is the one that is asked: so the last one written here is it.
     places = {rule: policy.position for rule, policy in reversed(list(zip(rules, policies, strict=True)))}
     decided: dict[int, list[str]] = {}
-    for name in Dataset.objects.order_by("name").values_list("name", flat=True):
+    there = Dataset.objects.exclude(status=Dataset.Status.EXPIRED).order_by("name")
+    for name in there.values_list("name", flat=True):
         if rule := matching_rule(name, rules):
             decided.setdefault(places[rule], []).append(name)
     return decided

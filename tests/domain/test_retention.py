@@ -1,5 +1,7 @@
 """Retention rules: the first that matches wins, in the order of the file."""
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,10 +10,13 @@ from datasets_app.domain.retention import (
     Duration,
     RetentionFileError,
     RetentionRule,
+    due_on,
     dump_retention_rules,
+    is_matched,
     matching_rule,
     parse_retention,
     parse_retention_rules,
+    still_acting,
 )
 
 FILE = """\
@@ -109,3 +114,57 @@ rules = st.builds(
 @given(st.lists(rules, max_size=5))
 def test_rules_written_to_a_file_are_read_back_unchanged(given_rules: list[RetentionRule]) -> None:
     assert parse_retention_rules(dump_retention_rules(given_rules)) == given_rules
+
+
+@pytest.mark.parametrize(
+    ("day", "retention", "end"),
+    [
+        (date(2025, 12, 1), "90 days", date(2026, 3, 1)),
+        (date(2025, 12, 1), "2 weeks", date(2025, 12, 15)),
+        (date(2025, 8, 31), "1 month", date(2025, 9, 30)),
+        (date(2025, 12, 31), "2 months", date(2026, 2, 28)),
+        (date(2024, 2, 29), "1 year", date(2025, 2, 28)),
+        (date(2024, 2, 29), "4 years", date(2028, 2, 29)),
+        (date(2025, 1, 31), "18 months", date(2026, 7, 31)),
+        (date(2025, 1, 1), "9999 years", None),
+        (date(2025, 1, 1), "indefinite", None),
+    ],
+)
+def test_a_time_ends_by_the_calendar(day: date, retention: str, end: date | None) -> None:
+    assert due_on(day, RetentionRule("*", retention)) == end
+
+
+@given(
+    st.dates(max_value=date(9000, 1, 1)),
+    st.integers(1, 900),
+    st.sampled_from(["day", "week", "month", "year"]),
+)
+def test_longer_is_never_sooner(day: date, amount: int, unit: str) -> None:
+    end, later = Duration(amount, unit).after(day), Duration(amount + 1, unit).after(day)
+    assert end is not None
+    assert later is not None
+    assert day < end < later
+
+
+RULES = st.lists(
+    st.builds(
+        RetentionRule, st.sampled_from(["a*", "*b*", "ab*", "*"]), st.sampled_from(["1 day", "indefinite"])
+    ),
+    max_size=4,
+)
+
+
+@given(RULES, st.lists(st.booleans(), min_size=4, max_size=4), RULES)
+def test_a_change_of_rules_deletes_nothing_that_was_not_deleted_before(
+    rules: list[RetentionRule], active: list[bool], changed: list[RetentionRule]
+) -> None:
+    before = list(zip(rules, active, strict=False))
+    after = list(zip(changed, still_acting(before, changed), strict=True))
+    for name in ("a", "ab", "cb", "c"):
+        assert not _deletes(name, after) or _deletes(name, before), name
+
+
+def _deletes(name: str, rules: list[tuple[RetentionRule, bool]]) -> bool:
+    """By the rule: the first that matches decides, and deletes if it is active."""
+    first = next((pair for pair in rules if is_matched(name, pair[0])), None)
+    return first is not None and first[1] and first[0].duration is not None

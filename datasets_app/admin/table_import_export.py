@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import ValidationError
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -240,6 +241,14 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
             UploadStorage(name=name).remove()
 
     # --- out ---
+
+    def export_action(self, request: HttpRequest) -> HttpResponse:
+        try:
+            response: HttpResponse = super().export_action(request)
+        except IncorrectLookupParameters:
+            # The list itself falls back to all of its rows, too.
+            return redirect(request.path)
+        return response
 
     def get_export_data(self, file_format: Any, request: HttpRequest, queryset: Any, **kwargs: Any) -> bytes:
         if queryset[MAX_ROWS : MAX_ROWS + 1].exists():

@@ -1,0 +1,124 @@
+"""A restricted dataset is not there for who isn't granted it: a walk over every address there is."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import get_resolver
+
+from annotations_app.models import Annotation, Campaign
+from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun, Session, Turn
+from datasets_app.operations import limit_access
+from tests.everything import KEY, everything, user_with
+from tests.web.test_annotator_walls import filled, walk
+
+WORD = "canary"
+# The trail is for who may see it, as a whole; the accounts of people are no dataset's.
+NOT_WALKED = ("login", "logout", "password", "admin/auth/", "admin/jsi18n", "admin/r/")
+# What lists and forms take with their addresses.
+QUERIES = (
+    "dataset={key}&campaign={key}&persona=calm", "turn={reply}", "campaign={key}&turn={reply}", "q=kestrel",
+    "again={second}", "dataset__id__exact={key}", "tag=scenario:x",
+)  # fmt: skip
+
+
+@pytest.fixture
+def hidden(db: None) -> Dataset:
+    dataset = everything(WORD)
+    limit_access.restrict(dataset, actor=None)
+    return dataset
+
+
+@pytest.fixture
+def intruder(db: None) -> User:
+    """Who may do everything, but neither limit access nor read the trail."""
+    return user_with(all_but=("datasets_app.limit_access", "datasets_app.view_auditevent"))
+
+
+def signed_in(user: User) -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(user)
+    return client
+
+
+def addresses() -> Iterator[str]:
+    for route in walk(get_resolver().url_patterns):
+        if route.startswith(NOT_WALKED):
+            continue
+        keys = (KEY, KEY + 1, KEY + 2) if "<" in route else (KEY,)
+        for key in keys:
+            yield filled(
+                route, {"app_label": "datasets_app", "int": key, "object_id": key, "name": f"{WORD}-voice"}
+            )
+
+
+def body(answer: Any) -> str:
+    content = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    return str(content.decode(errors="replace")) + str(answer.headers)
+
+
+def told(client: Client, address: str, query: str = "", post: dict[str, Any] | None = None) -> str:
+    """What is wrong with an answer: that it tells of the dataset, or fails."""
+    where = f"{address}?{query}" if query else address
+    answer = client.post(where, post) if post is not None else client.get(where)
+    if answer.status_code >= 500:
+        return f"{where}: {answer.status_code}"
+    # What was sent may come back, and an address in what it links to.
+    seen = body(answer).replace(f'{WORD}-dat"', "").replace(where, "")
+    return f"{where}: {answer.status_code}" if WORD in seen else ""
+
+
+def test_no_address_tells_of_it(hidden: Dataset, intruder: User, queue: None) -> None:
+    client = signed_in(intruder)
+    tried = [address for address in addresses() if "/annotate/" not in address]
+    leaks = [told(client, address) for address in tried]
+    assert len(tried) > 250
+    assert not [leak for leak in leaks if leak]
+
+
+def test_nor_does_one_that_is_asked_with_its_keys(hidden: Dataset, intruder: User, queue: None) -> None:
+    client = signed_in(intruder)
+    lists = {address for address in addresses() if not address.startswith("/annotate/")}
+    lists = {address for address in lists if str(KEY) not in address}
+    keys = {"key": KEY, "reply": KEY + 1, "second": KEY + 2}
+    leaks = [told(client, address, query.format(**keys)) for address in lists for query in QUERIES]
+    assert not [leak for leak in leaks if leak]
+
+
+def test_nothing_is_done_to_it(hidden: Dataset, intruder: User, queue: None) -> None:
+    client = signed_in(intruder)
+
+    def stands() -> tuple[Any, ...]:
+        dataset = Dataset.objects.filter(pk=hidden.pk).values().get()
+        jobs = list(JobRun.objects.filter(dataset_name=hidden.name).order_by("pk").values_list("pk", "state"))
+        rows = [model.objects.count() for model in (Session, Turn, Annotation, Campaign, DatasetGrant)]
+        events = AuditEvent.objects.filter(dataset_name=hidden.name).exclude(action="import").count()
+        return dataset, jobs, rows, events
+
+    before = stands()
+    sent = {
+        "post": "yes", "confirmed": "1", "scrub": "1", "import": "1", "dataset": KEY,
+        "dataset_name": hidden.name,
+        "turn": KEY + 1, "persona": "calm", "persona_id": "calm", "label": 1, "name": hidden.name,
+        "reason": "because", "format": "turns", "status": "closed", "selected": KEY, "_selected_action": KEY,
+        "action": "check_selected", "ratios": "60,20,20", "version": "1.0.0", "statement": "I looked",
+        "origin": "external", "on_error": "abort", "user": intruder.username, "restrict": "1", "grant": "1",
+        "sessions": 2, "writer": "offline", "append": "on", "turns": "4", "seed": 1, "override": "because",
+    }  # fmt: skip
+    leaks = [told(client, address, post=sent) for address in addresses() if "/annotate/" not in address]
+    wrong = [leak for leak in leaks if leak and not leak.endswith(("generate/: 200", "import/: 200"))]
+    assert before == stands()
+    assert not wrong
+
+
+def test_the_walk_would_find_it(hidden: Dataset, queue: None) -> None:
+    """Who may limit access sees it on many pages; so the others would, were it not for the limits."""
+    officer = user_with(all_but=("datasets_app.view_auditevent",), name="officer")
+    client = signed_in(officer)
+    seen = [
+        leak for address in addresses() if "/annotate/" not in address and (leak := told(client, address))
+    ]
+    assert len(seen) > 40
+    assert not [leak for leak in seen if leak.endswith(": 500")]

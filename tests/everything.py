@@ -19,6 +19,7 @@ from datasets_app.models import (
     Persona,
     Release,
     ReleaseFile,
+    RetentionPolicy,
     ScrubFinding,
     ScrubMark,
     ScrubRun,
@@ -66,6 +67,7 @@ def everything(word: str = "canary", *, origin: str = "external") -> Dataset:
     _findings(dataset, session, word)
     _release(dataset, word)
     _labels(dataset, session, word)
+    RetentionPolicy.objects.create(pk=KEY, position=1, pattern="*", retention="1 year", reason="All of it")
     audit.record("import", actor=None, dataset_name=dataset.name, file=f"{word}.jsonl")
     return dataset
 

@@ -42,18 +42,22 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         changelist = super().get_changelist_instance(request)
-        decided = datasets_by_policy()
+        decided = datasets_by_policy(request.user)
         for policy in changelist.result_list:
             policy.decided = decided.get(policy.position, [])
         return changelist
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        policy = super().get_object(request, object_id, from_field)
+        if policy is not None:
+            policy.decided = datasets_by_policy(request.user).get(policy.position, [])
+        return policy
 
     @admin.display(description="Datasets it decides for")
     def show_matches(self, policy: Any) -> str:
         if policy.pk is None:
             return "–"
-        names = getattr(policy, "decided", None)
-        if names is None:
-            names = datasets_by_policy().get(policy.position, [])
+        names = policy.decided
         more = f" … and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
         return (", ".join(names[:NAMES_SHOWN]) + more) or "none"
 

@@ -109,14 +109,16 @@ def retention_rules() -> list[RetentionRule]:
     return [RetentionRule(*row) for row in rows]
 
 
-def datasets_by_policy() -> dict[int, list[str]]:
-    """The names of the datasets that each policy decides for, by its position."""
+def datasets_by_policy(user: Any) -> dict[int, list[str]]:
+    """The names of the datasets that each policy decides for, by its position; of those that are hidden from
+    ``user`` none is told."""
     policies = list(RetentionPolicy.objects.order_by("position"))
     rules = [_rule_of(policy) for policy in policies]
     # The first of equal rules is the one that is asked: so the last one written here is it.
     places = {rule: policy.position for rule, policy in reversed(list(zip(rules, policies, strict=True)))}
     decided: dict[int, list[str]] = {}
-    there = Dataset.objects.exclude(status=Dataset.Status.EXPIRED).order_by("name")
+    hidden = Dataset.objects.hidden_from(user).order_by().values("pk")
+    there = Dataset.objects.exclude(status=Dataset.Status.EXPIRED).exclude(pk__in=hidden).order_by("name")
     for name in there.values_list("name", flat=True):
         if rule := matching_rule(name, rules):
             decided.setdefault(places[rule], []).append(name)

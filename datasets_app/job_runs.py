@@ -308,9 +308,16 @@ def _claim(job_run_id: int) -> RunningJob | None:
 
 
 def _check_deferred() -> None:
-    """Foreign keys are checked here, while the heart beats on, and not in COMMIT."""
+    """Foreign keys are checked here, while the heart beats on, and not in COMMIT.
+
+    Only they: events of the audit trail are sealed in COMMIT, where no lock is waited for any more.
+    """
     with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute(
+            "SELECT string_agg(DISTINCT quote_ident(conname), ', ') FROM pg_constraint "
+            "WHERE condeferrable AND contype <> 't' AND connamespace = current_schema()::regnamespace"
+        )
+        cursor.execute(f"SET CONSTRAINTS {cursor.fetchone()[0]} IMMEDIATE")
 
 
 def _end(job: RunningJob, state: str, **fields: Any) -> None:

@@ -1,0 +1,119 @@
+"""The chain over the audit trail: each seal's digest is the SHA-256 over the digest before it and its event.
+
+What is found here was changed behind the application's back. A chain that was made anew from some place on is
+sound in itself: only a :class:`Head` that was written down elsewhere before tells it from the true one.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+GENESIS = "0" * 64
+
+
+class Head(NamedTuple):
+    """How far a chain went and what its last digest was: by that, everything up to there is fixed."""
+
+    position: int
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.position}:{self.digest}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Head":
+        """ "12:ab…" → a head; ValueError with a sentence for anything else."""
+        if not (found := re.fullmatch(r"([0-9]{1,18}):([0-9a-fA-F]{64})", text.strip())):
+            raise ValueError("A head is a position, a colon and 64 hexadecimal digits.")
+        return cls(int(found[1]), found[2].lower())
+
+
+class Link(NamedTuple):
+    """A seal, with the text of its event as the server puts it; None where there is no such event."""
+
+    position: int
+    event_id: int
+    previous: str
+    digest: str
+    told: str | None
+
+
+class Fault(NamedTuple):
+    message: str
+    position: int | None = None
+    event: int | None = None
+
+
+def digest(previous: str, told: str) -> str:
+    return hashlib.sha256((previous + told).encode()).hexdigest()
+
+
+def faults(links: Iterable[Link]) -> Iterator[Fault]:
+    """What is wrong with a chain, whose links come by position, from its beginning to its end."""
+    last, last_true = Link(0, 0, "", GENESIS, None), GENESIS
+    for link in links:
+        if last.digest != last_true:
+            yield _blamed(last, last_true, link.previous)
+        follows = link.position == last.position + 1
+        if not follows:
+            yield _gap(last.position, link)
+        true = link.digest
+        if link.told is None:
+            yield Fault(
+                f"Event {link.event_id} (position {link.position}) has been deleted.",
+                link.position,
+                link.event_id,
+            )
+        else:
+            true = digest(_base(last, last_true, link) if follows else link.previous, link.told)
+        if follows and link.previous not in (last.digest, last_true) and true == link.digest:
+            yield _altered_seal(link)
+        last, last_true = link, true
+    if last.digest != last_true:
+        yield _blamed(last, last_true, None)
+
+
+def _base(last: Link, last_true: str, link: Link) -> str:
+    """The digest that this link was made on: the one before it, as it is or as it must have been."""
+    return last_true if link.previous == last_true else last.digest
+
+
+def _gap(before: int, link: Link) -> Fault:
+    if link.position > before + 1:
+        return Fault(f"The seals after position {before} and before {link.position} are missing.", before + 1)
+    return Fault(f"The seal at position {link.position} is out of place.", link.position, link.event_id)
+
+
+def _blamed(link: Link, true: str, next_previous: str | None) -> Fault:
+    """Event and seal don't agree; the seal after it tells which of the two has been altered."""
+    if next_previous == true:
+        return _altered_seal(link)
+    if next_previous == link.digest:
+        text = (
+            f"Event {link.event_id} is not what was sealed at position {link.position}: it has been altered."
+        )
+    else:
+        text = f"Event {link.event_id}, or its seal at position {link.position}, has been altered."
+    return Fault(text, link.position, link.event_id)
+
+
+def _altered_seal(link: Link) -> Fault:
+    text = f"The seal at position {link.position}, of event {link.event_id}, has been altered."
+    return Fault(text, link.position, link.event_id)
+
+
+def missed_heads(expected: Iterable[Head], seen: dict[int, str], end: Head) -> Iterator[Fault]:
+    """Which noted heads a chain does not go through. ``seen`` has its digests at their positions."""
+    for head in expected:
+        if head.position > end.position:
+            text = (
+                f"The chain ends at position {end.position}, but had reached {head.position}: "
+                "the last events are gone."
+            )
+            yield Fault(text, head.position)
+        elif seen.get(head.position) != head.digest:
+            text = (
+                f"The digest at position {head.position} is not the one noted: the chain has been rewritten."
+            )
+            yield Fault(text, head.position)

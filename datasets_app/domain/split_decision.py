@@ -49,6 +49,17 @@ class Decision(NamedTuple):
             if not before:
                 yield number, split
 
+    def named_leaks(self) -> list[dict[str, Any]]:
+        """The first leaks for people: which sessions, in which splits, how alike (None: siblings)."""
+        return [
+            {
+                "sessions": [self.ids[first], self.ids[second]],
+                "splits": [self.splits[first], self.splits[second]],
+                "similarity": similarity,
+            }
+            for first, second, similarity in self.leaks
+        ]
+
 
 def sibling_of(metadata: dict[str, Any] | None) -> str | None:
     """What Alignmenter's own splits keep together too: ``metadata.split_group`` of a turn."""

@@ -1,0 +1,73 @@
+"""The report of a split, for people: lines of text."""
+
+from collections.abc import Iterator
+from typing import Any
+
+STRATA_SHOWN = 20
+
+
+def report_lines(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterator[str]:
+    """``report`` as :mod:`split_decision` makes it; ``leaks`` name sessions, splits and similarity."""
+    for split, found in report["splits"].items():
+        yield (
+            f"{split}: {_sessions(found['sessions'])}, {found['share']:.1f} % (wanted {found['wanted']:g} %)"
+        )
+    if report["settings"]["stratify"] != "none":
+        yield from _strata(report)
+    together = report["grouped_sessions"]
+    yield (
+        f"{_sessions(together)} kept together in {report['groups']:,} groups, the largest of "
+        f"{report['largest_group']:,}."
+        if together
+        else "No near-duplicates, no siblings: every session stands for itself."
+    )
+    yield from warnings(report)
+    yield from leak_lines(report, leaks)
+
+
+def warnings(report: dict[str, Any]) -> Iterator[str]:
+    """What keeps the shares from being as they were wanted, in sentences."""
+    if report["largest_group_exceeds"]:
+        yield (
+            f"{report['largest_group']:,} sessions belong together, more than the smallest split is to have; "
+            f"all of them are in {report['largest_group_split']}, and shares can't be kept. Are they the "
+            "same text with other numbers in it? A higher similarity tells more of them apart."
+        )
+    if report["strata_off"]:
+        yield (
+            f"{report['strata_off']:,} of {report['strata_count']:,} strata are off by more than a "
+            "percentage point and a session: groups that stay together, or earlier placements, leave no "
+            "other way."
+        )
+
+
+def leak_lines(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterator[str]:
+    """Pairs that belong together and stand in different splits."""
+    total = report["leaking_pairs"]
+    if not total:
+        yield "No leak: no session has a near-duplicate or a sibling in another split."
+        return
+    yield (
+        f"{total:,} pair{'' if total == 1 else 's'} that belong together stand in different splits, as they "
+        "were placed before:"
+    )
+    for leak in leaks:
+        one, other = leak["sessions"]
+        first, second = leak["splits"]
+        alike = "siblings" if leak["similarity"] is None else f"similarity {leak['similarity']:.2f}"
+        yield f"  {one} ({first}) and {other} ({second}): {alike}"
+    if total > len(leaks):
+        yield f"  … and {total - len(leaks):,} more."
+
+
+def _strata(report: dict[str, Any]) -> Iterator[str]:
+    for row in report["strata"][:STRATA_SHOWN]:
+        counts = ", ".join(f"{split} {row[split]:,}" for split in report["splits"])
+        yield f"  {row['stratum']}: {counts} (off by {row['points_off']:.1f} points at most)"
+    more = report["strata_count"] - min(STRATA_SHOWN, len(report["strata"]))
+    if more > 0:
+        yield f"  … and {more:,} more strata."
+
+
+def _sessions(count: int) -> str:
+    return f"{count:,} session{'' if count == 1 else 's'}"

@@ -1,0 +1,173 @@
+import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from datasets_app.domain.lines import Limits, UnreadableFile
+from datasets_app.domain.near_duplicates import DEFAULT_SIMILARITY
+from datasets_app.domain.reading import FORMATS, ConversationFile
+from datasets_app.domain.split_report import report_lines
+from datasets_app.domain.splits import STRATA, Settings, SplitError
+from datasets_app.management import terminal
+from datasets_app.management.terminal import could_not_run, counted
+from datasets_app.operations.progress import ProgressCallback
+
+# What stands for an option that is not given: on the first split.
+_DEFAULTS = {"ratios": "60,20,20", "seed": 42, "stratify": "scenario", "similarity": DEFAULT_SIMILARITY}
+
+
+class Command(BaseCommand):
+    help = """Split a file or a dataset into training, validation and test: whole sessions.
+
+Each stratum (scenario, by its tags, or persona) has its shares. Sessions that say nearly the
+same, and sessions with the same metadata.split_group, stay together. Run again after sessions
+were added, it places those and moves no other: near-duplicates join their twins. The test split
+is locked: nothing is calibrated on it. A file needs no database.
+
+examples:
+  manage.py split_dataset --input eval.jsonl --out-dir splits
+  manage.py split_dataset --dataset support --ratios 80,20 --stratify persona
+  manage.py split_dataset --dataset support --report report.json
+  manage.py split_dataset --dataset support --again --ratios 70,15,15 --override "nothing was trained yet"
+
+exit codes:
+  0  done
+  2  could not run: no such file or dataset, split otherwise before, wrong arguments
+
+What is near, how sessions are placed, what the report says: docs/splits.md"""
+
+    requires_system_checks = ()
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--input", metavar="FILE", help="a conversation file; - for standard input")
+        parser.add_argument("--out-dir", metavar="DIR", help="where train, validation and test.jsonl go")
+        parser.add_argument("--dataset", metavar="NAME", help="split this dataset instead of a file")
+        parser.add_argument(
+            "--format", choices=["auto", *FORMATS], default="auto", help="of the input; default: auto"
+        )
+        parser.add_argument(
+            "--ratios",
+            metavar="A,B,C",
+            help="percent in training, validation and test; two: training and test (default: 60,20,20)",
+        )
+        parser.add_argument("--seed", type=int, metavar="N", help="another seed, another split (default: 42)")
+        parser.add_argument("--stratify", choices=STRATA, help="by what shares are kept (default: scenario)")
+        parser.add_argument(
+            "--similarity",
+            type=float,
+            metavar="S",
+            help="near-duplicates share so much of their pairs of words; 1: all (default: "
+            f"{DEFAULT_SIMILARITY:g})",
+        )
+        parser.add_argument(
+            "--report", metavar="FILE", help="write the report as JSON; - for standard output"
+        )
+        parser.add_argument("--again", action="store_true", help="split a dataset anew, all of it")
+        parser.add_argument(
+            "--override", metavar="REASON", default="", help="why it may be split again; put on record"
+        )
+
+    def handle(self, **given: Any) -> None:
+        _check(given)
+        asked = _settings(given)
+        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
+            if given["input"] is not None:
+                report, leaks, said = _of_file(given, asked)
+            else:
+                report, leaks, said = _of_dataset(given, asked)
+            self._tell(given, {**report, "leaks": leaks}, [*report_lines(report, leaks), *said])
+
+    def _tell(self, given: dict[str, Any], report: dict[str, Any], lines: list[str]) -> None:
+        as_json = json.dumps(report, ensure_ascii=False, indent=2) + "\n"
+        if given["report"] == "-":
+            self.stdout.write(as_json, ending="")
+            return
+        if given["report"] is not None:
+            Path(given["report"]).write_text(as_json, encoding="utf-8")
+        for line in lines:
+            self.stdout.write(line)
+
+
+def _check(given: dict[str, Any]) -> None:
+    if (given["input"] is None) == (given["dataset"] is None):
+        raise could_not_run("Name a file with --input FILE, or a dataset with --dataset NAME (not both).")
+    if (given["input"] is None) != (given["out_dir"] is None):
+        raise could_not_run("A file is split into a folder: --input FILE and --out-dir DIR go together.")
+    if given["input"] is not None and (given["again"] or given["override"]):
+        raise could_not_run("--again and --override are for datasets; split a file anew into another folder.")
+    if given["override"] and not given["again"]:
+        raise could_not_run("--override is the reason for --again.")
+
+
+def _settings(given: dict[str, Any]) -> Settings | None:
+    """What was asked for; None if nothing was, to go on as it was split before."""
+    if all(given[name] is None for name in _DEFAULTS):
+        return None
+    said = {name: default if given[name] is None else given[name] for name, default in _DEFAULTS.items()}
+    try:
+        return Settings.checked(**said)
+    except SplitError as error:
+        raise could_not_run(str(error)) from None
+
+
+Told = tuple[dict[str, Any], list[dict[str, Any]], list[str]]
+
+
+def _of_file(given: dict[str, Any], asked: Settings | None) -> Told:
+    from datasets_app.operations.split_file import split_file
+
+    progress = terminal.Progress(f"Splitting {given['input']}")
+    with terminal.local_file(given["input"]) as path:
+        try:
+            name = "standard input" if given["input"] == "-" else Path(given["input"]).name
+            limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
+            file = ConversationFile(path, format=given["format"], limits=limits, name=name)
+            done = split_file(file, Path(given["out_dir"]), asked, report_progress=progress)
+        except UnreadableFile as error:
+            raise could_not_run(f"{given['input']}: {error}.") from None
+        finally:
+            progress.clear()
+    said = [
+        f"{Path(given['out_dir'], out.name)}: {counted(out.turns, 'turn')} in "
+        f"{counted(out.sessions, 'session')}. sha256 {out.sha256}"
+        for out in done.files.values()
+    ]
+    if done.only_there:
+        said.append(
+            f"{counted(done.only_there, 'session')} of the folder are not in the file; they were kept."
+        )
+    report = {**done.decision.report, "files": {key: out._asdict() for key, out in done.files.items()}}
+    return report, done.decision.named_leaks(), said
+
+
+def _of_dataset(given: dict[str, Any], asked: Settings | None) -> Told:
+    from datasets_app import job_runs
+    from datasets_app.operations.dataset_facts import dataset_named
+    from datasets_app.operations.split_dataset import Split, split_dataset
+
+    dataset = dataset_named(given["dataset"])
+
+    def operation(report: ProgressCallback) -> Split:
+        return split_dataset(
+            dataset, asked, again=given["again"], override=given["override"], report_progress=report
+        )
+
+    progress = terminal.Progress("Splitting")
+    try:
+        split: Split = job_runs.run_here(
+            "split_dataset",
+            operation,
+            dataset_name=dataset.name,
+            parameters={"settings": asked.as_json() if asked else None, "again": given["again"]},
+            facts=Split.facts,
+            report_progress=progress,
+        )
+    finally:
+        progress.clear()
+    return split.report, split.leaks, [f"{dataset.name}: {counted(split.placed, 'session')} placed now."]

@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from alignmenter_site import content_security, env, hash_key, logs, secret_key
+from alignmenter_site import content_security, env, hash_key, logs, mail, secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("ALIGNMENTER_VAR_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
@@ -169,6 +169,13 @@ hash_key.given_key()  # one that can't be used stops the start
 LLM_ENDPOINTS = env.web_addresses("ALIGNMENTER_LLM_ENDPOINTS", ["https://api.openai.com/v1"])
 LLM_TIMEOUT = env.integer("ALIGNMENTER_LLM_TIMEOUT", 120, at_least=1)
 LLM_RETRIES = env.integer("ALIGNMENTER_LLM_RETRIES", 5)
+# When retention deletes what is due, and what else happens once a night: an hour in TIME_ZONE.
+NIGHT_HOUR = env.integer("ALIGNMENTER_NIGHT_HOUR", 3, at_least=0)
+if NIGHT_HOUR > 23:
+    raise env.ImproperEnvironment(f"ALIGNMENTER_NIGHT_HOUR must be 0 to 23, got {NIGHT_HOUR}")
+_mail = mail.settings()
+MAIL_TO: list[str] = _mail.pop("MAIL_TO")
+globals().update(_mail)
 
 IMPORT_EXPORT_USE_TRANSACTIONS = True
 

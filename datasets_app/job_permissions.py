@@ -16,6 +16,9 @@ from datasets_app.operations.refused import Refused
 PERMISSIONS = {
     "bootstrap_dataset": "datasets_app.generate_dataset",
     "scrub_part": "datasets_app.scrub_dataset",
+    "verify_releases": "datasets_app.release_dataset",
+    "compare_releases": "datasets_app.view_release",
+    "nightly": "datasets_app.apply_retention",
 }
 
 

@@ -18,7 +18,7 @@ def import_dataset(job: RunningJob) -> dict[str, Any]:
 
 @task
 def export_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.export_dataset import export_to_job_files
+    from datasets_app.operations.export_for_job import export_to_job_files
 
     return export_to_job_files(job.row, report_progress=job.report_progress)
 
@@ -78,3 +78,53 @@ def bootstrap_dataset(job: RunningJob) -> dict[str, Any]:
     from datasets_app.operations.bootstrap_dataset import bootstrap_for_job
 
     return bootstrap_for_job(job.row, report_progress=job.report_progress)
+
+
+@task
+def release_dataset(job: RunningJob) -> dict[str, Any]:
+    from datasets_app.operations.release_dataset import release_for_job
+
+    return release_for_job(job.row, report_progress=job.report_progress)
+
+
+@task
+def verify_releases(job: RunningJob) -> dict[str, Any]:
+    from datasets_app.operations.verify_releases import verify_releases
+
+    verified = verify_releases(job.row.dataset, actor=job.actor, report_progress=job.report_progress)
+    return verified.facts()
+
+
+@task
+def compare_releases(job: RunningJob) -> dict[str, Any]:
+    from datasets_app.operations.compare_releases import compare_for_job
+
+    return compare_for_job(job.row, report_progress=job.report_progress)
+
+
+@task(commits_itself=True)
+def nightly(job: RunningJob) -> dict[str, Any]:
+    from datasets_app.operations.nightly import nightly
+
+    return nightly(job_run=job.row, report_progress=job.report_progress)
+
+
+@task(commits_itself=True)
+def apply_retention(job: RunningJob) -> dict[str, Any]:
+    """``parameters``: {"reason": why}, if the job is of one dataset."""
+    from datasets_app.operations.apply_retention import apply_retention
+
+    return apply_retention(
+        actor=job.actor,
+        dataset=job.row.dataset,
+        reason=job.row.parameters.get("reason"),
+        job_run=job.row,
+        report_progress=job.report_progress,
+    )
+
+
+@task(commits_itself=True)
+def erase_session(job: RunningJob) -> dict[str, Any]:
+    from datasets_app.operations.erase_session import erase_for_job
+
+    return erase_for_job(job.row, report_progress=job.report_progress)

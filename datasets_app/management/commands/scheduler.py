@@ -6,17 +6,20 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, InterfaceError, connection
 
 from alignmenter_site.embedded import EmbeddedServiceError
-from datasets_app import job_recovery
+from datasets_app import job_recovery, job_runs
 from datasets_app.operations.delete_expired_files import delete_expired_files
+from datasets_app.operations.nightly import start_if_wanted
 
 STEP_SECONDS = 3.0
 STEPS_BETWEEN_CLEANINGS = 1200  # about an hour
+STEPS_BETWEEN_LOOKS = 20  # about a minute
 
 
 class Command(BaseCommand):
     help = (
         "Take care of what must happen by itself: jobs whose worker is gone are queued again "
-        "(every 3 seconds), files past their date are deleted (every hour)."
+        "(every 3 seconds), files past their date are deleted (every hour), and a worker is given the "
+        "night's work: retention, warnings, verification (once a day at ALIGNMENTER_NIGHT_HOUR)."
     )
 
     def handle(self, **_: Any) -> None:
@@ -29,6 +32,8 @@ class Command(BaseCommand):
                 job_recovery.recover()
                 if step % STEPS_BETWEEN_CLEANINGS == 0:
                     delete_expired_files()
+                if step % STEPS_BETWEEN_LOOKS == 0:
+                    start_if_wanted(job_runs.start)
                 reachable = True
             except (DatabaseError, InterfaceError, EmbeddedServiceError):
                 connection.close()

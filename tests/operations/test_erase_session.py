@@ -1,0 +1,145 @@
+"""A session that is asked to go is gone from the dataset and its releases; who was handed it is told."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alignmenter_site.hash_key import hash_key
+from annotations_app.models import Annotation, Campaign
+from datasets_app import audit, job_runs
+from datasets_app.domain.pii.session_ids import hashed
+from datasets_app.models import AuditEvent, Dataset, JobRun, Release, ReleaseFile, Session, Turn
+from datasets_app.operations import erase_session as erasure
+from datasets_app.operations import legal_holds
+from datasets_app.operations.erase_session import erase_named, erase_session, find_session, rehearse_erasure
+from datasets_app.operations.refused import Refused
+from datasets_app.operations.release_dataset import release_dataset
+from datasets_app.operations.sample_dataset import Choice, sample_to_dataset
+from tests.campaigns import campaign, label_all, what_is_wrong
+from tests.factories import dataset, sessions
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def no_rewriting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What leaves the disk is looked at in test_deleted_canaries; rewriting every table takes seconds."""
+    monkeypatch.setattr(erasure, "remove_traces", lambda *_, **__: [])
+
+
+def released(stored: Dataset, folder: Path) -> Release:
+    release_dataset(stored, folder=folder, actor=None, override="a test")
+    return Release.objects.order_by("-id")[0]
+
+
+def ids_in(release: Release) -> list[str]:
+    data = release.files.get(kind=ReleaseFile.Kind.DATA)
+    lines = gzip.decompress(data.file.read()).splitlines()
+    return list(dict.fromkeys(json.loads(line)["session_id"] for line in lines))
+
+
+def test_it_goes_from_dataset_and_releases_and_the_trail_keeps_a_digest(tmp_path: Path, media: Path) -> None:
+    stored = dataset(tmp_path, sessions(4))
+    made = campaign(stored, "ana")
+    label_all(made, "ana")
+    first = released(stored, tmp_path)
+    audit.record("download", actor=None, dataset_name="support", release=first.version, kind="data")
+    audit.record("download", actor=None, dataset_name="support", release="9.9.9", kind="data")
+    JobRun.objects.create(
+        operation="import_dataset", dataset=stored, state="done", result={"problems": ["s2"], "turns": 8}
+    )
+    session = find_session(stored, "s2")
+    assert session is not None
+    said = rehearse_erasure(session)
+    assert (said["turns"], said["labels"], said["releases"]) == (2, 1, ["1.0.0"])
+    assert [told["release"] for told in said["handed_out"]] == ["1.0.0"]
+
+    result = erase_session(session, "Asked for by letter.")
+
+    assert (result["turns"], result["labels"]) == (2, 1)
+    assert result["releases"] == {"support": ["1.0.0"]}
+    assert [told["release"] for told in result["handed_out"]] == ["1.0.0"]
+    assert not Turn.objects.filter(session_id=session.pk).exists()
+    assert Annotation.objects.count() == 3
+    assert not what_is_wrong()
+    assert Campaign.objects.get().item_count == 3
+    new = Release.objects.get(destroyed_at=None)
+    assert (new.version, new.replaces, ids_in(new)) == ("1.0.1", first, ["s1", "s3", "s4"])
+    first.refresh_from_db()
+    assert first.destroyed_at is not None
+    assert all(not file.file for file in first.files.all())
+    event = AuditEvent.objects.get(action="erase_session")
+    assert event.details["reason"] == "Asked for by letter."
+    assert len(event.details["digest"]) == 64
+    assert "s2" not in json.dumps(event.details)
+    assert JobRun.objects.get(operation="import_dataset").result == {"turns": 8}
+    stored.refresh_from_db()
+    assert (stored.session_count, stored.turn_count) == (3, 6)
+
+
+def test_one_whose_id_was_hashed_is_found_by_the_id_it_had(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, sessions(2))
+    before = released(stored, tmp_path)
+    Session.objects.filter(session_id="s1").update(session_id=hashed("s1", hash_key()), id_hashed=True)
+    erase_named("support", "s1", "Asked for.")
+    assert Session.objects.count() == 1
+    assert ids_in(Release.objects.get(replaces=before)) == ["s2"]
+    with pytest.raises(Refused, match="was erased from support on"):
+        erase_named("support", "s1", "Asked for again.")
+    with pytest.raises(Refused, match="no session of that id"):
+        erase_named("support", "s9", "Asked for.")
+
+
+def test_copies_are_named_and_erased_with_it_if_wanted(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, sessions(2))
+    for name in ("copy-1", "copy-2"):
+        sample_to_dataset(stored, name, Choice(2))
+    assert erase_named("support", "s1", "Asked for.")["also_in"] == ["copy-1", "copy-2"]
+    result = erase_named("copy-1", "s1", "Asked for.", everywhere=True)
+    assert (result["erased_from"], result["also_in"]) == (["copy-1", "copy-2"], [])
+    assert set(Session.objects.values_list("session_id", flat=True)) == {"s2"}
+
+
+def test_a_hold_and_a_running_job_stand_in_its_way(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, sessions(2))
+    job = job_runs._foreground_row("export_dataset", "support", {})
+    with pytest.raises(Refused, match="is running on support"):
+        erase_named("support", "s1", "Asked for.")
+    JobRun.objects.filter(pk=job.pk).update(state="done")
+    legal_holds.set_hold(stored, "A claim.", actor=None)
+    with pytest.raises(Refused, match="on legal hold"):
+        erase_named("support", "s1", "Asked for.")
+    with pytest.raises(Refused, match="Give the reason"):
+        erase_named("support", "s1", " ")
+    assert Session.objects.count() == 2
+
+
+def test_a_job_that_died_at_any_step_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = dataset(tmp_path, sessions(3))
+    released(stored, tmp_path)
+    session = find_session(stored, "s2")
+    assert session is not None
+    job = job_runs.create(
+        "erase_session",
+        actor=None,
+        dataset=stored,
+        parameters={"session": session.pk, "reason": "Asked for."},
+    )
+    for step in ("_delete", "remove_traces"):
+        with monkeypatch.context() as broken:
+            broken.setattr(erasure, step, _dies)
+            with pytest.raises(KeyboardInterrupt):
+                erasure.erase_for_job(job)
+        job.refresh_from_db()
+    result = erasure.erase_for_job(job)
+    assert (result["sessions"], result["releases"]) == (1, {"support": ["1.0.0"]})
+    assert AuditEvent.objects.filter(action="erase_session").count() == 1
+    assert [release.version for release in Release.objects.filter(destroyed_at=None)] == ["1.0.1"]
+    assert "s2" not in json.dumps(job.parameters)
+
+
+def _dies(*_: Any, **__: Any) -> None:
+    raise KeyboardInterrupt

@@ -190,6 +190,11 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddField(
+            model_name="checkreport",
+            name="names_looked_for",
+            field=models.BooleanField(default=False, help_text="Whether names of people were, by a model."),
+        ),
+        migrations.AddField(
             model_name="dataset",
             name="expired_at",
             field=models.DateTimeField(blank=True, editable=False, null=True),

@@ -17,6 +17,9 @@ class CheckReport(models.Model):
     error_count = models.BigIntegerField(default=0)
     warning_count = models.BigIntegerField(default=0)
     totals = models.JSONField(default=dict, help_text="Findings for each code.")
+    names_looked_for = models.BooleanField(
+        default=False, help_text="Whether names of people were, by a model."
+    )
 
     class Meta:
         ordering = ["-id"]

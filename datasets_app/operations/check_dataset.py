@@ -12,7 +12,7 @@ from datasets_app.domain.quality import CHECKS, run_checks, run_metadata_checks
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.w406_names import names_check
 from datasets_app.domain.records import Finding, TurnRecord
-from datasets_app.models import CheckFinding, CheckReport, Dataset, JobRun, Session
+from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
 from datasets_app.operations import scrub_state
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.storage.turn_reader import read_turns
@@ -52,6 +52,7 @@ def check_dataset(
             error_count=totals.errors,
             warning_count=totals.warnings,
             totals=dict(sorted(totals.items())),
+            names_looked_for=bool(name_models),
         )
         _save_findings(report, dataset, kept)
         audit.record(
@@ -75,6 +76,22 @@ def stated_metadata(dataset: Dataset) -> DatasetMetadata:
         attribution=dataset.attribution.strip() or None,
         generator=str(generator) if generator else None,
     )
+
+
+# After these the conversations are others than before; a scrub deletes the reports.
+_CHANGES = ("import", "generate", "sample", "import_annotations", "erase_session", "retention")
+
+
+def report_in_force(dataset: Dataset) -> CheckReport | None:
+    """The newest report, if it speaks of the turns as they stand."""
+    report = CheckReport.objects.filter(dataset=dataset).first()
+    if report is None or not Dataset.objects.filter(pk=dataset.pk, turn_count=report.turn_count).exists():
+        return None
+    # A change that was under way when the checks began shows in the number of turns.
+    changed = AuditEvent.objects.filter(
+        dataset_name=dataset.name, action__in=_CHANGES, at__gt=report.created_at
+    )
+    return None if changed.exists() else report
 
 
 class _Counted:

@@ -13,17 +13,18 @@ from django.db import transaction
 from datasets_app import audit
 from datasets_app.domain.chat import CHAT_FORMATS, encode_chat
 from datasets_app.domain.formulas import safe_cell
-from datasets_app.domain.metadata import metadata_path, render_metadata
+from datasets_app.domain.metadata import render_metadata
 from datasets_app.domain.records import TurnRecord
-from datasets_app.models import Dataset, JobRun
-from datasets_app.operations import dataset_facts, gates, job_files
+from datasets_app.models import Dataset
+from datasets_app.operations import dataset_facts, gates
 from datasets_app.operations.data_files import Digest, beside, packer
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
+from datasets_app.storage.parquet_blocks import parquet_blocks
 from datasets_app.storage.turn_lines import read_lines
 from datasets_app.storage.turn_reader import EVERYTHING, Selection, read_turns
 
-FORMATS = ("turns", *CHAT_FORMATS, "csv")
+FORMATS = ("turns", *CHAT_FORMATS, "csv", "parquet")
 CSV_COLUMNS = [
     "session_id",
     "turn_index",
@@ -36,6 +37,11 @@ CSV_COLUMNS = [
     "extra",
 ]
 TURNS_AT_ONCE = 1000
+
+
+def file_ending(format: str) -> str:
+    """What the name of a file of this format ends in."""
+    return format if format in {"csv", "parquet"} else "jsonl"
 
 
 class Exported(NamedTuple):
@@ -63,6 +69,8 @@ def export_dataset(
     All is read in one transaction: what is imported meanwhile is not in it, nor half in it. Production data
     must have been scrubbed, or ``override`` be a reason why not: see :mod:`gates`.
     """
+    if packed and format == "parquet":
+        raise Refused("Parquet is compressed within already; export it without gzip.")
     gates.require_scrubbed(dataset, "export", actor=actor, override=override)
     digest = Digest(out)
     sessions = turns = 0
@@ -93,12 +101,26 @@ def export_dataset(
 
 def _nothing_selected(dataset: Dataset, selection: Selection) -> Refused:
     """An empty file would look like an answer; a name that is not there is a slip."""
-    personas = dataset.sessions.exclude(persona_id=None).values_list("persona_id", flat=True).distinct()
-    wanted = " and ".join(
-        f"{kind} {name!r}" for kind, name in (("persona", selection.persona), ("tag", selection.tag)) if name
+    asked = {"persona": selection.persona, "tag": selection.tag, "split": selection.split}
+    wanted = " and ".join(f"{kind} {name!r}" for kind, name in asked.items() if name)
+    there = "".join(
+        f" Its {column.split('_')[0]}s: {_values_of(dataset, column)}."
+        for column in ("persona_id", *(["split"] if selection.split else []))
     )
-    there = ", ".join(sorted(map(str, personas[:10]))) or "none"
-    return Refused(f"No session of {dataset.name} has {wanted}. Its personas: {there}.")
+    return Refused(f"No session of {dataset.name} has {wanted}.{there}")
+
+
+def _values_of(dataset: Dataset, column: str) -> str:
+    values = dataset.sessions.exclude(**{column: None}).values_list(column, flat=True).distinct()
+    return ", ".join(sorted(map(str, values[:10]))) or "none"
+
+
+def left_out(selection: Selection) -> list[str]:
+    """For the metadata of a file: what is not in it, and what is not to be done with what is."""
+    said = selection.as_words()
+    if selection.split == gates.LOCKED_SPLIT:
+        said.append("this is the test split: nothing is to be calibrated, trained or chosen on it")
+    return said
 
 
 def export_to_path(
@@ -128,35 +150,10 @@ def export_to_path(
             sessions=result.sessions,
             turns=result.turns,
             sha256=result.sha256,
-            modifications=selection.as_words(),
+            modifications=left_out(selection),
         )
         metadata.write(render_metadata(stated).encode())
     return result
-
-
-def export_to_job_files(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
-    """The export that a page asked for: its files are kept for download until their date."""
-    given = job_run.parameters
-    dataset = job_run.dataset
-    if dataset is None:
-        raise Refused("The dataset is gone; there is nothing to export.")
-    format = given.get("format") or "turns"
-    name = f"{dataset.name}.{'csv' if format == 'csv' else 'jsonl'}{'.gz' if given.get('gzip') else ''}"
-    with job_files.folder(job_run) as folder:
-        path = folder / name
-        result = export_to_path(
-            dataset,
-            path,
-            format=format,
-            # Nobody's word: whoever asked has left, and can't be asked whether they may.
-            override=str(given.get("override") or "") if job_run.actor else "",
-            actor=job_run.actor,
-            report_progress=report_progress,
-            selection=Selection(given.get("persona") or None, given.get("tag") or None),
-        )
-        job_files.keep(job_run, "export", [path])
-        job_files.keep(job_run, "metadata", [metadata_path(path)])
-    return {"sessions": result.sessions, "turns": result.turns, "size": result.size, "sha256": result.sha256}
 
 
 # --- formats: each yields (turns, sessions begun, bytes) -----------------------------------------------
@@ -201,5 +198,6 @@ def _csv_rows(rows: Iterable[list[str]]) -> bytes:
 _WRITERS: dict[str, Callable[[Dataset, Selection], Blocks]] = {
     "turns": read_lines,
     "csv": _csv,
+    "parquet": lambda dataset, selection: parquet_blocks(read_turns(dataset, selection)),
     **{name: _chat(name) for name in CHAT_FORMATS},
 }

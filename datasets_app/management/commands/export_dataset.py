@@ -1,4 +1,5 @@
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,17 +8,30 @@ from django.core.management.base import BaseCommand
 from datasets_app import job_runs
 from datasets_app.management import terminal
 from datasets_app.management.terminal import counted
+from datasets_app.models import Dataset, ReleaseFile, Session
+from datasets_app.operations import release_files
 from datasets_app.operations.dataset_facts import dataset_named
-from datasets_app.operations.export_dataset import FORMATS, Exported, export_dataset, export_to_path
+from datasets_app.operations.export_dataset import FORMATS, export_dataset, export_to_path, file_ending
+from datasets_app.operations.export_for_job import refuse_contradictions
+from datasets_app.operations.export_package import export_package, package_name
+from datasets_app.operations.export_release import export_release, export_release_to_path, release_of
 from datasets_app.operations.progress import ProgressCallback
+from datasets_app.operations.refused import Refused
 from datasets_app.storage.turn_reader import Selection
+
+Export = Callable[[ProgressCallback], Any]
 
 
 class Command(BaseCommand):
-    help = """Export a dataset to a file, with <name>.meta.yaml beside it.
+    help = """Export a dataset to a file, with <name>.meta.yaml beside it; or a release of it, or a package.
 
 The file stands complete in the end, or is not touched. A name that ends in .gz is
 gzipped. To standard output (-) only the data is written.
+
+--version hands out the file of a release as it was stored, to the byte. --package writes
+all that whoever receives the dataset has to know: data as JSONL and Parquet, dataset card,
+changelog, licence, citation, Croissant metadata, quality report, text for a pull request;
+into a folder, or into a zip file if the name ends in .zip.
 
 Production data must have been scrubbed and verified. --override has it exported all the
 same; the reason is kept in the audit trail.
@@ -26,24 +40,37 @@ examples:
   manage.py export_dataset support --out support.jsonl
   manage.py export_dataset support --format openai --out - | gzip > chat.jsonl.gz
   manage.py export_dataset support --tag scenario:billing --out billing.csv --format csv
+  manage.py export_dataset support --split train --format parquet
+  manage.py export_dataset support --version 1.2.0
+  manage.py export_dataset support --version 1.2.0 --package --out support.zip
 
 exit codes:
   0  exported
   2  could not run: no such dataset, not scrubbed, the file can't be written, no database"""
 
     def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+        # --version is Django's own otherwise, and prints that of Django.
+        return super().create_parser(
+            *args, formatter_class=RawDescriptionHelpFormatter, conflict_handler="resolve", **kwargs
+        )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
         parser.add_argument(
-            "--out", metavar="FILE", help="default: NAME.jsonl (NAME.csv); - for standard output"
+            "--out", metavar="FILE", help="default: NAME and what the format ends in; - for standard output"
         )
         parser.add_argument(
             "--format", choices=FORMATS, default="turns", help="default: turns, one turn a line"
         )
         parser.add_argument("--persona", metavar="ID", help="only the sessions of this persona")
         parser.add_argument("--tag", metavar="T", help="only the sessions in which a turn has this tag")
+        parser.add_argument("--split", choices=Session.Split.values, help="only the sessions of this split")
+        parser.add_argument(
+            "--version", metavar="V", default="", dest="release", help="a release, for example 1.2.0"
+        )
+        parser.add_argument(
+            "--package", action="store_true", help="a folder or .zip with data, card, licence, reports"
+        )
         parser.add_argument(
             "--override", metavar="REASON", default="", help="why production data may leave unscrubbed"
         )
@@ -54,39 +81,60 @@ exit codes:
 
     def _export(self, given: dict[str, Any]) -> None:
         dataset = dataset_named(given["name"])
-        selection = Selection(given["persona"], given["tag"])
-        out = given["out"] or f"{dataset.name}.{'csv' if given['format'] == 'csv' else 'jsonl'}"
+        selection = Selection(given["persona"], given["tag"], split=given["split"])
+        refuse_contradictions(
+            version=given["release"], package=given["package"], format=given["format"], selection=selection
+        )
+        if given["package"]:
+            operation = _package(dataset, given)
+        elif given["release"]:
+            operation = _release(dataset, given)
+        else:
+            operation = _turns(dataset, given, selection)
         progress = terminal.Progress("Exporting", "turns")
-
-        def operation(report: ProgressCallback) -> Exported:
-            if out == "-":
-                return export_dataset(
-                    dataset,
-                    terminal.standard_output(),
-                    format=given["format"],
-                    selection=selection,
-                    override=given["override"],
-                    report_progress=report,
-                )
-            return export_to_path(
-                dataset,
-                Path(out),
-                format=given["format"],
-                selection=selection,
-                override=given["override"],
-                report_progress=report,
-            )
-
+        keys = ("format", "persona", "tag", "split", "package", "override")
         result = job_runs.run_here(
             "export_dataset",
             operation,
             dataset_name=dataset.name,
             report_progress=progress,
-            parameters={key: given[key] for key in ("format", "persona", "tag", "override")},
+            parameters={**{key: given[key] for key in keys}, "version": given["release"]},
         )
         progress.clear()
+        digest = f", sha256 {result.sha256}" if result.sha256 else ""
         self.stderr.write(
-            f"{dataset.name}: {counted(result.turns, 'turn')} in {counted(result.sessions, 'session')}, "
-            f"{counted(result.size, 'byte')}, "
-            f"sha256 {result.sha256}"
+            f"{dataset.name}{' ' + given['release'] if given['release'] else ''}: "
+            f"{counted(result.turns, 'turn')} in {counted(result.sessions, 'session')}, "
+            f"{counted(result.size, 'byte')}{digest}"
         )
+        for notice in getattr(result, "notices", ()):
+            self.stderr.write(notice)
+
+
+def _turns(dataset: Dataset, given: dict[str, Any], selection: Selection) -> Export:
+    out = given["out"] or f"{dataset.name}.{file_ending(given['format'])}"
+    asked: dict[str, Any] = {key: given[key] for key in ("format", "override")}
+    if out == "-":
+        return lambda report: export_dataset(
+            dataset, terminal.standard_output(), selection=selection, report_progress=report, **asked
+        )
+    return lambda report: export_to_path(
+        dataset, Path(out), selection=selection, report_progress=report, **asked
+    )
+
+
+def _release(dataset: Dataset, given: dict[str, Any]) -> Export:
+    release = release_of(dataset, given["release"])
+    if given["out"] == "-":
+        return lambda report: export_release(release, terminal.standard_output(), report_progress=report)
+    out = given["out"] or release_files.file_of(release, ReleaseFile.Kind.DATA).name
+    return lambda report: export_release_to_path(release, Path(out), report_progress=report)
+
+
+def _package(dataset: Dataset, given: dict[str, Any]) -> Export:
+    if given["out"] == "-":
+        raise Refused("A package is a folder or a zip file; name it with --out.")
+    out = Path(given["out"] or package_name(dataset, given["release"]))
+    return lambda report: export_package(
+        dataset, out, version=given["release"], override=given["override"], report_progress=report
+    )

@@ -1,0 +1,36 @@
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from datasets_app.management import terminal
+from datasets_app.operations.dataset_facts import dataset_named
+from datasets_app.operations.sign_review import sign_review
+
+
+class Command(BaseCommand):
+    help = """Sign the legal review of a dataset: a person has looked at it, and it may be shared.
+
+The signature is for the dataset as it stands. It holds until sessions are added or a scrub
+changes something; then it has to be signed anew.
+
+example:
+  manage.py sign_review support --name "Dana Ortiz" --statement "Reviewed under case 7-2026."
+
+exit codes:
+  0  signed
+  2  could not run: no such dataset, no name, no database"""
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("dataset", metavar="NAME", help="the dataset")
+        parser.add_argument("--name", required=True, metavar="FULL_NAME", help="who signs")
+        parser.add_argument("--statement", default="", metavar="TEXT", help="what is stated with it")
+
+    def handle(self, **given: Any) -> None:
+        with terminal.sentences_for_errors(self.stderr):
+            dataset = dataset_named(given["dataset"])
+            review = sign_review(dataset, name=given["name"], statement=given["statement"])
+            self.stdout.write(f"{dataset.name}: {review.name} has signed the review.")

@@ -8,10 +8,12 @@ class AnnotationsConfig(AppConfig):
 
     def ready(self) -> None:
         from annotations_app import tasks  # noqa: F401  (registers them)
+        from annotations_app.label_facts import label_facts
         from annotations_app.label_keys import annotate_imported_turns
         from annotations_app.operations import delete_labels
         from annotations_app.operations.scrub_notes import TABLES, notes_of, write_notes
         from annotations_app.panels import annotations_panel, label_notes, labels_under
+        from annotations_app.readers import readers_of
         from datasets_app import extensions
         from datasets_app.roles import ensure_roles
 
@@ -19,6 +21,8 @@ class AnnotationsConfig(AppConfig):
         extensions.dataset_panels.append(annotations_panel)
         extensions.turn_notes.append(label_notes)
         extensions.labels_under.append(labels_under)
+        extensions.shown_replies.append(readers_of)
+        extensions.label_facts.append(label_facts)
         extensions.scrubbed_beside.append(extensions.Beside(notes_of, write_notes, TABLES))
         extensions.deleted_beside.append(
             extensions.Deleted(

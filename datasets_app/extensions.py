@@ -23,6 +23,11 @@ job_permissions: dict[str, str] = {}
 labels_under: list[Callable[[Any], int]] = []
 
 
+# Called with a dataset; returns, by the keys of users, sentences that tell what lets them read some of its
+# replies without seeing the dataset itself.
+shown_replies: list[Callable[[Any], dict[int, list[str]]]] = []
+
+
 class Beside(NamedTuple):
     """JSON objects that belong to sessions and are scrubbed with them, in the same transaction.
 
@@ -60,3 +65,7 @@ class Deleted(NamedTuple):
 
 
 deleted_beside: list[Deleted] = []
+
+# Called with a dataset for the package it is handed over in; returns the LabelFacts (domain/package.py) of
+# its labels, or None if it has none.
+label_facts: list[Callable[[Any], Any]] = []

@@ -11,6 +11,7 @@ from unfold.decorators import display
 
 from datasets_app import job_runs
 from datasets_app.admin import (
+    access_pages,
     dataset_pages,
     export_pages,
     generate_pages,
@@ -181,6 +182,9 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/jobs/", dataset_pages.jobs, "jobs"),
             ("<int:pk>/history/", dataset_pages.history, "history"),
             ("<int:pk>/export/", export_pages.export, "export"),
+            ("<int:pk>/access/", access_pages.access, "access"),
+            ("<int:pk>/access/change/", access_pages.change, "access_change"),
+            ("<int:pk>/access/<int:grant_pk>/revoke/", access_pages.revoke, "access_revoke"),
             ("<int:pk>/edit/", self.edit_view, "edit"),
         ]
         own = [path(route, wrap(view), name=f"datasets_app_dataset_{name}") for route, view, name in pages]

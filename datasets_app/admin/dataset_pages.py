@@ -54,6 +54,7 @@ def dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[d
         ("sessions", "Sessions", dataset_address(dataset, "sessions"), has("datasets_app.view_session")),
         ("turns", "Turns", turns, has("datasets_app.view_turn")),
         ("jobs", "Jobs", dataset_address(dataset, "jobs"), has("datasets_app.view_jobrun")),
+        ("access", "Access", dataset_address(dataset, "access"), has("datasets_app.limit_access")),
         ("history", "History", dataset_address(dataset, "history"), True),
     ]
     return [

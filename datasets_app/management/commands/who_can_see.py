@@ -1,0 +1,59 @@
+import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from datasets_app.management import terminal
+
+
+class Command(BaseCommand):
+    help = """Tell who can see a dataset, and why.
+
+Left out are accounts that are switched off. Whoever has this command line, or the database,
+sees every dataset.
+
+examples:
+  manage.py who_can_see support
+  manage.py who_can_see support --all
+  manage.py who_can_see support --format json | jq -r '.[].user'
+
+exit codes:
+  0  told
+  2  could not run: no such dataset"""
+
+    requires_system_checks = ()
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="the dataset")
+        parser.add_argument("--all", action="store_true", help="also who can't, and why not")
+        parser.add_argument("--format", choices=["text", "json"], default="text", help="default: text")
+
+    def handle(self, **given: Any) -> None:
+        from datasets_app.operations.dataset_facts import dataset_named
+        from datasets_app.operations.who_can_see import ALL, NOTHING, REPLIES, everybody
+
+        with terminal.sentences_for_errors(self.stderr):
+            dataset = dataset_named(given["name"])
+            only = [ALL, REPLIES, *([NOTHING] if given["all"] else [])]
+            found = everybody(dataset, only=only)
+            if given["format"] == "json":
+                self.stdout.write(json.dumps([_facts(seer) for seer in found], indent=2))
+                return
+            self.stdout.write(f"{dataset.name} is {'restricted' if dataset.restricted else 'open'}.")
+            for seer in found:
+                self.stdout.write(f"{seer.user.get_username()}: {seer.sees}")
+                for reason in seer.reasons:
+                    self.stdout.write(f"  {reason}")
+
+
+def _facts(seer: Any) -> dict[str, Any]:
+    return {
+        "user": seer.user.get_username(),
+        "sees": seer.sees,
+        "reasons": seer.reasons,
+        "may": seer.may,
+    }

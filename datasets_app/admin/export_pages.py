@@ -1,5 +1,7 @@
 """The form that asks in which form a dataset is to be exported, and starts the job."""
 
+from typing import Any
+
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -8,15 +10,23 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, 
 from datasets_app import job_runs
 from datasets_app.admin.dataset_pages import dataset_page
 from datasets_app.admin.pages import require, visible_dataset
-from datasets_app.models import Persona
+from datasets_app.models import Dataset, Persona, Release, Session
 from datasets_app.operations import gates
+from datasets_app.operations.export_for_job import refuse_contradictions
+from datasets_app.operations.refused import Refused
+from datasets_app.storage.turn_reader import Selection
 
+PACKAGE = "package"
 FORMATS = [
     ("turns", "Conversation JSONL, one turn a line"),
     ("openai", "OpenAI chat JSONL, one session a line"),
     ("sharegpt", "ShareGPT JSONL, one session a line"),
     ("csv", "CSV for spreadsheets"),
+    ("parquet", "Parquet, one turn a row"),
+    (PACKAGE, "Package: data, card, licence, citation, reports (zip)"),
 ]
+SPLITS = [("", "All sessions"), *Session.Split.choices]
+VERSIONS_OFFERED = 200
 
 
 class ExportForm(forms.Form):
@@ -24,6 +34,15 @@ class ExportForm(forms.Form):
         choices=FORMATS,
         widget=UnfoldAdminSelectWidget,
         help_text="Conversation JSONL is what Alignmenter reads, and keeps every field.",
+    )
+    version = forms.ChoiceField(
+        choices=[("", "As it stands")],
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        help_text="A release is handed out as it was stored, byte for byte, or as a package.",
+    )
+    split = forms.ChoiceField(
+        label="Only this split", choices=SPLITS, required=False, widget=UnfoldAdminSelectWidget
     )
     persona = forms.CharField(
         label="Only this persona",
@@ -41,6 +60,45 @@ class ExportForm(forms.Form):
     )
     gzip = forms.BooleanField(label="Compress with gzip", required=False, widget=UnfoldBooleanSwitchWidget)
 
+    def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        releases = Release.objects.filter(dataset=dataset, destroyed_at=None)[:VERSIONS_OFFERED]
+        versions = [(release.version, f"Release {release.version}") for release in releases]
+        if versions:
+            self.fields["version"].choices = [("", "As it stands"), *versions]  # type: ignore[attr-defined]
+        else:
+            del self.fields["version"]
+        if not dataset.sessions.exclude(split=None).exists():
+            del self.fields["split"]
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        package = given.get("format") == PACKAGE
+        try:
+            refuse_contradictions(
+                version=given.get("version") or "",
+                package=package,
+                format="turns" if package else given.get("format") or "turns",
+                selection=Selection(
+                    given.get("persona") or None, given.get("tag") or None, split=given.get("split") or None
+                ),
+                gzip=bool(given.get("gzip")),
+            )
+        except Refused as refusal:
+            raise forms.ValidationError(refusal.message) from None
+        return given
+
+    def parameters(self) -> dict[str, Any]:
+        """What the job is asked, once the form is valid."""
+        given = self.cleaned_data
+        package = given["format"] == PACKAGE
+        return {
+            "format": None if package else given["format"],
+            "package": package,
+            **{name: given.get(name) or None for name in ("version", "split", "persona", "tag")},
+            "gzip": given["gzip"],
+        }
+
 
 class OverrideForm(ExportForm):
     """For production data that is not scrubbed, and those who may have it exported all the same."""
@@ -52,26 +110,21 @@ class OverrideForm(ExportForm):
         help_text="It is written into the audit trail, with your name.",
     )
 
+    def parameters(self) -> dict[str, Any]:
+        return {**super().parameters(), "override": self.cleaned_data["override"]}
+
 
 def export(request: HttpRequest, pk: int) -> HttpResponse:
     require(request, "export_dataset")
     dataset = visible_dataset(request, pk)
     closed = not gates.is_scrubbed(dataset)
     may_override = closed and gates.can_override(request.user)
-    form = (OverrideForm if may_override else ExportForm)(request.POST or None)
+    kind = OverrideForm if may_override else ExportForm
+    asked = {name: request.GET[name] for name in ("format", "version") if name in request.GET}
+    form = kind(dataset, request.POST or None, initial=asked)
     if request.method == "POST" and form.is_valid() and (may_override or not closed):
-        asked = form.cleaned_data
         job = job_runs.start(
-            "export_dataset",
-            actor=request.user,
-            dataset=dataset,
-            parameters={
-                "format": asked["format"],
-                "persona": asked["persona"] or None,
-                "tag": asked["tag"] or None,
-                "gzip": asked["gzip"],
-                **({"override": asked["override"]} if may_override else {}),
-            },
+            "export_dataset", actor=request.user, dataset=dataset, parameters=form.parameters()
         )
         return redirect("admin:datasets_app_jobrun_change", job.pk)
     context = {

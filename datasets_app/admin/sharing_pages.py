@@ -1,14 +1,60 @@
-"""What must hold before a dataset is shared, as a page."""
+"""What must hold before a dataset is shared, as a page; and where the review is signed."""
 
+from django import forms
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from datasets_app.admin.dataset_pages import dataset_page
-from datasets_app.admin.pages import visible_dataset
-from datasets_app.operations.sharing_list import YES, sharing_list
+from datasets_app.admin.pages import dataset_address, require, visible_dataset
+from datasets_app.models import Dataset, SharingReview
+from datasets_app.operations.refused import Refused
+from datasets_app.operations.sharing_list import YES, review_in_force, sharing_list
+from datasets_app.operations.sign_review import LONGEST_NAME, LONGEST_STATEMENT, sign_review
+
+REVIEWS_SHOWN = 20
+
+
+class SignForm(forms.Form):
+    name = forms.CharField(
+        label="Your full name",
+        max_length=LONGEST_NAME,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "name"}),
+        help_text="It goes on record, and into every package of this dataset.",
+    )
+    statement = forms.CharField(
+        required=False,
+        max_length=LONGEST_STATEMENT,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+        help_text="What was looked at, under which case, with which limits.",
+    )
 
 
 def sharing(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = visible_dataset(request, pk)
+    may_sign = request.user.has_perm("datasets_app.sign_review")
+    form = SignForm(request.POST or None)
+    if request.method == "POST":
+        require(request, "sign_review")
+        if form.is_valid() and _signed(request, dataset, form):
+            return redirect(dataset_address(dataset, "sharing"))
     items = sharing_list(dataset)
-    context = {"items": items, "held": sum(item.answer == YES for item in items)}
+    context = {
+        "items": items,
+        "held": sum(item.answer == YES for item in items),
+        "form": form if may_sign and dataset.turn_count else None,
+        "review": review_in_force(dataset),
+        "reviews": SharingReview.objects.filter(dataset=dataset).select_related("signed_by")[:REVIEWS_SHOWN],
+    }
     return dataset_page(request, dataset, "sharing", "Sharing", context)
+
+
+def _signed(request: HttpRequest, dataset: Dataset, form: SignForm) -> bool:
+    try:
+        sign_review(dataset, actor=request.user, **form.cleaned_data)
+    except Refused as refusal:
+        form.add_error(None, refusal.message)
+        return False
+    messages.success(request, "Signed.")
+    return True

@@ -37,6 +37,7 @@ CSV_COLUMNS = [
     "extra",
 ]
 TURNS_AT_ONCE = 1000
+PACKED_ALREADY = "Parquet is compressed within already; export it without gzip."
 
 
 def file_ending(format: str) -> str:
@@ -70,7 +71,7 @@ def export_dataset(
     must have been scrubbed, or ``override`` be a reason why not: see :mod:`gates`.
     """
     if packed and format == "parquet":
-        raise Refused("Parquet is compressed within already; export it without gzip.")
+        raise Refused(PACKED_ALREADY)
     gates.require_scrubbed(dataset, "export", actor=actor, override=override)
     digest = Digest(out)
     sessions = turns = 0

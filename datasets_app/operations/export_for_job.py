@@ -6,7 +6,12 @@ from typing import Any
 from datasets_app.domain.metadata import metadata_path
 from datasets_app.models import Dataset, JobRun, ReleaseFile
 from datasets_app.operations import job_files, release_files
-from datasets_app.operations.export_dataset import Exported, export_to_path, file_ending
+from datasets_app.operations.export_dataset import (
+    PACKED_ALREADY,
+    Exported,
+    export_to_path,
+    file_ending,
+)
 from datasets_app.operations.export_package import Packaged, export_package, package_name
 from datasets_app.operations.export_release import export_release_to_path, release_of
 from datasets_app.operations.progress import ProgressCallback, ignore
@@ -28,6 +33,8 @@ def refuse_contradictions(
         raise Refused(NOT_WITH_PACKAGE)
     if version and changed:
         raise Refused(NOT_WITH_VERSION)
+    if gzip and format == "parquet":
+        raise Refused(PACKED_ALREADY)
 
 
 def export_to_job_files(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:

@@ -24,6 +24,13 @@ def export_dataset(job: RunningJob) -> dict[str, Any]:
 
 
 @task
+def split_dataset(job: RunningJob) -> dict[str, Any]:
+    from datasets_app.operations.split_dataset import split_for_job
+
+    return split_for_job(job.row, report_progress=job.report_progress)
+
+
+@task
 def check_dataset(job: RunningJob) -> dict[str, Any]:
     from datasets_app.operations.check_dataset import check_dataset
 

@@ -19,6 +19,7 @@ from datasets_app.admin import (
     mark_pages,
     scrub_pages,
     sharing_pages,
+    split_pages,
 )
 from datasets_app.admin.dataset_metadata import metadata_pages
 from datasets_app.admin.pages import dataset_address, require, visible_dataset
@@ -177,6 +178,7 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/scrub/not-personal/", mark_pages.not_personal, "mark_not_personal"),
             ("<int:pk>/scrub/missed/", mark_pages.missed, "mark_missed"),
             ("<int:pk>/scrub/marks/<int:mark_pk>/", mark_pages.take_back, "mark_take_back"),
+            ("<int:pk>/splits/", split_pages.splits, "splits"),
             ("<int:pk>/sharing/", sharing_pages.sharing, "sharing"),
             ("<int:pk>/sessions/", dataset_pages.sessions, "sessions"),
             ("<int:pk>/jobs/", dataset_pages.jobs, "jobs"),

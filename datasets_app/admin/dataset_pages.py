@@ -12,6 +12,7 @@ from datasets_app import extensions, job_runs
 from datasets_app.admin.pages import dataset_address, dataset_crumbs, render_page, require, visible_dataset
 from datasets_app.admin.paging import PAGE_SIZE, Asked, Page, asked, newest_first, page_by, page_by_two
 from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
+from datasets_app.storage.split_rows import count_splits
 
 
 def dataset_page(
@@ -50,6 +51,7 @@ def dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[d
         ("overview", "Overview", dataset_address(dataset), True),
         ("checks", "Checks", dataset_address(dataset, "checks"), True),
         ("scrub", "Scrub", dataset_address(dataset, "scrub"), has("datasets_app.view_scrubrun")),
+        ("splits", "Splits", dataset_address(dataset, "splits"), True),
         ("sharing", "Sharing", dataset_address(dataset, "sharing"), True),
         ("sessions", "Sessions", dataset_address(dataset, "sessions"), has("datasets_app.view_session")),
         ("turns", "Turns", turns, has("datasets_app.view_turn")),
@@ -87,8 +89,16 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
         if request.user.has_perm("datasets_app.view_jobrun")
         else [],
         "panels": shown,
+        "splits": split_counts(dataset),
     }
     return dataset_page(request, dataset, "overview", "", context)
+
+
+def split_counts(dataset: Dataset) -> dict[str, int]:
+    """Sessions in each split, and in "none" those that came since; nothing if it was never split."""
+    if not dataset.split_settings:
+        return {}
+    return {split or "none": count for split, count in count_splits(dataset).items()}
 
 
 # --- checks ------------------------------------------------------------------------------------

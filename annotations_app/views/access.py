@@ -5,18 +5,19 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.vary import vary_on_headers
 
 from annotations_app.models import CampaignMember
 
 MAY_ANNOTATE = "annotations_app.annotate"
-# Sent by queue.js: the primary key of the user whose decisions it has kept.
+# Sent by the script: the primary key of the user whose decisions it has kept.
 OF_THE_SCRIPT = "X-Queue"
-REFUSED = {OF_THE_SCRIPT: "refused"}
+# What it is answered: "refused", what was sent need not be kept; "held", not now, so keep it.
+REFUSED, HELD = {OF_THE_SCRIPT: "refused"}, {OF_THE_SCRIPT: "held"}
+MAY_NOT = "Your account may not label any more."
 
 View = Callable[..., HttpResponse]
 
@@ -35,8 +36,8 @@ def for_annotators(view: View) -> View:
             return redirect_to_login(request.get_full_path())
         if not request.user.has_perm(MAY_ANNOTATE):
             if is_script(request):
-                return refused("Your account may not label any more.", status=403)
-            raise PermissionDenied
+                return HttpResponse(MAY_NOT, "text/plain", status=403, headers=HELD)
+            return render(request, "annotations_app/queue_refused.html", status=403)
         return view(request, *arguments, **named)
 
     return asked
@@ -70,9 +71,9 @@ def is_script(request: HttpRequest) -> bool:
     return OF_THE_SCRIPT in request.headers or "HX-Request" in request.headers
 
 
-def refused(sentence: str, status: int = 409) -> HttpResponse:
+def refused(sentence: str) -> HttpResponse:
     """For the script: what was sent is not wanted, and need not be sent again."""
-    return HttpResponse(sentence, "text/plain; charset=utf-8", status=status, headers=REFUSED)
+    return HttpResponse(sentence, "text/plain; charset=utf-8", status=409, headers=REFUSED)
 
 
 def _is_someone_else(request: Any) -> bool:

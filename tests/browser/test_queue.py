@@ -2,11 +2,14 @@
 and goes; and the same pages looked at by axe-core, on a phone, in the dark."""
 
 import re
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.contrib.sessions.models import Session
+from django.core.management import call_command
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
@@ -51,12 +54,12 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     )
 
 
-def log_in(page: Page) -> None:
+def log_in(page: Page, name: str = "anna") -> None:
     page.goto("/")
-    page.fill("[name=username]", "anna")
+    page.fill("[name=username]", name)
     page.fill("[name=password]", "a long password")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/annotate/voice/")
+    page.wait_for_url("**/annotate/**")
 
 
 class Annotator:
@@ -305,8 +308,6 @@ def test_on_a_phone(open_page: Any, campaign: Campaign) -> None:
 
 def test_logged_out_meanwhile(open_page: Any, campaign: Campaign, complaints: list[str]) -> None:
     """What was pressed is kept until one is logged in again; logging out asks first, and clears it."""
-    from django.contrib.sessions.models import Session
-
     page: Page = open_page(viewport={"width": 1280, "height": 800})
     log_in(page)
     anna = Annotator(page)
@@ -325,6 +326,8 @@ def test_logged_out_meanwhile(open_page: Any, campaign: Campaign, complaints: li
     anna.is_saved()
     assert Decision.objects.count() == 2
 
+    _not_allowed_meanwhile(anna)
+    _in_two_windows(anna)
     anna.reply()
     page.context.set_offline(True)
     anna.labels(1)
@@ -337,3 +340,55 @@ def test_logged_out_meanwhile(open_page: Any, campaign: Campaign, complaints: li
     page.wait_for_url("**/login/")
     assert kept_in_the_browser(page) == []
     complaints[:] = [text for text in complaints if "Failed to load resource" not in text]
+
+
+def _not_allowed_meanwhile(anna: Annotator) -> None:
+    """Who may not label any more keeps what they pressed: to be downloaded, unseen by others, and handed in
+    without more ado once they may again."""
+    page, group = anna.page, Group.objects.get(name="annotator")
+    group.user_set.remove(User.objects.get(username="anna"))
+    anna.labels(2)
+    panel = page.locator("#held-text")
+    told = "2 decisions could not be handed in: Your account may not label any more. They are kept"
+    expect(panel).to_contain_text(told)
+    assert serious(page) == []
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the labels").click()
+    assert download.value.suggested_filename == "voice.labels.jsonl"
+    call_command("import_annotations", str(download.value.path()), "--dataset", "support", stdout=StringIO())
+    imported = Annotation.objects.filter(campaign=None).order_by("pk")
+    assert [(row.turn.text, row.label, row.annotator) for row in imported] == [
+        (text, label, "anna") for text, _, label, _ in anna.pressed[-2:]
+    ]
+    assert set(imported.values_list("persona_id", flat=True)) == {"calm"}
+    imported.delete()
+    page.reload()
+    expect(page.get_by_role("heading", name="You may not label")).to_be_visible()
+    expect(panel).to_contain_text(told)
+
+    Session.objects.all().delete()
+    User.objects.create_user("ben", password="a long password").groups.add(group)
+    log_in(page, "ben")
+    expect(page.get_by_role("heading", name="Your campaigns")).to_be_visible()
+    expect(page.locator("#held")).to_be_hidden()
+    assert len(kept_in_the_browser(page)) == 2
+    assert Decision.objects.count() == 2
+
+    group.user_set.add(User.objects.get(username="anna"))
+    Session.objects.all().delete()
+    log_in(page)
+    anna.is_saved()
+    expect(page.locator("#held")).to_be_hidden()
+    decisions = Decision.objects.order_by("pk").select_related("assignment__item__turn")
+    assert [row.assignment.item.turn.text for row in decisions] == [text for text, *_ in anna.pressed]
+
+
+def _in_two_windows(anna: Annotator) -> None:
+    other = anna.page.context.new_page()
+    other.goto("/annotate/voice/")
+    assert Annotator(other).reply() == anna.reply()
+    anna.labels(1)
+    expect(other.locator("#trouble")).to_contain_text("labelled this reply in another window")
+    assert Annotator(other).reply() == anna.reply()
+    anna.is_saved()
+    other.close()

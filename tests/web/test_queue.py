@@ -284,7 +284,7 @@ def test_the_script_is_told_who_is_logged_in(anna: Any, campaign: Campaign) -> N
     assert Client().post(address, sent)["Location"].startswith("/login/")
     anna.user.groups.clear()
     refused = anna.post(address, sent, headers={"X-Queue": str(anna.user.pk)})
-    assert (refused.status_code, refused["X-Queue"]) == (403, "refused")
+    assert (refused.status_code, refused["X-Queue"]) == (403, "held")
     checking = Client(enforce_csrf_checks=True)
     checking.force_login(anna.user)
     forged = checking.post(address, sent, headers={"X-Queue": str(anna.user.pk)})

@@ -1,267 +1,13 @@
-// The queue: keys, what is shown next, and an outbox that loses no decision.
+// The queue: keys, the clock, and what is shown next.
 //
-// The server renders everything; this script shows, hides and sends. What is pressed goes into the outbox
-// (localStorage), from there to the server in order, each with a key of its own, until it is acknowledged.
+// The server renders everything; this script shows and hides. What is pressed goes into the outbox (outbox.js).
 (() => {
     "use strict";
 
-    const $ = (id) => document.getElementById(id);
+    const { $, kept, uuid, base, pump, ask, announce, trouble, isHeld, quiet, tellSaving, tellTrouble, tellLoggedOut } = outbox;
     const desk = document.querySelector("[data-queue]");
-    const frame = desk || document.querySelector("[data-base]");
-    const { user, base, login, csrfCookie } = frame.dataset;
-    const campaign = desk ? desk.dataset.campaign : "";
-
-    const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
-    const cookie = (name) => (document.cookie.match(`(?:^|; )${name}=([^;]*)`) || [])[1] || "";
-    const uuid = () => {
-        if (crypto.randomUUID) return crypto.randomUUID();
-        // Without https there is no randomUUID; the same random bits are there.
-        const bytes = crypto.getRandomValues(new Uint8Array(16));
-        bytes[6] = (bytes[6] & 15) | 64;
-        bytes[8] = (bytes[8] & 63) | 128;
-        const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-        return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-    };
-
-    // --- what this browser keeps --------------------------------------------------------------------
-
-    // Where storage is full or switched off, the page itself keeps what waits, and warns before it is left.
-    const memory = new Map();
-    const kept = {
-        keys() {
-            try {
-                return [...memory.keys(), ...Object.keys(localStorage)];
-            } catch {
-                return [...memory.keys()];
-            }
-        },
-        get(key) {
-            try {
-                return memory.get(key) ?? localStorage.getItem(key);
-            } catch {
-                return null;
-            }
-        },
-        set(key, value) {
-            try {
-                localStorage.setItem(key, value);
-            } catch {
-                memory.set(key, value);
-            }
-        },
-        remove(key) {
-            memory.delete(key);
-            try {
-                localStorage.removeItem(key);
-            } catch {
-                // It was in memory.
-            }
-        },
-    };
-
-    // One entry of its own for each decision, so that two tabs never overwrite each other's.
-    const outbox = {
-        prefix: `alignmenter.outbox.${user}.`,
-        last: 0,
-        all() {
-            const names = kept.keys().filter((name) => name.startsWith(this.prefix)).sort();
-            return names.map((name) => ({ name, ...JSON.parse(kept.get(name)) }));
-        },
-        here() {
-            return this.all().filter((entry) => entry.campaign === campaign);
-        },
-        add(entry) {
-            this.last = Math.max(Date.now(), this.last + 1);
-            kept.set(`${this.prefix}${String(this.last).padStart(15, "0")}.${entry.key}`, JSON.stringify(entry));
-        },
-        remove(entry) {
-            kept.remove(entry.name);
-        },
-        clear() {
-            for (const entry of this.all()) this.remove(entry);
-        },
-    };
-
-    // --- what is said about sending -----------------------------------------------------------------
-
-    let trouble = "";  // "", "network", "server" or "session"
-
-    const tellSaving = () => {
-        const save = $("save");
-        const count = outbox.all().length;
-        const waiting = `${plural(count, "decision waits", "decisions wait")}, ${count === 1 ? "it is" : "they are"} kept`;
-        const offline = trouble === "network" ? "Offline" : "No answer from the server";
-        const text = trouble === "session" ? (count ? waiting : "Logged out")
-            : trouble ? (count ? `${offline}: ${waiting}` : offline)
-            : count ? (desk ? "Saving …" : waiting) : (desk ? "Saved" : "");
-        if (save.textContent !== text) save.textContent = text;
-        save.dataset.kind = trouble ? "waiting" : count ? "saving" : desk ? "saved" : "";
-    };
-
-    const announce = (text) => {
-        const place = $("announce");
-        if (!place) return;
-        // The same words again are news too: a screen reader hears only what changes.
-        place.textContent = place.textContent === text ? `${text}\u00a0` : text;
-    };
-
-    const tellTrouble = (text, link) => {
-        const place = $("trouble");
-        if (!place) return;
-        const sentence = document.createElement("p");
-        sentence.append(text);
-        if (link) {
-            const anchor = document.createElement("a");
-            [anchor.href, anchor.textContent] = link;
-            sentence.append(" ", anchor);
-        }
-        place.replaceChildren(...(text ? [sentence] : []));
-    };
-
-    const tellLoggedOut = () => {
-        if (trouble === "session") return;
-        trouble = "session";
-        if (desk) tellWaiting();
-        tellTrouble("You are not logged in any more. What you decided is kept in this browser and sent once you are.", [`${login}?next=${encodeURIComponent(location.pathname)}`, "Log in"]);
-    };
-
-    // --- sending ------------------------------------------------------------------------------------
-
-    const PATIENCE = 20_000, FIRST_WAIT = 1_000, LONGEST_WAIT = 30_000;  // milliseconds
-    let sending = false;
-    let wait = FIRST_WAIT;
-    let again = 0;
-
-    const ask = (address, options = {}) => fetch(address, {
-        credentials: "same-origin",
-        redirect: "error",
-        signal: AbortSignal.timeout(PATIENCE),
-        ...options,
-        headers: { "X-Queue": user, ...options.headers },
-    });
-
-    const send = (entry) => {
-        const body = new URLSearchParams();
-        for (const name of ["key", "assignment", "decision", "reason", "words", "notes", "confidence", "seconds", "shown"]) {
-            if (entry[name] !== undefined) body.set(name, entry[name]);
-        }
-        if (desk && entry.campaign === campaign) body.set("have", have()), body.set("persona", digest());
-        return ask(`${base}${encodeURIComponent(entry.campaign)}/decide/`, {
-            method: "POST",
-            body,
-            keepalive: true,
-            headers: { "X-CSRFToken": cookie(csrfCookie) },
-        });
-    };
-
-    const later = (why) => {
-        trouble = why;
-        if (desk) tellWaiting();
-        clearTimeout(again);
-        again = setTimeout(pump, wait * (0.75 + Math.random() / 2));
-        wait = Math.min(2 * wait, LONGEST_WAIT);
-    };
-
-    // Everything in the outbox, one after the other; stops at what can't be sent now.
-    const pump = async () => {
-        if (sending) return;
-        sending = true;
-        clearTimeout(again);
-        try {
-            for (let entry = outbox.all()[0]; entry; entry = outbox.all()[0]) {
-                tellSaving();
-                if (!(await settle(entry))) break;
-            }
-        } finally {
-            sending = false;
-            tellSaving();
-        }
-    };
-
-    const settle = async (entry) => {
-        let response, text;
-        try {
-            response = await send(entry);
-            text = await response.text();
-        } catch {
-            return later("network");
-        }
-        const refusal = [400, 404, 409].includes(response.status) || response.headers.get("X-Queue") === "refused";
-        if (response.ok || refusal) {
-            wait = FIRST_WAIT;
-            if (trouble) tellTrouble("");
-            trouble = "";
-            outbox.remove(entry);
-            if (desk && entry.campaign === campaign) response.ok ? apply(text) : refusedBy(entry, response, text);
-            return true;
-        }
-        // Logged out, or another account is logged in, or the form's token is of an earlier session.
-        if (response.status === 401 || response.status === 403) return tellLoggedOut();
-        return later("server");
-    };
-
-    window.addEventListener("online", pump);
-    window.addEventListener("beforeunload", (event) => {
-        // Who goes to log in again takes nothing away with them: it is kept.
-        if (outbox.all().length && trouble !== "session") event.preventDefault();
-    });
-    document.addEventListener("visibilitychange", () => {
-        if (document.visibilityState === "visible" && outbox.all().length) pump();
-    });
-
-    // --- logging out takes what is kept with it ------------------------------------------------------
-
-    document.querySelector("[data-logout]").addEventListener("submit", async (event) => {
-        const form = event.target;
-        if (form.dataset.sure) return;
-        event.preventDefault();
-        await pump();
-        const count = outbox.all().length;
-        if (!count) return leave(form);
-        $("leave-text").textContent = `${plural(count, "decision has", "decisions have")} not reached the server. If you log out now, ${count === 1 ? "it is" : "they are"} lost.`;
-        $("leave").showModal();
-        $("leave").querySelector("[data-leave]").onclick = () => leave(form);
-    });
-
-    for (const button of document.querySelectorAll("dialog [data-close]")) {
-        button.addEventListener("click", () => button.closest("dialog").close());
-    }
-
-    const leave = (form) => {
-        outbox.clear();
-        form.dataset.sure = "1";
-        form.requestSubmit();
-    };
-
-    // --- theme: the admin's own choice, changed from here too ----------------------------------------
-
-    const THEMES = { auto: "as the system", light: "light", dark: "dark" };
-    const themeSwitch = document.querySelector("[data-theme-switch]");
-    const theme = () => {
-        try {
-            return JSON.parse(kept.get("_x_adminTheme")) || "auto";
-        } catch {
-            return "auto";
-        }
-    };
-    const useTheme = () => {
-        const is = theme();
-        themeSwitch.textContent = `Theme: ${THEMES[is]}`;
-        document.documentElement.classList.toggle("dark", is === "dark");
-        document.documentElement.classList.toggle("light", is === "light");
-    };
-    themeSwitch.addEventListener("click", () => {
-        const names = Object.keys(THEMES);
-        kept.set("_x_adminTheme", JSON.stringify(names[(names.indexOf(theme()) + 1) % names.length]));
-        useTheme();
-    });
-    useTheme();
-
-    tellSaving();
-    if (!desk) {
-        pump();
-        return;
-    }
+    const campaign = desk.dataset.campaign;
+    const waitsHere = () => outbox.waiting().some((entry) => entry.campaign === campaign);
 
     // --- what is shown ------------------------------------------------------------------------------
 
@@ -345,13 +91,14 @@
     };
 
     const tellWaiting = () => {
-        $("waiting-text").textContent = trouble === "session" ? "Log in to go on."
-            : trouble === "network" ? "There is no network. The next reply comes when it is back."
-            : trouble ? "The next reply comes when the server answers again." : "Bringing the next reply …";
+        $("waiting-text").textContent = trouble() === "session" ? "Log in to go on."
+            : trouble() === "network" ? "There is no network. The next reply comes when it is back."
+            : isHeld() ? "You can go on labelling once your decisions are taken again."
+            : trouble() ? "The next reply comes when the server answers again." : "Bringing the next reply …";
     };
 
     // Something is on its way, so it is too early to say that there is nothing.
-    const waits = () => Boolean(wanted) || outbox.here().length > 0 || order.some((id) => !settled.has(id) && !article(id));
+    const waits = () => Boolean(wanted) || waitsHere() || isHeld() || order.some((id) => !settled.has(id) && !article(id));
 
     const showNext = (options) => {
         if (wanted) return show(article(wanted) ? wanted : "", options);
@@ -470,33 +217,41 @@
         }
     };
 
-    const refusedBy = (entry, response, text) => {
-        const plain = response.headers.get("X-Queue") === "refused" && text;
-        const sentence = plain || "The server did not take your last decision: the reply is not yours any more.";
+    const refusedBy = (entry, said) => {
         settled.delete(entry.assignment);
         if (wanted === entry.assignment) wanted = "";
         // What could not be taken back makes way without a word more.
         if (entry.decision === "undo" && current === entry.assignment) current = "";
         if (entry.decision !== "undo") row(entry.assignment)?.remove();
-        tellTrouble(sentence);
+        tellTrouble(said || "The server did not take your last decision: the reply is not yours any more.");
         refresh();
+    };
+
+    // Pressed in another window of this browser: it is not asked for again here.
+    const elsewhere = (entry) => {
+        if (entry.campaign !== campaign || entry.decision === "undo") return;
+        settled.add(entry.assignment);
+        if (entry.assignment !== current) return;
+        if (revisited === current) revisited = "";
+        showNext();
+        tellTrouble("You have labelled this reply in another window; what you pressed there counts.");
+        if (!current) refresh();
     };
 
     let pressed = 0;  // how many decisions there were; an answer from before one is old
 
     const refresh = async () => {
-        if (outbox.here().length) return pump();
+        if (waitsHere()) return pump();
         const then = pressed;
         try {
             const query = new URLSearchParams({ have: have(), persona: digest() });
             const response = await ask(`${base}${encodeURIComponent(campaign)}/next/?${query}`);
-            if (response.headers.get("X-Queue") === "refused") tellTrouble(await response.text());
+            if (response.headers.has("X-Queue")) tellTrouble(await response.text());
             else if (response.status === 401 || response.status === 403) tellLoggedOut();
             else if (response.status === 404) tellTrouble("This campaign is not open to you any more.");
             else if (response.ok) {
                 const text = await response.text();
-                if (trouble) tellTrouble("");
-                trouble = "";
+                quiet();
                 if (then === pressed) apply(text);
             }
         } catch {
@@ -512,7 +267,7 @@
         window.addEventListener(sign, () => { active = true; }, { passive: true });
     }
     setInterval(() => {
-        const seen = document.visibilityState === "visible" && trouble !== "session";
+        const seen = document.visibilityState === "visible" && trouble() !== "session";
         if (!seen || performance.now() - beatAt < (current ? BEAT : LOOK)) return;
         beatAt = performance.now();
         if (active || !current) refresh();
@@ -545,6 +300,9 @@
             seconds: clock.seconds(),
             shown: digest(),
             snippet: article(current).dataset.snippet,
+            session: article(current).dataset.session,
+            turn: article(current).dataset.turn,
+            persona: desk.dataset.persona,
             ...(decision === "flag" ? more : { notes: asText(notes.value) || undefined }),
             ...(confidence && ["on", "off"].includes(decision) ? { confidence: SURE[confidence][0] } : {}),
         };
@@ -561,12 +319,10 @@
     // The text that is shown in the list stays on the page: in the outbox are decisions and notes only.
     const keep = ({ snippet, ...entry }) => {
         pressed += 1;
-        if (trouble !== "session") tellTrouble("");
+        if (trouble() !== "session") tellTrouble("");
         list({ ...entry, snippet });
         localTimes();
         outbox.add(entry);
-        tellSaving();
-        pump();
     };
 
     const undo = () => {
@@ -734,8 +490,17 @@
     if (matchMedia("(max-width: 819px)").matches) {
         for (const panel of document.querySelectorAll("[data-panel]")) panel.open = false;
     }
+    outbox.attach({
+        campaign,
+        facts: () => ({ have: have(), persona: digest() }),
+        taken: apply,
+        refused: refusedBy,
+        waits: tellWaiting,
+        elsewhere,
+    });
     takeOver();
     revisited = desk.dataset.revisit || "";
     showNext();
     pump();
+    tellSaving();
 })();

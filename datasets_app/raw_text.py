@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from datasets_app import audit
-from datasets_app.models import Dataset
+from datasets_app.models import Dataset, JobRun
 from datasets_app.operations import gates
 
 ACTION = "read_raw_text"
@@ -27,6 +27,16 @@ def read_turns(datasets: Iterable[Dataset], actor: Any, *, place: str, **counts:
     """The same for turns of several datasets on one page: ``datasets`` has the dataset of each turn."""
     for dataset, turns in Counter(datasets).items():
         read(dataset, actor, place=place, turns=turns, **counts)
+
+
+def read_upload(job: JobRun, actor: Any, *, place: str, **counts: int | str) -> None:
+    """The same for a file that is to be imported: production data is raw as it comes."""
+    production = Dataset.Origin.PRODUCTION
+    adds_to_it = Dataset.objects.filter(name=job.dataset_name, origin=production).exists()
+    if adds_to_it or job.parameters.get("origin") == production:
+        audit.record(
+            ACTION, actor=actor, dataset_name=job.dataset_name, place=place, job_run=job.pk, **counts
+        )
 
 
 def is_raw(dataset: Dataset) -> bool:

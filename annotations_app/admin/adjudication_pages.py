@@ -16,6 +16,7 @@ from annotations_app.domain.pressed import LONGEST_NOTE
 from annotations_app.models import Annotation, Assignment, Decision
 from annotations_app.operations.adjudicate import adjudicate
 from annotations_app.views.persona_card import card_of
+from datasets_app import raw_text
 from datasets_app.admin.pages import Crumbs, dataset_crumbs, render_page
 from datasets_app.admin.paging import whole_numbers
 from datasets_app.models import Persona, Turn
@@ -98,6 +99,13 @@ def _settle(request: HttpRequest, disputes: Disputes, turn: Turn) -> HttpRespons
 
 
 def _page(request: HttpRequest, disputes: Disputes, turn: Turn, said: dict[str, Any]) -> HttpResponse:
+    raw_text.read(
+        disputes.dataset,
+        request.user,
+        place="adjudication",
+        session=turn.session_id,
+        turn=turn.turn_index,
+    )
     labels = _labels(disputes, turn)
     votes = _votes(labels, disputes)
     settled = [label for label in labels if label.kind == Annotation.Kind.ADJUDICATED]

@@ -5,7 +5,9 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
@@ -21,7 +23,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from annotations_app.admin.annotation_resource import FORMATS, AnnotationResource
 from annotations_app.admin.label_history import has_history, history_of, is_stale
 from annotations_app.models import Annotation
-from datasets_app import audit
+from datasets_app import audit, raw_text
 from datasets_app.admin.table_import_export import TableAdminMixin, TableImportForm
 from datasets_app.admin.visible_filter import VisibleOnly
 from datasets_app.import_export_formats import FileRefused
@@ -150,6 +152,9 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         )
         for row in rows:
             row.turn = turns[row.turn_id]
+        datasets = Dataset.objects.in_bulk({row.dataset_id for row in rows})
+        shown = [datasets[row.dataset_id] for row in rows]
+        raw_text.read_turns(shown, request.user, place="annotations")
         changelist.result_list = rows
         return changelist
 
@@ -253,7 +258,10 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         extra = history_of(request, object_id)
-        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
+        page = super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
+        if page.status_code == 200 and (label := self.get_object(request, unquote(object_id))):
+            raw_text.read(label.dataset, request.user, place="annotation", annotation=label.pk, turns=1)
+        return page
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         own = ["label", "annotator", "notes", "confidence"]
@@ -334,12 +342,18 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     def get_export_data(self, file_format: Any, request: HttpRequest, queryset: Any, **kwargs: Any) -> bytes:
         """The table has the texts of the turns: those of every dataset in it must be allowed to leave."""
-        for dataset in Dataset.objects.filter(pk__in=queryset.order_by().values("dataset")):
+        datasets = list(Dataset.objects.filter(pk__in=queryset.order_by().values("dataset")))
+        for dataset in datasets:
             try:
                 gates.require_scrubbed(dataset, "export", actor=request.user)
             except Refused as refusal:
                 raise FileRefused(refusal.message) from None
-        written: bytes = super().get_export_data(file_format, request, queryset, **kwargs)
+        with transaction.atomic():
+            written: bytes = super().get_export_data(file_format, request, queryset, **kwargs)
+            for dataset in datasets:
+                audit.record(
+                    "export", actor=request.user, dataset_name=dataset.name, table=self.opts.label_lower
+                )
         return written
 
     def get_export_queryset(self, request: HttpRequest) -> QuerySet[Any]:

@@ -22,6 +22,7 @@ from annotations_app.campaign_figures import by_member, rate_lately
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from annotations_app.operations.edit_campaign import edit_campaign
 from annotations_app.operations.requeue_stale import requeue_stale
+from datasets_app import raw_text
 from datasets_app.admin.paging import newest_first
 from datasets_app.models import JobRun
 from datasets_app.operations import gates
@@ -111,7 +112,12 @@ def flagged(request: HttpRequest, pk: int) -> HttpResponse:
             start=Left("item__turn__text", TEXT_SHOWN),
         )
     )
-    return campaign_page(request, campaign, "flagged", "Flagged", {"page": newest_first(rows, request.GET)})
+    page = newest_first(rows, request.GET)
+    if page.rows:
+        raw_text.read(
+            campaign.dataset, request.user, place="flagged", campaign=campaign.pk, turns=len(page.rows)
+        )
+    return campaign_page(request, campaign, "flagged", "Flagged", {"page": page})
 
 
 # --- stale labels ------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from typing import Any
 
 from annotations_app.admin.disputes import Disputes
 from annotations_app.operations.adjudicate import disputed
+from datasets_app import raw_text
 from datasets_app.models import Turn
 
 SHOWN = 10
@@ -20,6 +21,8 @@ def most_disputed(disputes: Disputes, user: Any) -> list[dict[str, Any]]:
     )
     turns = Turn.objects.filter(pk__in=[one.turn for one in found]).select_related("session")
     by_key = {turn.pk: turn for turn in turns.with_start(TEXT_SHOWN)}
+    if by_key:
+        raw_text.read(disputes.dataset, user, place="agreement", turns=len(by_key))
     return [
         {
             "turn": by_key[one.turn],

@@ -11,8 +11,9 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Left, Length
 
 from annotations_app.domain.highlighting import AVOID, PREFERRED, Piece, highlighted, words_found
-from annotations_app.models import Assignment, Campaign
+from annotations_app.models import Assignment, Campaign, CampaignMember
 from annotations_app.views.persona_card import document_of
+from datasets_app import raw_text
 from datasets_app.models import Turn
 
 TURNS_BEFORE, TURNS_AFTER, MORE_TURNS = 12, 2, 40
@@ -64,6 +65,12 @@ def reply_of(assignment: Assignment, campaign: Campaign) -> Reply:
         preferred=words_found(pieces, PREFERRED),
         avoid=words_found(pieces, AVOID),
     )
+
+
+def read_raw(member: CampaignMember, **counts: int) -> None:
+    """What an annotator is about to be shown, if it is raw text of production, is written down."""
+    campaign = member.campaign
+    raw_text.read(campaign.dataset, member.user, place="annotation queue", campaign=campaign.pk, **counts)
 
 
 def beginnings(session_pk: int) -> QuerySet[Turn, dict[str, Any] | Any]:

@@ -14,7 +14,7 @@ from annotations_app.models import Assignment, CampaignMember
 from annotations_app.operations.queue_state import Progress, last_decisions, progress
 from annotations_app.operations.serve import Serving, serve
 from annotations_app.views.access import for_members, for_members_once
-from annotations_app.views.conversation import reply_of
+from annotations_app.views.conversation import read_raw, reply_of
 from annotations_app.views.persona_card import card_of
 from annotations_app.views.recent import RecentDecision, recent_decision
 
@@ -37,6 +37,8 @@ def page(request: Any, member: CampaignMember, revisited: Assignment | None = No
     if revisited is not None:
         given = [revisited, *(assignment for assignment in given if assignment.pk != revisited.pk)]
     replies = [reply_of(assignment, campaign) for assignment in given]
+    if replies:
+        read_raw(member, replies=len(replies))
     context = {
         **_news(member, serving, recent),
         "replies": replies,
@@ -71,6 +73,8 @@ def update(request: Any, member: CampaignMember, told: str = "") -> HttpResponse
     serving = serve(member.campaign, member.user)
     lacking = [assignment for assignment in _given(serving) if str(assignment.pk) not in held]
     is_other = sent.get("persona", "") != campaign.persona.digest
+    if lacking:
+        read_raw(member, replies=len(lacking))
     context = {
         **_news(member, serving, _recent(member)),
         "replies": [reply_of(assignment, campaign) for assignment in lacking],

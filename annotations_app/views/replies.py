@@ -15,6 +15,7 @@ from annotations_app.views.conversation import (
     WHOLE_CHARACTERS,
     beginnings,
     in_pieces,
+    read_raw,
     reply_of,
 )
 from annotations_app.views.queue import RECENT, page
@@ -36,6 +37,7 @@ def reply(request: HttpRequest, member: CampaignMember, pk: int) -> HttpResponse
         return _gone(request, member)
     if not is_script(request):
         return page(request, member, assignment)
+    read_raw(member, replies=1)
     context = {"reply": reply_of(assignment, member.campaign), "campaign": member.campaign}
     return render(request, "annotations_app/queue_reply.html", context)
 
@@ -53,6 +55,7 @@ def turns(request: HttpRequest, member: CampaignMember, pk: int) -> HttpResponse
         shown = list(around.filter(turn_index__lt=before).order_by("-turn_index")[:MORE_TURNS])[::-1]
     else:
         shown = list(around.filter(turn_index__gt=after).order_by("turn_index")[:MORE_TURNS])
+    read_raw(member, session=assignment.item.session_id, turns=len(shown))
     context = {
         "assignment": assignment,
         "campaign": member.campaign,
@@ -71,6 +74,7 @@ def whole_turn(request: HttpRequest, member: CampaignMember, pk: int, turn_index
     if _is_shut(member):
         return _shut(request, member)
     turn = get_object_or_404(Turn, session=assignment.item.session_id, turn_index=turn_index)
+    read_raw(member, session=assignment.item.session_id, turn=turn_index)
     text = turn.text[:WHOLE_CHARACTERS]
     is_judged = turn.pk == assignment.item.turn_id and len(text) <= HIGHLIGHTED_CHARACTERS
     context = {

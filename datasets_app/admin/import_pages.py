@@ -25,7 +25,7 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from datasets_app import job_runs
+from datasets_app import job_runs, raw_text
 from datasets_app.admin.pages import dataset_crumbs, render_page, require
 from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile
 from datasets_app.models.dataset import NAME_PATTERN
@@ -208,6 +208,7 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
             format=job.parameters["format"],
             renumber=bool(job.parameters.get("renumber")),
         )
+    raw_text.read_upload(job, request.user, place="import preview", turns=len(seen.turns[:10]))
     context = {
         "job": job,
         "file": kept,

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
-from datasets_app import extensions
+from datasets_app import extensions, raw_text
 from datasets_app.admin.pages import dataset_address, dataset_crumbs, persona_pages, render_page, require
 from datasets_app.admin.paging import whole_numbers
 from datasets_app.admin.read_only import ReadOnlyAdmin
@@ -73,6 +73,7 @@ def _session_page(request: HttpRequest, session: Session) -> HttpResponse:
         "folded": FOLDED_CHARACTERS,
         "shown": SHOWN_CHARACTERS,
     }
+    raw_text.read(dataset, request.user, place="session", session=session.pk, turns=len(turns))
     sessions = ("Sessions", dataset_address(dataset, "sessions"))
     crumbs = dataset_crumbs(dataset, sessions, (session.session_id, None))
     return render_page(request, "datasets_app/session.html", crumbs, context)

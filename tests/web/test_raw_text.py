@@ -1,0 +1,146 @@
+"""Whoever is shown raw text of production is in the audit trail, wherever it was; the text itself is not."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotations_app.models import Annotation, Campaign
+from annotations_app.operations.adjudicate import adjudicate
+from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubRun
+from tests import factories
+from tests.campaigns import campaign, label_all, press, replies, served, user
+
+WORD = "zebracanary"
+
+
+@pytest.fixture
+def own(db: None, tmp_path: Path) -> Campaign:
+    """A disputed reply, a flagged one, and the others to be labelled; the text is raw, from production."""
+    data = replies(tmp_path, 4, turns=4, text=f"Please call {WORD} now.")
+    made = campaign(data, "ana", "ben", overlap=2, order="session")
+    label_all(made, "ana", 1, most=7)
+    label_all(made, "ben", 0, most=1)
+    current = served(made, "ben").current
+    assert current
+    press(current, "flag", None)
+    Dataset.objects.filter(pk=data.pk).update(origin="production", status="raw")
+    Campaign.objects.filter(pk=made.pk).update(overridden=True)
+    made.refresh_from_db()
+    return made
+
+
+def pages(own: Campaign) -> dict[str, tuple[str, str]]:
+    """By the place that the trail names: who looks (lead, or the annotator), and at which address."""
+    turn = Annotation.objects.get(annotator="ben").turn
+    session = turn.session
+    current = served(own, "ana").current
+    assert current
+    label = Annotation.objects.get(turn=turn, annotator="ana")
+    ours = "admin:datasets_app_"
+    theirs = "admin:annotations_app_"
+    by_persona = f"?persona={own.persona.persona_id}"
+    return {
+        "session": ("lead", reverse(f"{ours}session_change", args=[session.pk])),
+        "turn": ("lead", reverse(f"{ours}turn_change", args=[turn.pk])),
+        "turns": ("lead", reverse(f"{ours}turn_changelist")),
+        "search": ("lead", reverse(f"{ours}turn_changelist") + f"?q={WORD}"),
+        "annotations": ("lead", reverse(f"{theirs}annotation_changelist")),
+        "annotation": ("lead", reverse(f"{theirs}annotation_change", args=[label.pk])),
+        "flagged": ("lead", reverse(f"{theirs}campaign_flagged", args=[own.pk])),
+        "agreement": ("lead", reverse(f"{theirs}campaign_measured", args=[own.pk])),
+        "adjudication": (
+            "lead",
+            reverse(f"{theirs}campaign_adjudicate") + f"{by_persona}&campaign={own.pk}&turn={turn.pk}",
+        ),
+        "annotation queue": ("ana", reverse("annotate:queue", args=[own.name])),
+        "more turns": ("ana", reverse("annotate:turns", args=[own.name, current.pk]) + "?after=1"),
+        "a whole turn": ("ana", reverse("annotate:whole_turn", args=[own.name, current.pk, 2])),
+        "a reply again": ("ana", reverse("annotate:reply", args=[own.name, label.assignment.pk])),
+    }
+
+
+def test_every_page_that_shows_it_leaves_an_event(sign_in: Any, own: Campaign) -> None:
+    clients = {"lead": sign_in("lead"), "ana": Client()}
+    clients["ana"].force_login(user("ana"))
+    for place, (who, address) in pages(own).items():
+        before = AuditEvent.objects.order_by("-id").values_list("id", flat=True).first()
+        page = clients[who].get(address)
+        assert page.status_code == 200, place
+        assert WORD in page.content.decode(), place
+        event = AuditEvent.objects.get(action="read_raw_text", id__gt=before)
+        named = place if who == "lead" else "annotation queue"
+        assert (event.details["place"], event.actor, event.dataset_name) == (named, who, "support")
+        told = {key: value for key, value in event.details.items() if key != "place"}
+        assert told
+        assert all(isinstance(value, int) for value in told.values()), told
+    assert WORD not in json.dumps(list(AuditEvent.objects.values_list("details", flat=True)))
+
+
+def test_what_a_scrub_has_verified_or_is_nobodys_leaves_none(sign_in: Any, own: Campaign) -> None:
+    reader, ana = sign_in("lead"), Client()
+    ana.force_login(user("ana"))
+    data = Dataset.objects.filter(pk=own.dataset_id)
+    data.update(status="scrubbed")
+    ScrubRun.objects.create(
+        dataset=own.dataset, policy={}, verification={"remaining": {}}, verified_at=timezone.now()
+    )
+    for origin in ("production", "synthetic"):
+        data.update(origin=origin)
+        for who, address in pages(own).values():
+            assert (ana if who == "ana" else reader).get(address).status_code == 200
+    assert not AuditEvent.objects.filter(action="read_raw_text").exists()
+
+
+def test_a_key_pressed_that_brings_the_next_reply_leaves_one(own: Campaign) -> None:
+    ben = Client()
+    ben.force_login(user("ben"))
+    current = served(own, "ben").current
+    assert current
+    pressed = {
+        "assignment": current.pk,
+        "key": "6a6a2b0e-7a4b-4c38-9d1f-0f8de9f1f001",
+        "decision": "on",
+    }
+    address = reverse("annotate:decide", args=[own.name])
+    page = ben.post(address, pressed, headers={"X-Queue": str(user("ben").pk)})
+    assert page.status_code == 200
+    event = AuditEvent.objects.get(action="read_raw_text")
+    assert (event.actor, event.details["campaign"]) == ("ben", own.pk)
+
+
+@pytest.mark.parametrize("origin", ["production", "external"])
+def test_the_preview_of_a_file_is_a_reading_too(curator: Any, origin: str) -> None:
+    file = SimpleUploadedFile("logs.jsonl", factories.jsonl(factories.session("s1", 3, text=WORD)))
+    address = reverse("admin:datasets_app_dataset_import")
+    asked = {"dataset_name": "support", "format": "auto", "origin": origin, "on_error": "abort"}
+    page = curator.post(address, {**asked, "file": file}, follow=True)
+    assert WORD in page.content.decode()
+    events = AuditEvent.objects.filter(action="read_raw_text")
+    if origin == "external":
+        assert not events.exists()
+        return
+    assert events.get().details == {
+        "place": "import preview",
+        "job_run": JobRun.objects.get().pk,
+        "turns": 3,
+    }
+    assert events.get().dataset_name == "support"
+
+
+def test_a_table_of_labels_that_leaves_names_each_dataset(sign_in: Any, own: Campaign) -> None:
+    Dataset.objects.filter(pk=own.dataset_id).update(origin="synthetic")
+    turn = Annotation.objects.get(annotator="ben").turn
+    adjudicate(turn, own.persona.persona_id, label=1, reason="", campaign=own, actor=user("ana"))
+    lead = sign_in("lead")
+    fields = {f"annotationresource_{name}": "on" for name in ("text", "label")}
+    address = reverse("admin:annotations_app_annotation_export")
+    page = lead.post(address, {"format": "0", "resource": "", **fields})
+    assert page.status_code == 200
+    event = AuditEvent.objects.get(action="export")
+    assert (event.actor, event.dataset_name) == ("lead", "support")

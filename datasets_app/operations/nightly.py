@@ -12,9 +12,11 @@ from django.utils import timezone
 from alignmenter_site.logs import without_values
 from datasets_app.models import Dataset, JobRun
 from datasets_app.operations.apply_retention import apply_retention
+from datasets_app.operations.audit_heads import note_head
 from datasets_app.operations.progress import Cancelled, ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 from datasets_app.operations.retention_warnings import mail_warnings
+from datasets_app.operations.verify_releases import verify_releases
 from datasets_app.running_job import ClaimLost
 
 log = logging.getLogger(__name__)
@@ -38,10 +40,30 @@ def _warnings(job_run: JobRun | None, report_progress: ProgressCallback) -> dict
     return mail_warnings()
 
 
-# What is deleted is deleted first; what is told is told of what stands then.
+def _releases(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
+    verified = verify_releases(actor=None, report_progress=report_progress)
+    if verified.faults:
+        first = verified.faults[0]
+        raise Refused(
+            f"{len(verified.faults):,} faults in releases: {first.dataset} {first.version}: {first.what}"
+        )
+    return {"releases": verified.releases, "files": verified.files}
+
+
+def _audit_trail(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
+    verified = note_head(report_progress=report_progress)
+    if verified.fault_count:
+        raise Refused(f"{verified.fault_count:,} faults in the audit trail; verify_audit lists them.")
+    return {"events": verified.events, "position": verified.head.position}
+
+
+# What is deleted is deleted first; what is told is told of what stands then. The audit trail comes last,
+# with what all of these have entered into it.
 NIGHTLY: tuple[tuple[str, Step], ...] = (
     ("retention", _retention),
     ("warnings", _warnings),
+    ("releases", _releases),
+    ("audit trail", _audit_trail),
 )
 
 

@@ -22,7 +22,7 @@ def mail_warnings() -> dict[str, Any]:
     """Mail a list of what is due soon and was not told yet, if a server for mail is configured.
 
     Each dataset is told once for each day on which it would go: who changes the rule is told again. What
-    could not be sent is tried again in the next night.
+    could not be sent is sent in the next night.
     """
     if not settings.MAIL_TO:
         return {"mailed": 0}

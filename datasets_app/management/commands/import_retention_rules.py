@@ -20,4 +20,7 @@ class Command(BaseCommand):
     def handle(self, *, file: str, **_: Any) -> None:
         with sentences_for_errors(self.stderr):
             count = import_retention_rules(read_text(file), file_name=file)
-        self.stdout.write(f"{count} retention policies are in force.")
+        self.stdout.write(
+            f"{count} retention policies are there. "
+            "Those that are new or changed delete nothing before activate_retention lets them."
+        )

@@ -1,0 +1,115 @@
+import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from datasets_app import job_runs
+from datasets_app.management import terminal
+from datasets_app.management.retention_words import handed_out_lines
+from datasets_app.management.terminal import could_not_run
+from datasets_app.models import JobRun
+from datasets_app.operations.dataset_facts import dataset_named
+from datasets_app.operations.erase_session import (
+    erase_named,
+    find_session,
+    refuse_missing,
+    rehearse_erasure,
+)
+from datasets_app.operations.progress import ProgressCallback
+from datasets_app.words import counts_in_words
+
+
+class Command(BaseCommand):
+    help = """Erase one person's conversation for good: from the dataset, with its labels and findings, and
+from every release, which gets a new patch version; the old file is destroyed. Uploads and
+exports of the dataset that are still kept are deleted, as it may be in them. Says who had
+downloaded it. The session is found by its id, or by the id it had before it was hashed.
+
+examples:
+  manage.py erase_session support call-0042 --dry-run
+  manage.py erase_session support call-0042 --reason "Request of 3 May"
+  manage.py erase_session support call-0042 --reason "Request of 3 May" --everywhere
+
+exit codes:
+  0  erased
+  2  could not run: no such session, on hold, something is at work on the dataset"""
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="the dataset")
+        parser.add_argument("session_id", metavar="SESSION_ID")
+        parser.add_argument("--reason", metavar="TEXT", help="why; for the audit trail")
+        parser.add_argument(
+            "--everywhere",
+            action="store_true",
+            help="also from other datasets that have it (samples are copies)",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="say what would go, change nothing")
+        parser.add_argument("--json", action="store_true", help="the result as one JSON object")
+
+    def handle(self, **given: Any) -> None:
+        if not given["dry_run"] and not given["reason"]:
+            raise could_not_run("Give the reason with --reason TEXT; it stands in the audit trail.")
+        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
+            result = _rehearsed(given) if given["dry_run"] else _erased(given)
+        if given["json"]:
+            self.stdout.write(json.dumps(result, indent=2, ensure_ascii=False))
+        else:
+            self._tell(given, result)
+
+    def _tell(self, given: dict[str, Any], result: dict[str, Any]) -> None:
+        numbers = {kind: count for kind, count in result.items() if type(count) is int}
+        said = "Would be erased" if given["dry_run"] else "Erased"
+        self.stdout.write(f"{said}: {counts_in_words(numbers)}.")
+        releases = result["releases"]
+        of_dataset = {given["name"]: releases} if isinstance(releases, list) else releases
+        for name, versions in of_dataset.items():
+            if versions:
+                self.stdout.write(
+                    f"{name}: release {', '.join(versions)} replaced by the next patch version."
+                )
+        for line in handed_out_lines(result["handed_out"]):
+            self.stdout.write(line)
+        if result["also_in"]:
+            left = ", ".join(result["also_in"])
+            self.stdout.write(f"The same session is also in: {left}. --everywhere erases it there too.")
+        for sentence in result.get("traces", []):
+            self.stderr.write(sentence)
+
+
+def _rehearsed(given: dict[str, Any]) -> dict[str, Any]:
+    dataset = dataset_named(given["name"])
+    session = find_session(dataset, given["session_id"])
+    if session is None:
+        refuse_missing(dataset, given["session_id"])
+    assert session is not None
+    return rehearse_erasure(session)
+
+
+def _erased(given: dict[str, Any]) -> dict[str, Any]:
+    def operation(row: JobRun, report: ProgressCallback) -> dict[str, Any]:
+        return erase_named(
+            given["name"],
+            given["session_id"],
+            given["reason"],
+            everywhere=given["everywhere"],
+            job_run=row,
+            report_progress=report,
+        )
+
+    progress = terminal.Progress("Erasing")
+    try:
+        result: dict[str, Any] = job_runs.run_here_in_steps(
+            "erase_session",
+            operation,
+            dataset_name=given["name"],
+            # Never the id.
+            parameters={"everywhere": given["everywhere"]},
+            report_progress=progress,
+        )
+    finally:
+        progress.clear()
+    return result

@@ -1,0 +1,26 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from datasets_app.management.terminal import sentences_for_errors
+from datasets_app.operations.dataset_facts import dataset_named
+from datasets_app.operations.legal_holds import lift_hold, set_hold
+
+
+class Command(BaseCommand):
+    help = (
+        "Put a dataset on legal hold: no rule and no one deletes anything of it until the hold is lifted. "
+        "Exit codes: 0 done, 2 could not run."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="the dataset")
+        parser.add_argument("--reason", metavar="TEXT", required=True, help="why; for the audit trail")
+        parser.add_argument("--lift", action="store_true", help="lift the hold")
+
+    def handle(self, *, name: str, reason: str, lift: bool, **_: Any) -> None:
+        with sentences_for_errors(self.stderr):
+            (lift_hold if lift else set_hold)(dataset_named(name), reason)
+        said = "no longer on legal hold; retention rules decide again" if lift else "on legal hold"
+        self.stdout.write(f"{name} is {said}.")

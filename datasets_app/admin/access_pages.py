@@ -1,6 +1,7 @@
 """The "Access" page of a dataset: whether it is restricted, who was granted it, who can see it and why."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.models import Group
@@ -99,6 +100,7 @@ def revoke(request: HttpRequest, pk: int, grant_pk: int) -> HttpResponse:
 
 
 def _back(request: HttpRequest, dataset: Dataset) -> str:
-    """The page as it was looked at; only its own words are taken from what was sent."""
+    """The page as it was looked at."""
+    kept = {name: value for name in ("who", "q") if (value := request.POST.get(name, ""))}
     address = dataset_address(dataset, "access")
-    return f"{address}?who=cannot" if request.POST.get("who") == "cannot" else address
+    return f"{address}?{urlencode(kept)}" if kept else address

@@ -1,5 +1,6 @@
 """What a package is to tell of a dataset, gathered: from the release's own papers, or as things stand."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -16,7 +17,7 @@ from datasets_app.operations import dataset_facts, release_files
 from datasets_app.operations.check_dataset import report_in_force
 from datasets_app.operations.export_release import stored_blocks
 from datasets_app.operations.package_data import WrittenData
-from datasets_app.operations.sharing_list import sharing_list
+from datasets_app.operations.sharing_list import SharingItem, sharing_list
 
 LANGUAGE = "language"
 
@@ -34,7 +35,7 @@ def facts_of_dataset(dataset: Dataset, written: WrittenData) -> Package:
         changelog="\n".join(["# Changelog", "", "## Unreleased", "", *(f"- {text}" for text in done), ""]),
         checks=_checks(report),
         scrubs=_scrubs(ScrubRun.objects.filter(dataset=dataset)),
-        sharing=[SharingFact(item.title, item.answer_words, item.reason) for item in sharing_list(dataset)],
+        sharing=_answers(sharing_list(dataset)),
     )
 
 
@@ -51,10 +52,7 @@ def facts_of_release(release: Release, written: WrittenData) -> Package:
         changelog=text_of(release, ReleaseFile.Kind.CHANGELOG),
         checks=_released_checks(release),
         scrubs=_scrubs(ScrubRun.objects.filter(dataset=release.dataset, verified_at__lte=release.created_at)),
-        sharing=[
-            SharingFact(str(item.get("title")), str(item.get("answer")), str(item.get("reason")))
-            for item in release.sharing
-        ],
+        sharing=_answers(SharingItem(**item) for item in release.sharing),
         release_files=[file.name for file in others if file.kind != ReleaseFile.Kind.CHANGELOG],
     )
 
@@ -104,6 +102,10 @@ def _package(dataset: Dataset, metadata: DatasetMetadata, written: WrittenData, 
 def _labels(dataset: Dataset) -> LabelFacts | None:
     told = [facts for read in extensions.label_facts if (facts := read(dataset))]
     return told[0] if told else None
+
+
+def _answers(items: Iterable[SharingItem]) -> list[SharingFact]:
+    return [SharingFact(item.title, item.answer_words, item.reason) for item in items]
 
 
 def _checks(report: CheckReport | None) -> CheckFacts | None:

@@ -1,0 +1,158 @@
+"""What a package holds, that it repeats, and what it refuses."""
+
+import json
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.models import AuditEvent, Dataset, Session
+from datasets_app.operations.check_dataset import check_dataset
+from datasets_app.operations.export_package import export_package
+from datasets_app.operations.refused import Refused
+from datasets_app.operations.release_dataset import release_dataset
+from datasets_app.operations.scrub_dataset import scrub_dataset
+from tests import factories
+
+PAPERS = {
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "LICENSE",
+    "PULL_REQUEST.md",
+    "README.md",
+    "croissant.json",
+    "quality_report.json",
+    "quality_report.md",
+    "support.meta.yaml",
+    "charts/turns_per_session.svg",
+    "charts/reply_words.svg",
+    "charts/scenarios.svg",
+}
+WHOLE = {f"data/support.{ending}" for ending in ("jsonl", "parquet", "meta.yaml")}
+
+
+@pytest.fixture
+def dataset(db: None, tmp_path: Path) -> Dataset:
+    return factories.dataset(tmp_path, factories.sessions(4, tags=["scenario:a|b"]), origin="synthetic")
+
+
+def files_in(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def released(dataset: Dataset, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    release_dataset(dataset, folder=folder, override="A test.", actor=None)
+
+
+def test_a_dataset_goes_out_with_all_its_papers(dataset: Dataset, tmp_path: Path) -> None:
+    check_dataset(dataset, actor=None)
+    out = tmp_path / "package"
+    result = export_package(dataset, out)
+    assert files_in(out) == PAPERS | WHOLE
+    assert (result.sessions, result.turns, result.files) == (4, 8, len(PAPERS | WHOLE))
+    assert "Apache-2.0 is assumed" in result.notices[0]
+    assert "Apache License" in (out / "LICENSE").read_text()
+    stated = yaml.safe_load((out / "data/support.meta.yaml").read_text())
+    assert (stated["total_turns"], len(stated["sha256"])) == (8, 64)
+    report = json.loads((out / "quality_report.json").read_text())
+    assert report["checks"]["turns"] == 8
+    assert len(report["sharing"]) == 8
+    # A name with a bar in it does not break a table.
+    assert "`a b`: 4 sessions" in (out / "PULL_REQUEST.md").read_text()
+    for drawing in (out / "charts").iterdir():
+        ElementTree.fromstring(drawing.read_text())
+    event = AuditEvent.objects.get(action="export")
+    assert (event.details["format"], event.details["turns"]) == ("package", 8)
+
+
+def test_the_same_version_is_the_same_package(dataset: Dataset, tmp_path: Path) -> None:
+    released(dataset, tmp_path)
+    first, second = tmp_path / "a.zip", tmp_path / "b.zip"
+    export_package(dataset, first, version="1.0.0")
+    # What has come since is in no release.
+    factories.imported(factories.write(tmp_path / "m.jsonl", factories.session("new")), append=True)
+    export_package(dataset, second, version="v1.0.0")
+    assert first.read_bytes() == second.read_bytes()
+    with zipfile.ZipFile(first) as packed:
+        names = {name.removeprefix("support/") for name in packed.namelist()}
+        assert packed.testzip() is None
+    assert names == PAPERS | WHOLE | {"support_v1.0.0.manifest.json", "support_v1.0.0.sig.json"}
+    told = AuditEvent.objects.filter(action="export").values_list("details__release", flat=True)
+    assert list(told) == ["1.0.0", "1.0.0"]
+
+
+def test_splits_become_files_and_a_session_without_one_is_not_left_out(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    first, *others = dataset.sessions.order_by("pk")
+    Session.objects.filter(pk=first.pk).update(split="test")
+    with pytest.raises(Refused, match="3 sessions have no split yet"):
+        export_package(dataset, tmp_path / "package")
+    assert not (tmp_path / "package").exists()
+    Session.objects.filter(pk__in=[other.pk for other in others]).update(split="train")
+    export_package(dataset, tmp_path / "package")
+    data = {path.name for path in (tmp_path / "package" / "data").glob("*.jsonl")}
+    assert data == {"train.jsonl", "test.jsonl"}
+    assert len((tmp_path / "package/data/test.jsonl").read_bytes().splitlines()) == 2
+
+
+def test_a_release_keeps_its_splits_and_says_so_if_they_are_lost(dataset: Dataset, tmp_path: Path) -> None:
+    dataset.sessions.update(split="train")
+    dataset.sessions.filter(session_id="s1").update(split="test")
+    released(dataset, tmp_path)
+    export_package(dataset, tmp_path / "one", version="1.0.0")
+    assert {path.stem for path in (tmp_path / "one/data").glob("*.jsonl")} == {"train", "test"}
+    dataset.sessions.update(split="train")
+    result = export_package(dataset, tmp_path / "two", version="1.0.0")
+    assert [path.name for path in (tmp_path / "two/data").glob("*.jsonl")] == ["support.jsonl"]
+    assert "can't be told any more" in result.notices[0]
+    assert "can't be told any more" in (tmp_path / "two/README.md").read_text()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_production_data_must_be_scrubbed_and_the_report_tells_of_it(tmp_path: Path) -> None:
+    line = factories.turn(text="Mail jo@example.org.")
+    dataset = factories.dataset(tmp_path, [line], origin="production")
+    out = tmp_path / "package"
+    with pytest.raises(Refused, match="no scrub has verified"):
+        export_package(dataset, out)
+    scrub_dataset(dataset, Policy())
+    export_package(dataset, out)
+    assert "Replaced: EMAIL 1." in (out / "quality_report.md").read_text()
+    everything = b"".join(path.read_bytes() for path in out.rglob("*") if path.is_file())
+    assert b"jo@example" not in everything
+
+
+def test_nothing_that_stands_there_is_written_over(dataset: Dataset, tmp_path: Path) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "kept.txt").write_text("kept")
+    with pytest.raises(Refused, match="is not empty"):
+        export_package(dataset, full)
+    with pytest.raises(Refused, match="is a file"):
+        export_package(dataset, full / "kept.txt")
+    with pytest.raises(Refused, match="there is no folder"):
+        export_package(dataset, tmp_path / "none" / "package")
+    assert files_in(full) == {"kept.txt"}
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_package_that_is_stopped_leaves_nothing(dataset: Dataset, tmp_path: Path) -> None:
+    def stop(done: int, total: int | None = None) -> None:
+        raise Refused("stopped")
+
+    for out in (tmp_path / "package", tmp_path / "package.zip"):
+        with pytest.raises(Refused, match="stopped"):
+            export_package(dataset, out, report_progress=stop)
+    assert [path.name for path in tmp_path.iterdir()] == ["support.jsonl"]
+    assert not AuditEvent.objects.filter(action="export").exists()
+
+
+def test_an_empty_dataset_is_no_package(db: None, tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="holds no sessions"):
+        export_package(Dataset.objects.create(name="empty"), tmp_path / "package")

@@ -1,0 +1,86 @@
+"""Releases are handed out as they were stored, and what was destroyed is not handed out at all."""
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from datasets_app.models import AuditEvent, Dataset, Release
+from datasets_app.operations import release_files
+from datasets_app.operations.export_release import export_release, export_release_to_path, release_of
+from datasets_app.operations.refused import Refused
+from datasets_app.operations.release_dataset import release_dataset
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Release:
+    dataset = factories.dataset(tmp_path, factories.sessions(3), origin="synthetic")
+    folder = tmp_path / "work"
+    folder.mkdir()
+    release_dataset(dataset, folder=folder, override="A test.", actor=None)
+    return Release.objects.get()
+
+
+def exported(release: Release) -> bytes:
+    out = BytesIO()
+    export_release(release, out)
+    return out.getvalue()
+
+
+def test_the_bytes_are_those_that_were_stored(release: Release, tmp_path: Path) -> None:
+    stored = release_files.file_of(release, "data")
+    with release_files.open_file(stored) as file:
+        assert exported(release) == file.read()
+    result = export_release_to_path(release, tmp_path / stored.name)
+    assert (tmp_path / stored.name).read_bytes() == exported(release)
+    assert result.sha256 == stored.sha256 == release.sha256
+    meta = release_files.file_of(release, "metadata")
+    with release_files.open_file(meta) as file:
+        assert (tmp_path / meta.name).read_bytes() == file.read()
+    told = AuditEvent.objects.filter(action="export").values_list("details__release", flat=True)
+    assert set(told) == {"1.0.0"}
+
+
+def test_a_changed_byte_is_not_handed_out(release: Release, tmp_path: Path, media: Path) -> None:
+    stored = release_files.file_of(release, "data")
+    path = media / stored.file.name
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    target = tmp_path / stored.name
+    with pytest.raises(Refused, match="SHA-256 differs"):
+        export_release_to_path(release, target)
+    assert not target.exists()
+
+
+def test_what_is_not_there_is_told(release: Release, tmp_path: Path) -> None:
+    dataset = release.dataset
+    with pytest.raises(Refused, match=r"no release 2\.0\.0 of support\. Its releases: 1\.0\.0"):
+        release_of(dataset, "2.0.0")
+    with pytest.raises(Refused, match="is no version"):
+        release_of(dataset, "latest")
+    with pytest.raises(Refused, match="let the name end in .gz"):
+        export_release_to_path(release, tmp_path / "plain.jsonl")
+    release_files.destroy(release, reason="A test.")
+    with pytest.raises(Refused, match="was destroyed on"):
+        release_of(dataset, "1.0.0")
+
+
+def test_the_command_hands_out_a_release_under_its_own_name(
+    release: Release, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    call_command("export_dataset", "support", "--version", "1.0.0")
+    assert (tmp_path / "support_v1.0.0.jsonl.gz").read_bytes() == exported(release)
+    assert (tmp_path / "support_v1.0.0.meta.yaml").exists()
+    for wrong in (["--split", "train"], ["--format", "csv"], ["--tag", "t"]):
+        with pytest.raises(CommandError, match="handed out as it was made"):
+            call_command("export_dataset", "support", "--version", "1.0.0", *wrong)
+    with pytest.raises(CommandError, match="leave out format and filters"):
+        call_command("export_dataset", "support", "--package", "--format", "csv")
+    call_command("export_dataset", "support", "--package", "--version", "1.0.0")
+    assert (tmp_path / "support_v1.0.0" / "README.md").exists()
+    assert Dataset.objects.get().job_runs.filter(operation="export_dataset", state="done").count() == 2

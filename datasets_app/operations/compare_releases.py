@@ -2,11 +2,13 @@
 
 from typing import Any, NamedTuple
 
+import msgspec
+
 from datasets_app.domain import changelog, versions
 from datasets_app.domain.changelog import Schema
 from datasets_app.domain.comparison import Difference, compare
-from datasets_app.models import Dataset, Release, ReleaseFile
-from datasets_app.operations import release_files, scrub_state
+from datasets_app.models import Dataset, JobRun, Release, ReleaseFile
+from datasets_app.operations import job_files, release_files, scrub_state
 from datasets_app.operations.expired import refuse_expired
 from datasets_app.operations.freeze_turns import dataset_lines, release_lines
 from datasets_app.operations.progress import ProgressCallback, ignore
@@ -50,6 +52,22 @@ def compare_releases(
     )
     schema = changelog.schema_change(before.fields, after.fields if after else field_names(dataset))
     return Compared(before, after, difference, schema, changelog.proposed_bump(difference, schema))
+
+
+def compare_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+    """The comparison that a page asked for: numbers, and a file of what has changed, without texts."""
+    given, dataset = job_run.parameters, job_run.dataset
+    if dataset is None:
+        raise Refused("The dataset is gone; there is nothing to compare.")
+    before = release_of(dataset, str(given["before"]))
+    after = release_of(dataset, str(given["after"])) if given.get("after") else None
+    compared = compare_releases(dataset, before, after, report_progress=report_progress)
+    with job_files.folder(job_run) as folder:
+        path = folder / f"{dataset.name}_{'_'.join(compared.names)}.comparison.json"
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(as_object(compared, values=False))) + b"\n")
+        job_files.keep(job_run, "export", [path])
+    counts = {name: count for name, count in compared.difference.counts().items() if name != "fields"}
+    return {"proposed": compared.bump or "no new version", **counts}
 
 
 def release_of(dataset: Dataset, version: str) -> Release:

@@ -102,8 +102,10 @@ def _without(release: Release, is_erased: IsErased, folder: Path, report_progres
 
 
 def _is_mentioned(release: Release, is_erased: IsErased) -> bool:
-    """Whether its CHANGELOG.md, which tells of all versions up to it, names such a session."""
-    return changelog.mentions(release_papers.changelog_of(release), is_erased)
+    """Whether its stored CHANGELOG.md, which tells of all versions up to it, names such a session: rows are
+    cleaned for all versions at once, files one after the other."""
+    with release_files.open_file(release_files.file_of(release, ReleaseFile.Kind.CHANGELOG)) as stored:
+        return changelog.mentions(stored.read().decode(), is_erased)
 
 
 def _clean_texts(dataset: Dataset, is_erased: IsErased, erased: set[str]) -> None:

@@ -1,0 +1,108 @@
+import tempfile
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from datasets_app import job_runs
+from datasets_app.domain.versions import BUMPS
+from datasets_app.management import terminal
+from datasets_app.management.terminal import counted
+from datasets_app.models import Dataset
+from datasets_app.operations import release_files, release_gate
+from datasets_app.operations.dataset_facts import dataset_named
+from datasets_app.operations.draft_release import draft_release
+from datasets_app.operations.progress import ProgressCallback
+from datasets_app.operations.release_dataset import Released, release_dataset
+
+
+class Command(BaseCommand):
+    help = """Freeze a dataset as a version: immutable, with digests, a signature and a changelog.
+
+The first is 1.0.0. Which number grows is proposed from what has changed since the last:
+fields appear or vanish: major; sessions come or go: minor; anything else: patch.
+
+A version needs checks without error, a verified scrub if it holds production data, and
+a complete list before sharing. --override releases it all the same; the reason is kept
+with the release and in the audit trail.
+
+examples:
+  manage.py release_dataset support --dry-run
+  manage.py release_dataset support --notes "Corrected after the May review"
+  manage.py release_dataset support --bump major
+
+exit codes:
+  0  released; with --dry-run: it could be
+  1  with --dry-run: something stands in the way
+  2  could not run, or something stands in the way; nothing was released"""
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="the dataset")
+        parser.add_argument("--bump", choices=BUMPS, help="which number grows; default: as proposed")
+        parser.add_argument("--notes", metavar="TEXT", default="", help="stands above the changelog's entry")
+        parser.add_argument(
+            "--override", metavar="REASON", default="", help="why to release what is not ready"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="only say what would be released")
+
+    def handle(self, **given: Any) -> None:
+        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
+            dataset = dataset_named(given["name"])
+            place = Path(settings.VAR_DIR, "tmp")
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=release_files.WORK, dir=place) as folder:
+                if given["dry_run"]:
+                    self._draft(dataset, Path(folder), given)
+                else:
+                    self._release(dataset, Path(folder), given)
+
+    def _release(self, dataset: Dataset, folder: Path, given: dict[str, Any]) -> None:
+        progress = terminal.Progress("Releasing")
+
+        def operation(report: ProgressCallback) -> Released:
+            return release_dataset(
+                dataset,
+                folder=folder,
+                bump=given["bump"],
+                notes=given["notes"],
+                override=given["override"],
+                actor=None,
+                report_progress=report,
+            )
+
+        try:
+            released: Released = job_runs.run_here(
+                "release_dataset",
+                operation,
+                dataset_name=dataset.name,
+                parameters={key: given[key] for key in ("bump", "notes", "override")},
+                report_progress=progress,
+            )
+        finally:
+            progress.clear()
+        self.stdout.write(
+            f"{dataset.name} {released.version}: {counted(released.turns, 'turn')} in "
+            f"{counted(released.sessions, 'session')}, {counted(released.size, 'byte')}, "
+            f"sha256 {released.sha256}"
+        )
+
+    def _draft(self, dataset: Dataset, folder: Path, given: dict[str, Any]) -> None:
+        release_gate.refuse_unfit(dataset)
+        progress = terminal.Progress("Looking")
+        try:
+            draft = draft_release(dataset, folder, progress)
+        finally:
+            progress.clear()
+        if draft.last is not None and draft.proposed is None:
+            self.stdout.write(f"Nothing has changed since {draft.last.version}.")
+        else:
+            self.stdout.write(f"{dataset.name} {draft.version(given['bump'])}\n\n{draft.entry}")
+        for line in draft.unmet:
+            self.stderr.write(f"In the way: {line}")
+        if draft.unmet:
+            raise CommandError("It can't be released as it stands.", returncode=terminal.FINDINGS)

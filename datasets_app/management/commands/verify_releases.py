@@ -1,0 +1,65 @@
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from datasets_app import job_runs
+from datasets_app.management import terminal
+from datasets_app.management.terminal import counted
+from datasets_app.operations.dataset_facts import dataset_named
+from datasets_app.operations.progress import ProgressCallback
+from datasets_app.operations.verify_releases import Verified, verify_releases
+
+
+class Command(BaseCommand):
+    help = """Read every stored file of releases again and compare it with its digest and signature.
+
+examples:
+  manage.py verify_releases support
+  manage.py verify_releases --all
+
+exit codes:
+  0  every byte is as it was released
+  1  something differs: each file is named
+  2  could not run"""
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        which = parser.add_mutually_exclusive_group()
+        which.add_argument("name", metavar="NAME", nargs="?", help="the dataset")
+        which.add_argument("--all", action="store_true", help="of all datasets; so it is without a NAME")
+
+    def handle(self, **given: Any) -> None:
+        with terminal.sentences_for_errors(self.stderr):
+            verified = self._verify(given["name"])
+            for fault in verified.faults:
+                self.stderr.write(f"{fault.dataset} {fault.version}: {fault.what}")
+            summary = (
+                f"{counted(verified.releases, 'release')}, {counted(verified.files, 'file')}, "
+                f"{counted(verified.bytes, 'byte')}: {counted(len(verified.faults), 'fault')}."
+            )
+            if verified.faults:
+                raise CommandError(summary, returncode=terminal.FINDINGS)
+            self.stdout.write(summary)
+
+    def _verify(self, name: str | None) -> Verified:
+        dataset = dataset_named(name) if name else None
+        progress = terminal.Progress("Verifying")
+
+        def operation(report: ProgressCallback) -> Verified:
+            return verify_releases(dataset, actor=None, report_progress=report)
+
+        try:
+            verified: Verified = job_runs.run_here(
+                "verify_releases",
+                operation,
+                dataset_name=dataset.name if dataset else "",
+                parameters={},
+                facts=Verified.facts,
+                report_progress=progress,
+            )
+        finally:
+            progress.clear()
+        return verified

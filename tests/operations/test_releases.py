@@ -1,0 +1,330 @@
+"""Versions: frozen, handed out byte for byte, found out when altered, made anew without what was erased."""
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+
+from alignmenter_site import release_key
+from datasets_app.domain.jsonl import encode_line
+from datasets_app.models import AuditEvent, Dataset, Release, ReleaseFile
+from datasets_app.operations import draft_release, release_files
+from datasets_app.operations import release_dataset as release_operation
+from datasets_app.operations.freeze_turns import release_lines
+from datasets_app.operations.refused import Refused
+from datasets_app.operations.reissue_release import reissue_without
+from datasets_app.operations.release_dataset import release_dataset
+from datasets_app.operations.verify_releases import verify_releases
+from tests import factories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+REASON = "nobody is left to sign"
+
+
+@pytest.fixture
+def dataset(transactional_db: None, tmp_path: Path) -> Dataset:
+    facts = {"license": "Apache-2.0", "source": "written for this test"}
+    made = factories.dataset(tmp_path, factories.sessions(3), origin="synthetic")
+    Dataset.objects.filter(pk=made.pk).update(**facts)
+    made.refresh_from_db()
+    return made
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Callable[..., Release]:
+    def made(dataset: Dataset, **given: Any) -> Release:
+        folder = tmp_path / f"work-{dataset.releases.count()}"
+        folder.mkdir(exist_ok=True)
+        given = {"actor": None, "override": REASON} | given
+        return Release.objects.get(pk=release_dataset(dataset, folder=folder, **given).release)
+
+    return made
+
+
+def add(dataset: Dataset, tmp_path: Path, lines: list[Any]) -> None:
+    path = factories.write(tmp_path / f"more-{dataset.session_count}.jsonl", lines)
+    factories.imported(path, dataset.name, append=True)
+    dataset.refresh_from_db()
+
+
+def stored(release: Release, kind: str = "data") -> bytes:
+    with release_files.open_file(release_files.file_of(release, kind)) as file:
+        return file.read()
+
+
+def path_of(release: Release, kind: str = "data") -> Path:
+    return Path(release_files.file_of(release, kind).file.path)
+
+
+def alter(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_version_has_its_five_files_and_what_is_said_of_them_holds(dataset: Dataset, release: Any) -> None:
+    made = release(dataset, notes="The first.")
+    assert made.version == "1.0.0"
+    assert [file.name for file in made.files.all()] == [
+        "support_v1.0.0.jsonl.gz",
+        "support_v1.0.0.meta.yaml",
+        "support_v1.0.0.manifest.json",
+        "support_v1.0.0.CHANGELOG.md",
+        "support_v1.0.0.sig.json",
+    ]
+    lines = gzip.decompress(stored(made)).splitlines(keepends=True)
+    assert len(lines) == made.turn_count == 6
+    metadata = stored(made, "metadata").decode()
+    assert "version: 1.0.0" in metadata
+    assert made.sha256 in metadata
+    assert "The first." in stored(made, "changelog").decode()
+    signed = json.loads(stored(made, "signature"))["signed"]
+    assert signed["files"]["support_v1.0.0.jsonl.gz"]["sha256"] == made.sha256
+    dataset.refresh_from_db()
+    assert dataset.status == "released"
+    event = AuditEvent.objects.get(action="release")
+    assert event.details["release"] == "1.0.0"
+
+
+def test_alignmenter_finds_its_own_digest_in_the_manifest(
+    dataset: Dataset, release: Any, tmp_path: Path
+) -> None:
+    odd = factories.session(
+        "ü\u2028", metadata={"n": 10**30, "x": 0.1, "deep": {"b": [1e16, -0.0], "a": "é"}}
+    )
+    add(dataset, tmp_path, odd)
+    made = release(dataset)
+    data, manifest = tmp_path / "data.jsonl", tmp_path / "manifest.json"
+    data.write_bytes(gzip.decompress(stored(made)))
+    manifest.write_bytes(stored(made, "manifest"))
+    command = [sys.executable, "-m", "alignmenter.cli", "dataset", "manifest", str(data)]
+    done = subprocess.run([*command, "--verify", str(manifest)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("OK")
+    from alignmenter.schemas.dataset import DatasetManifest, build_manifest
+
+    read = DatasetManifest.model_validate_json(stored(made, "manifest"))
+    theirs = build_manifest([json.loads(line) for line in data.open()], id="x", revision="x")
+    assert (read.tags, read.personas) == (theirs.tags, theirs.personas)
+    assert (read.session_count, read.record_count) == (theirs.session_count, theirs.record_count)
+
+
+def test_a_version_never_changes_whatever_becomes_of_the_dataset(
+    dataset: Dataset, release: Any, tmp_path: Path
+) -> None:
+    first = release(dataset)
+    before = {file.kind: stored(first, file.kind) for file in first.files.all()}
+    add(dataset, tmp_path, factories.session("s9"))
+    assert dataset.status == "raw"
+    second = release(dataset)
+    assert second.version == "1.1.0"
+    assert "1 session: `s9`" in second.changelog
+    assert {file.kind: stored(first, file.kind) for file in first.files.all()} == before
+    changelog = stored(second, "changelog").decode()
+    assert changelog.index("[1.1.0]") < changelog.index("[1.0.0]")
+
+
+def test_the_number_follows_from_what_has_changed(dataset: Dataset, release: Any, tmp_path: Path) -> None:
+    release(dataset)
+    with pytest.raises(Refused, match="Nothing has changed in support since 1.0.0"):
+        release(dataset)
+    assert release(dataset, bump="minor").version == "1.1.0"
+    dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="Corrected.")
+    corrected = release(dataset)
+    assert corrected.version == "1.1.1"
+    assert "- `s2` turn 2: text" in corrected.changelog
+    Dataset.objects.filter(pk=dataset.pk).update(license="MIT")
+    dataset.refresh_from_db()
+    restated = release(dataset)
+    assert (restated.version, "Metadata: license" in restated.changelog) == ("1.1.2", True)
+    add(dataset, tmp_path, factories.session("s8", timestamp="2025-11-03T14:25:00Z"))
+    assert release(dataset).version == "2.0.0"
+
+
+def test_what_is_not_ready_is_not_released_and_each_thing_is_named(
+    dataset: Dataset, release: Any, tmp_path: Path
+) -> None:
+    add(dataset, tmp_path, factories.session("s7", text="Write to ana@acme.example, please."))
+    with pytest.raises(Refused, match="Legal review") as refusal:
+        release(dataset, override="")
+    assert "can't be released" in refusal.value.message
+    assert "ana" not in refusal.value.message
+    assert not Release.objects.exists()
+    assert not AuditEvent.objects.filter(action="override").exists()
+    made = release(dataset)
+    assert made.override_reason == REASON
+    assert made.checks["totals"]["E401"] >= 1
+    event = AuditEvent.objects.get(action="override")
+    assert event.details == {"purpose": "release", "reason": REASON}
+
+
+def test_an_override_does_not_make_raw_data_look_scrubbed(release: Any, tmp_path: Path) -> None:
+    raw = factories.dataset(tmp_path, factories.sessions(1), "raw", origin="production")
+    release(raw)
+    raw.refresh_from_db()
+    assert raw.status == "raw"
+
+
+def test_who_may_not_override_is_refused(dataset: Dataset, release: Any, django_user_model: Any) -> None:
+    with pytest.raises(Refused, match="You may not release"):
+        release(dataset, actor=django_user_model.objects.create(username="ana"))
+    assert not Release.objects.exists()
+
+
+def test_a_dataset_that_changes_meanwhile_is_not_released(
+    dataset: Dataset, release: Any, monkeypatch: Any
+) -> None:
+    drafted = draft_release.draft_release
+
+    def erased_meanwhile(*given: Any) -> Any:
+        draft = drafted(*given)
+        dataset.sessions.get(session_id="s1").delete()
+        return draft
+
+    monkeypatch.setattr(release_operation, "draft_release", erased_meanwhile)
+    with pytest.raises(Refused, match="changed while it was being released"):
+        release(dataset)
+    assert not Release.objects.exists()
+    assert not _files(default_storage.location)
+
+
+def _files(place: Any) -> list[Path]:
+    return [path for path in Path(place).rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("kind", [kind.value for kind in ReleaseFile.Kind])
+def test_one_changed_byte_in_storage_is_found_and_named(dataset: Dataset, release: Any, kind: str) -> None:
+    made = release(dataset)
+    assert verify_releases(actor=None).faults == []
+    alter(path_of(made, kind))
+    out, err = StringIO(), StringIO()
+    with pytest.raises(CommandError) as error:
+        call_command("verify_releases", "support", stdout=out, stderr=err)
+    assert error.value.returncode == 1
+    assert release_files.file_of(made, kind).name in err.getvalue()
+    made.refresh_from_db()
+    assert "differs" in made.fault
+    assert made.verified_at is not None
+
+
+def test_what_is_missing_cut_off_or_restated_in_the_database_is_found(dataset: Dataset, release: Any) -> None:
+    made = release(dataset)
+    data = path_of(made)
+    content = data.read_bytes()
+    data.write_bytes(content[:-1])
+    assert "instead of" in verify_releases(actor=None).faults[0].what
+    data.unlink()
+    assert "missing" in verify_releases(actor=None).faults[0].what
+    # Who can write to both storage and database still can't sign.
+    data.write_bytes(content + b"\n")
+    from datasets_app.domain.reading import file_sha256
+
+    row = release_files.file_of(made, "data")
+    ReleaseFile.objects.filter(pk=row.pk).update(size=len(content) + 1, sha256=file_sha256(data))
+    assert "signs other files" in verify_releases(actor=None).faults[0].what
+
+
+def test_a_signature_of_another_key_is_no_signature_of_ours(
+    dataset: Dataset, release: Any, monkeypatch: Any
+) -> None:
+    import base64
+
+    release(dataset)
+    ours = base64.b64encode(release_key.public_key()).decode()
+    monkeypatch.setenv(release_key.NAME, "another key, long enough to be one")
+    assert "not known here" in verify_releases(actor=None).faults[0].what
+    monkeypatch.setenv(release_key.FORMER, ours)
+    assert verify_releases(actor=None).faults == []
+
+
+def test_a_session_that_is_erased_goes_from_every_version(
+    dataset: Dataset, release: Any, tmp_path: Path
+) -> None:
+    first = release(dataset)
+    old_file, old_digest = path_of(first), first.sha256
+    dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="Corrected.")
+    second = release(dataset, notes="See s2, and s3.")
+    dataset.sessions.get(session_id="s2").delete()
+    third = release(dataset)
+    assert "`s2`" in third.changelog
+    done = [
+        reissue_without(row, lambda name: name == "s2", actor=None, reason="asked to")
+        for row in dataset.releases.order_by("pk")
+    ]
+    assert [row and row.version for row in done] == ["1.0.2", "1.0.3", "1.1.1"]
+    first.refresh_from_db()
+    assert (first.sha256, first.destroyed_reason, old_file.exists()) == (old_digest, "asked to", False)
+    assert [file.file.name for file in first.files.all()] == [""] * 5
+    for path in _files(default_storage.location):
+        content = (
+            gzip.decompress(path.read_bytes()) if path.read_bytes()[:2] == b"\x1f\x8b" else path.read_bytes()
+        )
+        assert b"s2" not in content
+    assert not Release.objects.filter(changelog__contains="s2").exists()
+    assert not Release.objects.filter(notes__contains="s2").exists()
+    left = [json.loads(line)["session_id"] for line in release_lines(done[0])]
+    assert left == ["s1", "s1", "s3", "s3"]
+    assert "[erased], and s3." in Release.objects.get(pk=second.pk).notes
+    assert verify_releases(actor=None).faults == []
+    again = [
+        reissue_without(row, lambda name: name == "s2", actor=None, reason="asked to")
+        for row in dataset.releases.all()
+    ]
+    assert again == [None] * 6
+
+
+def test_what_a_cut_short_deletion_left_is_deleted(dataset: Dataset, release: Any) -> None:
+    from django.utils import timezone
+
+    made = release(dataset)
+    left = default_storage.path(f"releases/{dataset.pk}/half")
+    Path(left).write_text("canary")
+    Release.objects.filter(pk=made.pk).update(destroyed_at=timezone.now())
+    assert release_files.destroy_left() == 5  # the other may be being stored just now
+    assert release_files.destroy_left(dataset) == 1
+    assert not _files(default_storage.location)
+    with pytest.raises(Refused, match="was destroyed"):
+        release_files.open_file(release_files.file_of(made, "data"))
+
+
+def test_commands_say_what_would_be_released_and_what_differs(
+    dataset: Dataset, release: Any, tmp_path: Path
+) -> None:
+    out, err = StringIO(), StringIO()
+    with pytest.raises(CommandError) as error:
+        call_command("release_dataset", "support", "--dry-run", stdout=out, stderr=err)
+    assert error.value.returncode == 1
+    assert "support 1.0.0" in out.getvalue()
+    assert "In the way: Legal review is signed" in err.getvalue()
+    call_command("release_dataset", "support", "--override", REASON, stdout=out)
+    add(dataset, tmp_path, factories.session("s5"))
+    out = StringIO()
+    with pytest.raises(SystemExit) as found:
+        call_command("compare_releases", "support", "--format", "json", stdout=out)
+    assert found.value.code == 1
+    told = json.loads(out.getvalue())
+    assert (told["before"], told["after"], told["added"], told["proposed"]) == (
+        "1.0.0",
+        "now",
+        ["s5"],
+        "minor",
+    )
+    out = StringIO()
+    call_command("compare_releases", "support", "1.0.0", "v1.0.0", stdout=out)
+    assert "Nothing differs" in out.getvalue()
+    with pytest.raises(CommandError, match="no version 7.0.0"):
+        call_command("compare_releases", "support", "7.0.0")
+
+
+def test_lines_written_by_the_database_are_those_of_the_file(dataset: Dataset, release: Any) -> None:
+    made = release(dataset)
+    first = next(iter(release_lines(made)))
+    assert first == encode_line(json.loads(first))

@@ -135,7 +135,7 @@ def _page(request: HttpRequest, dataset: Dataset, form: SplitForm) -> HttpRespon
         "split_at": parse_datetime(stored["at"]) if "at" in stored else None,
         "report": report,
         "warnings": list(warnings(report)) if report else [],
-        "names": list(report["splits"]) if report else [],
+        "names": _names(report) if report else [],
         "strata": _rows(report["strata"], "stratum", report) if report else [],
         "tables": _tables(report, stored["stratify"]) if report else [],
         "leaks": _leaks(dataset, report) if report and has("datasets_app.view_session") else [],
@@ -163,11 +163,15 @@ def _shares(dataset: Dataset, counts: dict[str | None, int]) -> list[dict[str, A
     ]
 
 
+def _names(report: dict[str, Any]) -> list[str]:
+    """In their order; the database keeps keys in its own."""
+    return [split for split in SPLITS if split in report["splits"]]
+
+
 def _rows(rows: list[dict[str, Any]], key: str, report: dict[str, Any]) -> list[dict[str, Any]]:
     """Counts in the order of the columns."""
-    return [
-        {**row, "name": row[key], "counts": [row.get(split, 0) for split in report["splits"]]} for row in rows
-    ]
+    names = _names(report)
+    return [{**row, "name": row[key], "counts": [row.get(split, 0) for split in names]} for row in rows]
 
 
 def _tables(report: dict[str, Any], by: str) -> list[dict[str, Any]]:

@@ -101,7 +101,8 @@ class NearDuplicates:
             self._flush()
 
     def pairs(self, on_progress: Callable[[int, int], None] = lambda done, total: None) -> Iterator[Pair]:
-        """Every pair found that is at least as alike as was asked for. Only once."""
+        """The pairs found that are at least as alike as was asked for; of sessions that say the very same,
+        the others are paired with the first of them, and it stands for all. To be asked once."""
         self._flush()
         yield from self._same
         first, second = self._candidates()

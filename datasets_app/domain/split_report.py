@@ -47,10 +47,7 @@ def leak_lines(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterator[
     if not total:
         yield "No leak: no session has a near-duplicate or a sibling in another split."
         return
-    yield (
-        f"{total:,} pair{'' if total == 1 else 's'} that belong together stand in different splits, as they "
-        "were placed before:"
-    )
+    yield f"Pairs that belong together and stand in different splits, as they were placed before: {total:,}"
     for leak in leaks:
         one, other = leak["sessions"]
         first, second = leak["splits"]
@@ -63,7 +60,8 @@ def leak_lines(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterator[
 def _strata(report: dict[str, Any]) -> Iterator[str]:
     for row in report["strata"][:STRATA_SHOWN]:
         counts = ", ".join(f"{split} {row[split]:,}" for split in report["splits"])
-        yield f"  {row['stratum']}: {counts} (off by {row['points_off']:.1f} points at most)"
+        off = f"off by {row['points_off']:.1f} points, {row['sessions_off']:.1f} sessions"
+        yield f"  {row['stratum']}: {counts} ({off})"
     more = report["strata_count"] - min(STRATA_SHOWN, len(report["strata"]))
     if more > 0:
         yield f"  … and {more:,} more strata."

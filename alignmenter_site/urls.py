@@ -3,7 +3,10 @@ from django.contrib.auth import views as accounts
 from django.urls import include, path, reverse_lazy
 
 from alignmenter_site import login
+from datasets_app.permission_events import by_whoever_asks
 from datasets_app.views import download
+
+admin.autodiscover()
 
 urlpatterns = [
     path("", login.home, name="home"),
@@ -11,7 +14,7 @@ urlpatterns = [
     path("logout/", accounts.LogoutView.as_view(next_page=reverse_lazy("login")), name="logout"),
     path(
         "password/",
-        accounts.PasswordChangeView.as_view(template_name="password_change.html"),
+        by_whoever_asks(accounts.PasswordChangeView.as_view(template_name="password_change.html")),
         name="password_change",
     ),
     path(

@@ -7,6 +7,7 @@ are filled then: once for each app.
 reaches. Superusers have it; others are given it one by one.
 """
 
+from contextlib import nullcontext
 from typing import Any
 
 ROLES: dict[str, tuple[str, ...]] = {
@@ -75,6 +76,8 @@ def ensure_roles(using: str = "default", **_: Any) -> None:
     those that are new. What an installation added or took away stays so."""
     from django.contrib.auth.models import Group, Permission
 
+    from datasets_app.permission_events import unrecorded
+
     known = {
         f"{app}.{codename}": pk
         for pk, app, codename in Permission.objects.using(using).values_list(
@@ -85,9 +88,11 @@ def ensure_roles(using: str = "default", **_: Any) -> None:
     # Without a migration before it (flush), no permission is new to a group that stands.
     last_before = _last_before.get(using, max(known.values(), default=0))
     for role, permissions in ROLES.items():
-        group, created = Group.objects.using(using).get_or_create(name=role)
+        with unrecorded():
+            group, created = Group.objects.using(using).get_or_create(name=role)
         if created:
             made.add(role)
         # A new group also gets what is made for the apps whose turn comes later.
         given = [known[name] for name in permissions if name in known]
-        group.permissions.add(*(pk for pk in given if role in made or pk > last_before))
+        with unrecorded() if role in made else nullcontext():
+            group.permissions.add(*(pk for pk in given if role in made or pk > last_before))

@@ -73,7 +73,7 @@ def test_quarantine_goes_beside_the_file(manage: Manage, tmp_path: Path) -> None
         (["import_dataset", "a.jsonl"], "required: --name"),
         (["export_dataset", "none"], "There is no dataset 'none'"),
         (["export_dataset", "support", "--out", "none/out.jsonl"], "can't be written"),
-        (["export_dataset", "support", "--format", "parquet"], "invalid choice"),
+        (["export_dataset", "support", "--format", "xml"], "invalid choice"),
     ],
 )
 def test_what_could_not_run_ends_with_2_and_a_sentence(

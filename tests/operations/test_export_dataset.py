@@ -19,6 +19,7 @@ from datasets_app.domain.jsonl import encode_turn
 from datasets_app.models import AuditEvent, Dataset
 from datasets_app.operations.export_dataset import export_dataset, export_to_path
 from datasets_app.operations.refused import Refused
+from datasets_app.storage import parquet_blocks
 from datasets_app.storage.turn_reader import Selection, read_turns
 from tests.factories import dataset, imported, jsonl, session, sessions, turn, write
 from tests.strategies import as_written, encoded, files
@@ -130,6 +131,39 @@ def test_csv_is_safe_to_open_in_a_spreadsheet(tmp_path: Path) -> None:
     )
     assert [row["text"] for row in rows] == ["'" + text for text in texts[:6]] + texts[6:]
     assert all(not re.match(r"[=+\-@\t\r]", cell) for row in rows for cell in row.values())
+
+
+def test_parquet_has_every_turn_with_its_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow.parquet
+
+    # Several row groups: so small here that three sessions take two.
+    monkeypatch.setattr(parquet_blocks, "ROWS_IN_GROUP", 4)
+    lines = sessions(3, persona_id="p", tags=["a", "b"], timestamp="2026-05-01T10:00:00Z")
+    lines[1] |= {"metadata": {"k": [1, "\u00e9"]}, "seen": {"by": None}, "tags": [], "text": ""}
+    data = exported(dataset(tmp_path, lines), format="parquet")
+    file = pyarrow.parquet.ParquetFile(io.BytesIO(data))
+    assert file.num_row_groups == 2
+    rows = file.read().to_pylist()
+    assert [(row["session_id"], row["turn_index"], row["text"]) for row in rows] == [
+        (line["session_id"], line["turn_index"], line["text"]) for line in lines
+    ]
+    assert (rows[0]["tags"], rows[1]["tags"], rows[0]["metadata"]) == (["a", "b"], [], None)
+    assert json.loads(rows[1]["metadata"]) == {"k": [1, "\u00e9"]}
+    assert json.loads(rows[1]["extra"]) == {"seen": {"by": None}}
+    assert exported(Dataset.objects.get(), format="parquet") == data
+    with pytest.raises(Refused, match="compressed within already"):
+        exported(Dataset.objects.get(), format="parquet", packed=True)
+
+
+def test_a_split_is_exported_by_itself_and_the_test_split_says_what_it_is(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, sessions(3))
+    stored.sessions.filter(session_id="s2").update(split="test")
+    path = tmp_path / "held-out.jsonl"
+    assert export_to_path(stored, path, selection=Selection(split="test")).sessions == 1
+    assert {line["session_id"] for line in objects(path.read_bytes())} == {"s2"}
+    assert "nothing is to be calibrated" in (tmp_path / "held-out.meta.yaml").read_text()
+    with pytest.raises(Refused, match=r"has split 'train'.* Its splits: test\."):
+        exported(stored, selection=Selection(split="train"))
 
 
 def test_a_selection_is_of_whole_sessions(tmp_path: Path) -> None:

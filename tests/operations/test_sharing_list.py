@@ -3,11 +3,15 @@
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.models import Dataset, ScrubMark
+from datasets_app.models import AuditEvent, Dataset, ScrubMark
+from datasets_app.operations.check_dataset import check_dataset
+from datasets_app.operations.refused import Refused
 from datasets_app.operations.scrub_dataset import scrub_dataset
-from datasets_app.operations.sharing_list import SharingItem, sharing_list
+from datasets_app.operations.sharing_list import SharingItem, review_in_force, sharing_list
+from datasets_app.operations.sign_review import sign_review
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,6 +50,7 @@ def test_what_was_never_scrubbed_cannot_be_told(dataset: Dataset) -> None:
         "legal": "unsigned",
     }
     assert {item.remedy for name, item in listed(dataset).items() if name != "legal"} == {"scrub"}
+    assert listed(dataset)["legal"].remedy == "sign"
 
 
 def test_a_complete_scrub_answers_all_but_the_signature(dataset: Dataset) -> None:
@@ -100,3 +105,86 @@ def test_moved_timestamps_and_none_at_all_are_both_fine(dataset: Dataset, tmp_pa
 
 def test_an_empty_dataset_has_no_ids_to_tell_of(db: None) -> None:
     assert answers(Dataset.objects.create(name="empty"))["ids"] == "unknown"
+
+
+# --- by checks -----------------------------------------------------------------------------------
+
+
+def checked(tmp_path: Path, *lines: dict[str, object], names: bool = True, **given: str) -> Dataset:
+    made = factories.dataset(tmp_path, list(lines), "checked", **given)
+    check_dataset(made, actor=None, name_models=("builtin",) if names else ())
+    return made
+
+
+def test_clean_checks_answer_what_no_scrub_has(tmp_path: Path) -> None:
+    made = checked(tmp_path, *factories.sessions(2))
+    found = answers(made)
+    assert {name for name, answer in found.items() if answer == "yes"} == {
+        *("e-mail", "names", "timestamps", "path", "credential", "metadata")
+    }
+    assert (found["ids"], found["legal"]) == ("no", "unsigned")
+    assert "none was found in 4 turns" in listed(made)["e-mail"].reason
+    later = factories.write(tmp_path / "later.jsonl", [factories.turn("later")])
+    factories.imported(later, "checked", append=True)
+    assert answers(made)["e-mail"] == answers(made)["names"] == "unknown"
+
+
+def test_checks_that_found_something_say_where(tmp_path: Path) -> None:
+    made = checked(tmp_path, factories.turn(text="Mail jo@example.org.", metadata={"host": "x"}))
+    items = listed(made)
+    assert (items["e-mail"].answer, items["path"].answer) == ("no", "yes")
+    assert "E401: 1" in items["e-mail"].reason
+    # What was found stands in a text; but nobody has seen to the keys.
+    assert items["metadata"].answer == "unknown"
+
+
+def test_names_are_not_answered_by_checks_that_did_not_look(tmp_path: Path) -> None:
+    found = answers(checked(tmp_path, *factories.session(), names=False))
+    assert (found["e-mail"], found["names"], found["metadata"]) == ("yes", "unknown", "unknown")
+
+
+def test_synthetic_ids_and_times_are_nobodys(tmp_path: Path) -> None:
+    lines = factories.session(timestamp="2026-05-01T10:00:00Z", metadata={"user_id": "u1"})
+    found = answers(checked(tmp_path, *lines, origin="synthetic"))
+    assert {name for name, answer in found.items() if answer != "yes"} == {"legal"}
+
+
+# --- signed --------------------------------------------------------------------------------------
+
+
+def test_a_signature_holds_until_something_comes_or_changes(dataset: Dataset, tmp_path: Path) -> None:
+    scrub_dataset(dataset, STRICT)
+    sign_review(dataset, name=" Dana  Ortiz ", statement="Seen.")
+    assert listed(dataset)["legal"].answer == "yes"
+    assert listed(dataset)["legal"].reason.startswith("Dana Ortiz signed on")
+    assert review_in_force(dataset) is not None
+    scrub_dataset(dataset, STRICT)
+    assert "a scrub has changed it since" in listed(dataset)["legal"].reason
+    sign_review(dataset, name="Dana Ortiz")
+    add(tmp_path)
+    item = listed(dataset)["legal"]
+    assert (item.answer, item.remedy) == ("unsigned", "sign")
+    assert "sessions have been added since" in item.reason
+    assert review_in_force(dataset) is None
+    told = AuditEvent.objects.filter(action="sign_review").order_by("id").first()
+    assert told is not None
+    assert told.details == {"name": "Dana Ortiz", "statement": "Seen.", "turns": 1}
+
+
+@pytest.mark.parametrize("name", ["", "  ", "X", "12345", "x" * 201])
+def test_a_signature_needs_a_name(dataset: Dataset, name: str) -> None:
+    with pytest.raises(Refused, match="full name"):
+        sign_review(dataset, name=name)
+
+
+def test_nothing_can_be_signed_for_where_nothing_is(db: None) -> None:
+    with pytest.raises(Refused, match="holds no sessions"):
+        sign_review(Dataset.objects.create(name="empty"), name="Dana Ortiz")
+
+
+def test_the_command_signs(dataset: Dataset, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("sign_review", "support", "--name", "Dana Ortiz")
+    assert "Dana Ortiz has signed" in capsys.readouterr().out
+    assert answers(dataset)["legal"] == "yes"
+    with pytest.raises(CommandError, match="no dataset 'none'"):
+        call_command("sign_review", "none", "--name", "Dana Ortiz")

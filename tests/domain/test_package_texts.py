@@ -1,0 +1,137 @@
+"""The papers of a package, with names and texts that mean something to Markdown, YAML, TeX and SVG."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from datasets_app.domain import licences
+from datasets_app.domain.card import card, charts_of, size_category
+from datasets_app.domain.card_charts import MOST_BARS, balance_chart, bar_chart, column_chart, interval_chart
+from datasets_app.domain.citation import bibtex, citation_cff
+from datasets_app.domain.conversation_counts import ConversationCounts
+from datasets_app.domain.croissant import croissant
+from datasets_app.domain.metadata import DatasetMetadata
+from datasets_app.domain.package import DataFile, LabelFacts, Package
+from datasets_app.domain.pull_request import pull_request
+from datasets_app.domain.quality_report import quality_report
+from datasets_app.domain.records import TurnRecord
+
+HOSTILE = 'no | <script>alert("x")</script> [a](http://b) `c` & \x07 {d}_$%\n# e'
+
+
+def counts(*lengths: int, tags: list[str] | None = None) -> ConversationCounts:
+    counted = ConversationCounts()
+    for number, length in enumerate(lengths):
+        for index in range(1, length + 1):
+            role = "user" if index % 2 else "assistant"
+            counted.add(TurnRecord(f"s{number}", index, role, "a b c", tags or []))
+    counted.finish()
+    return counted
+
+
+def package(**given: object) -> Package:
+    facts: dict[str, object] = {
+        "metadata": DatasetMetadata(name="calls", attribution="Ada", license="MIT"),
+        "origin": "external",
+        "version": "1.0.0",
+        "day": "2026-11-21",
+        "files": [DataFile("data/calls.parquet", "parquet", None, 2, 5, 10, "0" * 64)],
+        "counts": counts(2, 3),
+    }
+    return Package(**(facts | given))  # type: ignore[arg-type]
+
+
+def front_matter(text: str) -> dict[str, object]:
+    found: dict[str, object] = yaml.safe_load(text.split("---\n")[1])
+    return found
+
+
+def test_what_others_wrote_means_nothing_in_a_card() -> None:
+    stated = DatasetMetadata(
+        name="calls",
+        source=HOSTILE,
+        attribution=HOSTILE,
+        license=HOSTILE,
+        generator=HOSTILE,
+        modifications=[HOSTILE],
+        anonymization=[HOSTILE],
+    )
+    labels = LabelFacts(3, 2, [(HOSTILE, 1, 2)], [("Alpha", None, None, None, HOSTILE)])
+    hostile = package(
+        metadata=stated, counts=counts(2, 3, tags=[f"scenario:{HOSTILE}"]), labels=labels, language="no"
+    )
+    charts = charts_of(hostile)
+    text = card(hostile, charts)
+    said = front_matter(text)
+    assert (said["license"], said["language"]) == ("other", ["no"])
+    for shown in (text.split("---\n", 2)[2], pull_request(hostile), quality_report(hostile)):
+        # Within code nothing means anything either way.
+        shown = re.sub("`[^`\n]+`", "", shown.split("```bibtex")[0])
+        assert "<script>" not in shown
+        assert "[a](http" not in shown
+        assert "\n# e" not in shown
+    for drawing in charts.values():
+        ElementTree.fromstring(drawing)
+    stated_cff = yaml.safe_load(citation_cff(hostile))
+    assert "license" not in stated_cff
+    assert bibtex(hostile).count("{") == bibtex(hostile).count("}")
+    assert croissant(hostile, cite_as="x")["license"] == HOSTILE
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        bar_chart("<&>", [(f"{HOSTILE}{number}", number) for number in range(MOST_BARS + 5)]),
+        bar_chart("none", []),
+        column_chart('"', [], under="x"),
+        column_chart("one", [("1", 5)], under="<"),
+        balance_chart("none", [("p", 0, 0), (HOSTILE, 1, 0)]),
+        interval_chart("i", [("a", 1.5, -3.0, 2.0, ""), ("b", None, None, None, HOSTILE)]),
+    ],
+)
+def test_drawings_are_well_formed_and_stay_within_their_frame(drawing: str) -> None:
+    root = ElementTree.fromstring(drawing)
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    for shape in root.iter("{http://www.w3.org/2000/svg}rect"):
+        across, down = float(shape.attrib["x"]), float(shape.attrib["y"])
+        assert across >= 0
+        assert down >= 0
+        assert across + float(shape.attrib["width"]) <= width + 0.2
+        assert down + float(shape.attrib["height"]) <= height + 0.2
+
+
+def test_counts_are_of_whole_sessions() -> None:
+    counted = counts(2, 2, 5, tags=["scenario:a", "x", "scenario:b"])
+    assert (counted.sessions, counted.turns, counted.user_turns) == (3, 9, 5)
+    assert counted.scenarios == {"a": 3, "b": 3}
+    assert counted.lengths_as_bars() == [("2", 2), ("3", 0), ("4", 0), ("5", 1)]
+    assert counted.reply_lengths_as_bars() == [("0–5", 4)]
+    wide = counts(1, 100).lengths_as_bars()
+    assert (wide[0], wide[-1]) == (("1–10", 1), ("91–100", 1))
+    assert counts().lengths_as_bars() == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (10**6, "1M<n<10M"), (10**9, "n>1B")],
+)
+def test_sizes_are_told_in_the_hubs_words(rows: int, words: str) -> None:
+    assert size_category(rows) == words
+
+
+@pytest.mark.parametrize("licence", ["Apache-2.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC0-1.0", "mit"])
+def test_the_texts_of_common_licences_are_there(licence: str) -> None:
+    text = licences.licence_text(licence, holder="Ada", year="2026")
+    assert len(text) > 1000
+    assert "[year]" not in text
+    assert ("Copyright (c) 2026 Ada" in text) == (licence == "mit")
+
+
+@pytest.mark.parametrize(("licence", "address"), [("ODbL-1.0", "spdx.org/licenses/ODbL-1.0"), ("Ours", "")])
+def test_another_licence_is_named_and_its_text_is_asked_for(licence: str, address: str) -> None:
+    text = licences.licence_text(licence, holder="Ada", year="2026")
+    assert text.startswith(f"SPDX-License-Identifier: {licence}\n")
+    assert address in text
+    assert "Put the text" in text

@@ -98,8 +98,9 @@ def place(sessions: Sequence[Candidate], settings: Settings) -> list[str]:
     """The split of each session. Those placed stay; a group with such a session follows the most of them.
 
     The others are placed group by group, the largest first, where the stratum lacks most. The last one or
-    two of each stratum, which no share divides evenly, go where all strata together lack most. So no split
-    of a stratum is off by a whole session, unless groups or what was placed by others can't be evened out.
+    two of each stratum, which no share divides evenly, go where all strata together lack most, if the
+    stratum stays within a point, or can't be. So no split of a stratum is off by a whole session, unless
+    groups or what was placed by others can't be evened out.
     """
     members: dict[int, list[int]] = defaultdict(list)
     for number, session in enumerate(sessions):
@@ -157,7 +158,8 @@ class _Balance:
         self._splits = list(settings.wanted())
         shares = settings.wanted()
         self._lacking: dict[str, dict[str, int]] = {}
-        for stratum, count in Counter(session.stratum for session in sessions).items():
+        self._sizes = Counter(session.stratum for session in sessions)
+        for stratum, count in self._sizes.items():
             self._lacking[stratum] = {split: share * count for split, share in shares.items()}
         for (stratum, placed), count in Counter((one.stratum, one.placed) for one in sessions).items():
             if placed in shares:
@@ -188,18 +190,31 @@ class _Balance:
         return max(self._in_turn(group), key=gain.__getitem__)
 
     def neediest_of_all(self, group: _Group) -> str:
-        """Of the splits that lack something of the group's stratum, the one that lacks most in all."""
+        """Of the splits that lack some of the group's stratum, the one that lacks most in all. Those that
+        put the stratum off by more than a percentage point come after those that don't."""
         (stratum,) = group.strata
         lacking = self._lacking[stratum]
         open_splits = [split for split in self._in_turn(group) if lacking[split] > 0]
         if max(lacking.values()) >= WHOLE or not open_splits:
             return self.neediest(group)
-        return max(open_splits, key=lambda split: (self._in_all[split], lacking[split]))
+        within = [
+            split for split in open_splits if 100 * _worst(lacking, split) <= WHOLE * self._sizes[stratum]
+        ]
+        return max(within or open_splits, key=lambda split: (self._in_all[split], lacking[split]))
 
     def _in_turn(self, group: _Group) -> list[str]:
         """Of equals the first is taken: which one that is, the hash tells."""
         start = group.rank % len(self._splits)
         return [*self._splits[start:], *self._splits[:start]]
+
+
+def _worst(lacking: dict[str, int], split: str) -> int:
+    """How far a split would be off in the end, the worst of them, if the next session went to ``split`` and
+    those after it where most is lacking."""
+    left = {**lacking, split: lacking[split] - WHOLE}
+    for _ in range(sum(left.values()) // WHOLE):
+        left[max(left, key=left.__getitem__)] -= WHOLE
+    return max(map(abs, left.values()))
 
 
 class Links:

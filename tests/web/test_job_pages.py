@@ -114,7 +114,15 @@ def test_exports_and_checks_start_jobs(curator: Any, dataset: Dataset, queue: No
     )
     curator.post(reverse("admin:datasets_app_dataset_run_checks", args=[dataset.pk]))
     export, check = JobRun.objects.order_by("id")
-    assert export.parameters == {"format": "csv", "persona": None, "tag": "a", "gzip": True}
+    assert export.parameters == {
+        "format": "csv",
+        "persona": None,
+        "tag": "a",
+        "gzip": True,
+        "package": False,
+        "version": None,
+        "split": None,
+    }
     assert (export.operation, export.state, export.dataset) == ("export_dataset", "queued", dataset)
     assert (check.operation, check.state, check.actor) == ("check_dataset", "queued", curator.user)
 

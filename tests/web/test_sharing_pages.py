@@ -1,0 +1,108 @@
+"""What must hold before sharing, where the review is signed; and what can be asked for to go out."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, SharingReview
+from datasets_app.operations.export_for_job import export_to_job_files
+from datasets_app.operations.release_dataset import release_dataset
+from tests import factories
+
+SIGN = {"name": "Dana Ortiz", "statement": "Seen under case 7."}
+
+
+def address(page: str, dataset: Dataset) -> str:
+    return reverse(f"admin:datasets_app_dataset_{page}", args=[dataset.pk])
+
+
+def html(client: Any, page: str, dataset: Dataset) -> str:
+    return str(client.get(address(page, dataset)).content.decode())
+
+
+def released(dataset: Dataset, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    release_dataset(dataset, folder=folder, override="A test.", actor=None)
+
+
+def test_who_may_signs_and_it_is_shown_who_did(sign_in: Any, dataset: Dataset, tmp_path: Path) -> None:
+    officer = sign_in("privacy officer")
+    assert "Sign the legal review" in html(officer, "sharing", dataset)
+    assert officer.post(address("sharing", dataset), SIGN).status_code == 302
+    shown = html(officer, "sharing", dataset)
+    assert "Dana Ortiz signed on" in shown
+    assert "Seen under case 7." in shown
+    assert "Sign the legal review" not in shown
+    event = AuditEvent.objects.get(action="sign_review")
+    assert (event.actor, event.details["name"]) == ("privacy_officer", "Dana Ortiz")
+    factories.imported(factories.write(tmp_path / "m.jsonl", factories.session("more")), append=True)
+    shown = html(officer, "sharing", dataset)
+    assert "but sessions have been added since" in shown
+    assert "no longer" in shown
+    assert "Sign the legal review" in shown
+
+
+def test_who_may_not_neither_sees_the_form_nor_signs(curator: Any, dataset: Dataset) -> None:
+    assert "Sign the legal review" not in html(curator, "sharing", dataset)
+    assert curator.post(address("sharing", dataset), SIGN).status_code == 403
+    assert not SharingReview.objects.exists()
+
+
+def test_a_slip_comes_back_with_a_sentence(sign_in: Any, dataset: Dataset) -> None:
+    response = sign_in("privacy officer").post(address("sharing", dataset), {"name": "X", "statement": "s"})
+    assert "Sign with your full name" in response.content.decode()
+    assert not SharingReview.objects.exists()
+
+
+def test_only_what_there_is_can_be_asked_for(curator: Any, dataset: Dataset, tmp_path: Path) -> None:
+    shown = html(curator, "export", dataset)
+    assert "id_version" not in shown
+    assert "id_split" not in shown
+    dataset.sessions.update(split="train")
+    released(dataset, tmp_path)
+    shown = html(curator, "export", dataset)
+    assert "Release 1.0.0" in shown
+    assert "Validation" in shown
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"format": "package", "tag": "t"}, "A package is of the whole dataset"),
+        ({"format": "csv", "version": "1.0.0"}, "handed out as it was made"),
+        ({"format": "parquet", "gzip": "on"}, "compressed within already"),
+        ({"format": "turns", "version": "9.9.9"}, "Select a valid choice"),
+    ],
+)
+def test_what_does_not_go_together_is_told(
+    curator: Any, dataset: Dataset, tmp_path: Path, given: dict[str, str], sentence: str
+) -> None:
+    released(dataset, tmp_path)
+    response = curator.post(address("export", dataset), given)
+    assert sentence in response.content.decode()
+    assert not JobRun.objects.filter(operation="export_dataset").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ({"format": "parquet"}, ["support.parquet", "support.parquet.meta.yaml"]),
+        ({"format": "package"}, ["support_package.zip"]),
+        ({"format": "package", "version": "1.0.0"}, ["support_v1.0.0.zip"]),
+        ({"format": "turns", "version": "1.0.0"}, ["support_v1.0.0.jsonl.gz", "support_v1.0.0.meta.yaml"]),
+    ],
+)
+def test_the_job_makes_what_was_asked_for(
+    curator: Any, dataset: Dataset, tmp_path: Path, queue: None, given: dict[str, str], names: list[str]
+) -> None:
+    released(dataset, tmp_path)
+    curator.post(address("export", dataset), given)
+    job = JobRun.objects.get(operation="export_dataset")
+    told = export_to_job_files(job)
+    assert (told["sessions"], told["turns"]) == (2, 4)
+    assert list(JobFile.objects.order_by("id").values_list("name", flat=True)) == names
+    page = curator.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk])).content.decode()
+    assert names[0] in page

@@ -247,6 +247,8 @@ def _delete(
     dataset.turn_count -= deleted["turns"]
     dataset.save(update_fields=["session_count", "turn_count", "updated_at"])
     replaced = Release.objects.filter(dataset=dataset, destroyed_reason=_reason_of_release(session))
+    # A field that only this session had.
+    replaced.update(fields=[])
     versions = [release.version for release in replaced.order_by("major", "minor", "patch")]
     facts = {
         "deleted": {kind: count for kind, count in sorted(deleted.items()) if count},

@@ -92,7 +92,10 @@ def export_dataset(
         actor=actor,
         dataset_name=dataset.name,
         format=format,
-        selection=selection._asdict(),
+        persona=selection.persona,
+        split=selection.split,
+        # Not which: of what is deleted one day, nothing could be taken out here.
+        only_a_tag=bool(selection.tag),
         sessions=result.sessions,
         turns=turns,
         sha256=result.sha256,

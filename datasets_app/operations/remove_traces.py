@@ -61,6 +61,13 @@ SELECT count(*) FROM (
     UNION ALL SELECT greatest(age(xmin), age(catalog_xmin)) FROM pg_replication_slots
 ) others WHERE years >= age(%s::text::xid)
 """
+# ANALYZE of a table without rows leaves what was known of it before; this is known since version 18.
+_CLEAR_STATISTICS = """
+SELECT pg_clear_attribute_stats(schemaname, tablename, attname, inherited) FROM pg_stats
+WHERE schemaname = current_schema() AND tablename IN (
+    SELECT %(table)s UNION ALL SELECT indexname FROM pg_indexes WHERE tablename = %(table)s
+)
+"""
 _OTHER_WAL = """
 SELECT count(*) FROM pg_ls_waldir()
 WHERE name ~ '^[0-9A-F]{24}$' AND name <> pg_walfile_name(pg_current_wal_lsn())
@@ -122,6 +129,8 @@ def _tables_of_deleted() -> list[str]:
 def _rewrite(tables: list[str], report_progress: ProgressCallback) -> list[str]:
     kept = []
     for table in (*tables, *STATISTICS):
+        if table == STATISTICS[0]:
+            _forget_empty(tables)
         report_progress(0, None)
         if not _rewritten(table):
             kept.append(table.removeprefix("pg_catalog."))
@@ -144,6 +153,16 @@ def _rewritten(table: str) -> bool:
         if _file_of(table) != before:
             return True
     return False
+
+
+def _forget_empty(tables: list[str]) -> None:
+    """Of tables that hold nothing any more, the planner forgets what they held."""
+    with connection.cursor() as cursor:
+        for table in tables:
+            cursor.execute(f"SELECT EXISTS (SELECT FROM {table})")
+            if not cursor.fetchone()[0]:
+                with suppress(DatabaseError):
+                    cursor.execute(_CLEAR_STATISTICS, {"table": table})
 
 
 def _file_of(table: str) -> int:

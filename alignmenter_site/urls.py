@@ -1,12 +1,21 @@
+from typing import Any
+
 from django.contrib import admin
 from django.contrib.auth import views as accounts
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import include, path, reverse_lazy
 
 from alignmenter_site import login
 from datasets_app.permission_events import by_whoever_asks
-from datasets_app.views import download
+from datasets_app.views import download, download_release
 
 admin.autodiscover()
+
+
+def no_other_site(request: HttpRequest, **_: Any) -> HttpResponse:
+    """The framework would look for the page of any row on a site beside the admin; there is none."""
+    raise Http404
+
 
 urlpatterns = [
     path("", login.home, name="home"),
@@ -24,6 +33,8 @@ urlpatterns = [
     ),
     path("annotate/", include("annotations_app.urls")),
     path("admin/login/", login.admin_login),
+    path("admin/r/<int:content_type_id>/<path:object_id>/", no_other_site),
     path("admin/", admin.site.urls),
     path("files/<int:pk>/", download, name="download"),
+    path("files/releases/<int:pk>/", download_release, name="download_release"),
 ]

@@ -1,6 +1,6 @@
 """What is served outside the admin's frame: files."""
 
-from typing import Any
+from typing import IO, Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -12,7 +12,9 @@ from django.views.decorators.http import require_GET
 
 from datasets_app import audit
 from datasets_app.admin.job_run import permission_to_download
-from datasets_app.models import Dataset, JobFile, JobRun
+from datasets_app.models import Dataset, JobFile, JobRun, ReleaseFile
+from datasets_app.operations import release_files
+from datasets_app.operations.refused import Refused
 
 
 @require_GET
@@ -41,11 +43,35 @@ def download(request: HttpRequest, pk: int) -> HttpResponseBase:
         size=job_file.size,
         job_run=job.pk,
     )
-    response = FileResponse(
-        file, as_attachment=True, filename=job_file.name, content_type="application/octet-stream"
+    return _attached(file, job_file.name)
+
+
+@require_GET
+@never_cache
+@login_required
+def download_release(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Hand out a file of a release, byte for byte as it was released, and write down who took it."""
+    release_file = get_object_or_404(ReleaseFile.objects.select_related("release__dataset"), pk=pk)
+    release, has = release_file.release, request.user.has_perm
+    if not (has("datasets_app.release_dataset") or has("datasets_app.export_dataset")):
+        raise PermissionDenied
+    if not Dataset.objects.visible_to(request.user).filter(pk=release.dataset_id).exists():
+        raise Http404
+    try:
+        file = release_files.open_file(release_file)
+    except Refused:
+        return _gone(request, release_file)
+    audit.record(
+        "download",
+        actor=request.user,
+        dataset_name=release.dataset.name,
+        release=release.version,
+        kind=release_file.kind,
+        file=release_file.name,
+        sha256=release_file.sha256,
+        size=release_file.size,
     )
-    response["X-Content-Type-Options"] = "nosniff"
-    return response
+    return _attached(file, release_file.name)
 
 
 def may_see(user: Any, job: JobRun) -> bool:
@@ -57,5 +83,12 @@ def may_see(user: Any, job: JobRun) -> bool:
     return visible
 
 
-def _gone(request: HttpRequest, job_file: JobFile) -> HttpResponse:
-    return render(request, "datasets_app/file_gone.html", {"file": job_file}, status=410)
+def _attached(file: IO[bytes], name: str) -> FileResponse:
+    response = FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def _gone(request: HttpRequest, file: JobFile | ReleaseFile) -> HttpResponse:
+    context = {"file": file, "release": getattr(file, "release", None)}
+    return render(request, "datasets_app/file_gone.html", context, status=410)

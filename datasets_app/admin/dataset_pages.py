@@ -53,6 +53,7 @@ def dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[d
         ("scrub", "Scrub", dataset_address(dataset, "scrub"), has("datasets_app.view_scrubrun")),
         ("splits", "Splits", dataset_address(dataset, "splits"), True),
         ("sharing", "Sharing", dataset_address(dataset, "sharing"), True),
+        ("releases", "Releases", dataset_address(dataset, "releases"), has("datasets_app.view_release")),
         ("sessions", "Sessions", dataset_address(dataset, "sessions"), has("datasets_app.view_session")),
         ("turns", "Turns", turns, has("datasets_app.view_turn")),
         ("jobs", "Jobs", dataset_address(dataset, "jobs"), has("datasets_app.view_jobrun")),
@@ -60,10 +61,14 @@ def dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[d
         ("history", "History", dataset_address(dataset, "history"), True),
     ]
     return [
-        {"title": title, "address": address, "current": name == current}
+        {"title": title, "address": address, "current": name == _TAB_OF.get(current, current)}
         for name, title, address, shown in every
         if shown
     ]
+
+
+# Pages that stand behind a tab.
+_TAB_OF = {"release": "releases", "compare": "releases"}
 
 
 def active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:

@@ -4,8 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from django.db.models import Count
-
 from datasets_app.domain import changelog
 from datasets_app.domain.changelog import Schema
 from datasets_app.domain.comparison import Difference, OnLines, compare
@@ -18,6 +16,7 @@ from datasets_app.operations.freeze_turns import Frozen, freeze, release_lines
 from datasets_app.operations.progress import ProgressCallback
 from datasets_app.operations.release_gate import Unmet
 from datasets_app.operations.sharing_list import SharingItem, sharing_list
+from datasets_app.storage.split_rows import count_splits
 
 # What is stated of every version anew.
 _OF_THE_VERSION = ("version", "sha256", "total_sessions", "total_turns", "extra")
@@ -85,8 +84,8 @@ def _metadata(dataset: Dataset, frozen: Frozen) -> DatasetMetadata:
 
 
 def _splits(dataset: Dataset) -> dict[str, int]:
-    rows = dataset.sessions.exclude(split=None).exclude(split="").values_list("split")
-    return dict(sorted(rows.annotate(count=Count("pk")).order_by().values_list("split", "count")))
+    """Sessions of each split; nothing if it was never split."""
+    return {split: count for split, count in sorted(count_splits(dataset).items()) if split and count}
 
 
 def _facts_changed(last: Release, metadata: DatasetMetadata, splits: dict[str, int]) -> list[str]:

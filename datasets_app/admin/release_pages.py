@@ -1,0 +1,222 @@
+"""The versions of a dataset: which there are, what the next would be, one of them, and two compared."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+
+from datasets_app import job_runs, raw_text
+from datasets_app.admin.dataset_pages import dataset_page
+from datasets_app.admin.pages import require, visible_dataset
+from datasets_app.domain import changelog
+from datasets_app.domain.quality.output import Totals
+from datasets_app.domain.versions import BUMPS, FIRST, Version
+from datasets_app.models import AuditEvent, Dataset, JobRun, Release
+from datasets_app.operations import gates, release_gate
+from datasets_app.operations.compare_releases import (
+    Compared,
+    compare_releases,
+    latest_release,
+    release_of,
+)
+from datasets_app.operations.refused import Refused
+from datasets_app.operations.release_dataset import LONGEST_NOTES
+from datasets_app.operations.release_gate import Unmet
+
+# Comparing so many turns takes no longer than a page may; more are compared by a job.
+MOST_TURNS_AT_ONCE = 5000
+NOW = "now"
+SHOWN = 50
+
+
+class ReleaseForm(forms.Form):
+    bump = forms.ChoiceField(
+        label="Which number grows",
+        required=False,
+        choices=[("", "As proposed"), *((bump, bump.capitalize()) for bump in BUMPS)],
+        widget=UnfoldAdminSelectWidget,
+        help_text="Major: other fields. Minor: other sessions. Patch: corrections.",
+    )
+    notes = forms.CharField(
+        required=False,
+        max_length=LONGEST_NOTES,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+        help_text="Stands above the entry in the changelog. Whoever gets the version reads it.",
+    )
+
+
+class OverrideForm(ReleaseForm):
+    """For a version that is not ready, and those who may have it released all the same."""
+
+    override = forms.CharField(
+        label="Reason for releasing it as it is",
+        max_length=gates.LONGEST_REASON,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="It is kept with the version and in the audit trail, with your name.",
+    )
+
+
+def releases(request: HttpRequest, pk: int) -> HttpResponse:
+    """The list, and what the next version would be; posting the form starts the job that makes it."""
+    require(request, "view_release")
+    dataset = visible_dataset(request, pk)
+    may_release = request.user.has_perm("datasets_app.release_dataset")
+    expired = dataset.status == Dataset.Status.EXPIRED
+    unmet = [] if expired else _unmet(dataset)
+    may_override = bool(unmet) and gates.can_override(request.user)
+    form = (OverrideForm if may_override else ReleaseForm)(request.POST or None)
+    if request.method == "POST":
+        if not may_release:
+            raise PermissionDenied
+        if form.is_valid() and (may_override or not unmet):
+            job = job_runs.start(
+                "release_dataset", actor=request.user, dataset=dataset, parameters=form.cleaned_data
+            )
+            return redirect("admin:datasets_app_jobrun_change", job.pk)
+    last = latest_release(dataset)
+    context = {
+        "releases": dataset.releases.all()[:SHOWN],
+        "last": last,
+        "form": form,
+        "unmet": unmet,
+        "may_release": may_release and not expired,
+        "may_override": may_override,
+        "can_start": (may_override or not unmet) and dataset.turn_count > 0,
+        "running": _running(dataset),
+        **(_next(dataset, last) if not expired and dataset.turn_count else {}),
+    }
+    return dataset_page(request, dataset, "releases", "Releases", context)
+
+
+def _unmet(dataset: Dataset) -> list[Unmet]:
+    """As far as it can be told without reading the dataset: by the last report of the checks."""
+    report = dataset.check_reports.first()
+    return release_gate.unmet_lines(dataset, Totals(report.totals) if report else None)
+
+
+def _running(dataset: Dataset) -> JobRun | None:
+    wanted = dataset.job_runs.filter(operation="release_dataset", state__in=["queued", "running"])
+    return wanted.first()
+
+
+def _next(dataset: Dataset, last: Release | None) -> dict[str, Any]:
+    """What has changed since the last version, if that can be told in a moment."""
+    if last is None:
+        return {"proposed": FIRST, "entry": changelog.first_entry(dataset.session_count, dataset.turn_count)}
+    if last.turn_count + dataset.turn_count > MOST_TURNS_AT_ONCE:
+        return {"too_long": True}
+    try:
+        compared = compare_releases(dataset, last)
+    except (Refused, OSError) as error:
+        return {"trouble": getattr(error, "message", "The last version can't be read.")}
+    if compared.bump is None:
+        return {"unchanged": True}
+    return {
+        "proposed": Version(last.major, last.minor, last.patch).bumped(compared.bump),
+        "entry": changelog.drafted(compared.difference, compared.schema),
+    }
+
+
+def release(request: HttpRequest, pk: int, version: str) -> HttpResponse:
+    require(request, "view_release")
+    dataset = visible_dataset(request, pk)
+    shown = _release_or_404(dataset, version)
+    user = request.user
+    may_download = user.has_perm("datasets_app.release_dataset") or user.has_perm(
+        "datasets_app.export_dataset"
+    )
+    context = {
+        "release": shown,
+        "files": shown.files.all(),
+        "may_download": may_download and shown.destroyed_at is None,
+        "replaced_by": shown.replaced_by.first(),
+        "check_totals": sorted((shown.checks.get("totals") or {}).items()),
+        "others": [each for each in dataset.releases.filter(destroyed_at=None)[:SHOWN] if each != shown],
+        "taken": _taken(dataset, shown) if user.has_perm("datasets_app.view_auditevent") else None,
+    }
+    return dataset_page(request, dataset, "release", f"Version {shown.version}", context)
+
+
+def _release_or_404(dataset: Dataset, version: str) -> Release:
+    try:
+        return release_of(dataset, version)
+    except Refused as refusal:
+        raise Http404(refusal.message) from None
+
+
+def _taken(dataset: Dataset, shown: Release) -> list[AuditEvent]:
+    """Who has had a file of this version: downloads by page, exports by command."""
+    events = AuditEvent.objects.filter(
+        dataset_name=dataset.name, action__in=["download", "export"], details__release=shown.version
+    )
+    return list(events[:SHOWN])
+
+
+@require_POST
+def verify(request: HttpRequest, pk: int) -> HttpResponse:
+    require(request, "release_dataset")
+    dataset = visible_dataset(request, pk)
+    job = job_runs.start("verify_releases", actor=request.user, dataset=dataset)
+    return redirect("admin:datasets_app_jobrun_change", job.pk)
+
+
+# --- two of them --------------------------------------------------------------------------------------
+
+
+def compare(request: HttpRequest, pk: int) -> HttpResponse:
+    """Two versions beside each other; what is too long for a page is done by a job (POST)."""
+    require(request, "view_release")
+    dataset = visible_dataset(request, pk)
+    there = list(dataset.releases.filter(destroyed_at=None)[:SHOWN])
+    asked = request.POST if request.method == "POST" else request.GET
+    names = asked.get("before", ""), asked.get("after", NOW)
+    context: dict[str, Any] = {"there": there, "before": names[0], "after": names[1], "now": NOW}
+    if names[0]:
+        try:
+            pair = _pair(dataset, *names)
+            if request.method == "POST":
+                return _as_job(request, dataset, *pair)
+            context |= _compared(request, dataset, *pair)
+        except Refused as refusal:
+            context["trouble"] = refusal.message
+    return dataset_page(request, dataset, "compare", "Compare versions", context)
+
+
+def _pair(dataset: Dataset, before: str, after: str) -> tuple[Release, Release | None]:
+    return release_of(dataset, before), None if after in {"", NOW} else release_of(dataset, after)
+
+
+def _as_job(request: HttpRequest, dataset: Dataset, before: Release, after: Release | None) -> HttpResponse:
+    versions = {"before": before.version, "after": after.version if after else ""}
+    job = job_runs.start("compare_releases", actor=request.user, dataset=dataset, parameters=versions)
+    return redirect("admin:datasets_app_jobrun_change", job.pk)
+
+
+def _compared(
+    request: HttpRequest, dataset: Dataset, before: Release, after: Release | None
+) -> dict[str, Any]:
+    turns = before.turn_count + (after.turn_count if after else dataset.turn_count)
+    if turns > MOST_TURNS_AT_ONCE:
+        return {"too_long": True, "turns": turns}
+    compared: Compared = compare_releases(dataset, before, after)
+    may_read = request.user.has_perm("datasets_app.view_turn")
+    shown = compared.difference.changes[:SHOWN]
+    if may_read and shown:
+        raw_text.read(dataset, request.user, place="comparison", sessions=len(shown))
+    return {
+        "compared": compared,
+        "changes": shown,
+        "more": compared.difference.sessions_changed - len(shown),
+        "added": compared.difference.added[:SHOWN],
+        "removed": compared.difference.removed[:SHOWN],
+        "may_read": may_read,
+    }
+
+
+def release_address(dataset: Dataset, version: str) -> str:
+    return reverse("admin:datasets_app_dataset_release", args=[dataset.pk, version])

@@ -98,7 +98,7 @@ def _findings(dataset: Dataset, session: Session, word: str) -> None:
         pk=KEY, report=report, code="E401", message=f"of {word}", session=session, turn_index=1
     )
     scrub = ScrubRun.objects.create(
-        pk=KEY, dataset=dataset, dry_run=True, policy={}, finished_at=timezone.now()
+        pk=KEY, dataset=dataset, dry_run=True, policy={}, totals={"NAME": 1}, finished_at=timezone.now()
     )
     ScrubFinding.objects.create(
         pk=KEY, scrub=scrub, session=session, turn_index=1, field="text", kind="NAME", start=2, length=6,

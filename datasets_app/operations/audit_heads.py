@@ -51,9 +51,9 @@ def verify_with_heads(
     return verified._replace(faults=[*found, *verified.faults], fault_count=len(found) + verified.fault_count)
 
 
-def note_head(*, report_progress: ProgressCallback = ignore) -> Verified:
+def note_head(expected: tuple[Head, ...] = (), *, report_progress: ProgressCallback = ignore) -> Verified:
     """What is done every night: verify, and if nothing is wrong, write down where the trail ends."""
-    verified = verify_with_heads(report_progress=report_progress)
+    verified = verify_with_heads(expected, report_progress=report_progress)
     if verified.fault_count:
         log.error("the audit trail has been tampered with: %s faults", verified.fault_count)
         for fault in verified.faults:

@@ -1,0 +1,63 @@
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from contextlib import nullcontext
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from datasets_app.management import terminal
+from datasets_app.management.terminal import counted
+from datasets_app.operations.audit_events import Wanted
+from datasets_app.operations.export_audit import FORMATS, export_audit
+from datasets_app.whole_files import replacing
+
+
+class Command(BaseCommand):
+    help = """Write the audit trail, or some of it, to a file: the earliest event first.
+
+Each line has its place in the chain of seals. That it was written is in the trail as well.
+
+examples:
+  manage.py export_audit --out trail.jsonl
+  manage.py export_audit --dataset support --action download --out who.csv
+  manage.py export_audit --from 2026-01-01 --to 2026-01-31 --out - | wc -l
+
+exit codes:
+  0  written, if only an empty file
+  2  could not run"""
+
+    requires_system_checks = ()
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--out", metavar="FILE", required=True, help="- for standard output")
+        parser.add_argument("--format", choices=FORMATS, help="default: csv for FILE.csv, else jsonl")
+        parser.add_argument("--from", dest="since", type=_day, metavar="DAY", help="2026-01-31; included")
+        parser.add_argument("--to", dest="until", type=_day, metavar="DAY", help="included")
+        parser.add_argument("--action", default="", help="for example download")
+        parser.add_argument("--dataset", default="", metavar="NAME")
+        parser.add_argument("--actor", default="", metavar="NAME")
+
+    def handle(self, **given: Any) -> None:
+        wanted = Wanted(*(given[name] for name in Wanted._fields))
+        to_stdout, out_file = given["out"] == "-", Path(given["out"]).resolve()
+        format = given["format"] or ("csv" if given["out"].endswith(".csv") else "jsonl")
+        progress = terminal.Progress("Exporting", "events")
+        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
+            place = nullcontext(terminal.standard_output()) if to_stdout else replacing(out_file)
+            with place as out:
+                result = export_audit(out, wanted, format=format, actor=None, report_progress=progress)
+            progress.clear()
+            if not to_stdout:
+                told = f"{given['out']}: {counted(result.events, 'event')}. sha256 {result.sha256}"
+                self.stdout.write(told)
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no day; write it like 2026-01-31") from None

@@ -52,7 +52,7 @@ INSTALLED_APPS = [
     "unfold.contrib.filters",
     "unfold.contrib.forms",
     "unfold.contrib.import_export",
-    "django.contrib.admin",
+    "alignmenter_site.admin_pages.AdminPages",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -5,7 +5,6 @@ from typing import Any
 
 from annotations_app.campaign_figures import by_persona
 from annotations_app.models import Annotation, Campaign
-from datasets_app.admin.pages import persona_pages
 
 LABELS_SHOWN = 1_000
 CAMPAIGNS_SHOWN = 5
@@ -35,6 +34,8 @@ def labels_under(persona: Any) -> int:
 
 def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
     """Counts of labels for each persona, and the campaigns; None for who may not see labels."""
+    from datasets_app.admin.pages import persona_pages  # pages are imported with pages only
+
     if not user.has_perm("annotations_app.view_annotation"):
         return None
     personas = by_persona(dataset.pk)

@@ -47,6 +47,7 @@ examples:
 exit codes:
   0  exported
   2  could not run: no such dataset, not scrubbed, the file can't be written, no database"""
+    requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
 
     def create_parser(self, *args: Any, **kwargs: Any) -> Any:
         # --version is Django's own otherwise, and prints that of Django.

@@ -21,6 +21,7 @@ class Command(BaseCommand):
         "(every 3 seconds), files past their date are deleted (every hour), and a worker is given the "
         "night's work: retention, warnings, verification (once a day at ALIGNMENTER_NIGHT_HOUR)."
     )
+    requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
 
     def handle(self, **_: Any) -> None:
         stop = threading.Event()

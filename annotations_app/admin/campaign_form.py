@@ -28,8 +28,8 @@ ORDERS = [
     ("session", "Session by session: the context is read once, by one person as far as the overlap allows"),
     ("disputed", "Most disputed first: what earlier labels disagree on comes before the rest"),
 ]
-# What splits are called; a dataset may have others.
-SPLITS = ("train", "dev", "validation", "test")
+# What splits are called: see split_dataset.
+SPLITS = ("train", "validation", "test")
 
 
 def who_may_annotate() -> QuerySet[Any]:

@@ -10,12 +10,15 @@ from typing import IO, Any, NamedTuple, TypeVar
 from annotations_app.domain.candidates import Labelled, Reply, encode_candidate, replies, sample
 from datasets_app.domain.jsonl import NotARecord, decode_object, session_of
 from datasets_app.domain.lines import Limits, UnreadableFile, numbered_lines, open_file, unpacked
+from datasets_app.domain.metadata import MetadataError, metadata_path, read_metadata
 from datasets_app.domain.reading import ConversationFile
 from datasets_app.domain.records import LineError, TurnRecord
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 
 PROBLEMS_LISTED = 100
+# Under this name sessions are kept back: see split_dataset.
+LOCKED_SPLIT = "test"
 
 Record = TypeVar("Record", TurnRecord, "_LabelLine")
 
@@ -71,6 +74,27 @@ def extract_candidates(
         else:
             shutil.copyfileobj(spool, out)
     return written
+
+
+def refuse_test_split(data: Path, *, override: str = "") -> None:
+    """Refuse a file whose metadata says that it is the locked test split: what is calibrated must not learn
+    from what it is tried on. ``override`` is a reason why it may all the same."""
+    path = metadata_path(data)
+    try:
+        stated = read_metadata(path)
+    except MetadataError:
+        return  # it says nothing that can be understood, and nothing here depends on the rest
+    if stated is None or override.strip():
+        return
+    split = stated.extra.get("split")
+    name = split.get("name") if isinstance(split, dict) else split
+    if name == LOCKED_SPLIT or any(
+        said.endswith(f"of split {LOCKED_SPLIT}") for said in stated.modifications
+    ):
+        raise Refused(
+            f"{path.name} says that this is the test split, which is locked: what is calibrated on it can't "
+            "be tried on it. Nothing was written. Who must may give a reason (--override)."
+        )
 
 
 def read_labelled(path: Path, limits: Limits, *, persona: str = "", name: str = "") -> Labelled:

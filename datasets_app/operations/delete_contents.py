@@ -33,6 +33,7 @@ from datasets_app.models import (
 )
 from datasets_app.operations import job_files
 from datasets_app.operations.refused import Refused
+from datasets_app.operations.split_dataset import forget_report
 from datasets_app.operations.table_uploads import delete_uploads
 
 log = logging.getLogger(__name__)
@@ -139,7 +140,8 @@ def delete_rest(dataset: Dataset) -> Counter[str]:
 
 
 def delete_findings(dataset: Dataset) -> Counter[str]:
-    """Reports of checks tell of one session beside another: all go; checks are soon run again."""
+    """Reports of checks and splits tell of one session beside another: all go; they are soon made again."""
+    forget_report(dataset)
     findings = CheckFinding.objects.filter(report__dataset=dataset)
     reports = CheckReport.objects.filter(dataset=dataset)
     return Counter(

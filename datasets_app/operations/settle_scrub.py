@@ -14,6 +14,7 @@ from datasets_app.domain.pii.scrubber import Scrubber, SessionTexts
 from datasets_app.domain.records import TurnRecord
 from datasets_app.models import CheckReport, Dataset, JobFile, JobRun, ScrubRun, Session, SourceFile
 from datasets_app.operations import dataset_facts, job_files
+from datasets_app.operations.split_dataset import forget_report
 
 ROWS_AT_ONCE = 500
 # Keys in parameters and results of jobs under which something from a file stands.
@@ -33,6 +34,7 @@ def settle_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, An
         scrub.save(update_fields=["verification", "verified_at", "totals", "changed_turns"])
         _record_on(dataset, scrubber)
         _forget_raw_text(dataset, scrub, scrubber)
+        forget_report(dataset)
         audit.record(
             "scrub",
             actor=actor,

@@ -81,10 +81,10 @@ def test_the_most_disputed_come_first(tmp_path: Path) -> None:
 def test_only_what_has_the_tag_and_is_of_the_split(tmp_path: Path) -> None:
     stored = dataset(tmp_path, sessions(3, 4))
     Turn.objects.filter(session__session_id="s2", turn_index=4).update(tags=["scenario:billing", "hard"])
-    Session.objects.filter(session_id="s3").update(split="dev")
+    Session.objects.filter(session_id="s3").update(split="validation")
     Session.objects.filter(session_id="s1").update(split="test")
     assert places(campaign(stored, "ana", name="a", tag="hard")) == [("s2", 4)]
-    assert sorted(places(campaign(stored, "ana", name="b", split="dev"))) == [("s3", 2), ("s3", 4)]
+    assert sorted(places(campaign(stored, "ana", name="b", split="validation"))) == [("s3", 2), ("s3", 4)]
     everything = campaign(stored, "ana", name="c")
     assert {name for name, _ in places(everything)} == {"s2", "s3"}
 

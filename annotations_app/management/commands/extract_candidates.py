@@ -14,6 +14,7 @@ from annotations_app.operations.extract_candidates import (
     Extracted,
     extract_candidates,
     read_labelled,
+    refuse_test_split,
 )
 from datasets_app.domain.lines import Limits, UnreadableFile
 from datasets_app.domain.reading import FORMATS, ConversationFile
@@ -33,7 +34,8 @@ Take the replies that are to be labelled out of a conversation file.
 Each assistant's turn that has a text becomes a line with its text, persona_id, session_id,
 turn_index and scenario_tags, and with label, confidence and the rest still empty: what
 `alignmenter calibrate label --input FILE` asks about, one by one. Needs no database; the file is
-streamed, whatever its size and order.
+streamed, whatever its size and order. A file whose .meta.yaml says that it is the test split is
+refused: it is locked.
 
 examples:
   manage.py extract_candidates --input logs.jsonl --out candidates.jsonl
@@ -85,12 +87,20 @@ class Command(BaseCommand):
         parser.add_argument(
             "--skip-labelled", metavar="FILE", help="labels there are already: these replies are left out"
         )
+        parser.add_argument(
+            "--override",
+            metavar="REASON",
+            default="",
+            help="why replies of the test split are to be labelled for calibration",
+        )
 
     def handle(self, **given: Any) -> None:
         _check(given)
         limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
         with sentences_for_errors(self.stderr), terminated_like_interrupted():
             labelled = _labelled(given["skip_labelled"], limits, given["persona"])
+            if given["input"] != "-":
+                refuse_test_split(Path(given["input"]), override=given["override"])
             with local_file(given["input"]) as path:
                 name = "standard input" if given["input"] == "-" else given["input"]
                 try:

@@ -7,6 +7,7 @@ from django.forms import Form
 from datasets_app.admin.export_pages import OverrideForm
 from datasets_app.admin.import_pages import OptionsForm
 from datasets_app.domain.pii.policy import Policy, PolicyError
+from datasets_app.domain.splits import Settings
 from datasets_app.models import JobRun
 from datasets_app.templatetags.datasets_display import plain, words
 
@@ -21,11 +22,13 @@ def asked_for(job: JobRun) -> list[tuple[str, str]]:
         return _scrub_asked_for(job.parameters)
     if job.operation == "bootstrap_dataset":
         return _generation_asked_for(job.parameters)
+    if job.operation == "split_dataset":
+        return _split_asked_for(job.parameters)
     form = _FORMS.get(job.operation)
     return [
         _told(key, value, form)
         for key, value in job.parameters.items()
-        if value not in (None, "", [], {}, False) and _DEFAULTS.get(key) != value
+        if value not in (None, "", [], {}, False) and _DEFAULTS.get(key) != value and key != "erased"
     ]
 
 
@@ -47,6 +50,13 @@ def _scrub_asked_for(asked: dict[str, Any]) -> list[tuple[str, str]]:
     told += [("Sessions looked at", f"{sample:,}")] if sample else []
     told += [("Policy", "; ".join([*policy.as_words(), f"{policy.placeholders} placeholders"]))]
     return told + ([("Never scrubbed", f"{len(policy.allow):,} terms")] if policy.allow else [])
+
+
+def _split_asked_for(asked: dict[str, Any]) -> list[tuple[str, str]]:
+    settings = Settings.from_json(asked["settings"]).as_words() if asked.get("settings") else ""
+    told = [("What", "All sessions, again" if asked.get("again") else "Sessions without a split")]
+    told += [("How", settings or "As the others were split")]
+    return told + ([("Reason", str(asked["override"]))] if asked.get("override") else [])
 
 
 _GENERATION = {

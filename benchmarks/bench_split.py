@@ -1,0 +1,110 @@
+"""A split of files, near-duplicates and all: seconds a million sessions, growth, memory; and of a dataset.
+
+    python -m benchmarks.bench_split [--sessions 100000] [--rounds 3]
+
+The sessions are those of the offline writer, six turns each: templates, which is the hard case, as many of
+them look alike and few are. The baseline, in the same run, is reading the file, parsing its lines and taking
+the SHA-256 of its texts: what anybody must do who looks at every word once. Wanted: ten times the sessions in
+at most twelve times the time.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from benchmarks.harness import PROJECT, measured, seconds, servers
+
+WANTED_GROWTH = 12
+NO_DATABASE = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
+
+
+def write(path: Path, sessions: int) -> None:
+    command = [sys.executable, "manage.py", "bootstrap_dataset", "--out", path, "--seed", "7"]
+    arguments = ["--sessions", str(sessions), "--persona-id", "default_v1"]
+    subprocess.run(
+        [*command, *arguments],
+        cwd=PROJECT,
+        env=os.environ | NO_DATABASE,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def baseline(path: Path) -> None:
+    digest = hashlib.sha256()
+    with path.open() as file:
+        for line in file:
+            digest.update(json.loads(line)["text"].encode())
+
+
+def of_file(path: Path, sessions: int) -> dict[str, float]:
+    """In a process of its own, so that its memory is its own."""
+    return measured("benchmarks.bench_split", "--split", path, "--sessions", sessions)
+
+
+def split(path: Path) -> None:
+    """What the child process does; it prints its seconds as JSON."""
+    from datasets_app.domain.reading import ConversationFile
+    from datasets_app.operations.split_file import split_file
+
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        started = time.perf_counter()
+        done = split_file(ConversationFile(path), Path(folder))
+        took = time.perf_counter() - started
+    pairs = done.decision.report["near_duplicate_pairs"]
+    print(json.dumps({"seconds": took, "pairs": pairs, "leaks": done.decision.report["leaking_pairs"]}))
+
+
+def of_dataset(path: Path) -> float:
+    """Into a dataset and split there: seconds of the split alone."""
+    from datasets_app.models import Dataset
+    from datasets_app.operations.import_dataset import Source, import_dataset
+    from datasets_app.operations.split_dataset import split_dataset
+
+    import_dataset([Source(path, path.name)], name="bench", origin="synthetic")
+    return seconds(lambda: split_dataset(Dataset.objects.get(name="bench")))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sessions", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--split", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.split:
+        split(given.split)
+        return
+    with servers() as folder:
+        medians = {}
+        for sessions in (given.sessions // 10, given.sessions):
+            path = folder / f"{sessions}.jsonl"
+            write(path, sessions)
+            plain, ours = [], []
+            for _ in range(given.rounds):
+                plain.append(seconds(lambda path=path: baseline(path)))  # type: ignore[misc]
+                ours.append(of_file(path, sessions))
+            medians[sessions] = median(run["seconds"] for run in ours)
+            print(
+                f"split_file, {sessions:,} sessions: {medians[sessions]:.1f} s, "
+                f"{medians[sessions] / sessions * 1e6:,.0f} s a million, "
+                f"{medians[sessions] / median(plain):.1f} times the baseline, "
+                f"{max(run['rss_mb'] for run in ours):.0f} MB; {ours[0]['pairs']:,} near-duplicate pairs, "
+                f"{ours[0]['leaks']} leaks"
+            )
+        growth = medians[given.sessions] / medians[given.sessions // 10]
+        print(f"ten times the sessions: {growth:.1f} times the time (wanted: at most {WANTED_GROWTH})")
+        print(f"split_dataset, {given.sessions:,} sessions: {of_dataset(path):.1f} s")
+
+
+if __name__ == "__main__":
+    main()

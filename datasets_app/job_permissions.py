@@ -19,6 +19,8 @@ PERMISSIONS = {
     "verify_releases": "datasets_app.release_dataset",
     "compare_releases": "datasets_app.view_release",
     "nightly": "datasets_app.apply_retention",
+    "export_audit": "datasets_app.view_auditevent",
+    "verify_audit": "datasets_app.view_auditevent",
 }
 
 

@@ -135,3 +135,17 @@ def erase_session(job: RunningJob) -> dict[str, Any]:
     from datasets_app.operations.erase_session import erase_for_job
 
     return erase_for_job(job.row, report_progress=job.report_progress)
+
+
+@task
+def export_audit(job: RunningJob) -> dict[str, Any]:
+    from datasets_app.operations.export_audit import export_for_job
+
+    return export_for_job(job.row, report_progress=job.report_progress)
+
+
+@task
+def verify_audit(job: RunningJob) -> dict[str, Any]:
+    from datasets_app.operations.audit_heads import verify_for_job
+
+    return verify_for_job(report_progress=job.report_progress)

@@ -1,87 +1,52 @@
+"""The audit trail: what is asked for of it, its export, its verification, and the page of one event."""
+
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
-from django.urls import reverse
-from django.utils.html import format_html
-from unfold.decorators import display
-from unfold.paginator import InfinitePaginator
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path, reverse
+from django.views.decorators.http import require_POST
 
-from datasets_app.admin.pages import dataset_address, render_page, require
-from datasets_app.admin.paging import whole_numbers
+from datasets_app import job_runs
+from datasets_app.admin.pages import render_page, require
+from datasets_app.admin.paging import latest_first, whole_numbers
 from datasets_app.admin.read_only import ReadOnlyAdmin
-from datasets_app.models import AuditEvent, Dataset
-from datasets_app.templatetags.datasets_display import brief, moment, words
+from datasets_app.models import AuditEvent, Dataset, JobRun
+from datasets_app.operations.audit_events import Wanted, chosen, offered
+from datasets_app.operations.export_audit import FORMATS
+from datasets_app.templatetags.datasets_display import words
 
 TITLE = "Audit trail"
-# The actions offered as a filter are those of the latest events: the whole trail may be millions.
-EVENTS_LOOKED_AT = 10_000
 
 
-class ActionFilter(admin.SimpleListFilter):
-    title = "action"
-    parameter_name = "action"
+class FilterForm(forms.Form):
+    """Whole names; the days both included."""
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        latest = AuditEvent.objects.order_by("-id").values("pk")[:EVENTS_LOOKED_AT]
-        found = set(AuditEvent.objects.filter(pk__in=latest).order_by().values_list("action", flat=True))
-        if chosen := request.GET.get(self.parameter_name):
-            found.add(chosen)
-        return [(action, words(action)) for action in sorted(found)]
+    action = forms.CharField(required=False, max_length=50)
+    dataset = forms.CharField(required=False, max_length=100)
+    actor = forms.CharField(required=False, max_length=200)
+    since = forms.DateField(required=False, label="From")
+    until = forms.DateField(required=False, label="To")
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        wanted = self.value()
-        if wanted and "\0" in wanted:
-            return queryset.none()
-        return queryset.filter(action=wanted) if wanted else queryset
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = self.cleaned_data
+        since, until = given.get("since"), given.get("until")
+        if since and until and since > until:
+            self.add_error("until", "The last day is before the first.")
+        return given
+
+    def wanted(self) -> Wanted | None:
+        """None if something was given that can't be."""
+        return Wanted(**self.cleaned_data) if self.is_valid() else None
 
 
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
-    list_display = ["when", "actor", "what", "show_dataset", "summary"]
-    list_display_links = ["when"]
-    list_filter = [ActionFilter, ("at", admin.DateFieldListFilter)]
-    search_fields = ["dataset_name__exact", "actor__exact", "action__exact"]
-    search_help_text = "The whole name of a dataset, a person or an action"
-    # Counting a trail of millions for a page number nobody asks for would take longer than the page.
-    paginator = InfinitePaginator
-
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        request.crumbs = [(TITLE, None)]  # type: ignore[attr-defined]  # see admin/pages.py
-        return super().changelist_view(request, {**(extra_context or {}), "title": TITLE})
-
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Events name their dataset; the ones that are still there are linked, by one query."""
-        changelist = super().get_changelist_instance(request)
-        events = list(changelist.result_list)
-        datasets = Dataset.objects.visible_to(request.user)
-        names = {event.dataset_name for event in events}
-        known = {row.name: row for row in datasets.filter(name__in=names).only("name")}
-        for event in events:
-            event.dataset = known.get(event.dataset_name)
-        changelist.result_list = events
-        return changelist
-
-    @display(description="When", ordering="at")
-    def when(self, event: AuditEvent) -> str:
-        return format_html('<span class="ad-nowrap">{}</span>', moment(event.at))
-
-    @display(description="Action")
-    def what(self, event: AuditEvent) -> str:
-        return words(event.action)
-
-    @display(description="Dataset")
-    def show_dataset(self, event: Any) -> str:
-        if event.dataset is None:
-            return str(event.dataset_name or "–")
-        return format_html(
-            '<a class="ad-link" href="{}">{}</a>', dataset_address(event.dataset), event.dataset_name
-        )
-
-    @display(description="Details")
-    def summary(self, event: AuditEvent) -> str:
-        return brief(event.details)
+        require(request, "view_auditevent")
+        return _list(request)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -96,3 +61,63 @@ class AuditEventAdmin(ReadOnlyAdmin):
         ]
         context = {"event": event, "dataset": datasets.filter(name=event.dataset_name).first()}
         return render_page(request, "datasets_app/audit_event.html", crumbs, context)
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        pages = [("export/", export, "export"), ("verify/", verify, "verify")]
+        own = [path(route, wrap(view), name=f"datasets_app_auditevent_{name}") for route, view, name in pages]
+        return own + super().get_urls()
+
+
+def _list(request: HttpRequest) -> HttpResponse:
+    form = FilterForm(request.GET)
+    wanted = form.wanted()
+    page = latest_first(chosen(wanted), request.GET) if wanted else None
+    if page:
+        _link_datasets(page.rows, request.user)
+    context = {
+        "form": form,
+        "wanted": wanted,
+        "asked": wanted.as_json() if wanted else {},
+        "page": page,
+        "actions": [(action, words(action)) for action in _actions(wanted)],
+        "names": {field: offered(field) for field in ("actor", "dataset")},
+        "formats": FORMATS,
+        "verification": JobRun.objects.filter(operation="verify_audit").first(),
+    }
+    return render_page(request, "datasets_app/audit_list.html", [(TITLE, None)], context)
+
+
+def _actions(wanted: Wanted | None) -> list[str]:
+    """What there is, and what was asked for, if there is none of it."""
+    asked = {wanted.action} if wanted and wanted.action else set()
+    return sorted({*offered("action"), *asked})
+
+
+def _link_datasets(events: list[Any], user: Any) -> None:
+    """Events name their dataset; the ones that are still there are linked, by one query."""
+    datasets = Dataset.objects.visible_to(user).filter(name__in={event.dataset_name for event in events})
+    known = {dataset.name: dataset for dataset in datasets.only("name")}
+    for event in events:
+        event.dataset = known.get(event.dataset_name)
+
+
+@require_POST
+def export(request: HttpRequest) -> HttpResponse:
+    """A job that writes what the page shows, on all of its pages."""
+    require(request, "view_auditevent")
+    wanted = FilterForm(request.POST).wanted()
+    format = request.POST.get("format", "")
+    if wanted is None or format not in FORMATS:
+        return redirect("admin:datasets_app_auditevent_changelist")
+    job = job_runs.start(
+        "export_audit", actor=request.user, parameters={"format": format, **wanted.as_json()}
+    )
+    return redirect("admin:datasets_app_jobrun_change", job.pk)
+
+
+@require_POST
+def verify(request: HttpRequest) -> HttpResponse:
+    require(request, "view_auditevent")
+    job = job_runs.start("verify_audit", actor=request.user)
+    return redirect("admin:datasets_app_jobrun_change", job.pk)

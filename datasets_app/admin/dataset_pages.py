@@ -10,7 +10,16 @@ from django.views.decorators.http import require_POST
 
 from datasets_app import extensions, job_runs
 from datasets_app.admin.pages import dataset_address, dataset_crumbs, render_page, require, visible_dataset
-from datasets_app.admin.paging import PAGE_SIZE, Asked, Page, asked, newest_first, page_by, page_by_two
+from datasets_app.admin.paging import (
+    PAGE_SIZE,
+    Asked,
+    Page,
+    asked,
+    latest_first,
+    newest_first,
+    page_by,
+    page_by_two,
+)
 from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
 from datasets_app.storage.split_rows import count_splits
 
@@ -165,4 +174,4 @@ def jobs(request: HttpRequest, pk: int) -> HttpResponse:
 def history(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = visible_dataset(request, pk)
     events = AuditEvent.objects.filter(dataset_name=dataset.name)
-    return dataset_page(request, dataset, "history", "History", {"page": newest_first(events, request.GET)})
+    return dataset_page(request, dataset, "history", "History", {"page": latest_first(events, request.GET)})

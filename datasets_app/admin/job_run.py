@@ -179,6 +179,8 @@ def _may_go_on(request: HttpRequest, job: JobRun) -> bool:
 def permission_to_download(operation: str, kind: str) -> str:
     """What came in belongs to those who may import, what goes out to those who may export."""
     of_the_app = "import_dataset" if kind in {"upload", "quarantine"} else "export_dataset"
+    if operation == "export_audit":
+        of_the_app = "view_auditevent"
     return extensions.job_permissions.get(operation, f"datasets_app.{of_the_app}")
 
 

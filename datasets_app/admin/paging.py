@@ -1,6 +1,7 @@
 """Pages that begin at a row, not at a count of rows: see querysets.py for the reason."""
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -8,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
 PAGE_SIZE = 50
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
 class Asked(NamedTuple):
@@ -73,6 +75,35 @@ def newest_first(queryset: QuerySet[Any], query: QueryDict, size: int = PAGE_SIZ
         turned = Asked("", "", False)
     page = page_by(queryset, "id", turned, size)
     return Page(page.rows[::-1], page.next, page.previous)
+
+
+def latest_first(queryset: QuerySet[Any], query: QueryDict, size: int = PAGE_SIZE) -> Page:
+    """A page in falling order of ``at`` and id, as of an index that ends with both. A place reads
+    "microseconds.id"; one that is none is passed over."""
+    wanted = asked(query)
+    place = _moment_and_id(wanted.before or wanted.after)
+    if place is None:
+        wanted = Asked("", "", wanted.last)
+    else:
+        at, pk = place
+        side = "gt" if wanted.before else "lt"
+        # The first of the two bounds is what the index begins at.
+        queryset = queryset.filter((f"at__{side}e", at)).filter(
+            Q((f"at__{side}", at)) | Q((f"id__{side}", pk))
+        )
+    if wanted.before or wanted.last:
+        rows = list(queryset.order_by("at", "id")[: size + 1])[::-1]
+    else:
+        rows = list(queryset.order_by("-at", "-id")[: size + 1])
+    return cut_page(rows, wanted, lambda row: f"{(row.at - _EPOCH) // _MICROSECOND}.{row.pk}", size)
+
+
+def _moment_and_id(text: str) -> tuple[datetime, int] | None:
+    numbers = whole_numbers(text, 2)
+    try:
+        return (_EPOCH + numbers[0] * _MICROSECOND, numbers[1]) if numbers else None
+    except OverflowError:
+        return None
 
 
 def page_by_two(queryset: QuerySet[Any], field: str, wanted: Asked, size: int = PAGE_SIZE) -> Page:

@@ -18,6 +18,7 @@ from django.utils import timezone
 from alignmenter_site import release_key
 from datasets_app.domain.audit_chain import Fault, Head
 from datasets_app.operations.progress import ProgressCallback, ignore
+from datasets_app.operations.refused import Refused
 from datasets_app.operations.verify_audit import Verified, verify_audit
 
 log = logging.getLogger(__name__)
@@ -62,6 +63,18 @@ def note_head(expected: tuple[Head, ...] = (), *, report_progress: ProgressCallb
     log.info("audit trail verified: %s events, head %s", verified.events, verified.head)
     _append(_line(verified.head))
     return verified
+
+
+def verify_for_job(*, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+    """:func:`note_head`; Refused, with the faults listed, if the trail has been tampered with."""
+    verified = note_head(report_progress=report_progress)
+    if verified.fault_count:
+        problems = [{"message": fault.message, "line": None, "code": ""} for fault in verified.faults]
+        raise Refused(
+            "The audit trail was changed by other ways than this application's: see the faults.",
+            {"problems": problems, "problem_total": verified.fault_count},
+        )
+    return {"events": verified.events, "position": verified.head.position, "head": verified.head.digest}
 
 
 def _line(head: Head) -> str:

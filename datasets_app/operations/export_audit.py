@@ -60,7 +60,7 @@ def export_audit(
             # Of one dataset it belongs to the history of that.
             dataset_name=wanted.dataset,
             format=format,
-            **wanted.as_json(),
+            asked=wanted.as_json(),
             **result._asdict(),
         )
     return result

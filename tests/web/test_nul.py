@@ -12,7 +12,7 @@ LISTS = {
     "datasets_app_dataset_changelist": ("q", "origin__exact", "status__exact", "legal_hold__exact"),
     "datasets_app_persona_changelist": ("q",),
     "datasets_app_retentionpolicy_changelist": ("q",),
-    "datasets_app_auditevent_changelist": ("q",),
+    "datasets_app_auditevent_changelist": ("action", "dataset", "actor", "since", "until", "after"),
     "datasets_app_jobrun_changelist": ("q", "state__exact", "operation"),
     "datasets_app_jobrun_active": ("dataset",),
     "datasets_app_turn_changelist": ("q", "tag", "role", "dataset", "after", "before", "page"),

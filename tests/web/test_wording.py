@@ -30,7 +30,7 @@ def test_the_trail_is_linked_and_brief(sign_in: Any, dataset: Dataset) -> None:
     event = AuditEvent.objects.get(action="download")
     assert "a" * 64 in page(client, "datasets_app_auditevent_change", event.pk)
     filtered = client.get(reverse("admin:datasets_app_auditevent_changelist"), {"action": "other"})
-    assert [row.action for row in filtered.context["cl"].result_list] == ["other"]
+    assert [row.action for row in filtered.context["page"].rows] == ["other"]
 
 
 # --- personas ---

@@ -170,7 +170,7 @@ def _day(at: datetime) -> str:
     return str(date_format(timezone.localtime(at), "j M Y H:i"))
 
 
-_NEVER = "The dataset has never been scrubbed."
+_NEVER = "The dataset has never been scrubbed, nor checked as it stands."
 _GROWN = "Sessions have been added since the last scrub."
 
 

@@ -106,6 +106,7 @@ class NearDuplicates:
         self._flush()
         yield from self._same
         first, second = self._candidates()
+        on_progress(0, max(1, len(first)))
         for position in range(len(first)):
             if position % _PROGRESS_EVERY == 0:
                 on_progress(position, len(first))

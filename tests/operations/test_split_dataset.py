@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
+from django.db import transaction
 
 from annotations_app.models import Annotation, CampaignItem
 from annotations_app.operations.export_annotations import export_annotations
@@ -123,13 +124,18 @@ def test_two_at_once_do_not_write_over_each_other(tmp_path: Path, monkeypatch: p
     assert Dataset.objects.get().split_settings["seed"] == 7
 
 
-def test_cancelled_it_leaves_nothing(tmp_path: Path) -> None:
-    dataset = stored(tmp_path)
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("at", [0, 200, 330])
+def test_cancelled_it_leaves_nothing(tmp_path: Path, at: int) -> None:
+    """At the start, in the middle of reading, while pairs are compared."""
+    dataset = stored(tmp_path, 300)
 
     def cancel(done: int, total: int | None = None) -> None:
-        raise Cancelled
+        assert total == 330
+        if done >= min(at, 300):
+            raise Cancelled
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled), transaction.atomic():
         split_dataset(dataset, report_progress=cancel)
     assert set(split_of(dataset).values()) == {None}
     assert Dataset.objects.get().split_settings is None

@@ -140,6 +140,7 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         **(_what_runs(request.user) if may_see_jobs else {}),
         "attention": [
             *(_failed_jobs(request.user) if may_see_jobs else []),
+            *(_due_soon(datasets) if may_see else []),
             *(_datasets_to_scrub(datasets, has("datasets_app.view_scrubrun")) if may_see else []),
             *(_datasets_to_look_at(datasets, has("datasets_app.check_dataset")) if may_see else []),
             *(_quarantined(request.user) if has("datasets_app.import_dataset") else []),
@@ -215,6 +216,25 @@ def _datasets_to_scrub(datasets: Any, may_open: bool) -> list[dict[str, Any]]:
             "link": "Scrub it" if may_open else "See why",
         }
         for dataset in raw.order_by("-updated_at")[:SHOWN]
+    ]
+
+
+def _due_soon(datasets: Any) -> list[dict[str, Any]]:
+    """What retention deletes within a fortnight, and what is due but on legal hold."""
+    from datasets_app.admin.pages import dataset_address
+    from datasets_app.operations.retention_warnings import warnings
+
+    return [
+        {
+            "kind": "warn" if item.held else "bad",
+            "icon": "gavel" if item.held else "auto_delete",
+            "name": item.dataset.name,
+            "text": f"is due for deletion on {item.due:%-d %b %Y}" + ", but on legal hold" * item.held,
+            "detail": f"Rule {item.policy.pattern}, kept {item.policy.retention}" if item.policy else "",
+            "address": dataset_address(item.dataset, "retention"),
+            "link": "See why",
+        }
+        for item in warnings(datasets)[:SHOWN]
     ]
 
 

@@ -13,11 +13,13 @@ from datasets_app import job_runs
 from datasets_app.admin import (
     access_pages,
     dataset_pages,
+    erase_pages,
     export_pages,
     generate_pages,
     import_pages,
     mark_pages,
     release_pages,
+    retention_pages,
     scrub_pages,
     sharing_pages,
     split_pages,
@@ -58,7 +60,7 @@ class DatasetAdmin(ModelAdmin):
     search_help_text = "Part of a name or source"
     list_after_template = "datasets_app/dataset_list_after.html"
     actions = ["check_selected", "export_selected"]
-    fields = ["license", "source", "attribution", "legal_hold"]
+    fields = ["license", "source", "attribution"]
     warn_unsaved_form = True
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
@@ -185,6 +187,8 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/releases/verify/", release_pages.verify, "verify_releases"),
             ("<int:pk>/releases/compare/", release_pages.compare, "compare_releases"),
             ("<int:pk>/releases/<str:version>/", release_pages.release, "release"),
+            ("<int:pk>/retention/", retention_pages.retention, "retention"),
+            ("<int:pk>/sessions/<int:session_pk>/erase/", erase_pages.erase, "erase_session"),
             ("<int:pk>/sessions/", dataset_pages.sessions, "sessions"),
             ("<int:pk>/jobs/", dataset_pages.jobs, "jobs"),
             ("<int:pk>/history/", dataset_pages.history, "history"),
@@ -200,6 +204,9 @@ class DatasetAdmin(ModelAdmin):
     def edit_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         require(request, "change_dataset")
         dataset = visible_dataset(request, pk)
+        if dataset.status == Dataset.Status.EXPIRED:
+            messages.warning(request, "Its contents were deleted; there is nothing left to edit.")
+            return redirect(dataset_address(dataset, "retention"))
         request.crumbs = [
             ("Datasets", reverse("admin:datasets_app_dataset_changelist")),
             (dataset.name, dataset_address(dataset)),

@@ -63,6 +63,7 @@ def dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[d
         ("splits", "Splits", dataset_address(dataset, "splits"), True),
         ("sharing", "Sharing", dataset_address(dataset, "sharing"), True),
         ("releases", "Releases", dataset_address(dataset, "releases"), has("datasets_app.view_release")),
+        ("retention", "Retention", dataset_address(dataset, "retention"), True),
         ("sessions", "Sessions", dataset_address(dataset, "sessions"), has("datasets_app.view_session")),
         ("turns", "Turns", turns, has("datasets_app.view_turn")),
         ("jobs", "Jobs", dataset_address(dataset, "jobs"), has("datasets_app.view_jobrun")),

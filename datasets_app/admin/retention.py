@@ -3,17 +3,20 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db import models
+from django.db import models, transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from datasets_app import audit
+from datasets_app.admin import rehearsal_pages
 from datasets_app.admin.resources import RETENTION_FORMATS, RetentionResource
 from datasets_app.admin.table_import_export import TableAdminMixin
 from datasets_app.models import RetentionPolicy
-from datasets_app.operations.retention_rules import datasets_by_policy
+from datasets_app.operations.retention_rules import changing_rules, datasets_by_policy
 
 NAMES_SHOWN = 10
 
@@ -22,14 +25,15 @@ NAMES_SHOWN = 10
 class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     resource_classes = [RetentionResource]
     formats = RETENTION_FORMATS
-    list_display = ["position", "pattern", "retention", "reason", "show_matches"]
+    list_display = ["position", "pattern", "retention", "show_active", "reason", "show_matches"]
+    list_before_template = "datasets_app/retention_list_before.html"
     list_display_links = ["pattern"]
     ordering = ["position"]
     formfield_overrides = {
         models.TextField: {"widget": UnfoldAdminTextareaWidget(attrs={"rows": 2, "class": "ad-low"})}
     }
-    fields = ["position", "pattern", "retention", "reason", "show_matches"]
-    readonly_fields = ["show_matches"]
+    fields = ["position", "pattern", "retention", "reason", "show_active", "show_matches"]
+    readonly_fields = ["show_active", "show_matches"]
 
     def has_import_permission(self, request: HttpRequest) -> bool:
         # A file replaces all policies, so policies may go by it.
@@ -61,13 +65,37 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         more = f" … and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
         return (", ".join(names[:NAMES_SHOWN]) + more) or "none"
 
+    @admin.display(description="Acts")
+    def show_active(self, policy: Any) -> str:
+        """With the way to what it would delete, and to letting it act or stopping it."""
+        if policy.pk is None:
+            return "Not before it was activated."
+        context = {"policy": policy}
+        return render_to_string("datasets_app/_retention_active.html", context)
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        pages = [
+            ("rehearsal/", rehearsal_pages.rehearsal, "rehearsal"),
+            ("apply/", rehearsal_pages.apply, "apply"),
+            ("<int:pk>/rehearsal/", rehearsal_pages.of_policy, "of_policy"),
+            ("<int:pk>/deactivate/", rehearsal_pages.deactivate, "deactivate"),
+        ]
+        own = [
+            path(route, wrap(view), name=f"datasets_app_retentionpolicy_{name}")
+            for route, view, name in pages
+        ]
+        return own + super().get_urls()
+
     def save_model(self, request: HttpRequest, obj: RetentionPolicy, form: Any, change: bool) -> None:
-        super().save_model(request, obj, form, change)
+        with transaction.atomic(), changing_rules():
+            super().save_model(request, obj, form, change)
         self._record(request, obj, "edit_retention_policy" if change else "add_retention_policy")
 
     def delete_model(self, request: HttpRequest, obj: RetentionPolicy) -> None:
         self._record(request, obj, "delete_retention_policy")
-        super().delete_model(request, obj)
+        with transaction.atomic(), changing_rules():
+            super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for policy in queryset:

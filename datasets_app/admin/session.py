@@ -67,6 +67,7 @@ def _session_page(request: HttpRequest, session: Session) -> HttpResponse:
         "next_from": next_from,
         "session_findings": of_session,
         "highlights": highlights,
+        "may_erase": request.user.has_perm("datasets_app.erase_session"),
         "persona": persona_pages([session.persona_id], request.user).get(session.persona_id or ""),
         "previous_session": neighbours.filter(id__lt=session.pk).order_by("-id").first(),
         "next_session": neighbours.filter(id__gt=session.pk).order_by("id").first(),

@@ -21,7 +21,11 @@ def with_own_provenance(dataset: Dataset, provenance: Mapping[str, Any]) -> dict
 
 def problems_of_table(dataset: Dataset, facts: Mapping[str, Any]) -> dict[str, str]:
     """Why a table may not change ``dataset`` so, by fact; nothing if it may."""
+    if dataset.status == Dataset.Status.EXPIRED:
+        return {"name": "its contents were deleted; there is nothing left to state"}
     problems = {}
+    if facts.get("legal_hold", dataset.legal_hold) != dataset.legal_hold:
+        problems["legal_hold"] = "is set and lifted with a reason, on the dataset's page or by hold_dataset"
     origin = facts.get("origin", dataset.origin)
     if dataset.turn_count and origin != dataset.origin and origin in Dataset.Origin.values:
         problems["origin"] = (

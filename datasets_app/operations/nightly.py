@@ -33,7 +33,8 @@ Step = Callable[[JobRun | None, ProgressCallback], dict[str, Any]]
 
 
 def _retention(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
-    return apply_retention(job_run=job_run, report_progress=report_progress)
+    done = apply_retention(job_run=job_run, report_progress=report_progress)
+    return {key: value for key, value in done.items() if key != "certificates"}
 
 
 def _warnings(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:

@@ -502,12 +502,12 @@ def test_dataset_facts_go_out_and_come_in_changed(metadata_client: Any, tmp_path
     content = downloaded(metadata_client, reverse(EXPORT_ADDRESS), format)
     preview = upload(metadata_client, reverse(IMPORT_ADDRESS), content, format)
     assert "1 unchanged" in preview.content.decode()
-    Dataset.objects.update(source="", provenance={}, license="MIT", legal_hold=True)
+    Dataset.objects.update(source="", provenance={}, license="MIT")
     preview = upload(metadata_client, reverse(IMPORT_ADDRESS), content, format)
     confirm(metadata_client, reverse("admin:datasets_app_dataset_process_import"), preview)
     stored.refresh_from_db()
     assert (stored.source, stored.provenance, stored.license) == ("=1+1", {"seed": 7, "x": [1.5, None]}, "")
-    assert (stored.legal_hold, stored.turn_count, stored.status) == (False, 2, "raw")
+    assert (stored.turn_count, stored.status) == (2, "raw")
     assert AuditEvent.objects.filter(action="edit_dataset", dataset_name="support").exists()
 
 
@@ -517,6 +517,7 @@ def test_dataset_facts_go_out_and_come_in_changed(metadata_client: Any, tmp_path
         ({"name": "nowhere", "license": "MIT"}, "There is no such dataset"),
         ({"name": "support", "origin": "stolen"}, "not a valid choice"),
         ({"name": "support", "legal_hold": "perhaps"}, "expected true or false"),
+        ({"name": "support", "legal_hold": True}, "is set and lifted with a reason"),
         ({"name": "support", "provenance": "[1]"}, "expected a JSON object"),
         ({"name": "support", "turn_count": 5}, "Unknown column"),
         ({"license": "MIT"}, "name"),

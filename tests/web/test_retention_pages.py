@@ -1,0 +1,125 @@
+"""Retention on pages: why a dataset is kept, what goes when, holds, deleting by hand, erasing a session."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from datasets_app.admin.pages import dataset_address
+from datasets_app.models import AuditEvent, Dataset, JobRun, RetentionPolicy, Session
+from datasets_app.operations.sample_dataset import Choice, sample_to_dataset
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Dataset:
+    made = factories.dataset(tmp_path, factories.sessions(2), "support_prod")
+    Dataset.objects.update(created_at=timezone.now() - timedelta(days=25))
+    return Dataset.objects.get(pk=made.pk)
+
+
+@pytest.fixture
+def officer(sign_in: Any) -> Any:
+    return sign_in("privacy officer")
+
+
+def rule(pattern: str, kept: str, position: int, *, active: bool = True) -> RetentionPolicy:
+    return RetentionPolicy.objects.create(position=position, pattern=pattern, retention=kept, active=active)
+
+
+def text(response: Any) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def test_the_page_says_which_rule_and_why(stored: Dataset, officer: Any) -> None:
+    rule("demo_*", "1 day", 1)
+    rule("*_prod*", "30 days", 2)
+    rule("*", "1 year", 3)
+    page = text(officer.get(dataset_address(stored, "retention")))
+    assert 'The rule <b class="ad-break">*_prod*</b> decides: kept 30 days' in page
+    assert page.index("No match") < page.index(">Decides<") < page.index("Would match, comes later")
+    start = text(officer.get(reverse("admin:index")))
+    assert "support_prod</b> is due for deletion on" in start
+
+
+def test_a_hold_is_set_and_lifted_with_a_reason(stored: Dataset, officer: Any, sign_in: Any) -> None:
+    address = dataset_address(stored, "retention")
+    assert sign_in("curator").post(address, {"do": "hold", "reason": "Mine"}).status_code == 403
+    assert "This field is required" in text(officer.post(address, {"do": "hold", "reason": ""}))
+    officer.post(address, {"do": "hold", "reason": "A claim is open"})
+    page = text(officer.get(address))
+    assert "Kept: on legal hold" in page
+    assert "A claim is open" in page
+    assert "Delete it now" not in page
+    officer.post(address, {"do": "lift", "reason": "Settled"})
+    assert [event.action for event in AuditEvent.objects.order_by("-id")[:2]] == ["lift_hold", "hold"]
+
+
+def test_a_rule_is_activated_on_what_was_shown(stored: Dataset, officer: Any, sign_in: Any) -> None:
+    made = rule("*", "20 days", 1, active=False)
+    address = reverse("admin:datasets_app_retentionpolicy_of_policy", args=[made.pk])
+    page = officer.get(address)
+    assert "2 sessions, 4 turns" in text(page)
+    seen = page.context["rehearsal"].digest
+    assert sign_in("curator").post(address, {"seen": seen}).status_code == 403
+    assert "no longer what was shown" in text(officer.post(address, {"seen": "0" * 64}))
+    officer.post(address, {"seen": seen})
+    made.refresh_from_db()
+    assert made.active
+    overview = text(officer.get(reverse("admin:datasets_app_retentionpolicy_rehearsal")))
+    assert "In the next night is deleted, for good: 2 sessions, 4 turns" in overview
+    officer.post(reverse("admin:datasets_app_retentionpolicy_apply"))
+    assert JobRun.objects.get(operation="apply_retention").state == "queued"
+    officer.post(reverse("admin:datasets_app_retentionpolicy_deactivate", args=[made.pk]))
+    made.refresh_from_db()
+    assert not made.active
+
+
+def test_a_rule_that_is_edited_or_loses_one_before_it_waits_anew(officer: Any) -> None:
+    first, second = rule("keep_*", "indefinite", 1), rule("*", "20 days", 2)
+    change = reverse("admin:datasets_app_retentionpolicy_change", args=[second.pk])
+    officer.post(change, {"position": 2, "pattern": "*", "retention": "20 days", "reason": "Why not"})
+    second.refresh_from_db()
+    assert second.active
+    officer.post(reverse("admin:datasets_app_retentionpolicy_delete", args=[first.pk]), {"post": "yes"})
+    second.refresh_from_db()
+    assert not second.active
+
+
+def test_deleting_by_hand_wants_the_name_typed(stored: Dataset, officer: Any) -> None:
+    address = dataset_address(stored, "retention")
+    asked = {"do": "delete", "delete-name": "support", "delete-reason": "Contract ended"}
+    assert "not the name of this dataset" in text(officer.post(address, asked))
+    officer.post(address, asked | {"delete-name": "support_prod"})
+    job = JobRun.objects.get(operation="apply_retention")
+    assert (job.dataset, job.parameters) == (stored, {"reason": "Contract ended"})
+
+
+def test_a_session_is_erased_by_a_job_that_does_not_know_its_id(stored: Dataset, officer: Any) -> None:
+    sample_to_dataset(stored, "copy", Choice(2))
+    session = Session.objects.get(dataset=stored, session_id="s2")
+    address = reverse("admin:datasets_app_dataset_erase_session", args=[stored.pk, session.pk])
+    assert address in text(officer.get(reverse("admin:datasets_app_session_change", args=[session.pk])))
+    page = text(officer.get(address))
+    assert "1 session, 2 turns" in page
+    assert "No release holds it" in page
+    officer.post(address, {"reason": "Asked for", "everywhere": "on"})
+    job = JobRun.objects.get(operation="erase_session")
+    copy = Session.objects.get(dataset__name="copy", session_id="s2")
+    assert job.parameters == {"session": session.pk, "reason": "Asked for", "copies": [copy.pk]}
+    Dataset.objects.filter(pk=stored.pk).update(legal_hold=True)
+    assert "Erase for good" not in text(officer.get(address))
+
+
+def test_what_has_expired_says_so(stored: Dataset, officer: Any) -> None:
+    Dataset.objects.update(status="expired", expired_at=timezone.now(), session_count=0, turn_count=0)
+    page = text(officer.get(dataset_address(stored, "retention")))
+    assert "The contents are being deleted" in page
+    for name in ("change", "checks", "sharing", "splits", "history"):
+        assert officer.get(dataset_address(stored, name)).status_code == 200, name
+    assert officer.get(dataset_address(stored, "edit")).status_code == 302

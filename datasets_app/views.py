@@ -42,6 +42,8 @@ def download(request: HttpRequest, pk: int) -> HttpResponseBase:
         sha256=job_file.sha256,
         size=job_file.size,
         job_run=job.pk,
+        # Who has had which release is answered by the audit trail.
+        **({"release": version} if (version := job.parameters.get("version")) else {}),
     )
     return _attached(file, job_file.name)
 

@@ -226,5 +226,6 @@ def _put_in_place(folder: Path, out: Path) -> None:
         return
     if out.exists():
         out.rmdir()
+    # Like any export: whoever made it decides who else may read it.
+    folder.chmod(0o700)
     folder.rename(out)
-    out.chmod(0o755)

@@ -56,7 +56,7 @@ def write_dataset(dataset: Dataset, folder: Path, report_progress: ProgressCallb
             for turns, _, block in read_lines(dataset, Selection(split=split)):
                 out.write(block)
                 done += turns
-                report_progress(done, PASSES * dataset.turn_count)
+                report_progress(done // PASSES, dataset.turn_count)
         pieces.append(piece)
     return _finish(pieces, folder, [], dataset.turn_count, report_progress)
 
@@ -138,7 +138,7 @@ def _divided(release: Release, stored: Path, folder: Path, report_progress: Prog
                 last = session_id
                 outs[split].write(line)
             done += len(some)
-            report_progress(done, PASSES * release.turn_count)
+            report_progress(done // PASSES, release.turn_count)
     wanted = {split: count for split, count in release.splits.items() if split in outs and count}
     if dict(sessions) != wanted or sum(wanted.values()) != release.session_count:
         for piece in pieces:
@@ -178,7 +178,7 @@ def _finish(
             digest = Digest(out)
             for *_, block in parquet_blocks(_counted(piece.path, counts)):
                 digest.write(block)
-                report_progress(turns + counts.turns, PASSES * turns)
+                report_progress((turns + counts.turns) // PASSES, turns)
         counts.finish()
         facts = (piece.split, counts.sessions - sessions_before, counts.turns - turns_before)
         files.append(_file(folder, piece.path, JSONL, facts))

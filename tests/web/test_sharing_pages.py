@@ -106,3 +106,8 @@ def test_the_job_makes_what_was_asked_for(
     assert list(JobFile.objects.order_by("id").values_list("name", flat=True)) == names
     page = curator.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk])).content.decode()
     assert names[0] in page
+    # Who has had which release is answered by the audit trail.
+    kept = JobFile.objects.get(kind="export")
+    assert b"".join(curator.get(reverse("download", args=[kept.pk])))
+    for action in ("export", "download"):
+        assert AuditEvent.objects.get(action=action).details.get("release") == given.get("version")

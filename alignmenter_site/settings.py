@@ -3,7 +3,16 @@
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from alignmenter_site import content_security, env, hash_key, logs, mail, secret_key
+from alignmenter_site import (
+    content_security,
+    env,
+    file_storage,
+    hash_key,
+    logs,
+    mail,
+    release_key,
+    secret_key,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("ALIGNMENTER_VAR_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
@@ -138,6 +147,7 @@ STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 
 MEDIA_ROOT = Path(env.text("ALIGNMENTER_MEDIA_ROOT", str(VAR_DIR / "media")))
+STORAGES = file_storage.storages(env.text(file_storage.NAME))
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
@@ -165,6 +175,7 @@ EXPORT_LINK_DAYS = env.integer("ALIGNMENTER_EXPORT_LINK_DAYS", 7, at_least=1)
 # Installed name models, by name or folder; "builtin" is the one that comes with the application.
 NAME_MODELS = env.words("ALIGNMENTER_NAME_MODELS", ["builtin"])
 hash_key.given_key()  # one that can't be used stops the start
+release_key.given_key(), release_key.former_keys()
 # Where conversations may be written by a model; the first is the default.
 LLM_ENDPOINTS = env.web_addresses("ALIGNMENTER_LLM_ENDPOINTS", ["https://api.openai.com/v1"])
 LLM_TIMEOUT = env.integer("ALIGNMENTER_LLM_TIMEOUT", 120, at_least=1)

@@ -84,6 +84,7 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
         "last": last,
         "form": form,
         "unmet": unmet,
+        "remedies": {line.remedy for line in unmet},
         "may_release": may_release and not expired,
         "may_override": may_override,
         "can_start": (may_override or not unmet) and dataset.turn_count > 0,

@@ -8,7 +8,8 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from datasets_app.models import JobFile, JobRun
-from datasets_app.operations import job_files
+from datasets_app.operations import job_files, release_files
+from datasets_app.operations.stored_names import folders_and_files
 from datasets_app.operations.table_uploads import delete_stale_uploads
 
 log = logging.getLogger(__name__)
@@ -18,7 +19,7 @@ UNCLAIMED_AFTER = timedelta(hours=1)
 
 
 def delete_expired_files() -> int:
-    """Delete the files of jobs that are past their date; returns how many.
+    """Delete the files of jobs that are past their date, and what is left of releases; returns how many.
 
     The row stays, so that a page can say that there was a file and since when it is gone. Files
     that no row names, as a worker leaves them that is killed while it stores one, go as well.
@@ -26,7 +27,8 @@ def delete_expired_files() -> int:
     count = 0
     for job_file in JobFile.objects.filter(expires_at__lte=timezone.now()).exclude(file=""):
         count += _tried(partial(job_files.delete, job_file))
-    return count + _delete_unclaimed() + job_files.delete_left_folders() + delete_stale_uploads()
+    count += _delete_unclaimed() + release_files.destroy_left()
+    return count + job_files.delete_left_folders() + delete_stale_uploads()
 
 
 def _tried(delete: Callable[[], None]) -> int:
@@ -42,15 +44,13 @@ def _tried(delete: Callable[[], None]) -> int:
 
 
 def _delete_unclaimed() -> int:
-    if not default_storage.exists("jobs"):
-        return 0
     count = 0
-    for job in default_storage.listdir("jobs")[0]:
+    for job in folders_and_files("jobs")[0]:
         if not job.isdigit() or JobRun.objects.filter(pk=int(job), state="running").exists():
             continue
         claimed = set(JobFile.objects.filter(job_run=int(job)).values_list("file", flat=True))
-        for kind in default_storage.listdir(f"jobs/{job}")[0]:
-            for name in default_storage.listdir(f"jobs/{job}/{kind}")[1]:
+        for kind in folders_and_files(f"jobs/{job}")[0]:
+            for name in folders_and_files(f"jobs/{job}/{kind}")[1]:
                 count += _delete_if_unclaimed(f"jobs/{job}/{kind}/{name}", claimed)
     return count
 

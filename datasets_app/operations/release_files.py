@@ -24,6 +24,7 @@ from django.utils import timezone
 from datasets_app.domain.reading import file_sha256
 from datasets_app.models import Dataset, JobRun, Release, ReleaseFile
 from datasets_app.operations.refused import Refused
+from datasets_app.operations.stored_names import folders_and_files
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +122,7 @@ def _tried(delete: Callable[[], None]) -> bool:
 def _delete_unclaimed(dataset: Dataset | None) -> int:
     if dataset is not None:
         return _delete_unclaimed_in(str(dataset.pk), at_once=True)
-    return sum(_delete_unclaimed_in(folder, at_once=False) for folder in _folders_in(FOLDER))
+    return sum(_delete_unclaimed_in(folder, at_once=False) for folder in folders_and_files(FOLDER)[0])
 
 
 def _delete_unclaimed_in(folder: str, *, at_once: bool) -> int:
@@ -129,7 +130,7 @@ def _delete_unclaimed_in(folder: str, *, at_once: bool) -> int:
     if not folder.isdigit() or (not at_once and running.filter(dataset=int(folder)).exists()):
         return 0
     place = f"{FOLDER}/{folder}"
-    names = [f"{place}/{name}" for name in _names_in(place)]
+    names = [f"{place}/{name}" for name in folders_and_files(place)[1]]
     claimed = set(ReleaseFile.objects.filter(file__in=names).values_list("file", flat=True))
     return sum(
         _tried(partial(default_storage.delete, name))
@@ -157,20 +158,3 @@ def _modified(path: Path) -> float:
 
 def _is_old(name: str) -> bool:
     return timezone.now() - default_storage.get_modified_time(name) >= UNCLAIMED_AFTER
-
-
-def _folders_in(place: str) -> list[str]:
-    return _listed(place)[0]
-
-
-def _names_in(place: str) -> list[str]:
-    return _listed(place)[1]
-
-
-def _listed(place: str) -> tuple[list[str], list[str]]:
-    """Folders and files in ``place``; none where it does not exist: S3 has no folders that are empty."""
-    try:
-        folders, files = default_storage.listdir(place)
-    except FileNotFoundError:
-        return [], []
-    return list(folders), list(files)

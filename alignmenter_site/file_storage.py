@@ -1,0 +1,56 @@
+"""Where files of jobs and releases are kept: under MEDIA_ROOT, or in a bucket of an S3-compatible store."""
+
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from alignmenter_site import env
+
+NAME = "ALIGNMENTER_STORAGE"
+# What may stand behind the bucket's name; credentials come by the AWS_* variables alone.
+OPTIONS = ("endpoint_url", "region_name")
+# A file that is read from the bucket is held in memory up to this size, then in a temporary file.
+MEMORY_BYTES = 8 << 20
+
+
+def storages(url: str) -> dict[str, dict[str, Any]]:
+    """The STORAGES setting for ``s3://bucket/prefix?endpoint_url=…&region_name=…``, or for nothing."""
+    return {
+        "default": _bucket(url) if url else {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+
+
+def _bucket(url: str) -> dict[str, Any]:
+    parts = urlsplit(url)
+    given = dict(parse_qsl(parts.query))
+    # The address itself is not repeated: it may hold what somebody took for the place of a password.
+    if parts.scheme != "s3" or not parts.hostname or parts.netloc != parts.hostname or parts.fragment:
+        raise env.ImproperEnvironment(f"{NAME} must be like s3://bucket/prefix, with no user and no port")
+    if unknown := sorted(given.keys() - set(OPTIONS)):
+        raise env.ImproperEnvironment(f"{NAME}: unknown {unknown[0]!r}; known are {', '.join(OPTIONS)}")
+    from boto3.s3.transfer import TransferConfig
+    from botocore.config import Config
+
+    return {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": parts.hostname,
+            "location": parts.path.strip("/"),
+            # Whoever may read a file gets it through us: never public, and no address of it is given out.
+            "default_acl": None,
+            "querystring_auth": True,
+            "file_overwrite": False,
+            "max_memory_size": MEMORY_BYTES,
+            # One after the other, in the thread of the job: there are workers enough at a time.
+            "transfer_config": TransferConfig(use_threads=False),
+            "client_config": Config(
+                signature_version="s3v4",
+                s3={"addressing_style": "path" if "endpoint_url" in given else "auto"},
+                # Others than Amazon's own need not know the newer checksums.
+                request_checksum_calculation="when_required",
+                response_checksum_validation="when_required",
+                retries={"mode": "standard", "max_attempts": 5},
+            ),
+            **given,
+        },
+    }

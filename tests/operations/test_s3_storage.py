@@ -1,0 +1,160 @@
+"""Files in a bucket instead of a folder: against a real server that speaks S3."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.storage import default_storage
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from alignmenter_site import file_storage
+from alignmenter_site.env import ImproperEnvironment
+from datasets_app import job_runs
+from datasets_app.models import AuditEvent, JobFile, JobRun, Release
+from datasets_app.operations import release_files
+from datasets_app.operations.delete_expired_files import delete_expired_files
+from datasets_app.operations.refused import Refused
+from datasets_app.operations.release_dataset import release_dataset
+from datasets_app.operations.verify_releases import verify_releases
+from tests import factories
+
+RCLONE = Path(sys.executable).with_name("rclone")
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@pytest.fixture
+def bucket(tmp_path: Path, settings: Any, monkeypatch: Any) -> Iterator[Path]:
+    """A bucket of a server of its own; the folder in which that keeps it."""
+    place, port = tmp_path / "s3" / "datasets", _free_port()
+    place.mkdir(parents=True)
+    command = [str(RCLONE), "serve", "s3", "--addr", f"127.0.0.1:{port}", "--auth-key", "key,secret-of-tests"]
+    command += [str(place.parent)]
+    environment = os.environ | {"RCLONE_CONFIG": str(tmp_path / "none.conf")}
+    server = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret-of-tests")
+    _wait_for(port)
+    url = f"s3://datasets/house?endpoint_url=http://127.0.0.1:{port}&region_name=us-east-1"
+    settings.STORAGES = file_storage.storages(url)
+    yield place
+    server.kill()
+    server.wait()
+
+
+def _wait_for(port: int) -> None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError("the server does not answer")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_releases_and_files_of_jobs_live_in_a_bucket(
+    bucket: Path, queue: None, tmp_path: Path, monkeypatch: Any
+) -> None:
+    dataset = factories.dataset(tmp_path, factories.sessions(3), origin="synthetic")
+    (tmp_path / "work").mkdir()
+    made = release_dataset(dataset, folder=tmp_path / "work", override="a test", actor=None)
+    release = Release.objects.get(pk=made.release)
+    there = _files(bucket)
+    assert len(there) == 5
+    assert all(path.is_relative_to(bucket / "house" / "releases") for path in there)
+    assert verify_releases(actor=None).faults == []
+    _one_byte_is_found(release)
+    _downloaded(release)
+    _job_files(dataset, bucket)
+
+    release_files.destroy(release, reason="a test")
+    assert [path for path in _files(bucket) if "releases" in path.parts] == []
+    with pytest.raises(Refused, match="destroyed"):
+        release_files.open_file(release_files.file_of(release, "data"))
+    _left_is_deleted(dataset, monkeypatch)
+
+
+def _files(place: Path) -> list[Path]:
+    return sorted(path for path in place.rglob("*") if path.is_file())
+
+
+def _one_byte_is_found(release: Release) -> None:
+    stored = default_storage.bucket.Object(f"house/{release_files.file_of(release, 'data').file.name}")
+    whole = stored.get()["Body"].read()
+    stored.put(Body=whole[:20] + bytes([whole[20] ^ 1]) + whole[21:])
+    assert [fault.what for fault in verify_releases(actor=None).faults] == [
+        "support_v1.0.0.jsonl.gz has other bytes than were released: its SHA-256 differs."
+    ]
+    stored.delete()
+    assert "missing in the storage" in verify_releases(actor=None).faults[0].what
+    stored.put(Body=whole)
+    assert verify_releases(actor=None).faults == []
+
+
+def _downloaded(release: Release) -> None:
+    client = Client()
+    client.force_login(User.objects.create(username="root", is_superuser=True, is_staff=True))
+    data = release_files.file_of(release, "data")
+    answer = client.get(reverse("download_release", args=[data.pk]))
+    with release_files.open_file(data) as stored:
+        assert b"".join(answer) == stored.read()  # type: ignore[call-overload]
+    assert AuditEvent.objects.get(action="download").details["release"] == "1.0.0"
+
+
+def _job_files(dataset: Any, bucket: Path) -> None:
+    job = job_runs.start("export_dataset", actor=User.objects.get(), dataset=dataset)
+    job_runs.perform(job.pk)
+    assert JobRun.objects.get(pk=job.pk).state == "done"
+    made = job.files.get(kind="export")
+    client = Client()
+    client.force_login(User.objects.get())
+    answer = client.get(reverse("download", args=[made.pk]))
+    assert b"".join(answer).count(b"\n") == dataset.turn_count  # type: ignore[call-overload]
+    before = len(_files(bucket))
+    JobFile.objects.filter(job_run=job).update(expires_at=timezone.now())
+    assert delete_expired_files() == 2
+    assert len(_files(bucket)) == before - 2
+    assert client.get(reverse("download", args=[made.pk])).status_code == 410
+
+
+def _left_is_deleted(dataset: Any, monkeypatch: Any) -> None:
+    """What no row names goes after an hour, from both folders, and not before."""
+    names = [f"releases/{dataset.pk}/half", "jobs/999999/export/half"]
+    for name in names:
+        with default_storage.open(name, "wb") as file:
+            file.write(b"canary")
+    assert delete_expired_files() == 0
+    later = timezone.now() + timedelta(hours=2)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    assert delete_expired_files() == 2
+    assert not any(default_storage.exists(name) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("gs://bucket", "s3://bucket/prefix"),
+        ("s3://", "s3://bucket/prefix"),
+        ("s3://key:secret@bucket/x", "no user"),
+        ("s3://bucket?secret_key=1", "unknown 'secret_key'"),
+    ],
+)
+def test_a_wrong_address_stops_the_start_with_a_sentence(url: str, told: str) -> None:
+    with pytest.raises(ImproperEnvironment, match=told) as error:
+        file_storage.storages(url)
+    assert "key:secret" not in str(error.value)

@@ -20,6 +20,7 @@ from datasets_app.admin.paging import (
     page_by,
     page_by_two,
 )
+from datasets_app.domain.splits import SPLITS
 from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
 from datasets_app.storage.split_rows import count_splits
 
@@ -113,7 +114,8 @@ def split_counts(dataset: Dataset) -> dict[str, int]:
     """Sessions in each split, and in "none" those that came since; nothing if it was never split."""
     if not dataset.split_settings:
         return {}
-    return {split or "none": count for split, count in count_splits(dataset).items()}
+    counts = count_splits(dataset)
+    return {split or "none": counts[split] for split in (*SPLITS, None) if split in counts}
 
 
 # --- checks ------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def _structure(package: Package) -> str:
     ]
     parts = [
         "One row is one turn of a conversation; the turns of a session stand together, in order. Each file "
-        "is there twice: as JSONL, which [Alignmenter](https://pypi.org/project/alignmenter/) reads, and as "
+        "is there twice: as JSONL, which Alignmenter reads, and as "
         "Parquet, in which `metadata` and unknown fields (`extra`) are JSON texts.",
         table(["File", "Format", "Sessions", "Turns"], rows),
         '```python\nfrom datasets import load_dataset\n\nturns = load_dataset("path/to/this/folder")\n```',

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from datasets_app.domain.metadata import DatasetMetadata
@@ -113,3 +113,9 @@ def metadata_of(
         sha256=sha256,
     )
     return DatasetMetadata(**stated, extra={**provenance, "origin": dataset.origin})
+
+
+def of_a_part(stated: DatasetMetadata) -> DatasetMetadata:
+    """``stated`` of a whole dataset, for a file of some of its sessions: less what was counted in all."""
+    extra = {key: value for key, value in stated.extra.items() if key != "edge_cases"}
+    return replace(stated, safety_traps=None, brand_traps=None, extra=extra)

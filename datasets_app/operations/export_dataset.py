@@ -156,6 +156,8 @@ def export_to_path(
             sha256=result.sha256,
             modifications=left_out(selection),
         )
+        if selection != EVERYTHING:
+            stated = dataset_facts.of_a_part(stated)
         metadata.write(render_metadata(stated).encode())
     return result
 

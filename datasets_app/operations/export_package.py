@@ -26,12 +26,14 @@ from datasets_app.domain.pull_request import pull_request
 from datasets_app.domain.quality_report import quality_report
 from datasets_app.domain.reading import file_sha256
 from datasets_app.models import Dataset, Release, ReleaseFile
-from datasets_app.operations import gates, release_files
+from datasets_app.operations import dataset_facts, gates, release_files
+from datasets_app.operations.export_dataset import left_out
 from datasets_app.operations.export_release import release_of, stored_blocks
 from datasets_app.operations.package_data import FOLDER, WrittenData, write_dataset, write_release
 from datasets_app.operations.package_facts import facts_of_dataset, facts_of_release
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
+from datasets_app.storage.turn_reader import Selection
 from datasets_app.whole_files import replacing
 
 CHARTS = "charts"
@@ -118,14 +120,15 @@ def _write_papers(package: Package, folder: Path) -> None:
     }
     for file in package.of_format(JSONL):
         # Each file can be imported by itself, with its facts.
+        whole = package.metadata
         stated = replace(
-            package.metadata,
+            dataset_facts.of_a_part(whole) if file.split else whole,
             total_sessions=file.sessions,
             total_turns=file.turns,
             sha256=file.sha256,
             modifications=[
-                *package.metadata.modifications,
-                *([f"filtered: only sessions of split {file.split}"] if file.split else []),
+                *whole.modifications,
+                *left_out(Selection(split=file.split)),
             ],
         )
         texts[metadata_path(Path(file.path)).as_posix()] = render_metadata(stated)

@@ -171,6 +171,7 @@ def _day(at: datetime) -> str:
 
 
 _NEVER = "The dataset has never been scrubbed, nor checked as it stands."
+_NOBODYS = "They need not be: the conversations are synthetic, and nobody's."
 _GROWN = "Sessions have been added since the last scrub."
 
 
@@ -200,7 +201,7 @@ def _ids_hashed(dataset: Dataset, known: _Known) -> SharingItem:
     if not known.last_session:
         return SharingItem(title, UNKNOWN, "There are no sessions.")
     if known.is_synthetic:
-        return SharingItem(title, YES, "They need not be: the conversations are synthetic, and nobody's.")
+        return SharingItem(title, YES, _NOBODYS)
     plain = Session.objects.filter(dataset=dataset, id_hashed=False).count()
     if not plain:
         return SharingItem(title, YES, "Each is an HMAC-SHA-256 under this installation's key.")
@@ -219,10 +220,10 @@ def _timestamps(dataset: Dataset, known: _Known) -> SharingItem:
         return SharingItem(
             title, YES, f"Moved by up to {policy.fuzz_seconds:,} seconds, one offset a session."
         )
+    if known.is_synthetic:
+        return SharingItem(title, YES, _NOBODYS)
     if not Turn.objects.filter(session__dataset=dataset).exclude(timestamp=None).exists():
         return SharingItem(title, YES, "No turn has one.")
-    if known.is_synthetic:
-        return SharingItem(title, YES, "They need not be: the conversations are synthetic, and nobody's.")
     return SharingItem(title, NO, _GROWN if newest else "Turns have the timestamps they came with.", SCRUB)
 
 

@@ -158,10 +158,15 @@ def test_parquet_has_every_turn_with_its_fields(tmp_path: Path, monkeypatch: pyt
 def test_a_split_is_exported_by_itself_and_the_test_split_says_what_it_is(tmp_path: Path) -> None:
     stored = dataset(tmp_path, sessions(3))
     stored.sessions.filter(session_id="s2").update(split="test")
+    Dataset.objects.update(provenance={"safety_traps": 3, "edge_cases": 1, "seed": 4})
+    stored.refresh_from_db()
     path = tmp_path / "held-out.jsonl"
     assert export_to_path(stored, path, selection=Selection(split="test")).sessions == 1
     assert {line["session_id"] for line in objects(path.read_bytes())} == {"s2"}
-    assert "nothing is to be calibrated" in (tmp_path / "held-out.meta.yaml").read_text()
+    said = yaml.safe_load((tmp_path / "held-out.meta.yaml").read_text())
+    assert "nothing is to be calibrated" in said["modifications"][-1]
+    # What was counted in all sessions is not said of some.
+    assert (said["seed"], said.get("safety_traps"), said.get("edge_cases")) == (4, None, None)
     with pytest.raises(Refused, match=r"has split 'train'.* Its splits: test\."):
         exported(stored, selection=Selection(split="train"))
 

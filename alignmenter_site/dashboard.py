@@ -140,6 +140,7 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         **(_what_runs(request.user) if may_see_jobs else {}),
         "attention": [
             *(_failed_jobs(request.user) if may_see_jobs else []),
+            *(_releases_at_fault(datasets) if has("datasets_app.view_release") else []),
             *(_due_soon(datasets) if may_see else []),
             *(_datasets_to_scrub(datasets, has("datasets_app.view_scrubrun")) if may_see else []),
             *(_datasets_to_look_at(datasets, has("datasets_app.check_dataset")) if may_see else []),
@@ -216,6 +217,27 @@ def _datasets_to_scrub(datasets: Any, may_open: bool) -> list[dict[str, Any]]:
             "link": "Scrub it" if may_open else "See why",
         }
         for dataset in raw.order_by("-updated_at")[:SHOWN]
+    ]
+
+
+def _releases_at_fault(datasets: Any) -> list[dict[str, Any]]:
+    """Versions of which a stored file is not as it was signed."""
+    from datasets_app.models import Release
+
+    faulty = Release.objects.filter(dataset__in=datasets, destroyed_at=None).exclude(fault="")
+    return [
+        {
+            "kind": "bad",
+            "icon": "gpp_bad",
+            "name": str(release),
+            "text": "is not as it was released",
+            "detail": release.fault,
+            "address": reverse(
+                "admin:datasets_app_dataset_release", args=[release.dataset_id, release.version]
+            ),
+            "link": "See what differs",
+        }
+        for release in faulty.select_related("dataset")[:SHOWN]
     ]
 
 

@@ -212,6 +212,8 @@ def _compared(
     return {
         "compared": compared,
         "changes": shown,
+        # A Counter answers to any name, in a template to that of its method too.
+        "fields": sorted(compared.difference.fields.items()),
         "more": compared.difference.sessions_changed - len(shown),
         "added": compared.difference.added[:SHOWN],
         "removed": compared.difference.removed[:SHOWN],

@@ -1,0 +1,148 @@
+"""Versions in the admin: who may see, release, download and compare them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from datasets_app import job_runs
+from datasets_app.models import AuditEvent, Dataset, JobRun, Release
+from datasets_app.operations import release_files
+from datasets_app.operations.release_dataset import release_dataset
+
+pytestmark = pytest.mark.django_db
+
+
+def address(page: str, dataset: Dataset, *more: Any) -> str:
+    return reverse(f"admin:datasets_app_dataset_{page}", args=[dataset.pk, *more])
+
+
+@pytest.fixture
+def release(dataset: Dataset, tmp_path: Path) -> Release:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    made = release_dataset(dataset, folder=folder, override="a test", notes="<b>bold</b>", actor=None)
+    dataset.refresh_from_db()
+    return Release.objects.get(pk=made.release)
+
+
+def test_what_stands_in_the_way_is_shown_and_a_curator_cannot_pass(curator: Any, dataset: Dataset) -> None:
+    page = curator.get(address("releases", dataset)).content.decode()
+    assert "The next version: 1.0.0" in page
+    assert "Legal review is signed" in page
+    assert 'name="notes"' not in page
+    answer = curator.post(address("releases", dataset), {"bump": "", "override": "because"})
+    assert answer.status_code == 200
+    assert not JobRun.objects.filter(operation="release_dataset").exists()
+
+
+def test_who_may_override_gives_a_reason_and_the_job_releases(sign_in: Any, dataset: Dataset) -> None:
+    client = sign_in("superuser")
+    assert client.post(address("releases", dataset), {"bump": ""}).status_code == 200
+    assert not JobRun.objects.filter(operation="release_dataset").exists()
+    answer = client.post(address("releases", dataset), {"bump": "", "override": "because", "notes": "Hi."})
+    job = JobRun.objects.get(operation="release_dataset")
+    assert answer.url == reverse("admin:datasets_app_jobrun_change", args=[job.pk])
+    job_runs.perform(JobRun.objects.get(pk=job.pk).pk)
+    job.refresh_from_db()
+    if job.state != "done":  # its message waits for this test's transaction, which never ends
+        JobRun.objects.filter(pk=job.pk).update(state="queued")
+        job_runs.perform(job.pk)
+    made = Release.objects.get()
+    assert (made.override_reason, made.notes, made.created_by_name) == ("because", "Hi.", "superuser")
+    assert client.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk])).status_code == 200
+
+
+def test_a_version_is_shown_and_handed_out_byte_for_byte(curator: Any, release: Release) -> None:
+    page = curator.get(address("release", release.dataset, release.version)).content.decode()
+    assert release.sha256 in page
+    assert "<b>bold" not in page
+    data = release_files.file_of(release, "data")
+    got = [b"".join(curator.get(reverse("download_release", args=[data.pk]))) for _ in range(2)]
+    with release_files.open_file(data) as stored:
+        assert got[0] == got[1] == stored.read()
+    event = AuditEvent.objects.filter(action="download").first()
+    assert event is not None
+    assert event.details == {
+        "release": "1.0.0",
+        "kind": "data",
+        "file": data.name,
+        "sha256": release.sha256,
+        "size": data.size,
+    }
+
+
+def test_who_has_taken_it_is_for_those_who_read_the_audit_trail(
+    sign_in: Any, curator: Any, release: Release
+) -> None:
+    data = release_files.file_of(release, "data")
+    b"".join(curator.get(reverse("download_release", args=[data.pk])))
+    shown = address("release", release.dataset, release.version)
+    assert "Who has it" not in curator.get(shown).content.decode()
+    page = sign_in("privacy officer").get(shown).content.decode()
+    assert "Who has it" in page
+    assert "curator, " in page
+
+
+def test_a_viewer_sees_versions_and_gets_none(sign_in: Any, release: Release) -> None:
+    viewer = sign_in("viewer")
+    assert viewer.get(address("releases", release.dataset)).status_code == 200
+    data = release_files.file_of(release, "data")
+    assert viewer.get(reverse("download_release", args=[data.pk])).status_code == 403
+    assert viewer.post(address("releases", release.dataset)).status_code == 403
+    assert viewer.post(address("verify_releases", release.dataset)).status_code == 403
+    Dataset.objects.filter(pk=release.dataset_id).update(restricted=True)
+    assert viewer.get(address("release", release.dataset, "1.0.0")).status_code == 404
+    assert sign_in("curator").get(reverse("download_release", args=[data.pk])).status_code == 404
+
+
+def test_a_destroyed_version_says_so(
+    curator: Any, release: Release, django_capture_on_commit_callbacks: Any
+) -> None:
+    data = release_files.file_of(release, "data")
+    with django_capture_on_commit_callbacks(execute=True):
+        release_files.destroy(release, reason="erasure")
+    answer = curator.get(reverse("download_release", args=[data.pk]))
+    assert answer.status_code == 410
+    assert "was destroyed" in answer.content.decode()
+    page = curator.get(address("release", release.dataset, "1.0.0")).content.decode()
+    assert release.sha256 in page
+    assert "Destroyed" in page
+
+
+def test_two_are_compared_with_texts_for_who_reads_texts(curator: Any, release: Release) -> None:
+    dataset = release.dataset
+    dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="<i>corrected</i>")
+    page = curator.get(address("compare_releases", dataset), {"before": "1.0.0"}).content.decode()
+    assert "&lt;i&gt;corrected&lt;/i&gt;" in page
+    assert "What assistant says as number 2 of s2." in page
+    same = curator.get(address("compare_releases", dataset), {"before": "1.0.0", "after": "1.0.0"})
+    assert "No turn differs." in same.content.decode()
+    unknown = curator.get(address("compare_releases", dataset), {"before": "9.9.9"}).content.decode()
+    assert "has no version 9.9.9" in unknown
+    assert curator.get(address("release", dataset, "nonsense")).status_code == 404
+
+
+def test_what_is_too_long_for_a_page_is_compared_by_a_job(
+    curator: Any, release: Release, monkeypatch: Any
+) -> None:
+    from datasets_app.admin import release_pages
+
+    monkeypatch.setattr(release_pages, "MOST_TURNS_AT_ONCE", 3)
+    place = address("compare_releases", release.dataset)
+    assert "Start comparing" in curator.get(place, {"before": "1.0.0"}).content.decode()
+    curator.post(place, {"before": "1.0.0", "after": "now"})
+    assert JobRun.objects.get(operation="compare_releases").parameters == {"before": "1.0.0", "after": ""}
+    assert (
+        "too long to be compared here" in curator.get(address("releases", release.dataset)).content.decode()
+    )
+
+
+def test_a_fault_is_shown_where_the_version_is(curator: Any, release: Release) -> None:
+    Release.objects.filter(pk=release.pk).update(
+        fault="x.jsonl.gz has other bytes.", verified_at="2026-01-01T00:00Z"
+    )
+    assert "Not as signed" in curator.get(address("releases", release.dataset)).content.decode()
+    assert "has other bytes" in curator.get(address("release", release.dataset, "1.0.0")).content.decode()
+    assert "is not as it was released" in curator.get(reverse("admin:index")).content.decode()

@@ -5,14 +5,15 @@ from typing import Any
 
 import yaml
 
-from datasets_app.domain.licences import spdx_id
+from datasets_app.domain.licences import address, spdx_id
 from datasets_app.domain.package import Package
+
+_YOUNGER_THAN_CFF = {"CDLA-Permissive-2.0"}
 
 
 def citation_cff(package: Package) -> str:
     """The file that GitHub, Zenodo and Zotero read. An organisation or a list of people is one entity: who
     of them is called what is not told apart."""
-    known = spdx_id(package.licence)
     stated: dict[str, Any] = {
         "cff-version": "1.2.0",
         "message": "If you use this dataset, please cite it as below.",
@@ -23,11 +24,18 @@ def citation_cff(package: Package) -> str:
         **({"version": package.version} if package.version else {}),
         # Unreleased, it has no day of release.
         **({"date-released": package.day} if package.version else {}),
-        # Only what is on the list of SPDX may stand here.
-        **({"license": known} if known else {}),
+        **_licence(package.licence),
         "keywords": ["conversations", "evaluation", "alignmenter"],
     }
     return str(yaml.safe_dump(stated, sort_keys=False, allow_unicode=True, width=100))
+
+
+def _licence(stated: str) -> dict[str, str]:
+    """Only what was on the list of SPDX when the format was made may stand as a licence."""
+    known, where = spdx_id(stated), address(stated)
+    if known and known not in _YOUNGER_THAN_CFF:
+        return {"license": known}
+    return {"license-url": where} if where else {}
 
 
 def bibtex(package: Package) -> str:

@@ -102,6 +102,20 @@ def test_drawings_are_well_formed_and_stay_within_their_frame(drawing: str) -> N
         assert down + float(shape.attrib["height"]) <= height + 0.2
 
 
+@pytest.mark.parametrize(
+    ("licence", "said"),
+    [
+        ("apache-2.0", {"license": "Apache-2.0"}),
+        # The list that the format keeps to is older than this one.
+        ("CDLA-Permissive-2.0", {"license-url": "https://spdx.org/licenses/CDLA-Permissive-2.0.html"}),
+        ("Ours alone", {}),
+    ],
+)
+def test_a_citation_names_only_licences_that_its_format_knows(licence: str, said: dict[str, str]) -> None:
+    stated = yaml.safe_load(citation_cff(package(metadata=DatasetMetadata(name="calls", license=licence))))
+    assert {key: value for key, value in stated.items() if key.startswith("license")} == said
+
+
 def test_counts_are_of_whole_sessions() -> None:
     counted = counts(2, 2, 5, tags=["scenario:a", "x", "scenario:b"])
     assert (counted.sessions, counted.turns, counted.user_turns) == (3, 9, 5)

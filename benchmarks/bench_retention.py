@@ -1,0 +1,104 @@
+"""Deleting a dataset of 100,000 and of 1,000,000 turns, against a bare DELETE of the same rows in SQL.
+
+The baseline deletes the turns and sessions by four statements, as an administrator would; ours also counts
+them, deletes labels and findings in steps of 20,000 turns, writes the certificate, and has the old versions
+leave the disk, which is told apart (it rewrites what is left, which here is nothing).
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import measured, servers, write_turns
+
+BARE = (
+    "DELETE FROM datasets_app_turn WHERE session_id IN "
+    "(SELECT id FROM datasets_app_session WHERE dataset_id = %s)",
+    "DELETE FROM datasets_app_session WHERE dataset_id = %s",
+    "DELETE FROM datasets_app_sourcefile WHERE dataset_id = %s",
+    "DELETE FROM datasets_app_dataset WHERE id = %s",
+)
+MOST_GROWTH = 12
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=1_000_000)
+    parser.add_argument("--child", choices=["bare", "ours"], help=argparse.SUPPRESS)
+    parser.add_argument("--name", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        return child(given.child, given.name)
+    sizes = (given.turns // 10, given.turns)
+    seconds: dict[int, float] = {}
+    with servers() as folder:
+        for turns in sizes:
+            write_turns(folder / "bench.jsonl", turns)
+            with_ours, with_bare = (_measured(folder / "bench.jsonl", what) for what in ("ours", "bare"))
+            seconds[turns] = with_ours["deleting"]
+            print(
+                f"retention of {turns:,} turns: bare DELETE {with_bare['seconds']:.1f} s, ours "
+                f"{with_ours['deleting']:.1f} s ({1e6 * with_ours['deleting'] / turns:.1f} s per million), "
+                f"traces {with_ours['traces']:.1f} s, peak RSS {with_ours['rss_mb']:.0f} MB"
+            )
+    growth = seconds[sizes[1]] / seconds[sizes[0]]
+    print(f"retention: ten times the turns take {growth:.1f} times as long (wanted: at most {MOST_GROWTH})")
+    return None
+
+
+def _measured(path: Path, what: str) -> dict[str, float]:
+    name = f"{what}-{path.stat().st_size}"
+    _fill(path, name)
+    return measured("benchmarks.bench_retention", "--child", what, "--name", name)
+
+
+def _fill(path: Path, name: str) -> None:
+    from datasets_app.operations.import_dataset import Source, import_dataset
+
+    import_dataset([Source(path, path.name)], name=name)
+
+
+def child(what: str, name: str) -> None:
+    import django
+
+    django.setup()
+    from datasets_app.models import Dataset
+
+    dataset = Dataset.objects.get(name=name)
+    start = time.perf_counter()
+    facts = _bare(dataset) if what == "bare" else _ours(dataset)
+    print(json.dumps({"seconds": time.perf_counter() - start, **facts}))
+
+
+def _bare(dataset: Any) -> dict[str, float]:
+    from django.db import connection, transaction
+
+    with transaction.atomic(), connection.cursor() as cursor:
+        for statement in BARE:
+            cursor.execute(statement, [dataset.pk])
+    return {}
+
+
+def _ours(dataset: Any) -> dict[str, float]:
+    from datasets_app.operations import apply_retention
+
+    spent = 0.0
+    real = apply_retention.remove_traces
+
+    def timed(*arguments: Any, **more: Any) -> list[str]:
+        nonlocal spent
+        start = time.perf_counter()
+        left = real(*arguments, **more)
+        spent = time.perf_counter() - start
+        return left
+
+    apply_retention.remove_traces = timed
+    start = time.perf_counter()
+    apply_retention.apply_retention(dataset=dataset, reason="a benchmark")
+    return {"deleting": time.perf_counter() - start - spent, "traces": spent}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""What was planted is, after an erasure and after retention, nowhere: database, queue, logs, files, disk."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import connection
+from django.utils import timezone
+
+from annotations_app.operations.import_annotations import import_annotations
+from datasets_app import job_recovery, job_runs
+from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, RetentionPolicy, Session, Turn
+from datasets_app.operations.nightly import start_if_wanted
+from datasets_app.operations.rehearse_retention import rehearse_retention
+from datasets_app.operations.scrub_marks import mark_not_personal
+from tests.campaigns import campaign, press, served
+from tests.environment import VAR_DIR
+from tests.factories import jsonl, turn, write
+from tests.operations.test_scrub_canaries import all_files, everything_in_redis, rows_of_all_tables
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+# More than are deleted in one transaction: the worker is killed between two of them.
+FILLERS = 5_200
+PLACES = ("text", "tag", "key", "value", "otherkey", "othervalue", "persona", "session", "note", "decision")
+OF_THE_DATASET = ("mark", "source")
+
+
+def canary(owner: str, place: str) -> str:
+    return f"wex{owner}{place}quill"
+
+
+def canaries(owner: str) -> set[str]:
+    more = OF_THE_DATASET if owner == "two" else ()
+    return {canary(owner, place) for place in (*PLACES, *more)}
+
+
+def planted(owner: str) -> list[dict[str, Any]]:
+    """A session that says its canaries wherever a session can."""
+    fields = {
+        "tags": [canary(owner, "tag")],
+        "metadata": {canary(owner, "key"): 1, "comment": canary(owner, "value")},
+        canary(owner, "otherkey"): canary(owner, "othervalue"),
+        "persona_id": canary(owner, "persona"),
+    }
+    text = f"Please write to {canary(owner, 'text')}@example.org, says {canary(owner, 'text')}."
+    return [turn(canary(owner, "session"), index, text=text, **fields) for index in (1, 2)]
+
+
+def lines() -> list[dict[str, Any]]:
+    fillers = [turn(f"filler-{number}", 1, text=f"Order {number} has come.") for number in range(FILLERS)]
+    return [*planted("one"), *planted("two"), *fillers]
+
+
+def note(owner: str) -> dict[str, Any]:
+    said = planted(owner)[1]
+    return {
+        **{key: said[key] for key in ("session_id", "turn_index", "text")},
+        "label": 1,
+        "persona_id": "default_v1",
+        "notes": canary(owner, "note"),
+    }
+
+
+def where_found(owner: str, media: Path, log: Path) -> dict[str, set[str]]:
+    wanted = {text.encode() for text in canaries(owner)}
+    found: dict[str, set[str]] = {}
+    logs = iter([(str(log), log.read_bytes())])
+    for source in (rows_of_all_tables(), everything_in_redis(), all_files(VAR_DIR, media), logs):
+        for place, held in source:
+            if hits := {needle.decode() for needle in wanted if needle in held}:
+                found[place] = hits
+    return found
+
+
+def finished(job: JobRun) -> str:
+    job.refresh_from_db()
+    return job.state if job.is_finished else ""
+
+
+def upload(content: bytes, **parameters: Any) -> JobRun:
+    job = job_runs.create("import_dataset", actor=None, dataset_name="support", parameters=parameters)
+    job_file = JobFile(job_run=job, kind="upload", name="support.jsonl", size=len(content))
+    job_file.file.save(f"{job.pk}/upload/support", ContentFile(content))
+    return job
+
+
+@contextmanager
+def standing(session: Session) -> Iterator[None]:
+    """Nobody deletes this row meanwhile: whoever comes to it waits."""
+    settings = connection.settings_dict
+    with psycopg.connect(host=settings["HOST"], dbname=settings["NAME"], user="postgres") as other:
+        other.execute("SELECT FROM datasets_app_session WHERE id = %s FOR UPDATE", [session.pk])
+        yield
+
+
+def filled(tmp_path: Path, wait_until: Any, admin_user: Any) -> Dataset:
+    """The dataset, and whatever is made of one: labels, reports, exports, a release, a preview of a scrub."""
+    twice = [*planted("one"), *planted("two"), planted("one")[0], planted("two")[0]]
+    refused = upload(jsonl(twice))
+    kept = upload(
+        jsonl([*lines(), {"session_id": "bad", "text": canary("two", "text")}]), on_error="quarantine"
+    )
+    for job, state in ((refused, "failed"), (kept, "done")):
+        job_runs.enqueue(job)
+        assert wait_until(lambda job=job: finished(job), 60) == state, job.error
+    stored = Dataset.objects.get()
+    upload(jsonl(lines()), options="a preview that nobody has confirmed")
+    default_storage.save("table-imports/waiting", ContentFile(jsonl(planted("one") + planted("two"))))
+    import_annotations(write(tmp_path / "labels.jsonl", [note("one"), note("two")]), dataset_name="support")
+    made = campaign(stored, "ana")
+    for _ in ("one", "two"):
+        current = served(made, "ana").current
+        assert current is not None
+        owner = "one" if current.item.session.session_id == canary("one", "session") else "two"
+        press(current, "flag", notes=canary(owner, "decision"))
+        press(current, "undo")
+        press(current)
+    mark_not_personal(stored, term=canary("two", "mark"), actor=admin_user)
+    Dataset.objects.update(source=canary("two", "source"))
+    asked: dict[str, dict[str, Any]] = {
+        "check_dataset": {},
+        "export_dataset": {"format": "turns", "tag": canary("two", "tag")},
+        "release_dataset": {"override": "a test"},
+        "scrub_dataset": {"dry_run": True},
+    }
+    for operation, parameters in asked.items():
+        job = job_runs.start(operation, actor=admin_user, dataset=stored, parameters=parameters)
+        assert wait_until(lambda job=job: finished(job), 60) == "done", (operation, job.error)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return stored
+
+
+def test_what_is_deleted_is_nowhere(
+    processes: Any, wait_until: Any, tmp_path: Path, media: Path, admin_user: Any
+) -> None:
+    processes.environment["LOG_LEVEL"] = "DEBUG"
+    worker = processes.start("worker")
+    stored = filled(tmp_path, wait_until, admin_user)
+    for owner in ("one", "two"):
+        before = where_found(owner, media, processes.log)
+        assert set().union(*before.values()) == canaries(owner)
+        assert any(str(media) in place for place in before)
+
+    session = Session.objects.get(session_id=canary("one", "session"))
+    erasing = job_runs.start(
+        "erase_session",
+        actor=admin_user,
+        dataset=stored,
+        parameters={"session": session.pk, "reason": "Asked for by letter."},
+    )
+    assert wait_until(lambda: finished(erasing), 90) == "done", erasing.error
+    assert "traces" not in erasing.result
+    assert where_found("one", media, processes.log) == {}
+    assert where_found("two", media, processes.log)
+    assert [release.version for release in Release.objects.filter(destroyed_at=None)] == ["1.0.1"]
+
+    RetentionPolicy.objects.create(position=1, pattern="*", retention="30 days", active=True)
+    Dataset.objects.update(created_at=timezone.now() - timedelta(days=40))
+    said = rehearse_retention().going[0].counts
+    last = Session.objects.order_by("-pk")[0]
+    with standing(last):
+        night = start_if_wanted(job_runs.start)
+        assert night is not None
+        assert wait_until(lambda: 0 < Session.objects.count() < 1_000, 60)
+        processes.kill(worker)
+    assert not AuditEvent.objects.filter(action="retention").exists()
+    JobRun.objects.filter(pk=night.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=1))
+    assert job_recovery.recover() == 1
+    processes.start("worker")
+    assert wait_until(lambda: finished(night), 90) == "done", night.error
+    assert not Turn.objects.exists()
+    assert where_found("two", media, processes.log) == {}
+    (certificate,) = AuditEvent.objects.filter(action="retention")
+    assert certificate.details["deleted"] == said
+    assert "traces" not in certificate.details

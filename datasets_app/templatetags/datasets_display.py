@@ -170,10 +170,16 @@ def brief(value: Any) -> str:
     short = {
         key: item
         for key, item in value.items()
-        if not isinstance(item, dict | list) and item is not None and item != "" and not _is_hash(item)
+        if _is_brief(item) and item is not None and item != "" and not _is_hash(item)
     }
     text = ", ".join(f"{name}: {item}" for name, item in plain_facts(short))
     return text if len(text) < 120 else text[:119] + "…"
+
+
+def _is_brief(item: Any) -> bool:
+    """One value, or some words."""
+    words_only = isinstance(item, list) and all(isinstance(part, str) for part in item)
+    return words_only or not isinstance(item, dict | list)
 
 
 @register.filter

@@ -1,0 +1,268 @@
+"""What the chain over the audit trail costs, and what is slow when the trail is long.
+
+    python -m benchmarks.bench_audit [--events 100000] [--seconds 3]
+
+Events a second of 1 and of 8 writers, each event a transaction of its own, with the chain and with its
+trigger switched off (the baseline); an import with and without; decisions of one annotator while 8 writers do
+nothing else than fill the trail, with and without. Then verification, export and pages of a trail of --events
+events, the verification against what hashing as much text takes by itself.
+"""
+
+import argparse
+import hashlib
+import io
+import multiprocessing
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, timedelta
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+from benchmarks.harness import PROJECT, seconds, servers, write_turns
+
+WRITERS = 8
+TRIGGER = "audit_event_seal_last"
+TABLE = "datasets_app_auditevent"
+DECISIONS = 150
+TURNS = 60_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--events", type=int, default=100_000)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    given = parser.parse_args()
+    with servers() as folder:
+        for count in (1, WRITERS):
+            with writers(count) as counted:
+                with_and_without(f"{count} writers", lambda counted=counted: rate(counted, given.seconds))
+        importing(folder)
+        deciding(folder)
+        a_long_trail(given.events)
+
+
+def with_and_without(name: str, measure: Any) -> None:
+    """Both three times by turns; the ratio of the medians."""
+    chained, bare = [], []
+    for _ in range(3):
+        chained.append(measure())
+        with without_the_chain():
+            bare.append(measure())
+    print(
+        f"{name}: {median(chained):,.0f} events/s with the chain, {median(bare):,.0f} without; "
+        f"ratio {median(chained) / median(bare):.2f}"
+    )
+
+
+@contextmanager
+def without_the_chain() -> Iterator[None]:
+    switch("DISABLE")
+    try:
+        yield
+    finally:
+        switch("ENABLE")
+
+
+def switch(how: str) -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {TABLE} {how} TRIGGER {TRIGGER}")
+
+
+# --- writers in processes of their own ---
+
+
+def write(stop: Any, counted: Any) -> None:
+    import django
+
+    django.setup()
+    from datasets_app import audit
+
+    count = 0
+    while not stop.is_set():
+        audit.record("probe", actor=None, dataset_name="support", file="a.jsonl", sha256="a" * 64, size=count)
+        count += 1
+        with counted.get_lock():
+            counted.value += 1
+
+
+@contextmanager
+def writers(count: int) -> Iterator[Any]:
+    """So many at work; gives the counter of what they have written."""
+    context = multiprocessing.get_context("spawn")
+    stop, counted = context.Event(), context.Value("q", 0)
+    running = [context.Process(target=write, args=[stop, counted], daemon=True) for _ in range(count)]
+    for process in running:
+        process.start()
+    while counted.value < 20 * count:
+        time.sleep(0.05)
+    try:
+        yield counted
+    finally:
+        stop.set()
+        for process in running:
+            process.join()
+
+
+def rate(counted: Any, length: float) -> float:
+    before, start = counted.value, time.perf_counter()
+    time.sleep(length)
+    return float(counted.value - before) / (time.perf_counter() - start)
+
+
+# --- what else goes on ---
+
+
+def importing(folder: Path) -> None:
+    from datasets_app.operations.import_dataset import Source, import_dataset
+
+    path = folder / "bench.jsonl"
+    write_turns(path, TURNS)
+    names = iter(range(100))
+
+    def once() -> float:
+        name = f"import-{next(names)}"
+        return TURNS / seconds(lambda: import_dataset([Source(path, path.name)], name=name))
+
+    chained, bare = [], []
+    for _ in range(3):
+        chained.append(once())
+        with without_the_chain():
+            bare.append(once())
+    print(
+        f"import: {median(chained):,.0f} turns/s with the chain, {median(bare):,.0f} without; "
+        f"ratio {median(chained) / median(bare):.2f} (wanted: at least 0.9)"
+    )
+
+
+def deciding(folder: Path) -> None:
+    """Milliseconds of a decision and of serving the next reply, as a press brings both."""
+    campaign, user = labelled(folder)
+    decisions(campaign, user)
+    with writers(WRITERS):
+        chained = decisions(campaign, user)
+        with without_the_chain():
+            bare = decisions(campaign, user)
+    print(
+        f"decisions beside {WRITERS} writers: median {median(chained):.1f} ms, "
+        f"95 % {percentile(chained):.1f} ms with the chain; "
+        f"{median(bare):.1f} and {percentile(bare):.1f} ms without; "
+        f"ratio {median(bare) / median(chained):.2f}"
+    )
+
+
+def percentile(times: list[float]) -> float:
+    return quantiles(times, n=20)[-1]
+
+
+def labelled(folder: Path) -> Any:
+    from django.contrib.auth.models import Group, User
+
+    from annotations_app.operations.create_campaign import create_campaign
+    from datasets_app.models import Dataset, Persona
+    from datasets_app.operations.import_dataset import Source, import_dataset
+
+    path = folder / "replies.jsonl"
+    write_turns(path, 2 * 4 * DECISIONS)
+    import_dataset([Source(path, path.name)], name="replies")
+    yaml = (PROJECT / "datasets_app" / "demo" / "default_v1.yaml").read_text()
+    persona = Persona.objects.create(persona_id="default_v1", yaml=yaml)
+    user = User.objects.create_user("ana")
+    user.groups.add(Group.objects.get(name="annotator"))
+    dataset = Dataset.objects.get(name="replies")
+    return create_campaign("bench", dataset=dataset, persona=persona, annotators=["ana"], overlap=1), user
+
+
+def decisions(campaign: Any, user: Any) -> list[float]:
+    import uuid
+
+    from annotations_app.operations.decide import decide
+    from annotations_app.operations.serve import serve
+
+    times = []
+    current = serve(campaign, user).current
+    for _ in range(DECISIONS):
+        assert current
+        start = time.perf_counter()
+        decide(current.pk, user, key=uuid.uuid4(), kind="label", label=1)
+        current = serve(campaign, user).current
+        times.append(1000 * (time.perf_counter() - start))
+    return times
+
+
+# --- a long trail ---
+
+
+def a_long_trail(events: int) -> None:
+    from datasets_app.operations.audit_events import Wanted
+    from datasets_app.operations.export_audit import export_audit
+    from datasets_app.operations.verify_audit import verify_audit
+
+    filled = seconds(lambda: fill(events))
+    print(f"{events:,} events in one statement: {events / filled:,.0f} events/s")
+    told: list[Any] = []
+    took = seconds(lambda: told.append(verify_audit()))
+    (verified,) = told
+    assert not verified.fault_count or all("no seal" in fault.message for fault in verified.faults)
+    bare = seconds(lambda: hashed(verified.events))
+    print(
+        f"verification: {verified.events / took:,.0f} events/s, {1_000_000 / verified.events * took:.0f} s a "
+        f"million; hashing alone {verified.events / bare:,.0f} events/s; ratio {bare / took:.2f}"
+    )
+    exported = seconds(lambda: export_audit(io.BytesIO(), Wanted(), actor=None))
+    print(f"export: {verified.events / exported:,.0f} events/s")
+    pages()
+
+
+def fill(events: int) -> None:
+    """Of forty people on a hundred datasets over a year."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {TABLE} (at, actor, action, dataset_name, details) "
+            "SELECT now() - interval '1 year' * (1 - n::float / %s), 'person ' || n %% 40, "
+            "(ARRAY['import', 'download', 'export', 'read_raw_text', 'scrub'])[1 + n %% 5], "
+            "'set ' || n %% 100, jsonb_build_object('size', n, 'sha256', repeat('a', 64)) "
+            "FROM generate_series(1, %s) AS n",
+            [events, events],
+        )
+        cursor.execute(f"ANALYZE {TABLE}")
+
+
+def hashed(events: int) -> None:
+    text = ("a" * 300).encode()
+    for _ in range(events):
+        hashlib.sha256(text).hexdigest()
+
+
+def pages() -> None:
+    from django.contrib.auth.models import User
+    from django.test import Client
+    from django.urls import reverse
+
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    address = reverse("admin:datasets_app_auditevent_changelist")
+    long_ago = date.today() - timedelta(days=183)
+    client.get(address)
+    asked: dict[str, dict[str, str]] = {
+        "no filter": {},
+        "the last page": {"last": "1"},
+        "a person": {"actor": "person 7"},
+        "an action and a dataset": {"action": "export", "dataset": "set 12"},
+        "days half a year ago": {"since": f"{long_ago}", "until": f"{long_ago + timedelta(days=2)}"},
+        "what never was": {"actor": "nobody", "dataset": "set 12"},
+    }
+    for name, query in asked.items():
+        times = [1000 * seconds(lambda query=query: client.get(address, query)) for _ in range(5)]
+        print(f"page, {name}: {median(times):.0f} ms")
+
+
+if __name__ == "__main__":
+    main()

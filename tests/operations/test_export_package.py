@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+from annotations_app.operations.load_demo import load_demo
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, Session
 from datasets_app.operations.check_dataset import check_dataset
@@ -156,3 +157,19 @@ def test_a_package_that_is_stopped_leaves_nothing(dataset: Dataset, tmp_path: Pa
 def test_an_empty_dataset_is_no_package(db: None, tmp_path: Path) -> None:
     with pytest.raises(Refused, match="holds no sessions"):
         export_package(Dataset.objects.create(name="empty"), tmp_path / "package")
+
+
+def test_labels_are_told_with_how_far_they_agree(db: None, tmp_path: Path) -> None:
+    load_demo()
+    out = tmp_path / "package"
+    export_package(Dataset.objects.get(), out)
+    told = json.loads((out / "quality_report.json").read_text())["labels"]
+    (persona,) = told["by_persona"]
+    assert (told["labels"], told["annotators"], persona[0]) == (90, 3, "default_v1")
+    assert sum(persona[1:]) == 90
+    values = {name: value for name, value, *_ in told["agreement"]}
+    assert 0 < values["Krippendorff’s alpha"] < values["Raw agreement"] <= 1
+    text = (out / "README.md").read_text()
+    assert "Labels | 90 by 3 annotators" in text
+    assert "charts/labels.svg" in text
+    assert (out / "charts/agreement.svg").exists()

@@ -1,12 +1,14 @@
 """The versions of a dataset: which there are, what the next would be, one of them, and two compared."""
 
-from typing import Any
+import json
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
@@ -14,6 +16,7 @@ from datasets_app import job_runs, raw_text
 from datasets_app.admin.dataset_pages import dataset_page
 from datasets_app.admin.pages import require, visible_dataset
 from datasets_app.domain import changelog
+from datasets_app.domain.comparison import SessionChange
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.versions import BUMPS, FIRST, Version
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release
@@ -32,6 +35,8 @@ from datasets_app.operations.release_gate import Unmet
 MOST_TURNS_AT_ONCE = 5000
 NOW = "now"
 SHOWN = 50
+# Characters of a changed field that are shown, and how many of them stand before the change.
+EXCERPT, BEFORE_DIFFERENCE = 400, 80
 
 
 class ReleaseForm(forms.Form):
@@ -211,7 +216,7 @@ def _compared(
         raw_text.read(dataset, request.user, place="comparison", sessions=len(shown))
     return {
         "compared": compared,
-        "changes": shown,
+        "changes": [row for change in shown for row in _rows(change)],
         # A Counter answers to any name, in a template to that of its method too.
         "fields": sorted(compared.difference.fields.items()),
         "more": compared.difference.sessions_changed - len(shown),
@@ -221,5 +226,37 @@ def _compared(
     }
 
 
-def release_address(dataset: Dataset, version: str) -> str:
-    return reverse("admin:datasets_app_dataset_release", args=[dataset.pk, version])
+class Row(NamedTuple):
+    """A line of the table of changes; ``what`` is a field, or what became of the turn as a whole."""
+
+    session_id: str
+    turn_index: int
+    what: str
+    before: str = ""
+    after: str = ""
+
+
+def _rows(change: SessionChange) -> Iterator[Row]:
+    for turn in change.turns:
+        if not turn.fields:
+            yield Row(change.session_id, turn.turn_index, f"turn {turn.kind}")
+        for item in turn.fields:
+            excerpts = _excerpts(_as_text(item.before), _as_text(item.after))
+            yield Row(change.session_id, turn.turn_index, item.name, *excerpts)
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return "–"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _excerpts(before: str, after: str) -> tuple[str, str]:
+    """Both from shortly before the place where they begin to differ, if they are long."""
+    same = len(os.path.commonprefix([before, after]))
+    start = max(0, same - BEFORE_DIFFERENCE) if max(len(before), len(after)) > EXCERPT else 0
+    first, second = (
+        "…" * (start > 0) + text[start : start + EXCERPT] + "…" * (len(text) > start + EXCERPT)
+        for text in (before, after)
+    )
+    return first, second

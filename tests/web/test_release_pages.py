@@ -117,6 +117,9 @@ def test_two_are_compared_with_texts_for_who_reads_texts(curator: Any, release: 
     page = curator.get(address("compare_releases", dataset), {"before": "1.0.0"}).content.decode()
     assert "&lt;i&gt;corrected&lt;/i&gt;" in page
     assert "What assistant says as number 2 of s2." in page
+    dataset.sessions.get(session_id="s1").turns.filter(turn_index=1).update(text="long " * 500 + "end")
+    long = curator.get(address("compare_releases", dataset), {"before": "1.0.0"}).content.decode()
+    assert "long long …" in long
     same = curator.get(address("compare_releases", dataset), {"before": "1.0.0", "after": "1.0.0"})
     assert "No turn differs." in same.content.decode()
     unknown = curator.get(address("compare_releases", dataset), {"before": "9.9.9"}).content.decode()

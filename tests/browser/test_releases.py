@@ -1,0 +1,48 @@
+"""A version released by keyboard, handed out, looked at on a phone in the dark."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.urls import reverse
+from playwright.sync_api import Page
+
+from datasets_app import job_runs
+from datasets_app.models import JobRun, Release
+from tests import factories
+from tests.browser.faults import OURS, serious
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_version_is_released_handed_out_and_compared(
+    page: Page, phone: Page, curator: User, queue: None, tmp_path: Path
+) -> None:
+    dataset = factories.dataset(tmp_path, factories.sessions(2))
+    curator.user_permissions.add(Permission.objects.get(codename="override_gate"))
+    address = reverse("admin:datasets_app_dataset_releases", args=[dataset.pk])
+    page.goto(address)
+    assert serious(page, OURS) == []
+    page.focus("[name=override]")
+    page.keyboard.type("nobody is left to sign")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/jobrun/**")
+    job_runs.perform(JobRun.objects.get(operation="release_dataset").pk)
+    release = Release.objects.get()
+    dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="Corrected.")
+    Release.objects.update(fault="support_v1.0.0.jsonl.gz has other bytes than were released.")
+
+    page.goto(f"{address}1.0.0/")
+    with page.expect_download() as download:
+        page.click("text=support_v1.0.0.jsonl.gz >> nth=-1")
+    assert Path(download.value.path()).read_bytes() == release.files.get(kind="data").file.read()
+    for seen in (page, phone):
+        for place in (address, f"{address}1.0.0/", f"{address}compare/?before=1.0.0"):
+            seen.goto(place)
+            assert serious(seen, OURS) == []
+            assert _fits(seen)
+
+
+def _fits(page: Page) -> Any:
+    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

@@ -68,11 +68,17 @@ def _grants_of(user: Any) -> Any:
 class JobRunQuerySet(models.QuerySet[Any]):
     def visible_to(self, user: Any) -> "JobRunQuerySet":
         """All but those of datasets that are hidden from a user. A job knows its dataset by key or, before
-        it is made and after it has gone, by name. Which permission jobs take is asked elsewhere."""
+        it is made and after it has gone, by name. What others have done to all datasets at once may tell of
+        any: it is hidden as long as one of them is. Which permission jobs take is asked elsewhere."""
         from datasets_app.models import Dataset
 
         hidden = Dataset.objects.hidden_from(user).order_by()
-        return self.exclude(dataset__in=hidden.values("pk")).exclude(dataset_name__in=hidden.values("name"))
+        of_all = models.Q(dataset=None, dataset_name="") & ~models.Q(actor=user.pk)
+        return (
+            self.exclude(dataset__in=hidden.values("pk"))
+            .exclude(dataset_name__in=hidden.values("name"))
+            .exclude(of_all & models.Exists(hidden))
+        )
 
 
 class SessionQuerySet(models.QuerySet[Any]):

@@ -1,5 +1,6 @@
 """One of everything that can hang on a dataset, under keys that are known: for tests that try addresses."""
 
+import gzip
 from datetime import timedelta
 from uuid import uuid4
 
@@ -86,8 +87,16 @@ def _jobs(dataset: Dataset, word: str) -> None:
             parameters=asked, error=f"{word} went wrong" * (state == "failed"), finished_at=timezone.now(),
         )  # fmt: skip
         file = JobFile(pk=key, job_run=job, kind=kind, name=f"{word}.jsonl", expires_at=kept)
-        line = f'{{"session_id": "{word}", "turn_index": 1, "role": "user", "text": "{word}"}}\n'
-        file.file.save(f"{job.pk}/{kind}/{word}", ContentFile(line.encode()), save=True)
+        file.file.save(f"{job.pk}/{kind}/{word}", ContentFile(_line(word)), save=True)
+
+    JobRun.objects.create(
+        pk=KEY + 3, operation="nightly", state="failed", error=f"A fault in {dataset.name}",
+        finished_at=timezone.now(), result={"told": word},
+    )  # fmt: skip
+
+
+def _line(word: str) -> bytes:
+    return f'{{"session_id":"{word}","turn_index":1,"role":"user","text":"{word}"}}\n'.encode()
 
 
 def _findings(dataset: Dataset, session: Session, word: str) -> None:
@@ -112,9 +121,10 @@ def _release(dataset: Dataset, word: str) -> None:
         pk=KEY, dataset=dataset, major=1, minor=0, patch=0, session_count=1, turn_count=2, sha256=DIGEST,
         content_digest=DIGEST, notes=word, changelog=word, created_by_name=word,
     )  # fmt: skip
-    ReleaseFile.objects.create(
-        pk=KEY, release=release, kind="data", name=f"{word}_v1.0.0.jsonl", size=1, sha256=DIGEST
+    file = ReleaseFile(
+        pk=KEY, release=release, kind="data", name=f"{word}_v1.0.0.jsonl.gz", size=1, sha256=DIGEST
     )
+    file.file.save(f"{word}_v1.0.0.jsonl.gz", ContentFile(gzip.compress(_line(word))), save=True)
     SharingReview.objects.create(
         pk=KEY, dataset=dataset, name=word, statement=word, last_session=KEY, turn_count=2
     )

@@ -1,5 +1,7 @@
 """Two versions of a dataset, or a version and the dataset as it stands now: what differs."""
 
+import gzip
+import zlib
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,6 +16,9 @@ from datasets_app.operations.freeze_turns import dataset_lines, release_lines
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
 from datasets_app.storage.field_names import field_names
+
+# What comes of a byte that has changed in the storage, packed or unpacked.
+_UNREADABLE = (ValueError, EOFError, zlib.error, gzip.BadGzipFile)
 
 
 class Compared(NamedTuple):
@@ -45,11 +50,16 @@ def compare_releases(
         refuse_expired(dataset)
         scrub_state.refuse_while_scrubbed(dataset)
     turns = before.turn_count + (after.turn_count if after else dataset.turn_count)
-    difference = compare(
-        lambda: release_lines(before),
-        lambda: release_lines(after) if after else dataset_lines(dataset),
-        lambda lines: report_progress(min(lines, 2 * turns), 2 * turns),
-    )
+    try:
+        difference = compare(
+            lambda: release_lines(before),
+            lambda: release_lines(after) if after else dataset_lines(dataset),
+            lambda lines: report_progress(min(lines, 2 * turns), 2 * turns),
+        )
+    except _UNREADABLE:
+        raise Refused(
+            "A stored version can't be read; verify_releases tells what is wrong with it."
+        ) from None
     schema = changelog.schema_change(before.fields, after.fields if after else field_names(dataset))
     return Compared(before, after, difference, schema, changelog.proposed_bump(difference, schema))
 

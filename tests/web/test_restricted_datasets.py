@@ -47,11 +47,10 @@ def addresses() -> Iterator[str]:
     for route in walk(get_resolver().url_patterns):
         if route.startswith(NOT_WALKED):
             continue
-        keys = (KEY, KEY + 1, KEY + 2) if "<" in route else (KEY,)
+        keys = (KEY, KEY + 1, KEY + 2, *([KEY + 3] if "jobrun" in route else [])) if "<" in route else (KEY,)
         for key in keys:
-            yield filled(
-                route, {"app_label": "datasets_app", "int": key, "object_id": key, "name": f"{WORD}-voice"}
-            )
+            named = {"app_label": "datasets_app", "name": f"{WORD}-voice", "version": "1.0.0"}
+            yield filled(route, {"int": key, "object_id": key, **named})
 
 
 def body(answer: Any) -> str:

@@ -8,10 +8,10 @@ from datasets_app.domain.card_charts import balance_chart, bar_chart, column_cha
 from datasets_app.domain.citation import bibtex
 from datasets_app.domain.conversation_counts import ConversationCounts
 from datasets_app.domain.licences import HUB_NAMES, spdx_id
-from datasets_app.domain.markdown import code, plain, table
+from datasets_app.domain.markdown import code, counted, plain, table
 from datasets_app.domain.package import JSONL, PARQUET, Package
 from datasets_app.domain.pull_request import provenance
-from datasets_app.domain.quality_report import checks_text, counted, scrubs_text, sharing_table
+from datasets_app.domain.quality_report import checks_text, scrubs_text, sharing_table
 
 _SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
 _SHORT = ("1K", "10K", "100K", "1M", "10M", "100M", "1B")
@@ -191,7 +191,9 @@ def _statistics(package: Package, charts: dict[str, str]) -> str:
     ]
     if package.labels:
         share = 100 * package.labels.on_brand / max(package.labels.labels, 1)
-        rows.append(["Labels", f"{package.labels.labels:,} by {package.labels.annotators:,} annotators"])
+        rows.append(
+            ["Labels", f"{package.labels.labels:,} by {counted(package.labels.annotators, 'annotator')}"]
+        )
         rows.append(["On-brand", f"{share:.0f} % of labels"])
         rows += [
             [name, _interval(value, low, high, why)]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from datasets_app.domain.licences import address
+from datasets_app.domain.markdown import counted
 from datasets_app.domain.package import JSONL, PARQUET, DataFile, Package
 
 _MEDIA = {JSONL: "application/jsonlines", PARQUET: "application/x-parquet"}
@@ -83,7 +84,7 @@ def _file(file: DataFile) -> dict[str, Any]:
         "@type": "cr:FileObject",
         "@id": file.path,
         "name": file.path,
-        "description": f"{file.turns:,} turns in {file.sessions:,} sessions",
+        "description": f"{counted(file.turns, 'turn')} in {counted(file.sessions, 'session')}",
         "contentUrl": file.path,
         "contentSize": f"{file.size} B",
         "encodingFormat": _MEDIA[file.format],

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversation_counts import ConversationCounts
+from datasets_app.domain.markdown import counted
 from datasets_app.domain.metadata import DatasetMetadata
 
 JSONL, PARQUET = "jsonl", "parquet"
@@ -114,7 +115,8 @@ class Package:
             what = "Production"
         return (
             f"{what} conversations between users and an assistant, for evaluating and training "
-            f"conversational models: {self.counts.sessions:,} sessions, {self.counts.turns:,} turns."
+            f"conversational models: {counted(self.counts.sessions, 'session')}, "
+            f"{counted(self.counts.turns, 'turn')}."
         )
 
 

@@ -1,8 +1,8 @@
 """The text with which a dataset is proposed to a repository: what reviewers ask for, already answered."""
 
-from datasets_app.domain.markdown import code, plain
+from datasets_app.domain.markdown import code, counted, plain
 from datasets_app.domain.package import Package
-from datasets_app.domain.quality_report import checks_text, counted, scrubs_text, sharing_table
+from datasets_app.domain.quality_report import checks_text, scrubs_text, sharing_table
 
 MOST_SCENARIOS = 20
 

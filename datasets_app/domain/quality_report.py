@@ -1,6 +1,6 @@
 """What is known of a dataset's quality when it is handed over, for people: checks, scrubs, the list."""
 
-from datasets_app.domain.markdown import plain, table
+from datasets_app.domain.markdown import counted, plain, table
 from datasets_app.domain.package import CheckFacts, Package, ScrubFacts
 
 MARKS = {"yes": "✓", "no": "✗"}
@@ -11,7 +11,8 @@ def quality_report(package: Package) -> str:
     return "\n\n".join(
         [
             f"# Quality of {plain(package.name)}{version}",
-            f"{package.counts.sessions:,} sessions, {package.counts.turns:,} turns; {package.day}.",
+            f"{counted(package.counts.sessions, 'session')}, {counted(package.counts.turns, 'turn')}; "
+            f"{package.day}.",
             "## Checks",
             checks_text(package.checks),
             "## Personal data",
@@ -34,7 +35,8 @@ def checks_text(checks: CheckFacts | None) -> str:
     if checks is None:
         return "The checks have not been run on this data."
     errors, warnings = counted(checks.errors, "error"), counted(checks.warnings, "warning")
-    said = f"{checks.turns:,} turns were checked: {errors}, {warnings}."
+    looked_at = f"{counted(checks.turns, 'turn')} {'was' if checks.turns == 1 else 'were'} checked"
+    said = f"{looked_at}: {errors}, {warnings}."
     if not checks.totals:
         return said
     rows = [[code, f"{count:,}"] for code, count in sorted(checks.totals.items())]
@@ -53,7 +55,7 @@ def _scrub(scrub: ScrubFacts) -> str:
     found = ", ".join(f"{plain(kind)} {count:,}" for kind, count in sorted(scrub.totals.items()) if count)
     return (
         f"- {scrub.day}: {plain('; '.join(scrub.done))}. Replaced: {found or 'nothing was found'}. "
-        f"Verified by looking at {scrub.turns:,} turns again."
+        f"Verified by looking at {counted(scrub.turns, 'turn')} again."
     )
 
 
@@ -63,7 +65,3 @@ def sharing_table(package: Package) -> str:
         for item in package.sharing
     ]
     return table(["", "What must hold", "Answer", "Why"], rows)
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -305,8 +305,9 @@ def _finish(dataset: Dataset, files: list[dict[str, Any]], options: Options, act
         sessions=sessions,
         turns=turns,
         options=options._asdict(),
+        # By their digests: a name may tell who is in a file, and here it would stay for ever.
         files=[
-            {key: file.get(key) for key in ("name", "sha256", "sessions", "turns", "quarantined_sessions")}
+            {key: file.get(key) for key in ("sha256", "sessions", "turns", "quarantined_sessions")}
             for file in files
         ],
     )

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 # More than are deleted in one transaction: the worker is killed between two of them.
 FILLERS = 5_200
 PLACES = ("text", "tag", "key", "value", "otherkey", "othervalue", "persona", "session", "note", "decision")
-OF_THE_DATASET = ("mark", "source")
+OF_THE_DATASET = ("mark", "source", "filename")
 
 
 def canary(owner: str, place: str) -> str:
@@ -86,7 +86,8 @@ def finished(job: JobRun) -> str:
 
 def upload(content: bytes, **parameters: Any) -> JobRun:
     job = job_runs.create("import_dataset", actor=None, dataset_name="support", parameters=parameters)
-    job_file = JobFile(job_run=job, kind="upload", name="support.jsonl", size=len(content))
+    name = f"{canary('two', 'filename')}.jsonl"
+    job_file = JobFile(job_run=job, kind="upload", name=name, size=len(content))
     job_file.file.save(f"{job.pk}/upload/support", ContentFile(content))
     return job
 

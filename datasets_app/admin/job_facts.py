@@ -4,6 +4,7 @@ from typing import Any
 
 from django.forms import Form
 
+from datasets_app.admin import release_pages
 from datasets_app.admin.export_pages import OverrideForm
 from datasets_app.admin.import_pages import OptionsForm
 from datasets_app.domain.pii.policy import Policy, PolicyError
@@ -11,7 +12,11 @@ from datasets_app.domain.splits import Settings
 from datasets_app.models import JobRun
 from datasets_app.templatetags.datasets_display import plain, words
 
-_FORMS: dict[str, type[Form]] = {"import_dataset": OptionsForm, "export_dataset": OverrideForm}
+_FORMS: dict[str, type[Form]] = {
+    "import_dataset": OptionsForm,
+    "export_dataset": OverrideForm,
+    "release_dataset": release_pages.OverrideForm,
+}
 # What need not be told, as it is done unless somebody says otherwise.
 _DEFAULTS = {"format": "auto", "on_error": "abort", "origin": "external"}
 

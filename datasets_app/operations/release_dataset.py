@@ -9,6 +9,7 @@ from django.db.models import Count, Max
 from datasets_app import audit
 from datasets_app.models import Dataset, JobRun, Release
 from datasets_app.operations import gates, job_files, release_gate, release_papers
+from datasets_app.operations.compare_releases import latest_release
 from datasets_app.operations.draft_release import Draft, draft_release, metadata_of_version
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.refused import Refused
@@ -25,6 +26,10 @@ class Released(NamedTuple):
     size: int
     sha256: str
     release: int
+
+    def facts(self) -> dict[str, Any]:
+        """For the row of a job: the version says which release it is."""
+        return {name: value for name, value in self._asdict().items() if name != "release"}
 
 
 def release_dataset(
@@ -83,7 +88,7 @@ def release_for_job(job_run: JobRun, *, report_progress: ProgressCallback = igno
             actor=job_run.actor,
             report_progress=report_progress,
         )
-    return released._asdict()
+    return released.facts()
 
 
 # --- the last step, under the lock on the dataset's row -------------------------------------------------
@@ -101,6 +106,8 @@ def _locked_unchanged(dataset: Dataset, before: tuple[int, int, int], draft: Dra
     erased meanwhile must not come back in a release."""
     locked: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     release_gate.refuse_unfit(locked)
+    if latest_release(locked) != draft.last:
+        raise Refused(f"Another version of {dataset.name} was released meanwhile; this was not. Try again.")
     if _state(locked) != before or draft.frozen.contents.sessions != before[0]:
         raise Refused(f"{dataset.name} has changed while it was being released; nothing was. Try again.")
     return locked
@@ -110,8 +117,6 @@ def _save(
     dataset: Dataset, draft: Draft, *, bump: str | None, notes: str, reason: str, actor: Any
 ) -> Release:
     version, contents, frozen = draft.version(bump), draft.frozen.contents, draft.frozen
-    if dataset.releases.filter(major=version.major, minor=version.minor, patch=version.patch).exists():
-        raise Refused(f"{dataset.name} {version} was released meanwhile; nothing else was. Try again.")
     release = Release.objects.create(
         dataset=dataset,
         **version._asdict(),

@@ -81,6 +81,7 @@ exit codes:
                 operation,
                 dataset_name=dataset.name,
                 parameters={key: given[key] for key in ("bump", "notes", "override")},
+                facts=Released.facts,
                 report_progress=progress,
             )
         finally:

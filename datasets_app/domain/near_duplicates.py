@@ -26,9 +26,10 @@ _HASHES, _FOUND, _SEED = 256, 0.995, 42
 # The last byte of so many hashes tells how alike two sessions are, give or take 0.045 (one standard
 # deviation at most): who is three of them below what was asked for need not be compared.
 _SKETCH, _SLACK = 128, 0.13
-_BATCH = 512
-# In a bucket of more sessions than this not every pair is compared: their number grows with its square.
-_WHOLE_BUCKET, _NEIGHBOURS = 40, 20
+_BATCH, _WORDS_IN_BATCH = 512, 1 << 20
+# In a bucket of more sessions than this not every pair is compared: their number grows with its square. Nor
+# are two that both have so many partners already.
+_WHOLE_BUCKET, _NEIGHBOURS = 40, 8
 _PAIRS_AT_ONCE = 1 << 16
 _WORDS_KEPT = 1 << 20
 _PROGRESS_EVERY = 2_000
@@ -78,6 +79,7 @@ class NearDuplicates:
         self._bands, self._rows = bands_for(similarity)
         self._count = 0
         self._waiting: list[list[str]] = []
+        self._waiting_words = 0
         self._hashes = _Hashes()
         self._file = tempfile.TemporaryFile(prefix="alignmenter-shingles-")  # noqa: SIM115
         self._places, self._sizes = array("q"), array("q")
@@ -97,7 +99,8 @@ class NearDuplicates:
     def add(self, texts: Sequence[str]) -> None:
         """The next session; the first has number 0."""
         self._waiting.append(words(texts))
-        if len(self._waiting) >= _BATCH:
+        self._waiting_words += len(self._waiting[-1])
+        if len(self._waiting) >= _BATCH or self._waiting_words >= _WORDS_IN_BATCH:
             self._flush()
 
     def pairs(self, on_progress: Callable[[int, int], None] = lambda done, total: None) -> Iterator[Pair]:
@@ -107,12 +110,17 @@ class NearDuplicates:
         yield from self._same
         first, second = self._candidates()
         on_progress(0, max(1, len(first)))
+        partners = array("l", bytes(array("l").itemsize * self._count))
         for position in range(len(first)):
             if position % _PROGRESS_EVERY == 0:
                 on_progress(position, len(first))
             one, other = self._members[first[position]], self._members[second[position]]
+            if min(partners[one], partners[other]) >= _NEIGHBOURS:
+                continue
             alike = self._jaccard(one, other)
             if alike >= self.similarity:
+                partners[one] += 1
+                partners[other] += 1
                 yield Pair(min(one, other), max(one, other), alike)
 
     # --- what is kept of a session ---------------------------------------------------------------
@@ -135,7 +143,7 @@ class NearDuplicates:
             self._members.append(number)
             self._digests.append(int.from_bytes(digest[:8], "little"))
             kept.append(shingles)
-        self._waiting = []
+        self._waiting, self._waiting_words = [], 0
         if kept:
             signatures = _signatures(kept)
             self._band_hashes.append(_band_hashes(signatures, self._bands, self._rows))
@@ -165,7 +173,8 @@ class NearDuplicates:
         found = np.empty(0, np.uint64)
         for band in range(self._bands):
             column = np.concatenate([hashes[:, band] for hashes in self._band_hashes])[order]
-            found = np.union1d(found, self._promising(_pairs_of_equals(column), sizes, sketches))
+            pairs = _pairs_of_equals(column, sketches[:, band % _SKETCH])
+            found = np.union1d(found, self._promising(pairs, sizes, sketches))
         return order[found >> np.uint64(32)], order[found & np.uint64(0xFFFFFFFF)]
 
     def _promising(self, pairs: Any, sizes: Any, sketches: Any) -> Any:
@@ -181,9 +190,12 @@ class NearDuplicates:
         return np.concatenate(kept)
 
 
-def _pairs_of_equals(column: Any) -> Any:
-    """The pairs of places with equal values, each as one number: the smaller place in its upper half."""
-    order = np.argsort(column, kind="stable")
+def _pairs_of_equals(column: Any, nearer: Any) -> Any:
+    """The pairs of places with equal values, each as one number: the smaller place in its upper half.
+
+    Of very many with one value, those are paired that stand next to each other, ordered by ``nearer``: a
+    value that copies are likely to share too."""
+    order = np.lexsort((nearer, column))
     ends = np.flatnonzero(np.diff(column[order])) + 1
     starts = np.concatenate([[0], ends])
     sizes = np.diff(np.concatenate([starts, [len(order)]]))

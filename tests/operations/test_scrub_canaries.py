@@ -24,7 +24,7 @@ from tests.factories import jsonl, turn, write
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 POLICY = Policy(patterns=(("TICKET", r"TK-\d{6}"),), hash_session_ids=True)
-SESSIONS, TURNS = 2_500, 4
+SESSIONS, TURNS = 1_250, 4  # five chunks
 
 # One of each class for each place it is put: a value found in one place proves nothing of another.
 PLACES = ("text", "tag", "key", "value", "other_key", "other_value", "session_id", "note", "decision")
@@ -61,7 +61,7 @@ def sentence(kind: str, value: str) -> str:
 
 
 def planted() -> list[dict[str, Any]]:
-    """10,000 turns. The first sessions hold what is to be found, the others what is said everywhere."""
+    """5,000 turns. The first sessions hold what is to be found, the others what is said everywhere."""
     lines: list[dict[str, Any]] = []
     kinds = list(canaries("text"))
     for number in range(SESSIONS):
@@ -151,12 +151,36 @@ def all_files(*folders: Path) -> Iterator[tuple[str, bytes]]:
                     continue
 
 
+# What the values of a class have in common: where it is not, none of them is. Most places are hundreds of
+# megabytes of the database's own files, read through for each of these and not for each value.
+COMMON = {
+    "EMAIL": b"@wexcanary",
+    "PHONE": b" 555-77",
+    "SSN": b"536-22-87",
+    "CREDIT_CARD": b"4556 7375 86",
+    "IP": b"203.0.113.",
+    "NAME": b"inski",
+    "CREDENTIAL": b"9Q2wX7eR4tY1uI8oP5aS3dF6gH0jK",
+    "PATH": b"/home/wexcanary",
+    "HOST": b".corp.internal",
+    "TICKET": b"TK-7744",
+}
+
+
+def common(name: str) -> bytes:
+    """Of a needle by its name: "EMAIL of text, small"."""
+    part = COMMON[name.split()[0]]
+    return part.lower() if name.endswith("small") else part
+
+
 def where_found(*places: Iterator[tuple[str, bytes]]) -> dict[str, set[str]]:
     wanted = needles()
+    parts = {common(name) for name in wanted}
     found: dict[str, set[str]] = {}
     for source in places:
         for place, held in source:
-            hits = {name for name, needle in wanted.items() if needle in held}
+            there = {part for part in parts if part in held}
+            hits = {name for name, needle in wanted.items() if common(name) in there and needle in held}
             if hits:
                 found.setdefault(place, set()).update(hits)
     return found
@@ -261,6 +285,7 @@ def _error_page(admin_user: Any) -> bool:
 
 
 def test_the_planted_lines_are_what_they_are_meant_to_be() -> None:
-    assert len(planted()) == 10_000
+    assert len(planted()) == 5_000
     assert len(set(needles().values())) >= len(PLACES) * len(canaries("text"))
     assert json.dumps(planted())
+    assert all(common(name) in needle for name, needle in needles().items())

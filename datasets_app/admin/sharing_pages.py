@@ -43,11 +43,16 @@ def sharing(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "items": items,
         "held": sum(item.answer == YES for item in items),
-        "form": form if may_sign and dataset.turn_count else None,
+        # What was refused is shown with the reason.
+        "form": form if may_sign and (form.is_bound or _can_be_signed(dataset)) else None,
         "review": review_in_force(dataset),
         "reviews": SharingReview.objects.filter(dataset=dataset).select_related("signed_by")[:REVIEWS_SHOWN],
     }
     return dataset_page(request, dataset, "sharing", "Sharing", context)
+
+
+def _can_be_signed(dataset: Dataset) -> bool:
+    return dataset.turn_count > 0 and dataset.status != Dataset.Status.EXPIRED
 
 
 def _signed(request: HttpRequest, dataset: Dataset, form: SignForm) -> bool:

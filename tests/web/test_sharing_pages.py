@@ -57,6 +57,17 @@ def test_a_slip_comes_back_with_a_sentence(sign_in: Any, dataset: Dataset) -> No
     assert not SharingReview.objects.exists()
 
 
+def test_of_an_expired_dataset_nothing_is_asked(sign_in: Any, dataset: Dataset) -> None:
+    Dataset.objects.update(status="expired")
+    client = sign_in("superuser")
+    assert "Start export" not in html(client, "export", dataset)
+    assert "nothing left to export" in html(client, "export", dataset)
+    assert "Sign the legal review" not in html(client, "sharing", dataset)
+    assert "were deleted" in client.post(address("sharing", dataset), SIGN).content.decode()
+    client.post(address("export", dataset), {"format": "turns"})
+    assert not JobRun.objects.filter(operation="export_dataset").exists()
+
+
 def test_only_what_there_is_can_be_asked_for(curator: Any, dataset: Dataset, tmp_path: Path) -> None:
     shown = html(curator, "export", dataset)
     assert "id_version" not in shown

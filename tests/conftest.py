@@ -17,6 +17,7 @@ from django.test import TransactionTestCase
 
 from alignmenter_site import embedded
 from tests.environment import VAR_DIR
+from tests.terminal import as_text, run_here
 
 PROJECT = Path(__file__).resolve().parent.parent
 _flush = TransactionTestCase._fixture_teardown
@@ -98,8 +99,18 @@ Manage = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def manage(environment: dict[str, str], tmp_path: Path) -> Manage:
-    """Run a command in a process of its own, as a person would; gives its exit code and output."""
+def manage(tmp_path: Path) -> Manage:
+    """Run a command as a person would, in this process; gives its exit code and output."""
+
+    def run(*arguments: Any, input: bytes | None = None) -> subprocess.CompletedProcess[str]:
+        return as_text(run_here(*arguments, cwd=tmp_path, input=input))
+
+    return run
+
+
+@pytest.fixture
+def manage_apart(environment: dict[str, str], tmp_path: Path) -> Manage:
+    """As ``manage``, in a process of its own: for its environment, pipes and exit code."""
 
     def run(*arguments: Any, input: bytes | None = None, **more: Any) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(

@@ -66,21 +66,25 @@ class TestRows:
         assert "Traceback" not in done.stderr
 
 
-def test_files_need_no_database_and_are_taken_together(manage: Any, tmp_path: Path) -> None:
+def test_files_need_no_database_and_are_taken_together(
+    manage: Any, manage_apart: Any, tmp_path: Path
+) -> None:
     lines = [json.loads(line) for line in LABELS.read_text().splitlines()]
     by_name = {
         name: jsonl(line for line in lines if line["annotator"] == name) for name in ("ada", "ben", "chi")
     }
     (tmp_path / "ada.jsonl").write_bytes(by_name["ada"])
     (tmp_path / "ben.jsonl.gz").write_bytes(gzip.compress(by_name["ben"]))
-    together = manage("agreement", "ada.jsonl", "ben.jsonl.gz", "-", input=by_name["chi"], env=NO_DATABASE)
-    whole = manage("agreement", LABELS, env=NO_DATABASE)
+    together = manage_apart(
+        "agreement", "ada.jsonl", "ben.jsonl.gz", "-", input=by_name["chi"], env=NO_DATABASE
+    )
+    whole = manage("agreement", LABELS)
     assert together.returncode == whole.returncode == 0, together.stderr
     assert together.stdout == whole.stdout
 
 
 def test_the_text_tells_what_the_numbers_mean(manage: Any) -> None:
-    text = manage("agreement", LABELS, "--by", "month,tag", env=NO_DATABASE).stdout
+    text = manage("agreement", LABELS, "--by", "month,tag").stdout
     assert "Krippendorff's alpha  0.775   0.64 to 0.91" in text
     assert "Two annotators of the same reply say the same in 88.9 % of cases." in text
     assert "ada – ben  30  0.93 (0.80 to 1.00)" in text
@@ -90,14 +94,14 @@ def test_the_text_tells_what_the_numbers_mean(manage: Any) -> None:
 
 
 def test_json_has_the_keys_that_were_agreed_on(manage: Any) -> None:
-    done = manage("agreement", LABELS, "--format", "json", "--by", "annotator,persona,tag", env=NO_DATABASE)
+    done = manage("agreement", LABELS, "--format", "json", "--by", "annotator,persona,tag")
     value = json.loads(done.stdout)
     wanted = {"labels", "items", "annotators", "single", "prevalence", "raw_agreement"}
     wanted |= {"krippendorff_alpha", "gwet_ac1", "fleiss_kappa", "pairs", "by"}
     assert wanted <= value.keys()
     assert value["by"].keys() == {"annotator", "persona", "tag"}
     assert value["krippendorff_alpha"].keys() == {"value", "low", "high", "note"}
-    again = manage("agreement", LABELS, "--format", "json", "--by", "annotator,persona,tag", env=NO_DATABASE)
+    again = manage("agreement", LABELS, "--format", "json", "--by", "annotator,persona,tag")
     assert again.stdout == done.stdout
 
 
@@ -110,20 +114,20 @@ def test_labels_are_of_the_place_they_name_or_else_of_their_text(manage: Any, tm
         label(annotator="ben", text="Of course.", persona_id="q", tags=["x"], split="train"),
     ]
     path = write(tmp_path / "labels.jsonl", lines)
-    done = manage("agreement", path, "--format", "json", "--by", "persona,tag,split,month", env=NO_DATABASE)
+    done = manage("agreement", path, "--format", "json", "--by", "persona,tag,split,month")
     value = json.loads(done.stdout)
     assert (value["items"], value["single"], value["raw_agreement"]["value"]) == (4, 3, 1)
     assert value["krippendorff_alpha"]["note"] == "undefined: all labels agree"
     assert {name: part["labels"] for name, part in value["by"]["tag"].items()} == {"none": 4, "x": 1}
     assert value["by"]["split"]["train"]["items"] == 1
     assert list(value["by"]["month"]) == ["none"]
-    of_one = manage("agreement", path, "--persona", "q", "--format", "json", env=NO_DATABASE)
+    of_one = manage("agreement", path, "--persona", "q", "--format", "json")
     assert json.loads(of_one.stdout)["items"] == 1
 
 
 def test_a_line_that_is_no_label_is_told_with_file_line_and_field(manage: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "labels.jsonl", [label(), label(label=3), b"{", label(persona_id="")])
-    done = manage("agreement", path, env=NO_DATABASE)
+    done = manage("agreement", path)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{path}:2: E102 label must be 0 (off-brand) or 1 (on-brand)" in done.stderr
     assert f"{path}:3: E101 not valid JSON" in done.stderr
@@ -155,6 +159,6 @@ def test_what_can_not_run_says_why_with_exit_code_2(arguments: list[Any], senten
 
 
 def test_nothing_on_standard_input_is_told_as_such(manage: Any) -> None:
-    done = manage("agreement", "-", env=NO_DATABASE)
+    done = manage("agreement", "-")
     assert (done.returncode, done.stdout) == (2, "")
     assert "There are no labels in <stdin>." in done.stderr

@@ -194,18 +194,20 @@ def test_what_can_not_be_is_told(bootstrap: Any, arguments: tuple[str, ...], sai
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dataset_is_added_to_and_the_key_is_in_no_table(manage: Any) -> None:
-    env = {"OPENAI_API_KEY": KEY}
+def test_a_dataset_is_added_to_and_the_key_is_in_no_table(
+    manage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with LlmServer(key=KEY, first=["wrong_schema"] * 4) as server:
         given = ["bootstrap_dataset", "--dataset", "made", "--sessions", 10, "--model", "openai:tiny"]
         given += ["--base-url", server.url, "--concurrency", 1]
-        first = manage(*given, env=env)
+        first = manage(*given)
         assert first.returncode == 1, first.stderr
         assert "made: 8 sessions added." in first.stdout
         assert "2 sessions failed." in first.stderr
-        again = manage(*given, env=env)
+        again = manage(*given)
         assert (again.returncode, "holds sessions of this very plan (8)" in again.stderr) == (2, True)
-        last = manage(*given, "--resume", env=env)
+        last = manage(*given, "--resume")
         assert last.returncode == 0, last.stderr
         assert "made: 2 sessions added. 8 sessions stood there already." in last.stdout
         assert set(server.answered().values()) == {1}

@@ -16,6 +16,7 @@ import yaml
 from datasets_app.models import AuditEvent, Dataset, JobRun, Turn
 from tests.conftest import PROJECT, Manage
 from tests.factories import sessions, write
+from tests.terminal import as_text, run_here
 
 # No server listens there: whoever asks for a database fails.
 NOWHERE = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
@@ -28,14 +29,17 @@ lexicon: {preferred: [together], avoid: [lol, problem]}
 
 @pytest.fixture
 def bootstrap(tmp_path: Path) -> Manage:
-    """Runs the command in the test's folder, with no database to be had."""
+    """Runs the command in the test's folder, with no database to be had; with an environment of its own, in
+    a process of its own."""
 
-    def run(*arguments: Any, **more: Any) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: Any, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        if env is None:
+            return as_text(run_here("bootstrap_dataset", *arguments, cwd=tmp_path))
         return subprocess.run(
             [sys.executable, str(PROJECT / "manage.py"), "bootstrap_dataset", *map(str, arguments)],
             capture_output=True,
             text=True,
-            env={**os.environ, **NOWHERE, "PYTHONPATH": str(PROJECT), **more.pop("env", {})},
+            env={**os.environ, **NOWHERE, "PYTHONPATH": str(PROJECT), **env},
             cwd=tmp_path,
             timeout=120,
         )

@@ -14,16 +14,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def accounts(manage: Any, tmp_path: Path) -> Any:
+def accounts(manage: Any, settings: Any, tmp_path: Path) -> Any:
     from django.contrib.auth.models import Group
 
     from datasets_app.roles import ensure_roles
 
     if not Group.objects.exists():  # a flushed database has lost what migrating made
         ensure_roles()
-    return lambda *options: manage(
-        "demo_accounts", *options, env={"ALIGNMENTER_VAR_DIR": str(tmp_path / "var")}
-    )
+    settings.VAR_DIR = tmp_path / "var"
+    return lambda *options: manage("demo_accounts", *options)
 
 
 def test_every_role_has_an_account_that_can_log_in(accounts: Any, tmp_path: Path) -> None:

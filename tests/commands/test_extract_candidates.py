@@ -17,6 +17,7 @@ from annotations_app.domain.candidates import replies, sample
 from datasets_app.domain.records import TurnRecord
 from tests.conftest import PROJECT
 from tests.factories import jsonl, session, sessions, turn, write
+from tests.terminal import run_here
 
 NO_DATABASE = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
 
@@ -24,6 +25,16 @@ NO_DATABASE = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
 @pytest.fixture
 def extract(tmp_path: Path) -> Any:
     """Run the command where there is no database; output in bytes."""
+
+    def run(*arguments: Any, input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        return run_here("extract_candidates", *arguments, cwd=tmp_path, input=input)
+
+    return run
+
+
+@pytest.fixture
+def extract_apart(tmp_path: Path) -> Any:
+    """The same in a process of its own."""
 
     def run(*arguments: Any, input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
@@ -42,7 +53,8 @@ def lines(raw: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in raw.splitlines()]
 
 
-def test_replies_come_out_as_lines_to_be_labelled(tmp_path: Path, extract: Any) -> None:
+def test_replies_come_out_as_lines_to_be_labelled(tmp_path: Path, extract_apart: Any) -> None:
+    extract = extract_apart
     file = write(
         tmp_path / "logs.jsonl",
         [

@@ -1,4 +1,4 @@
-"""The two commands as processes: exit codes, what they say where, and what they leave behind."""
+"""The two commands: exit codes, what they say where, and what they leave behind."""
 
 import gzip
 import json
@@ -19,7 +19,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 Manage = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_in_and_out_with_a_job_row_each(manage: Manage, tmp_path: Path) -> None:
+def test_in_and_out_with_a_job_row_each(manage_apart: Manage, tmp_path: Path) -> None:
+    manage = manage_apart
     write(tmp_path / "a.jsonl", sessions(3))
     done = manage("import_dataset", "a.jsonl", "--name", "support", "--origin", "synthetic")
     assert (done.returncode, done.stderr) == (0, "")
@@ -36,16 +37,17 @@ def test_in_and_out_with_a_job_row_each(manage: Manage, tmp_path: Path) -> None:
     ]
 
 
-def test_pipes_at_both_ends(manage: Manage) -> None:
+def test_pipes_at_both_ends(manage_apart: Manage) -> None:
+    manage = manage_apart
     done = manage("import_dataset", "-", "--name", "piped", input=gzip.compress(jsonl(session())))
     assert done.returncode == 0, done.stderr
     done = manage("export_dataset", "piped", "--out", "-", "--format", "openai")
     assert [message["role"] for message in json.loads(done.stdout)["messages"]] == ["user", "assistant"]
 
 
-def test_problems_are_listed_like_a_linters_and_end_with_1(manage: Manage, tmp_path: Path) -> None:
+def test_problems_are_listed_like_a_linters_and_end_with_1(manage_apart: Manage, tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", [turn("a", 1, role="system"), turn("b", 4)])
-    done = manage("import_dataset", "a.jsonl", "--name", "support")
+    done = manage_apart("import_dataset", "a.jsonl", "--name", "support")
     assert done.returncode == 1
     assert "a.jsonl:1: E103 role must be 'user' or 'assistant', got 'system'" in done.stderr
     assert "a.jsonl:2: E201" in done.stderr
@@ -87,10 +89,10 @@ def test_what_could_not_run_ends_with_2_and_a_sentence(
     assert "Traceback" not in done.stderr
 
 
-def test_a_database_that_is_not_there_is_a_sentence(manage: Manage, tmp_path: Path) -> None:
+def test_a_database_that_is_not_there_is_a_sentence(manage_apart: Manage, tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", session())
     nowhere = {"DATABASE_URL": "postgresql://nobody@/none?host=/nonexistent"}
-    done = manage("import_dataset", "a.jsonl", "--name", "x", env=nowhere)
+    done = manage_apart("import_dataset", "a.jsonl", "--name", "x", env=nowhere)
     assert done.returncode == 2
     assert "The database can't be used" in done.stderr
     assert "Traceback" not in done.stderr

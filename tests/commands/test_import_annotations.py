@@ -85,10 +85,10 @@ def test_standard_input_and_a_new_dataset(manage: Any) -> None:
     assert Annotation.objects.get().persona_id == "p"
 
 
-def test_a_database_that_is_not_there_is_a_sentence(tmp_path: Path, manage: Any) -> None:
+def test_a_database_that_is_not_there_is_a_sentence(tmp_path: Path, manage_apart: Any) -> None:
     file = write(tmp_path / "l.jsonl", [label("x")])
     nowhere = {"DATABASE_URL": f"postgresql://x@/x?host={tmp_path}"}
-    done = manage("import_annotations", file, "--dataset", "support", env=nowhere)
+    done = manage_apart("import_annotations", file, "--dataset", "support", env=nowhere)
     assert done.returncode == 2
     assert "The database can't be used" in done.stderr
     assert "Traceback" not in done.stderr

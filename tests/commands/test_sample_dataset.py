@@ -13,9 +13,15 @@ from datasets_app.models import Dataset, JobRun
 from tests.commands.test_bootstrap_dataset import NOWHERE
 from tests.conftest import PROJECT, Manage
 from tests.factories import session, write
+from tests.terminal import as_text, run_here
 
 
 def without_database(folder: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    return as_text(run_here("sample_dataset", *arguments, cwd=folder))
+
+
+def apart(folder: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    """In a process of its own, for which no server answers."""
     return subprocess.run(
         [sys.executable, str(PROJECT / "manage.py"), "sample_dataset", *map(str, arguments)],
         capture_output=True,
@@ -39,7 +45,7 @@ def test_a_file_is_sampled_without_a_database(source: Path, tmp_path: Path) -> N
     found = [json.loads(line)["session_id"] for line in (tmp_path / "few.jsonl").read_text().splitlines()]
     assert len(set(found)) == 5
     assert found == sorted(found)
-    again = without_database(tmp_path, "--input", source, "--size", 5, "--by", "trap", "--out", "again.jsonl")
+    again = apart(tmp_path, "--input", source, "--size", 5, "--by", "trap", "--out", "again.jsonl")
     assert again.returncode == 0
     assert (tmp_path / "few.jsonl").read_bytes() == (tmp_path / "again.jsonl").read_bytes()
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from datasets_app.domain.metadata import read_metadata
 from datasets_app.models import Dataset, ScrubRun, Turn
 from tests.conftest import PROJECT
 from tests.factories import dataset, jsonl, sessions, turn, write
+from tests.terminal import as_text, run_here
 
 KEY = "a key of thirty-two characters.."
 COMMAND = [sys.executable, str(PROJECT / "manage.py"), "sanitize_dataset"]
@@ -55,22 +55,12 @@ def sanitize(tmp_path: Path) -> Sanitize:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Sanitize:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sanitize:
     """As ``sanitize``, but in this process, which has loaded its models already."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ALIGNMENTER_HASH_KEY", KEY)
 
-    def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
-        code = 0
-        try:
-            call_command("sanitize_dataset", *map(str, arguments))
-        except CommandError as error:
-            sys.stderr.write(f"CommandError: {error}\n")
-            code = error.returncode
-        except SystemExit as end:
-            code = int(end.code or 0)
-        out, err = capsys.readouterr()
-        return subprocess.CompletedProcess(list(arguments), code, out, err)
+    def run(*arguments: Any, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+        return as_text(run_here("sanitize_dataset", *arguments, cwd=tmp_path, input=stdin))
 
     return run
 
@@ -154,20 +144,15 @@ def test_a_personas_words_are_no_people(here: Sanitize, tmp_path: Path):
         assert read(tmp_path / "out.jsonl")[0]["text"] == expected
 
 
-def test_session_ids_become_the_plain_hmac_of_their_bytes(sanitize: Sanitize, tmp_path: Path):
+def test_session_ids_become_the_plain_hmac_of_their_bytes(
+    here: Sanitize, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     write(tmp_path / "in.jsonl", [turn("Zoë-1"), turn("b")])
-    assert sanitize("--input", "in.jsonl", "--out", "out.jsonl", *QUICK, "--hash-session-ids").returncode == 0
+    assert here("--input", "in.jsonl", "--out", "out.jsonl", *QUICK, "--hash-session-ids").returncode == 0
     expected = [hmac.new(KEY.encode(), name.encode(), "sha256").hexdigest() for name in ("Zoë-1", "b")]
     assert [line["session_id"] for line in read(tmp_path / "out.jsonl")] == expected
-    other = sanitize(
-        "--input",
-        "in.jsonl",
-        "--out",
-        "other.jsonl",
-        *QUICK,
-        "--hash-session-ids",
-        ALIGNMENTER_HASH_KEY=KEY[::-1],
-    )
+    monkeypatch.setenv("ALIGNMENTER_HASH_KEY", KEY[::-1])
+    other = here("--input", "in.jsonl", "--out", "other.jsonl", *QUICK, "--hash-session-ids")
     assert other.returncode == 0
     assert read(tmp_path / "other.jsonl")[0]["session_id"] != expected[0]
 
@@ -189,12 +174,12 @@ def test_timestamps_are_moved_by_session_again_alike_or_dropped(here: Sanitize, 
     assert not [line for line in read(tmp_path / "4.jsonl") if "timestamp" in line]
 
 
-def test_any_format_any_order_packed_and_through_pipes(sanitize: Sanitize, tmp_path: Path):
+def test_any_format_any_order_packed_and_through_pipes(sanitize: Sanitize, here: Sanitize, tmp_path: Path):
     chat = {
         "messages": [{"role": "user", "content": "ana@example.com"}, {"role": "assistant", "content": "Hi"}]
     }
     (tmp_path / "chat.jsonl.gz").write_bytes(gzip.compress(jsonl([chat])))
-    assert sanitize("--input", "chat.jsonl.gz", "--out", "out.jsonl.gz", *QUICK).returncode == 0
+    assert here("--input", "chat.jsonl.gz", "--out", "out.jsonl.gz", *QUICK).returncode == 0
     assert [line["text"] for line in read(tmp_path / "out.jsonl.gz")] == ["[EMAIL]", "Hi"]
     assert read(tmp_path / "out.jsonl.gz")[0]["session_id"] == "chat-000001"
     mixed = jsonl([turn("b", 2), turn("a", 1), turn("b", 1, text="ana@example.com")])
@@ -202,7 +187,7 @@ def test_any_format_any_order_packed_and_through_pipes(sanitize: Sanitize, tmp_p
     assert done.returncode == 0
     assert [json.loads(line)["session_id"] for line in done.stdout.splitlines()] == ["a", "b", "b"]
     assert "sorted" in done.stderr
-    assert sanitize("--input", "-", "--out", "/dev/null", *QUICK, stdin=mixed).returncode == 0
+    assert here("--input", "-", "--out", "/dev/null", *QUICK, stdin=mixed).returncode == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "chat.jsonl.gz",
         "out.jsonl.gz",
@@ -351,19 +336,25 @@ def canary_lines() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_canaries_are_found_nowhere_afterwards(sanitize: Sanitize, tmp_path: Path, processes: int):
+def test_canaries_are_found_nowhere_afterwards(
+    sanitize: Sanitize, here: Sanitize, tmp_path: Path, caplog: pytest.LogCaptureFixture, processes: int
+):
+    """With processes of its own, and in this one, whose log is looked at as well."""
+    caplog.set_level("DEBUG")
+    run = sanitize if processes > 1 else here
     lines = canary_lines() + [turn(f"fill{n}") for n in range(4500)]
     write(tmp_path / "in.jsonl", lines)
     (tmp_path / "in.meta.yaml").write_text(f"source: dumped from {CANARIES['PATH']} by {CANARIES['EMAIL']}\n")
     options = ("--input", "in.jsonl", "--processes", processes, "--pattern", r"CUSTOM=KUNDE-\d{6}")
     told = [
-        sanitize(*options, "--out", "out.jsonl", "--hash-session-ids", "--report", "r.json"),
-        sanitize(*options, "--dry-run", "--report", "dry.json"),
+        run(*options, "--out", "out.jsonl", "--hash-session-ids", "--report", "r.json"),
+        run(*options, "--dry-run", "--report", "dry.json"),
     ]
     assert [done.returncode for done in told] == [0, 1]
     written = {path.name: path.read_text() for path in tmp_path.iterdir() if path.name[:3] != "in."}
     assert set(written) == {"out.jsonl", "out.meta.yaml", "r.json", "dry.json"}
-    everything = written | {"stdout and stderr": "".join(done.stdout + done.stderr for done in told)}
+    said = "".join(done.stdout + done.stderr for done in told)
+    everything = written | {"stdout and stderr": said, "the log": caplog.text}
     for kind, value in CANARIES.items():
         for name, text in everything.items():
             for part in (value, *([word for word in value.split() if word.isalpha()])):
@@ -371,15 +362,16 @@ def test_canaries_are_found_nowhere_afterwards(sanitize: Sanitize, tmp_path: Pat
     assert json.loads(written["r.json"])["verification"]["passed"]
 
 
-def test_errors_repeat_no_values_either(sanitize: Sanitize, tmp_path: Path):
+def test_errors_repeat_no_values_either(here: Sanitize, tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    caplog.set_level("DEBUG")
     secret = "ana.silva@example.com"
     write(
         tmp_path / "in.jsonl",
         [turn(text=secret), {**turn(secret, 2), "role": secret}, b'{"text": "ana.silva@'],
     )
-    done = sanitize("--input", "in.jsonl", "--out", "out.jsonl", "--report", "r.json")
+    done = here("--input", "in.jsonl", "--out", "out.jsonl", "--report", "r.json")
     assert done.returncode == 1
-    assert "silva" not in done.stdout + done.stderr
+    assert "silva" not in done.stdout + done.stderr + caplog.text
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
@@ -473,8 +465,8 @@ def test_what_could_not_run_returns_2_and_a_sentence(
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_arguments_that_mean_nothing_return_2(sanitize: Sanitize):
-    done = sanitize("--input", "in.jsonl", "--dry-run", "--format", "poem")
+def test_arguments_that_mean_nothing_return_2(here: Sanitize):
+    done = here("--input", "in.jsonl", "--dry-run", "--format", "poem")
     assert (done.returncode, "invalid choice" in done.stderr) == (2, True)
 
 
@@ -648,8 +640,8 @@ def test_options_for_files_are_refused_for_datasets(manage: Any, tmp_path: Path,
     assert manage("sanitize_dataset", "--dataset", "nowhere").returncode == 2
 
 
-def test_help_explains_itself(sanitize: Sanitize):
-    done = sanitize("--help")
+def test_help_explains_itself(here: Sanitize):
+    done = here("--help")
     assert done.returncode == 0
     for words in (
         "examples:",

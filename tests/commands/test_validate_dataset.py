@@ -18,6 +18,7 @@ from django.core.management import CommandError, call_command
 from datasets_app.command_line import validate
 from datasets_app.models import AuditEvent, CheckReport
 from tests import factories
+from tests.terminal import as_text, run_here
 
 PROJECT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "manage.py", "validate_dataset"]
@@ -45,18 +46,23 @@ def run(*arguments: str | Path) -> Result:
     return Result(code, out.getvalue(), err.getvalue())
 
 
-def run_apart(*arguments: str | Path, stdin: bytes = b"", names: bool = False, **environment: str) -> Result:
+def run_apart(*arguments: str | Path) -> Result:
     """The command as a process of its own, with no database to be had; without names it begins sooner."""
     done = subprocess.run(
-        [*COMMAND, *map(str, arguments), *([] if names else ["--no-names"])],
+        [*COMMAND, *map(str, arguments), "--no-names"],
         cwd=PROJECT,
-        env=NOWHERE | environment,
-        input=stdin,
+        env=NOWHERE,
         capture_output=True,
         check=False,
         timeout=60,
     )
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def run_as_typed(*arguments: str | Path, stdin: bytes = b"") -> Result:
+    """From the line that is typed to the exit code, in this process; there is no database here."""
+    done = as_text(run_here("validate_dataset", *arguments, cwd=PROJECT, input=stdin))
+    return Result(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture
@@ -94,7 +100,7 @@ def test_a_clean_file_says_nothing_and_returns_0_without_any_server(sound: Path)
 
 
 def test_findings_read_like_a_linters(flawed: Path):
-    result = run_apart(flawed)
+    result = run_as_typed(flawed)
     assert result.code == 1
     assert result.lines == [
         f"{flawed}:3: E103 role must be 'user' or 'assistant', got 'bot'",
@@ -108,16 +114,16 @@ def test_names_of_people_are_warnings_and_can_be_left_out(tmp_path: Path):
     path = tmp_path / "talk.jsonl"
     turn = {"session_id": "s", "turn_index": 1, "role": "user", "text": "hi, my name is Zebulon Fonseca"}
     path.write_text(json.dumps(turn) + "\n")
-    result = run_apart(path, names=True)
+    result = run_as_typed(path)
     assert result.code == 0
     assert f"{path}:1: W406 name of a person in text at column 16 (15 characters)" in result.out
     assert "Zebulon" not in result.out + result.err
-    assert run_apart(path, "--strict", names=True).code == 1
-    assert "W406" not in run_apart(path).out
+    assert run_as_typed(path, "--strict").code == 1
+    assert "W406" not in run_as_typed(path, "--no-names").out
 
 
 def test_standard_input_is_read_as_a_file_would_be(flawed: Path):
-    result = run_apart("-", stdin=gzip.compress(flawed.read_bytes()))
+    result = run_as_typed("-", stdin=gzip.compress(flawed.read_bytes()))
     assert result.code == 1
     assert result.lines[0] == "<stdin>:3: E103 role must be 'user' or 'assistant', got 'bot'"
     assert not [line for line in result.lines if "W60" in line]
@@ -175,11 +181,11 @@ def test_progress_is_shown_on_a_terminal_only(sound: Path):
     os.close(ours)
     assert b"Checking " in shown
     assert b" %" in shown
-    assert "%" not in run_apart(sound).err
+    assert "%" not in run_as_typed(sound).err
 
 
 def test_help_explains_itself():
-    result = run_apart("--help")
+    result = run_as_typed("--help")
     assert result.code == 0
     for words in ("exit codes:", "examples:", "--strict", "--dataset", "docs/checks.md", "--limit"):
         assert words in result.out
@@ -193,7 +199,7 @@ def test_help_explains_itself():
     [["no-such-file.jsonl"], [], ["--kind", "poem", "x"], ["x", "--dataset", "y"], ["."], ["-", "-"]],
 )
 def test_what_could_not_run_returns_2_and_a_sentence(arguments: list[str]):
-    result = run_apart(*arguments)
+    result = run_as_typed(*arguments)
     assert (result.code, result.out) == (2, "")
     assert result.err.strip()
     assert "Traceback" not in result.err

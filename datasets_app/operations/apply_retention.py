@@ -166,7 +166,9 @@ def _delete(row: Dataset, job_run: JobRun | None, progress: _Progress) -> None:
     delete_contents.blank_jobs(jobs)
     _destroy_releases(row)
     delete_contents.delete_files(jobs, lambda deleted: _account(row, deleted))
-    while keys := delete_contents.next_sessions(row):
+    last = 0
+    while keys := delete_contents.next_sessions(row, last):
+        last = keys[-1]
         deleted = delete_contents.trying_again(partial(_delete_sessions, row, keys))
         progress.add(deleted["turns"])
     delete_contents.trying_again(lambda: _account(row, delete_contents.delete_rest(row)))

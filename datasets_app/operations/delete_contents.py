@@ -54,7 +54,8 @@ _SESSION_ROWS = (
 _NEXT_SESSIONS = """
 SELECT id FROM (
     SELECT id, sum(turn_count) OVER (ORDER BY id) - turn_count AS before FROM (
-        SELECT id, turn_count FROM datasets_app_session WHERE dataset_id = %s ORDER BY id LIMIT %s
+        SELECT id, turn_count FROM datasets_app_session
+        WHERE dataset_id = %s AND id > %s ORDER BY id LIMIT %s
     ) first
 ) counted WHERE before < %s ORDER BY id
 """
@@ -97,10 +98,11 @@ def _turns_of(dataset: Dataset) -> int:
 # --- rows ----------------------------------------------------------------------------------------
 
 
-def next_sessions(dataset: Dataset) -> list[int]:
-    """The primary keys of some sessions that stand still, as many as one transaction is to delete."""
+def next_sessions(dataset: Dataset, after: int = 0) -> list[int]:
+    """The primary keys of some sessions that stand still, as many as one transaction is to delete; those
+    after the last that was deleted, so that what is dead in the index is not gone through again."""
     with connection.cursor() as cursor:
-        cursor.execute(_NEXT_SESSIONS, [dataset.pk, SESSIONS_AT_ONCE, TURNS_AT_ONCE])
+        cursor.execute(_NEXT_SESSIONS, [dataset.pk, after, SESSIONS_AT_ONCE, TURNS_AT_ONCE])
         return [key for (key,) in cursor.fetchall()]
 
 

@@ -69,6 +69,8 @@ def due_within(span: timedelta, rows: Iterable[Dataset] | None = None) -> list[V
     """Those that are due by then or already, held ones among them; the first that goes comes first."""
     last = today() + span
     rules = policies()
+    if not any(policy.active for policy in rules):
+        return []
     chosen = Dataset.objects.all() if rows is None else rows
     found = [_verdict(dataset, rules, ()) for dataset in chosen if dataset.status != Dataset.Status.EXPIRED]
     due = [item for item in found if item.acts and item.due is not None and item.due <= last]

@@ -14,7 +14,8 @@ from datasets_app.domain.versions import MAJOR, MINOR, PATCH
 
 MOST_SESSIONS_NAMED = 50
 MOST_TURNS_NAMED = 10
-ERASED = "[erased]"
+ERASED, UNNAMED = "[erased]", "[session]"
+_HASH = re.compile(r"[0-9a-f]{64}")
 _CODE = re.compile(r"`([^`\n]*)`")
 _WORD = re.compile(r"[^\s`]+")
 _AROUND = ".,;:!?()[]{}<>\"'*_"
@@ -76,6 +77,18 @@ def code(session_id: str) -> str:
     return "`" + " ".join(session_id.replace("`", "'").split()) + "`"
 
 
+def unnamed(entry: str) -> str:
+    """The entry without names of sessions that are not hashes: for a version whose ids are hashed, so that
+    what its earlier versions say does not tell whose they are."""
+    return "\n".join(
+        line if line.startswith("- Field ") else _CODE.sub(_only_hashed, line) for line in entry.split("\n")
+    )
+
+
+def _only_hashed(match: re.Match[str]) -> str:
+    return match[0] if _HASH.fullmatch(match[1]) else UNNAMED
+
+
 # --- what was erased -----------------------------------------------------------------------------------
 
 
@@ -119,10 +132,8 @@ def _added(difference: Difference) -> list[str]:
 
 
 def _removed(difference: Difference) -> list[str]:
-    if not difference.sessions_removed:
-        return []
-    count = difference.sessions_removed
-    return [_counted(count, "session") + _named(difference.removed, count)]
+    """Never by name: somebody wanted them gone, or their ids were hashed so that nobody knows them again."""
+    return [_counted(difference.sessions_removed, "session")] if difference.sessions_removed else []
 
 
 def _named(listed: list[str], count: int) -> str:

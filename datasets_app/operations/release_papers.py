@@ -45,14 +45,24 @@ def write_and_store(
 
 
 def changelog_of(release: Release) -> str:
-    """CHANGELOG.md as it belongs to this release: its entry, and those of all versions before it."""
+    """CHANGELOG.md as it belongs to this release: its entry, and those of all versions before it.
+
+    Once ids are hashed, earlier entries no longer name sessions by the ids they had.
+    """
     own = (release.major, release.minor, release.patch)
-    rows = [
-        row for row in release.dataset.releases.all() if (row.major, row.minor, row.patch) <= own
-    ]  # newest first
+    rows = [row for row in release.dataset.releases.all() if (row.major, row.minor, row.patch) <= own]
+    hashed = release.dataset.sessions.filter(id_hashed=True).exists()
     return changelog.whole(
         release.dataset.name,
-        [(row.version, row.created_at.date().isoformat(), row.notes, row.changelog) for row in rows],
+        [
+            (
+                row.version,
+                row.created_at.date().isoformat(),
+                row.notes,
+                changelog.unnamed(row.changelog) if hashed else row.changelog,
+            )
+            for row in rows
+        ],
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.changelog import drafted, proposed_bump, schema_change, without
+from datasets_app.domain.changelog import drafted, proposed_bump, schema_change, unnamed, without
 from datasets_app.domain.comparison import MOST_LISTED, Difference, compare
 from datasets_app.domain.jsonl import encode_line
 
@@ -106,7 +106,7 @@ def test_the_draft_says_it_in_words() -> None:
     assert text == (
         "### Added\n\n- 20 sessions\n- Field `y`\n\n"
         "### Changed\n\n- `session-03` turn 4: text\n- Licence: MIT\n\n"
-        "### Removed\n\n- 1 session: `gone`\n- Field `x`"
+        "### Removed\n\n- 1 session\n- Field `x`"
     )
 
 
@@ -114,6 +114,13 @@ def test_an_id_that_holds_personal_data_is_not_named() -> None:
     text = drafted(difference([turn("ana@example.com")], []), SAME)
     assert "ana" not in text
     assert "1 session" in text
+
+
+def test_once_ids_are_hashed_earlier_entries_name_no_other() -> None:
+    hashed = "ab" * 32
+    entry = f"### Added\n\n- 2 sessions: `{hashed}`, `ana-7`\n- Field `x`\n- `call 7` turn 1: text"
+    left = f"### Added\n\n- 2 sessions: `{hashed}`, [session]\n- Field `x`\n- [session] turn 1: text"
+    assert unnamed(entry) == left
 
 
 def test_what_was_erased_is_named_no_more() -> None:

@@ -15,6 +15,7 @@ from datasets_app.domain.metadata import metadata_path, read_metadata
 from datasets_app.models import AuditEvent, Dataset, JobRun
 from tests.conftest import PROJECT
 from tests.llm_server import FAULTS, LlmServer
+from tests.terminal import as_text, run_here
 
 KEY = "sk-canary-77aa01"
 NO_DATABASE = {"DATABASE_URL": "postgresql:///nowhere?host=/nowhere", "REDIS_URL": "unix:///nowhere"}
@@ -37,9 +38,20 @@ def bootstrap(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]
     return run
 
 
+@pytest.fixture
+def here(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """The same in this process."""
+    settings.LLM_TIMEOUT = 1
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    return lambda server, *arguments: as_text(run_here(*given(server, *arguments), cwd=tmp_path))
+
+
+def given(server: LlmServer, *arguments: Any) -> list[str]:
+    return ["bootstrap_dataset", "--model", "openai:tiny", "--base-url", server.url, *map(str, arguments)]
+
+
 def command(server: LlmServer, *arguments: Any) -> list[str]:
-    given = ["--model", "openai:tiny", "--base-url", server.url, *map(str, arguments)]
-    return [sys.executable, str(PROJECT / "manage.py"), "bootstrap_dataset", *given]
+    return [sys.executable, str(PROJECT / "manage.py"), *given(server, *arguments)]
 
 
 def environment() -> dict[str, str]:
@@ -147,17 +159,17 @@ def test_a_killed_command_is_gone_on_with_and_one_that_is_stopped_says_how(
     assert count(out, "brand:on") >= 35
 
 
-def test_the_budget_ends_a_run_with_a_sentence(bootstrap: Any, tmp_path: Path) -> None:
+def test_the_budget_ends_a_run_with_a_sentence(here: Any, tmp_path: Path) -> None:
     out = tmp_path / "made.jsonl"
     asked_for = ("--out", out, "--sessions", 40, "--max-tokens-total", 8000)
     with LlmServer(latency=0.01) as server:
-        ended = bootstrap(server, *asked_for)
+        ended = here(server, *asked_for)
         assert ended.returncode == 1
         assert "The token budget is spent" in ended.stderr
         assert "sessions left. The same command with --resume goes on." in ended.stderr
         assert server.tokens <= 8000
         asked = len(server.asked)
-        assert bootstrap(server, *asked_for, "--resume").returncode == 1
+        assert here(server, *asked_for, "--resume").returncode == 1
         assert len(server.asked) == asked
     assert 0 < count(out, "brand:on") < 40
 
@@ -181,9 +193,9 @@ def test_a_key_that_is_not_accepted_leaves_nothing_behind(bootstrap: Any, tmp_pa
         (("--out", "nowhere/a.jsonl"), "No such file"),
     ],
 )
-def test_what_can_not_be_is_told(bootstrap: Any, arguments: tuple[str, ...], said: str) -> None:
+def test_what_can_not_be_is_told(here: Any, arguments: tuple[str, ...], said: str) -> None:
     with LlmServer() as server:
-        refused = bootstrap(server, "--sessions", 3, *arguments)
+        refused = here(server, "--sessions", 3, *arguments)
         assert server.asked == []
     assert (refused.returncode, said in refused.stderr) == (2, True), refused.stderr
     assert "hunter2" not in refused.stderr

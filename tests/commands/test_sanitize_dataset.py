@@ -195,12 +195,12 @@ def test_any_format_any_order_packed_and_through_pipes(sanitize: Sanitize, here:
     ]
 
 
-def test_processes_change_nothing(sanitize: Sanitize, tmp_path: Path):
+def test_processes_change_nothing(sanitize: Sanitize, here: Sanitize, tmp_path: Path):
     lines = [turn(f"s{n}", text=f"Mail {n}@example.com, number {n}") for n in range(4500)]
     write(tmp_path / "in.jsonl", lines)
     options = ("--input", "in.jsonl", *QUICK, "--hash-session-ids", "--fuzz-timestamps", 60, "--seed", 1)
-    for count in (1, 2):
-        done = sanitize(*options, "--out", f"{count}.jsonl", "--processes", count)
+    for count, run in ((1, here), (2, sanitize)):
+        done = run(*options, "--out", f"{count}.jsonl", "--processes", count)
         assert "4,500 values replaced" in done.stdout
     results = {(tmp_path / f"{count}.jsonl").read_bytes() for count in (1, 2)}
     assert len(results) == 1
@@ -342,7 +342,8 @@ def test_canaries_are_found_nowhere_afterwards(
     """With processes of its own, and in this one, whose log is looked at as well."""
     caplog.set_level("DEBUG")
     run = sanitize if processes > 1 else here
-    lines = canary_lines() + [turn(f"fill{n}") for n in range(4500)]
+    # As many as it takes for several processes to have work.
+    lines = canary_lines() + [turn(f"fill{n}") for n in range(4500 if processes > 1 else 50)]
     write(tmp_path / "in.jsonl", lines)
     (tmp_path / "in.meta.yaml").write_text(f"source: dumped from {CANARIES['PATH']} by {CANARIES['EMAIL']}\n")
     options = ("--input", "in.jsonl", "--processes", processes, "--pattern", r"CUSTOM=KUNDE-\d{6}")

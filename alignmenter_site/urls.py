@@ -1,5 +1,6 @@
 from typing import Any
 
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth import views as accounts
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,6 +11,8 @@ from datasets_app.permission_events import by_whoever_asks
 from datasets_app.views import download, download_release
 
 admin.autodiscover()
+# The queue's own pages show what the queue remembers, which is not what ran: the job pages do.
+admin.site.unregister(apps.get_model("django_rq", "Dashboard"))
 
 
 def no_other_site(request: HttpRequest, **_: Any) -> HttpResponse:

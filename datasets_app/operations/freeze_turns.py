@@ -1,10 +1,11 @@
 """The turns of a dataset → the data file of a release, and what stands in it: read again from the file."""
 
 import gzip
+import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from datasets_app.domain.jsonl import parse_turn
 from datasets_app.domain.manifest import Contents, Study
@@ -18,6 +19,7 @@ from datasets_app.operations.data_files import Digest, packer
 from datasets_app.storage.turn_lines import read_lines
 
 PROGRESS_EVERY_LINES = 2000
+BUFFER_BYTES = 1 << 18
 
 # Told how many turns have been dealt with; may raise to stop.
 OnTurns = Callable[[int], None]
@@ -33,8 +35,8 @@ class Frozen(NamedTuple):
     totals: Totals
 
     def lines(self) -> Iterator[bytes]:
-        with gzip.open(self.path, "rb") as lines:
-            yield from lines
+        with self.path.open("rb") as packed:
+            yield from unpacked_lines(packed)
 
 
 def freeze(dataset: Dataset, path: Path, on_turns: OnTurns) -> Frozen:
@@ -57,8 +59,8 @@ def freeze(dataset: Dataset, path: Path, on_turns: OnTurns) -> Frozen:
 
 def _checked(path: Path, study: Study, on_turns: OnTurns) -> Iterator[Finding]:
     def turns() -> Iterator[TurnRecord | LineError]:
-        with gzip.open(path, "rb") as lines:
-            for number, line in enumerate(looked_at(lines, study, on_turns), 1):
+        with path.open("rb") as packed:
+            for number, line in enumerate(looked_at(unpacked_lines(packed), study, on_turns), 1):
                 yield parse_turn(number, line)
 
     yield from run_checks(turns(), CHECKS)
@@ -75,11 +77,17 @@ def looked_at(lines: Iterable[bytes], study: Study, on_turns: OnTurns) -> Iterat
         yield line
 
 
+def unpacked_lines(packed: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a gzipped stream; a buffer of its own finds their ends several times as fast."""
+    with gzip.GzipFile(fileobj=packed) as unpacked, io.BufferedReader(unpacked, BUFFER_BYTES) as lines:
+        yield from lines
+
+
 def release_lines(release: Release) -> Iterator[bytes]:
     """The lines of a release's data file, from its storage."""
     data = release_files.file_of(release, ReleaseFile.Kind.DATA)
-    with release_files.open_file(data) as stored, gzip.GzipFile(fileobj=stored) as lines:
-        yield from lines
+    with release_files.open_file(data) as stored:
+        yield from unpacked_lines(stored)
 
 
 def dataset_lines(dataset: Dataset) -> Iterator[bytes]:

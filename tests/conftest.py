@@ -12,6 +12,7 @@ from typing import Any
 
 import django_rq
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import TransactionTestCase
 
@@ -46,6 +47,11 @@ def _flush_with_audit_trail(self: TransactionTestCase) -> None:
 
 
 TransactionTestCase._fixture_teardown = _flush_with_audit_trail  # type: ignore[method-assign]
+
+
+def pytest_configure() -> None:
+    """Passwords of test accounts are hashed once and not a million times: a third of a second each."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

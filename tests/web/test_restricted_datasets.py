@@ -19,9 +19,12 @@ WORD = "canary"
 NOT_WALKED = ("login", "logout", "password", "admin/auth/", "admin/jsi18n")
 # What lists and forms take with their addresses.
 QUERIES = (
-    "dataset={key}&campaign={key}&persona=calm", "turn={reply}", "campaign={key}&turn={reply}", "q=kestrel",
-    "again={second}", "dataset__id__exact={key}", "tag=scenario:x",
-)  # fmt: skip
+    "dataset={key}&campaign={key}&persona=calm",
+    "campaign={key}&turn={reply}",
+    "q=kestrel",
+    "again={second}",
+    "dataset__id__exact={key}",
+)
 
 
 @pytest.fixture

@@ -41,7 +41,9 @@ def test_limits_and_tells() -> None:
         "support is restricted: 2 people see it.\n"
     )
     assert called("limit_access", "support", "--open") == "support is open: 3 people see it.\n"
-    actions = AuditEvent.objects.order_by("id").values_list("action", flat=True)
+    actions = (
+        AuditEvent.objects.filter(dataset_name="support").order_by("id").values_list("action", flat=True)
+    )
     assert list(actions) == ["grant_access", "restrict", "grant_access", "revoke_access", "unrestrict"]
 
 
@@ -60,4 +62,4 @@ def test_refuses_with_a_sentence_and_changes_nothing(arguments: list[str], sente
         called("limit_access", *arguments)
     assert sentence in str(refused.value)
     assert not Dataset.objects.get().restricted
-    assert not AuditEvent.objects.exists()
+    assert not AuditEvent.objects.filter(dataset_name="support").exists()

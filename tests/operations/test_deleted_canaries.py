@@ -16,6 +16,7 @@ from django.utils import timezone
 from annotations_app.operations.import_annotations import import_annotations
 from datasets_app import job_recovery, job_runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, RetentionPolicy, Session, Turn
+from datasets_app.operations.audit_heads import heads_file
 from datasets_app.operations.nightly import start_if_wanted
 from datasets_app.operations.rehearse_retention import rehearse_retention
 from datasets_app.operations.scrub_marks import mark_not_personal
@@ -77,6 +78,14 @@ def where_found(owner: str, media: Path, log: Path) -> dict[str, set[str]]:
             if hits := {needle.decode() for needle in wanted if needle in held}:
                 found[place] = hits
     return found
+
+
+@pytest.fixture(autouse=True)
+def no_heads_of_other_trails() -> Iterator[None]:
+    """Where the audit trail ended in other tests' nights is nothing to this one, nor this one's to theirs."""
+    heads_file().unlink(missing_ok=True)
+    yield
+    heads_file().unlink(missing_ok=True)
 
 
 def finished(job: JobRun) -> str:

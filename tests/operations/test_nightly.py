@@ -157,8 +157,9 @@ def _start() -> JobRun | None:
 
 
 def test_the_night_deletes_and_then_tells_of_what_is_left(
-    tmp_path: Path, mailbox: list[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, mailbox: list[str], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    settings.VAR_DIR = tmp_path  # heads of audit trails of other tests are none of this one
     monkeypatch.setattr(apply_retention, "remove_traces", lambda *_, **__: [])
     aged(dataset(tmp_path, sessions(1), "gone"), 40)
     aged(dataset(tmp_path, sessions(1), "soon"), 20)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from datasets_app import audit
-from datasets_app.models import Dataset, JobRun
+from datasets_app.models import Dataset, JobRun, Release
 from datasets_app.operations import gates
 
 ACTION = "read_raw_text"
@@ -27,6 +27,16 @@ def read_turns(datasets: Iterable[Dataset], actor: Any, *, place: str, **counts:
     """The same for turns of several datasets on one page: ``datasets`` has the dataset of each turn."""
     for dataset, turns in Counter(datasets).items():
         read(dataset, actor, place=place, turns=turns, **counts)
+
+
+def read_versions(
+    dataset: Dataset, versions: Iterable[Release | None], actor: Any, *, place: str, **counts: int | str
+) -> None:
+    """The same for stored versions (None: as it stands): one that was released by an override may hold what a
+    scrub has taken out of the dataset since."""
+    overridden = any(version is not None and version.override_reason for version in versions)
+    if is_raw(dataset) or (overridden and dataset.origin == Dataset.Origin.PRODUCTION):
+        audit.record(ACTION, actor=actor, dataset_name=dataset.name, place=place, **counts)
 
 
 def read_upload(job: JobRun, actor: Any, *, place: str, **counts: int | str) -> None:

@@ -213,7 +213,8 @@ def _compared(
     may_read = request.user.has_perm("datasets_app.view_turn")
     shown = compared.difference.changes[:SHOWN]
     if may_read and shown:
-        raw_text.read(dataset, request.user, place="comparison", sessions=len(shown))
+        pair = (before, after)
+        raw_text.read_versions(dataset, pair, request.user, place="comparison", sessions=len(shown))
     return {
         "compared": compared,
         "changes": [row for change in shown for row in _rows(change)],

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from datasets_app import job_runs
-from datasets_app.models import AuditEvent, Dataset, JobRun, Release
+from datasets_app.models import AuditEvent, Dataset, JobRun, Release, ScrubRun, Turn
 from datasets_app.operations import release_files
 from datasets_app.operations.release_dataset import release_dataset
 
@@ -149,3 +150,21 @@ def test_a_fault_is_shown_where_the_version_is(curator: Any, release: Release) -
     assert "Not as signed" in curator.get(address("releases", release.dataset)).content.decode()
     assert "has other bytes" in curator.get(address("release", release.dataset, "1.0.0")).content.decode()
     assert "is not as it was released" in curator.get(reverse("admin:index")).content.decode()
+
+
+def test_what_was_released_raw_is_still_raw_when_the_dataset_is_scrubbed(
+    sign_in: Any, release: Release
+) -> None:
+    dataset = release.dataset
+    Turn.objects.filter(session__dataset=dataset, turn_index=1).update(text="Mail [EMAIL_1].")
+    Dataset.objects.filter(pk=dataset.pk).update(origin="production", status="scrubbed")
+    ScrubRun.objects.create(
+        dataset=dataset, policy={}, verification={"remaining": {}}, verified_at=timezone.now()
+    )
+    asked = {"before": "1.0.0"}
+    assert (
+        "What user says"
+        in sign_in("viewer").get(address("compare_releases", dataset), asked).content.decode()
+    )
+    event = AuditEvent.objects.get(action="read_raw_text")
+    assert (event.actor, event.details) == ("viewer", {"place": "comparison", "sessions": 2})

@@ -60,7 +60,7 @@ exit codes:
         before = release_of(dataset, given["before"]) if given["before"] else _last(dataset)
         after = release_of(dataset, given["after"]) if given["after"] else None
         if given["texts"]:
-            raw_text.read(dataset, None, place="compare_releases")
+            raw_text.read_versions(dataset, (before, after), None, place="compare_releases")
         progress = terminal.Progress("Comparing")
         try:
             return compare_releases(dataset, before, after, report_progress=progress)

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from datasets_app import extensions
 from datasets_app.models import Dataset, JobRun
+from datasets_app.operations import gates
 from datasets_app.operations.refused import Refused
 
 # Operations that are not called like the permission to start them.
@@ -27,6 +28,12 @@ PERMISSIONS = {
 def permission_to_start(operation: str) -> str:
     """Mostly named like its operation; those of another app are told by it."""
     return {**PERMISSIONS, **extensions.job_permissions}.get(operation, f"datasets_app.{operation}")
+
+
+def is_behind_gate(job: JobRun, user: Any) -> bool:
+    """Whether ``job`` goes through a gate for somebody's reason, which ``user`` might not have given: neither
+    is it repeated for them, nor is what it made handed out to them."""
+    return bool(job.parameters.get("override")) and not gates.can_override(user)
 
 
 def refuse_forbidden(job: JobRun) -> None:

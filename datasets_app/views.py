@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from datasets_app import audit
 from datasets_app.admin.job_run import permission_to_download
+from datasets_app.job_permissions import is_behind_gate
 from datasets_app.models import Dataset, JobFile, JobRun, ReleaseFile
 from datasets_app.operations import release_files
 from datasets_app.operations.refused import Refused
@@ -28,6 +29,8 @@ def download(request: HttpRequest, pk: int) -> HttpResponseBase:
         raise PermissionDenied
     if not may_see(request.user, job):
         raise Http404
+    if is_behind_gate(job, request.user):
+        raise PermissionDenied
     if job_file.is_expired or not job_file.file:
         return _gone(request, job_file)
     try:

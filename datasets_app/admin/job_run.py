@@ -18,7 +18,7 @@ from datasets_app.admin.dataset_pages import active_jobs
 from datasets_app.admin.job_facts import asked_for, tokens_used
 from datasets_app.admin.pages import render_page, require, visible_dataset
 from datasets_app.admin.read_only import ReadOnlyAdmin
-from datasets_app.job_permissions import permission_to_start
+from datasets_app.job_permissions import is_behind_gate, permission_to_start
 from datasets_app.models import CheckReport, JobRun
 from datasets_app.templatetags.datasets_display import moment, words
 
@@ -150,6 +150,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     dataset = job.dataset
     has = request.user.has_perm
     report = result.get("report")
+    closed = is_behind_gate(job, request.user)
     return {
         "job": job,
         "asked_for": asked_for(job),
@@ -165,7 +166,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "is_scrub": job.operation in {"scrub_dataset", "scrub_part"} and has("datasets_app.view_scrubrun"),
         "report": CheckReport.objects.filter(pk=report).first() if report else None,
         "files": [
-            {"row": row, "may_download": has(permission_to_download(job.operation, row.kind))}
+            {"row": row, "may_download": not closed and has(permission_to_download(job.operation, row.kind))}
             for row in job.files.all()
         ],
         "rate": rate,
@@ -175,7 +176,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "queue_is_up": job.state != JobRun.State.QUEUED or job_runs.queue_is_up(),
         "may_control": _may_control(request, job),
         "may_cancel": job.state in {"queued", "running"} and not job.cancel_requested,
-        "may_retry": job.state in {"failed", "cancelled"} and not job.foreground,
+        "may_retry": job.state in {"failed", "cancelled"} and not job.foreground and not closed,
         "may_reopen": job.state in {"failed", "cancelled"} and import_pages.kept_upload(job) is not None,
     }
 
@@ -222,7 +223,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
     job = _visible_job(request, pk)
-    if not _may_control(request, job):
+    if not _may_control(request, job) or is_behind_gate(job, request.user):
         raise PermissionDenied
     if not job_runs.retry(job, actor=request.user):
         messages.warning(

@@ -94,3 +94,18 @@ def test_a_file_that_is_gone_says_so(why: str, curator: Any, job_file: JobFile) 
 def test_only_get_and_only_what_exists(curator: Any, job_file: JobFile) -> None:
     assert curator.post(address(job_file)).status_code == 405
     assert curator.get(reverse("download", args=[10**9])).status_code == 404
+
+
+def test_what_left_for_a_reason_is_for_those_who_may_give_one(sign_in: Any, job_file: JobFile) -> None:
+    """Else whoever may export would have what only a privacy officer may have exported."""
+    job = job_file.job_run
+    page = reverse("admin:datasets_app_jobrun_change", args=[job.pk])
+    JobRun.objects.filter(pk=job.pk).update(parameters={"override": "a claim"}, state="failed")
+    curator, officer = sign_in("curator"), sign_in("privacy officer")
+    assert curator.get(address(job_file)).status_code == 403
+    assert curator.post(reverse("admin:datasets_app_jobrun_retry", args=[job.pk])).status_code == 403
+    said = curator.get(page).content.decode()
+    assert "retry-job" not in said
+    assert address(job_file) not in said
+    assert address(job_file) in officer.get(page).content.decode()
+    assert b"".join(officer.get(address(job_file))) == CONTENT

@@ -357,7 +357,13 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         return written
 
     def get_export_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows: QuerySet[Any] = super().get_export_queryset(request)
+        """Without the labels of the test split: they would go from a table into a calibration as from a file.
+        Who may have them has them from the campaign's page or the command, for a reason."""
+        every: QuerySet[Any] = super().get_export_queryset(request)
+        rows = every.exclude(turn__session__split=gates.LOCKED_SPLIT)
+        if request.method == "POST" and (locked := every.count() - rows.count()):
+            whose = "1 label is" if locked == 1 else f"{locked:,} labels are"
+            messages.warning(request, f"{whose} of the locked test split: not in the table.")
         return rows.select_related("dataset", "turn__session").order_by(
             "dataset__name", "turn__session_id", "turn__turn_index", "id"
         )

@@ -96,3 +96,16 @@ def test_a_session_shows_the_labels_of_its_turns_to_who_may_see_them(sign_in: An
     with CaptureQueriesContext(connection) as many:
         client.get(address)
     assert len(many) == len(few)
+
+
+def test_a_table_has_no_labels_of_the_test_split(curator: Any) -> None:
+    load_demo()
+    locked = Annotation.objects.order_by("id")[0].turn.session
+    Session.objects.filter(pk=locked.pk).update(split="test")
+    here = Annotation.objects.filter(turn__session=locked).count()
+    fields = {f"annotationresource_{name}": "on" for name in ("session_id", "label")}
+    table = curator.post(reverse(f"{ANNOTATIONS}_export"), {"format": "1", "resource": "", **fields})
+    lines = table.content.decode().splitlines()
+    assert len(lines) == 1 + Annotation.objects.count() - here
+    assert locked.session_id not in {line.split(",")[0] for line in lines}
+    assert f"{here} labels are of the locked test split" in listed(curator)

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from alignmenter_site.hash_key import hash_key
 from datasets_app import audit, extensions
 from datasets_app.domain.pii.session_ids import hashed
-from datasets_app.models import AuditEvent, Dataset, JobRun, Release, ScrubFinding, Session
+from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, ScrubFinding, Session
 from datasets_app.operations import delete_contents, release_files, scrub_state
 from datasets_app.operations.dataset_facts import dataset_named
 from datasets_app.operations.expired import refuse_expired
@@ -194,12 +194,12 @@ def _erase(
     dataset = session.dataset
     jobs = delete_contents.jobs_of(dataset).exclude(pk=job_run.pk if job_run else 0)
     waiting = jobs.filter(state__in=["prepared", "queued"])
-    waiting.update(
-        state="cancelled", error="Its files were deleted as a session was erased; ask for it anew."
-    )
     deleted: Counter[str] = Counter()
-    delete_contents.delete_files(jobs, deleted.update)
     while True:
+        waiting.update(
+            state="cancelled", error="Its files were deleted as a session was erased; ask for it anew."
+        )
+        delete_contents.delete_files(jobs, deleted.update)
         looked_at = _reissue(session, actor, report_progress)
         facts: dict[str, Any] | None = delete_contents.trying_again(
             partial(_delete, session, reason, actor, job_run, Counter(deleted), looked_at)
@@ -237,10 +237,14 @@ def _delete(
     deleted: Counter[str],
     looked_at: set[int],
 ) -> dict[str, Any] | None:
-    """Rows, findings and the entry in the audit trail; None if a release came meanwhile."""
+    """Rows, findings and the entry in the audit trail; None if a release or a file came meanwhile: releases
+    that are large take their time."""
     dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=session.dataset_id)
     _refuse(dataset, job_run)
     if not {release.pk for release in _releases(dataset)} <= looked_at:
+        return None
+    jobs = delete_contents.jobs_of(dataset).exclude(pk=job_run.pk if job_run else 0)
+    if JobFile.objects.filter(job_run__in=jobs).exclude(file="").exists():
         return None
     deleted.update(delete_contents.delete_findings(dataset))
     deleted.update(delete_contents.delete_sessions([session.pk]))
@@ -268,7 +272,9 @@ def _forget_in_jobs(dataset: Dataset, session_id: str, job_run: JobRun | None) -
     jobs = delete_contents.jobs_of(dataset).exclude(pk=job_run.pk if job_run else 0)
     for job in jobs.iterator(500):
         result = _numbers(job.result) if isinstance(job.result, dict) else None
-        named = session_id in json.dumps(job.parameters, ensure_ascii=False)
+        named = json.dumps(session_id, ensure_ascii=False)[1:-1] in json.dumps(
+            job.parameters, ensure_ascii=False
+        )
         parameters = _numbers(job.parameters) if named else job.parameters
         error = "" if session_id in job.error else job.error
         if (result, parameters, error) != (job.result, job.parameters, job.error):

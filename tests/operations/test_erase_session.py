@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
 
 from alignmenter_site.hash_key import hash_key
 from annotations_app.models import Annotation, Campaign
 from datasets_app import audit, job_runs
 from datasets_app.domain.pii.session_ids import hashed
-from datasets_app.models import AuditEvent, Dataset, JobRun, Release, ReleaseFile, Session, Turn
+from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, ReleaseFile, Session, Turn
 from datasets_app.operations import erase_session as erasure
 from datasets_app.operations import legal_holds
 from datasets_app.operations.erase_session import erase_named, erase_session, find_session, rehearse_erasure
@@ -19,7 +20,7 @@ from datasets_app.operations.refused import Refused
 from datasets_app.operations.release_dataset import release_dataset
 from datasets_app.operations.sample_dataset import Choice, sample_to_dataset
 from tests.campaigns import campaign, label_all, what_is_wrong
-from tests.factories import dataset, sessions
+from tests.factories import dataset, sessions, turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -143,3 +144,33 @@ def test_a_job_that_died_at_any_step_is_gone_on_with(tmp_path: Path, monkeypatch
 
 def _dies(*_: Any, **__: Any) -> None:
     raise KeyboardInterrupt
+
+
+def test_an_export_that_ends_while_releases_are_made_anew_goes_too(
+    tmp_path: Path, media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = dataset(tmp_path, sessions(2))
+    really, looked_at = erasure._reissue, []
+
+    def reissue(*given: Any) -> set[int]:
+        found = really(*given)
+        if not looked_at:
+            job = JobRun.objects.create(operation="export_dataset", dataset=stored, state="done")
+            kept = JobFile(job_run=job, kind="export", name="support.jsonl", size=3)
+            kept.file.save(f"{job.pk}/export/late", ContentFile(b"s1\n"))
+        looked_at.append(found)
+        return found
+
+    monkeypatch.setattr(erasure, "_reissue", reissue)
+    assert erase_named("support", "s1", "Asked for.")["files"] == 1
+    assert not JobFile.objects.exists()
+    assert not [path for path in media.rglob("*") if path.is_file()]
+
+
+def test_an_id_is_found_in_what_was_asked_for_however_it_is_written(tmp_path: Path) -> None:
+    odd = 'a "b" \\ c'
+    stored = dataset(tmp_path, [turn(odd), turn("s2")])
+    job = JobRun.objects.create(operation="import_dataset", dataset=stored, parameters={"of": [odd], "n": 1})
+    erase_named("support", odd, "Asked for.")
+    job.refresh_from_db()
+    assert job.parameters == {"n": 1}

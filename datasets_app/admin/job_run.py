@@ -15,8 +15,9 @@ from unfold.decorators import display
 from datasets_app import extensions, job_runs
 from datasets_app.admin import import_pages
 from datasets_app.admin.dataset_pages import active_jobs
+from datasets_app.admin.hidden_names import hidden_names, without_names
 from datasets_app.admin.job_facts import asked_for, tokens_used
-from datasets_app.admin.pages import render_page, require, visible_dataset
+from datasets_app.admin.pages import dataset_address, render_page, require, visible_dataset
 from datasets_app.admin.read_only import ReadOnlyAdmin
 from datasets_app.job_permissions import is_behind_gate, permission_to_start
 from datasets_app.models import CheckReport, JobRun
@@ -35,6 +36,12 @@ UNITS = dict.fromkeys(
     ("export_dataset", "check_dataset", "scrub_dataset", "scrub_part", "apply_retention"), "turns"
 )
 UNITS["bootstrap_dataset"] = "sessions"
+# Where what a job has done is to be seen: a tab of its dataset.
+TAB_OF = {
+    "split_dataset": ("splits", "See the splits"),
+    "release_dataset": ("releases", "See the versions"),
+    "verify_releases": ("releases", "See the versions"),
+}
 # What the result of a job holds besides counts: these have places of their own on the page.
 NOT_FACTS = {
     "problems",
@@ -145,7 +152,8 @@ def active(request: HttpRequest) -> HttpResponse:
 
 
 def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
-    result = job.result or {}
+    hidden = hidden_names(request.user)
+    result = without_names(job.result or {}, hidden)
     rate, remaining = _pace(job)
     dataset = job.dataset
     has = request.user.has_perm
@@ -153,17 +161,18 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     closed = is_behind_gate(job, request.user)
     return {
         "job": job,
-        "asked_for": asked_for(job),
+        "asked_for": without_names([list(pair) for pair in asked_for(job)], hidden),
         "unit": UNITS.get(job.operation, ""),
         "tokens": tokens_used(job),
         "may_go_on": _may_go_on(request, job),
         "imported_files": result.get("files") or [],
         "dataset": dataset if has("datasets_app.view_dataset") else None,
-        "result": {key: value for key, value in result.items() if key not in NOT_FACTS},
+        "result": {key: value for key, value in result.items() if key not in _untold(request)},
         "problems": result.get("problems") or [],
         "problem_total": result.get("problem_total") or 0,
         "saved": job_runs.what_is_saved(job.operation),
         "is_scrub": job.operation in {"scrub_dataset", "scrub_part"} and has("datasets_app.view_scrubrun"),
+        "tab": _tab(request, job),
         "report": CheckReport.objects.filter(pk=report).first() if report else None,
         "files": [
             {"row": row, "may_download": not closed and has(permission_to_download(job.operation, row.kind))}
@@ -179,6 +188,22 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "may_retry": job.state in {"failed", "cancelled"} and not job.foreground and not closed,
         "may_reopen": job.state in {"failed", "cancelled"} and import_pages.kept_upload(job) is not None,
     }
+
+
+def _tab(request: HttpRequest, job: JobRun) -> dict[str, str] | None:
+    if job.operation not in TAB_OF or job.dataset is None:
+        return None
+    tab, title = TAB_OF[job.operation]
+    if tab == "releases" and not request.user.has_perm("datasets_app.view_release"):
+        return None
+    return {"title": title, "address": dataset_address(job.dataset, tab)}
+
+
+def _untold(request: HttpRequest) -> set[str]:
+    """Who was handed what is for those who read the audit trail, or are to tell the recipients."""
+    has = request.user.has_perm
+    may_know = has("datasets_app.view_auditevent") or has("datasets_app.erase_session")
+    return NOT_FACTS if may_know else {*NOT_FACTS, "handed_out"}
 
 
 def _may_go_on(request: HttpRequest, job: JobRun) -> bool:

@@ -18,6 +18,7 @@ from datasets_app.admin.pages import require, visible_dataset
 from datasets_app.domain import changelog
 from datasets_app.domain.comparison import SessionChange
 from datasets_app.domain.quality.output import Totals
+from datasets_app.domain.splits import SPLITS
 from datasets_app.domain.versions import BUMPS, FIRST, Version
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release
 from datasets_app.operations import gates, release_gate
@@ -75,15 +76,16 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
     unmet = [] if expired else _unmet(dataset)
     may_override = bool(unmet) and gates.can_override(request.user)
     form = (OverrideForm if may_override else ReleaseForm)(request.POST or None)
+    last = latest_release(dataset)
+    upcoming = _next(dataset, last) if not expired and dataset.turn_count else {}
     if request.method == "POST":
         if not may_release:
             raise PermissionDenied
-        if form.is_valid() and (may_override or not unmet):
+        if _is_complete(form, upcoming) and (may_override or not unmet):
             job = job_runs.start(
                 "release_dataset", actor=request.user, dataset=dataset, parameters=form.cleaned_data
             )
             return redirect("admin:datasets_app_jobrun_change", job.pk)
-    last = latest_release(dataset)
     context = {
         "releases": dataset.releases.all()[:SHOWN],
         "last": last,
@@ -94,9 +96,18 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
         "may_override": may_override,
         "can_start": (may_override or not unmet) and dataset.turn_count > 0,
         "running": _running(dataset),
-        **(_next(dataset, last) if not expired and dataset.turn_count else {}),
+        **upcoming,
     }
     return dataset_page(request, dataset, "releases", "Releases", context)
+
+
+def _is_complete(form: ReleaseForm, upcoming: dict[str, Any]) -> bool:
+    """Where nothing has changed no number is proposed: one has to be chosen."""
+    if form.is_valid() and upcoming.get("unchanged") and not form.cleaned_data["bump"]:
+        form.add_error(
+            "bump", "Nothing has changed since the last version, so no number is proposed: choose one."
+        )
+    return form.is_valid()
 
 
 def _unmet(dataset: Dataset) -> list[Unmet]:
@@ -139,6 +150,7 @@ def release(request: HttpRequest, pk: int, version: str) -> HttpResponse:
     context = {
         "release": shown,
         "files": shown.files.all(),
+        "splits": [(split, shown.splits[split]) for split in (*SPLITS, "none") if split in shown.splits],
         "may_download": may_download and shown.destroyed_at is None,
         "replaced_by": shown.replaced_by.first(),
         "check_totals": sorted((shown.checks.get("totals") or {}).items()),

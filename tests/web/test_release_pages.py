@@ -55,6 +55,23 @@ def test_who_may_override_gives_a_reason_and_the_job_releases(sign_in: Any, data
     assert client.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk])).status_code == 200
 
 
+def test_where_nothing_has_changed_a_number_has_to_be_chosen(sign_in: Any, release: Release) -> None:
+    client, place = sign_in("superuser"), address("releases", release.dataset)
+    assert "choose which number grows" in client.get(place).content.decode()
+    said = {"bump": "", "override": "because"}
+    assert "no number is proposed: choose one" in client.post(place, said).content.decode()
+    assert not JobRun.objects.filter(operation="release_dataset").exists()
+    answer = client.post(place, {**said, "bump": "patch"})
+    JobRun.objects.filter(operation="release_dataset").update(state="done", result={"version": "1.0.1"})
+    assert place in client.get(answer.url).content.decode()
+
+
+def test_a_version_leads_to_its_package(curator: Any, release: Release) -> None:
+    place = reverse("admin:datasets_app_dataset_export", args=[release.dataset.pk])
+    page = curator.get(address("release", release.dataset, "1.0.0")).content.decode()
+    assert f"{place}?version=1.0.0&amp;format=package" in page
+
+
 def test_a_version_is_shown_and_handed_out_byte_for_byte(curator: Any, release: Release) -> None:
     page = curator.get(address("release", release.dataset, release.version)).content.decode()
     assert release.sha256 in page

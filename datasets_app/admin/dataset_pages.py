@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from datasets_app import extensions, job_runs
+from datasets_app.admin.hidden_names import hidden_names, without_names
 from datasets_app.admin.pages import dataset_address, dataset_crumbs, render_page, require, visible_dataset
 from datasets_app.admin.paging import (
     PAGE_SIZE,
@@ -177,4 +178,7 @@ def jobs(request: HttpRequest, pk: int) -> HttpResponse:
 def history(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = visible_dataset(request, pk)
     events = AuditEvent.objects.filter(dataset_name=dataset.name)
-    return dataset_page(request, dataset, "history", "History", {"page": latest_first(events, request.GET)})
+    page, hidden = latest_first(events, request.GET), hidden_names(request.user)
+    for event in page.rows:
+        event.details = without_names(event.details, hidden)
+    return dataset_page(request, dataset, "history", "History", {"page": page})

@@ -1,16 +1,19 @@
 """A restricted dataset is not there for who isn't granted it: a walk over every address there is."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import get_resolver
 
 from annotations_app.models import Annotation, Campaign
+from datasets_app import audit
 from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun, Session, Turn
 from datasets_app.operations import limit_access
+from tests import factories
 from tests.everything import KEY, everything, user_with
 from tests.web.test_annotator_walls import filled, walk
 
@@ -126,3 +129,30 @@ def test_the_walk_would_find_it(hidden: Dataset, queue: None) -> None:
     ]
     assert len(seen) > 40
     assert not [leak for leak in seen if leak.endswith(": 500")]
+
+
+def test_what_is_told_of_another_dataset_does_not_name_it(
+    hidden: Dataset, intruder: User, tmp_path: Path
+) -> None:
+    other = factories.dataset(tmp_path, factories.sessions(1), "other")
+    names = {"erased_from": [other.name, hidden.name], "releases": {hidden.name: ["1.0.0"]}}
+    handed = [{"dataset": hidden.name, "by": f"{WORD}-taker"}]
+    job = JobRun.objects.create(
+        operation="erase_session",
+        dataset=other,
+        dataset_name=other.name,
+        state="done",
+        parameters={"of": hidden.name},
+        result={**names, "also_in": [hidden.name], "handed_out": handed},
+    )
+    audit.record("sample", actor=None, dataset_name=other.name, sampled_from=hidden.name)
+    client = signed_in(intruder)
+    pages = [f"/admin/datasets_app/dataset/{other.pk}/history/"]
+    pages += [f"/admin/datasets_app/jobrun/{job.pk}/{page}/" for page in ("change", "progress")]
+    for page in pages:
+        said = body(client.get(page))
+        assert hidden.name not in said
+        assert "restricted dataset" in said
+    intruder.user_permissions.clear()
+    intruder.user_permissions.set(Permission.objects.filter(codename__in=["view_dataset", "view_jobrun"]))
+    assert "taker" not in body(signed_in(intruder).get(pages[1]))

@@ -41,7 +41,7 @@ def download(request: HttpRequest, pk: int) -> HttpResponseBase:
         "download",
         actor=request.user,
         dataset_name=job.dataset_name,
-        file=job_file.name,
+        **_named(job_file),
         sha256=job_file.sha256,
         size=job_file.size,
         job_run=job.pk,
@@ -77,6 +77,13 @@ def download_release(request: HttpRequest, pk: int) -> HttpResponseBase:
         size=release_file.size,
     )
     return _attached(file, release_file.name)
+
+
+def _named(job_file: JobFile) -> dict[str, str]:
+    """What came in was named by others: its name may tell who is in it, and in the trail it would stay."""
+    if job_file.kind in {JobFile.Kind.UPLOAD, JobFile.Kind.QUARANTINE}:
+        return {"kind": job_file.kind}
+    return {"file": job_file.name}
 
 
 def may_see(user: Any, job: JobRun) -> bool:

@@ -109,3 +109,12 @@ def test_what_left_for_a_reason_is_for_those_who_may_give_one(sign_in: Any, job_
     assert address(job_file) not in said
     assert address(job_file) in officer.get(page).content.decode()
     assert b"".join(officer.get(address(job_file))) == CONTENT
+
+
+def test_the_trail_keeps_no_name_of_what_came_in(curator: Any, job_file: JobFile) -> None:
+    for kind in ("upload", "quarantine"):
+        JobFile.objects.filter(pk=job_file.pk).update(kind=kind, name="jane.doe@example.org.jsonl")
+        b"".join(curator.get(address(job_file)))
+        event = AuditEvent.objects.filter(action="download").order_by("-id")[0]
+        assert "file" not in event.details
+        assert event.details["kind"] == kind

@@ -20,6 +20,9 @@ _FORMS: dict[str, type[Form]] = {
 # What need not be told, as it is done unless somebody says otherwise.
 _DEFAULTS = {"format": "auto", "on_error": "abort", "origin": "external"}
 
+# Of an erasure: numbers of rows that are gone when it is done, which tell a person nothing.
+_KEYS_OF_ROWS = {"erased", "session", "copies"}
+
 
 def asked_for(job: JobRun) -> list[tuple[str, str]]:
     """(label, value) of each parameter that says something."""
@@ -33,14 +36,14 @@ def asked_for(job: JobRun) -> list[tuple[str, str]]:
     return [
         _told(key, value, form)
         for key, value in job.parameters.items()
-        if value not in (None, "", [], {}, False) and _DEFAULTS.get(key) != value and key != "erased"
+        if value not in (None, "", [], {}, False) and _DEFAULTS.get(key) != value and key not in _KEYS_OF_ROWS
     ]
 
 
 def _told(key: str, value: Any, form: type[Form] | None) -> tuple[str, str]:
     field = form.base_fields.get(key) if form else None
     label = str(field.label or words(key)) if field else words(key)
-    choices = dict(getattr(field, "choices", []))
+    choices = dict(getattr(field, "choices", [])) if isinstance(value, str) else {}
     return label, str(choices.get(value) or plain(value))
 
 
@@ -95,6 +98,17 @@ def _generation_asked_for(asked: dict[str, Any]) -> list[tuple[str, str]]:
     shares = [f"{label} {100 * asked[key]:g} %" for key, label in _SHARES.items() if key in asked]
     told += [("Shares", ", ".join(shares))] if shares else []
     return told + ([("Plan", f"{asked['plan'][:12]}…")] if asked.get("plan") else [])
+
+
+def plain_result(job: JobRun, result: dict[str, Any]) -> dict[str, Any]:
+    """What a job answered. Of an erasure, the versions that were replaced stand with the names of their
+    datasets as those are written, and other datasets that have the session only if there are any."""
+    if job.operation != "erase_session":
+        return result
+    told = {key: value for key, value in result.items() if key != "releases" and (key != "also_in" or value)}
+    replaced = result.get("releases") or {}
+    told["replaced_releases"] = [f"{name} {version}" for name in replaced for version in replaced[name]]
+    return told
 
 
 def tokens_used(job: JobRun) -> dict[str, Any] | None:

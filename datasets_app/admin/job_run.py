@@ -16,7 +16,7 @@ from datasets_app import extensions, job_runs
 from datasets_app.admin import import_pages
 from datasets_app.admin.dataset_pages import active_jobs
 from datasets_app.admin.hidden_names import hidden_names, without_names
-from datasets_app.admin.job_facts import asked_for, tokens_used
+from datasets_app.admin.job_facts import asked_for, plain_result, tokens_used
 from datasets_app.admin.pages import dataset_address, render_page, require, visible_dataset
 from datasets_app.admin.read_only import ReadOnlyAdmin
 from datasets_app.job_permissions import is_behind_gate, permission_to_start
@@ -54,6 +54,7 @@ NOT_FACTS = {
     "scrub",
     "campaign",
     "certificates",
+    "handed_out",
 }
 
 
@@ -167,12 +168,13 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "may_go_on": _may_go_on(request, job),
         "imported_files": result.get("files") or [],
         "dataset": dataset if has("datasets_app.view_dataset") else None,
-        "result": {key: value for key, value in result.items() if key not in _untold(request)},
+        "result": {key: value for key, value in plain_result(job, result).items() if key not in NOT_FACTS},
         "problems": result.get("problems") or [],
         "problem_total": result.get("problem_total") or 0,
         "saved": job_runs.what_is_saved(job.operation),
         "is_scrub": job.operation in {"scrub_dataset", "scrub_part"} and has("datasets_app.view_scrubrun"),
         "tab": _tab(request, job),
+        "handed_out": result.get("handed_out") if _may_know_recipients(request) else None,
         "report": CheckReport.objects.filter(pk=report).first() if report else None,
         "files": [
             {"row": row, "may_download": not closed and has(permission_to_download(job.operation, row.kind))}
@@ -199,11 +201,10 @@ def _tab(request: HttpRequest, job: JobRun) -> dict[str, str] | None:
     return {"title": title, "address": dataset_address(job.dataset, tab)}
 
 
-def _untold(request: HttpRequest) -> set[str]:
+def _may_know_recipients(request: HttpRequest) -> bool:
     """Who was handed what is for those who read the audit trail, or are to tell the recipients."""
     has = request.user.has_perm
-    may_know = has("datasets_app.view_auditevent") or has("datasets_app.erase_session")
-    return NOT_FACTS if may_know else {*NOT_FACTS, "handed_out"}
+    return has("datasets_app.view_auditevent") or has("datasets_app.erase_session")
 
 
 def _may_go_on(request: HttpRequest, job: JobRun) -> bool:

@@ -112,8 +112,28 @@ def test_a_session_is_erased_by_a_job_that_does_not_know_its_id(stored: Dataset,
     job = JobRun.objects.get(operation="erase_session")
     copy = Session.objects.get(dataset__name="copy", session_id="s2")
     assert job.parameters == {"session": session.pk, "reason": "Asked for", "copies": [copy.pk]}
+    followed = officer.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk]))
+    assert "Asked for" in text(followed)
     Dataset.objects.filter(pk=stored.pk).update(legal_hold=True)
     assert "Erase for good" not in text(officer.get(address))
+
+
+def test_an_erasure_tells_who_holds_a_copy_and_names_datasets_as_they_are(
+    stored: Dataset, officer: Any
+) -> None:
+    handed_out = [{"at": "2026-05-03T09:14:21", "by": "ada", "release": "1.0.0", "dataset": stored.name}]
+    job = JobRun.objects.create(
+        operation="erase_session",
+        dataset=stored,
+        state="done",
+        parameters={"session": 431_000, "reason": "Asked for", "copies": [431_001]},
+        result={"turns": 2, "releases": {stored.name: ["1.0.0"]}, "handed_out": handed_out, "also_in": []},
+    )
+    page = text(officer.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk])))
+    for told in ("these people are to be told", "ada", "release 1.0.0 of support_prod", "support_prod 1.0.0"):
+        assert told in page
+    for untold in ("431,00", "Handed out", "Also in"):
+        assert untold not in page
 
 
 def test_what_has_expired_says_so(stored: Dataset, officer: Any) -> None:

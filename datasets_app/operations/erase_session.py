@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from django.db.models import QuerySet
@@ -16,7 +17,7 @@ from django.db.models import QuerySet
 from alignmenter_site.hash_key import hash_key
 from datasets_app import audit, extensions
 from datasets_app.domain.pii.session_ids import hashed
-from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, ScrubFinding, Session
+from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, ScrubFinding, Session, Turn
 from datasets_app.operations import delete_contents, release_files, scrub_state
 from datasets_app.operations.dataset_facts import dataset_named
 from datasets_app.operations.expired import refuse_expired
@@ -246,9 +247,10 @@ def _delete(
     jobs = delete_contents.jobs_of(dataset).exclude(pk=job_run.pk if job_run else 0)
     if JobFile.objects.filter(job_run__in=jobs).exclude(file="").exists():
         return None
+    words = _words_of(session)
     deleted.update(delete_contents.delete_findings(dataset))
     deleted.update(delete_contents.delete_sessions([session.pk]))
-    _forget_in_jobs(dataset, session.session_id, job_run)
+    _forget_in_jobs(dataset, session.session_id, words, job_run)
     dataset.session_count -= deleted["sessions"]
     dataset.turn_count -= deleted["turns"]
     dataset.save(update_fields=["session_count", "turn_count", "updated_at"])
@@ -266,17 +268,23 @@ def _delete(
     return {"dataset": dataset.name, **facts, "handed_out": handed_out(dataset, versions)}
 
 
-def _forget_in_jobs(dataset: Dataset, session_id: str, job_run: JobRun | None) -> None:
+def _words_of(session: Session) -> set[str]:
+    """What jobs are asked for sessions by, beside their ids: its persona, its tags."""
+    tags = Turn.objects.filter(session=session).values_list("tags", flat=True)
+    return {word for word in (session.persona_id, *chain.from_iterable(tags)) if word}
+
+
+def _forget_in_jobs(dataset: Dataset, session_id: str, words: set[str], job_run: JobRun | None) -> None:
     """Results tell of sessions by their ids (problems, pairs that are alike): of results that do, the
-    numbers stay. What was asked for stays unless it names the session."""
+    numbers stay. What was asked for stays unless it names the session, or what it was found by."""
+    written = json.dumps(session_id, ensure_ascii=False)[1:-1]
     jobs = delete_contents.jobs_of(dataset).exclude(pk=job_run.pk if job_run else 0)
     for job in jobs.iterator(500):
         result = _numbers(job.result) if isinstance(job.result, dict) else None
-        named = json.dumps(session_id, ensure_ascii=False)[1:-1] in json.dumps(
-            job.parameters, ensure_ascii=False
-        )
+        named = written in json.dumps(job.parameters, ensure_ascii=False)
+        named = named or not words.isdisjoint(map(str, job.parameters.values()))
         parameters = _numbers(job.parameters) if named else job.parameters
-        error = "" if session_id in job.error else job.error
+        error = "" if any(word in job.error for word in (session_id, *words)) else job.error
         if (result, parameters, error) != (job.result, job.parameters, job.error):
             JobRun.objects.filter(pk=job.pk).update(result=result, parameters=parameters, error=error)
 

@@ -92,9 +92,9 @@ def export_dataset(
         actor=actor,
         dataset_name=dataset.name,
         format=format,
-        persona=selection.persona,
         split=selection.split,
         # Not which: of what is deleted one day, nothing could be taken out here.
+        only_a_persona=bool(selection.persona),
         only_a_tag=bool(selection.tag),
         sessions=result.sessions,
         turns=turns,

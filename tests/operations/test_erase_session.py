@@ -16,9 +16,11 @@ from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, R
 from datasets_app.operations import erase_session as erasure
 from datasets_app.operations import legal_holds
 from datasets_app.operations.erase_session import erase_named, erase_session, find_session, rehearse_erasure
+from datasets_app.operations.export_dataset import export_to_path
 from datasets_app.operations.refused import Refused
 from datasets_app.operations.release_dataset import release_dataset
 from datasets_app.operations.sample_dataset import Choice, sample_to_dataset
+from datasets_app.storage.turn_reader import Selection
 from tests.campaigns import campaign, label_all, what_is_wrong
 from tests.factories import dataset, sessions, turn
 
@@ -174,3 +176,22 @@ def test_an_id_is_found_in_what_was_asked_for_however_it_is_written(tmp_path: Pa
     erase_named("support", odd, "Asked for.")
     job.refresh_from_db()
     assert job.parameters == {"n": 1}
+
+
+def test_nor_is_told_by_what_it_was_looked_for(tmp_path: Path) -> None:
+    only = {"tags": ["scenario:adoption of Ada"], "persona_id": "ada_v1"}
+    stored = dataset(tmp_path, [turn("s1", **only), turn("s2")])
+    export_to_path(stored, tmp_path / "ada.jsonl", selection=Selection("ada_v1", only["tags"][0]))
+    asked: list[dict[str, Any]] = [{"tag": only["tags"][0], "n": 1}, {"persona": "ada_v1", "n": 1}]
+    for given in (*asked, {"tag": "scenario:other"}):
+        JobRun.objects.create(
+            operation="export_dataset",
+            dataset=stored,
+            state="done",
+            parameters=given,
+            error="It has: ada_v1.",
+        )
+    erase_named("support", "s1", "Asked for.")
+    jobs = JobRun.objects.order_by("pk").values_list("parameters", "error")
+    assert list(jobs) == [({"n": 1}, ""), ({"n": 1}, ""), ({"tag": "scenario:other"}, "")]
+    assert "ada" not in json.dumps(list(AuditEvent.objects.values_list("details", flat=True)))

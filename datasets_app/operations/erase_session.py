@@ -74,9 +74,7 @@ def rehearse_erasure(session: Session, *, look_into_releases: bool = True) -> di
         **_counts_beside(session),
         "releases": versions,
         "handed_out": handed_out(dataset, versions),
-        "also_in": sorted(
-            {other.dataset.name for other in same_session(session) if other.dataset_id != dataset.pk}
-        ),
+        "also_in": _also_in(session),
     }
 
 
@@ -99,24 +97,20 @@ def erase_session(
     targets = {target.pk: target for target in (session, *everywhere)}
     for target in targets.values():
         _refuse(target.dataset, job_run)
-    results = [_erase(target, reason, actor, job_run, report_progress) for target in targets.values()]
-    facts = _summed(results, session)
-    if job_run is not None:
-        _remember(job_run, facts)
-    traces = remove_traces(report_progress, deleted=True)
-    return facts | ({"traces": traces} if traces else {})
+    results = _erased_before(job_run)
+    results += [_erase(target, reason, actor, job_run, report_progress) for target in targets.values()]
+    return _ended(results, report_progress)
 
 
 def erase_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
     """``parameters``: {"session": primary key, "reason": why, "copies": primary keys}; never the id."""
     given = job_run.parameters
-    if given.get(_ERASED):
-        traces = remove_traces(report_progress, deleted=True)
-        return {**given[_ERASED], **({"traces": traces} if traces else {})}
     rows = Session.objects.select_related("dataset")
     session = rows.filter(pk=given.get("session")).first()
     copies = list(rows.filter(pk__in=given.get("copies") or []))
     if session is None and not copies:
+        if erased := _erased_before(job_run):
+            return _ended(erased, report_progress)
         raise Refused("The session is not there (any more).")
     first = session or copies[0]
     return erase_session(
@@ -247,7 +241,7 @@ def _delete(
     jobs = delete_contents.jobs_of(dataset).exclude(pk=job_run.pk if job_run else 0)
     if JobFile.objects.filter(job_run__in=jobs).exclude(file="").exists():
         return None
-    words = _words_of(session)
+    words, also_in = _words_of(session), _also_in(session)
     deleted.update(delete_contents.delete_findings(dataset))
     deleted.update(delete_contents.delete_sessions([session.pk]))
     _forget_in_jobs(dataset, session.session_id, words, job_run)
@@ -265,7 +259,11 @@ def _delete(
     if deleted["sessions"]:
         digest = digest_of(session.session_id, id_hashed=session.id_hashed)
         audit.record(ACTION, actor=actor, dataset_name=dataset.name, digest=digest, reason=reason, **facts)
-    return {"dataset": dataset.name, **facts, "handed_out": handed_out(dataset, versions)}
+    handed = handed_out(dataset, versions)
+    erased = {"dataset": dataset.name, **facts, "handed_out": handed, "also_in": also_in}
+    if job_run is not None:
+        _remember(job_run, erased)
+    return erased
 
 
 def _words_of(session: Session) -> set[str]:
@@ -323,12 +321,16 @@ def _names(session_id: str) -> list[str]:
     return [session_id, hashed(session_id, hash_key())]
 
 
-def _summed(results: list[dict[str, Any]], session: Session) -> dict[str, Any]:
+def _also_in(session: Session) -> list[str]:
+    copies = same_session(session).exclude(dataset=session.dataset_id)
+    return sorted(set(copies.values_list("dataset__name", flat=True)))
+
+
+def _summed(results: list[dict[str, Any]]) -> dict[str, Any]:
     deleted: Counter[str] = Counter()
     for result in results:
         deleted.update(result["deleted"])
     gone = [result["dataset"] for result in results]
-    left = {other.dataset.name for other in same_session(session)} - set(gone)
     return {
         **dict(sorted(deleted.items())),
         "erased_from": gone,
@@ -336,9 +338,24 @@ def _summed(results: list[dict[str, Any]], session: Session) -> dict[str, Any]:
         "handed_out": [
             {"dataset": result["dataset"], **told} for result in results for told in result["handed_out"]
         ],
-        "also_in": sorted(left),
+        "also_in": sorted({name for result in results for name in result["also_in"]} - set(gone)),
     }
 
 
-def _remember(job_run: JobRun, facts: dict[str, Any]) -> None:
-    JobRun.objects.filter(pk=job_run.pk).update(parameters={**job_run.parameters, _ERASED: facts})
+def _ended(results: list[dict[str, Any]], report_progress: ProgressCallback) -> dict[str, Any]:
+    """What came of all of them, when nothing is left of the rows on the disk either."""
+    facts = _summed(results)
+    traces = remove_traces(report_progress, deleted=True)
+    return facts | ({"traces": traces} if traces else {})
+
+
+def _erased_before(job_run: JobRun | None) -> list[dict[str, Any]]:
+    """What this job has erased before its worker died."""
+    return list(job_run.parameters.get(_ERASED) or []) if job_run is not None else []
+
+
+def _remember(job_run: JobRun, erased: dict[str, Any]) -> None:
+    """In the transaction that erases it: neither is known without the other."""
+    parameters = JobRun.objects.values_list("parameters", flat=True).get(pk=job_run.pk)
+    told = {**parameters, _ERASED: [*(parameters.get(_ERASED) or []), erased]}
+    JobRun.objects.filter(pk=job_run.pk).update(parameters=told)

@@ -131,7 +131,7 @@ def test_a_job_that_died_at_any_step_is_gone_on_with(tmp_path: Path, monkeypatch
         dataset=stored,
         parameters={"session": session.pk, "reason": "Asked for."},
     )
-    for step in ("_delete", "remove_traces"):
+    for step in ("_delete", "_summed", "remove_traces"):
         with monkeypatch.context() as broken:
             broken.setattr(erasure, step, _dies)
             with pytest.raises(KeyboardInterrupt):

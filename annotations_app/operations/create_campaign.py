@@ -160,8 +160,10 @@ def _require_replies(choice: Choice, dataset: Dataset) -> None:
 def _require_some(dataset: Dataset, replies: bool, known: bool, choice: Choice) -> None:
     narrowed = " of that tag or split" if choice.tag or choice.split else ""
     if not replies:
+        locked = not choice.split and dataset.sessions.filter(split=gates.LOCKED_SPLIT).exists()
+        but = " but of the test split, which is locked" if locked else ""
         raise Refused(
-            f"{dataset.name} has no assistant's reply with text{narrowed}; nothing is to be labelled."
+            f"{dataset.name} has no assistant's reply with text{narrowed}{but}; nothing is to be labelled."
         )
     if choice.gold and not known:
         raise Refused(

@@ -10,7 +10,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 from annotations_app.domain.candidates import Labelled, Reply, encode_candidate, replies, sample
 from datasets_app.domain.jsonl import NotARecord, decode_object, session_of
 from datasets_app.domain.lines import Limits, UnreadableFile, numbered_lines, open_file, unpacked
-from datasets_app.domain.metadata import MetadataError, metadata_path, read_metadata
+from datasets_app.domain.metadata import MetadataError, metadata_path, read_metadata, stated_split
 from datasets_app.domain.reading import ConversationFile
 from datasets_app.domain.records import LineError, TurnRecord
 from datasets_app.operations.progress import ProgressCallback, ignore
@@ -86,11 +86,7 @@ def refuse_test_split(data: Path, *, override: str = "") -> None:
         return  # it says nothing that can be understood, and nothing here depends on the rest
     if stated is None or override.strip():
         return
-    split = stated.extra.get("split")
-    name = split.get("name") if isinstance(split, dict) else split
-    if name == LOCKED_SPLIT or any(
-        said.endswith(f"of split {LOCKED_SPLIT}") for said in stated.modifications
-    ):
+    if stated_split(stated) == LOCKED_SPLIT:
         raise Refused(
             f"{path.name} says that this is the test split, which is locked: what is calibrated on it can't "
             "be tried on it. Nothing was written. Who must may give a reason (--override)."

@@ -57,6 +57,16 @@ class DatasetMetadata:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
+def stated_split(metadata: DatasetMetadata) -> str | None:
+    """Of which split a file says that it is: as split_dataset writes it, or an export of one split."""
+    split = metadata.extra.get("split")
+    name = split.get("name") if isinstance(split, dict) else split
+    if isinstance(name, str) and name:
+        return name
+    exported = (said.rpartition("of split ")[2] for said in metadata.modifications if "of split " in said)
+    return next(exported, None)
+
+
 class _PlainLoader(_Loader):  # type: ignore[misc]
     """YAML 1.2's idea of plain values: a date is text, and so are ``no`` and ``12:30``."""
 

@@ -11,12 +11,12 @@ from django.db import connection, transaction
 
 from datasets_app import audit, extensions
 from datasets_app.domain.lines import Limits, UnreadableFile
-from datasets_app.domain.metadata import MetadataError, metadata_path, read_metadata
+from datasets_app.domain.metadata import MetadataError, metadata_path, read_metadata, stated_split
 from datasets_app.domain.reading import ConversationFile, file_sha256
 from datasets_app.domain.records import Finding, LineError, TurnRecord
 from datasets_app.domain.survey import Survey, renumbered, survey
-from datasets_app.models import Dataset, JobRun, SourceFile
-from datasets_app.operations import dataset_facts, job_files
+from datasets_app.models import Dataset, JobRun, Session, SourceFile
+from datasets_app.operations import dataset_facts, gates, job_files
 from datasets_app.operations.progress import ProgressCallback, ignore
 from datasets_app.operations.quarantine import write_quarantine
 from datasets_app.operations.refused import Refused
@@ -187,7 +187,7 @@ def _import_file(
         count = entry["quarantined_sessions"]
         dataset_facts.note_modification(dataset, f"{count} unsound sessions of {source.name} left out")
     _remember(dataset, source, entry)
-    _take_over_metadata(dataset, source)
+    _take_over_metadata(dataset, source, keys)
     return entry | _extend(dataset, keys)
 
 
@@ -269,15 +269,20 @@ def _extend(dataset: Dataset, keys: "array[int]") -> dict[str, int]:
     return added
 
 
-def _take_over_metadata(dataset: Dataset, source: Source) -> None:
-    """Facts from the .meta.yaml beside the file fill what the dataset does not say yet."""
+def _take_over_metadata(dataset: Dataset, source: Source, keys: "array[int]") -> None:
+    """Facts from the .meta.yaml beside the file fill what the dataset does not say yet. What was kept back as
+    the test split elsewhere is so here."""
     path = metadata_path(source.path)
     try:
         metadata = read_metadata(path)
     except MetadataError as error:
         raise Refused(f"{path.name}: {error}; nothing was imported. Mend or remove it.") from None
-    if metadata is not None:
-        dataset_facts.fill_in(dataset, metadata)
+    if metadata is None:
+        return
+    dataset_facts.fill_in(dataset, metadata)
+    if keys and stated_split(metadata) == gates.LOCKED_SPLIT:
+        added = Session.objects.filter(dataset=dataset, pk__range=(keys[0], keys[-1]))
+        added.update(split=gates.LOCKED_SPLIT)
 
 
 def _unchanged(source: Source) -> dict[str, Any]:

@@ -185,3 +185,17 @@ def test_a_scrub_keeps_splits_and_forgets_what_reports_tell(tmp_path: Path) -> N
     assert Session.objects.filter(session_id__startswith="s").count() == 0
     done = split_dataset(Dataset.objects.get())
     assert (done.placed, done.report["leaking_pairs"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "stated", ["split: {name: test}", "modifications: ['filtered: only sessions of split test']"]
+)
+def test_a_test_split_that_is_imported_elsewhere_stays_locked(tmp_path: Path, stated: str) -> None:
+    (tmp_path / "held.meta.yaml").write_text(stated + "\n")
+    held = factories.dataset(tmp_path, factories.sessions(2), "held")
+    with pytest.raises(Refused, match="but of the test split, which is locked"):
+        campaign(held, "ana")
+    factories.imported(factories.write(tmp_path / "more.jsonl", factories.session("t1")), "held")
+    splits = dict(held.sessions.values_list("session_id", "split"))
+    assert splits == {"s1": "test", "s2": "test", "t1": None}
+    assert campaign(held, "ana").item_count == 1

@@ -29,10 +29,11 @@ from datasets_app.storage.split_rows import count_splits
 def dataset_page(
     request: HttpRequest, dataset: Dataset, page: str, title: str, context: dict[str, Any]
 ) -> HttpResponse:
+    empty = dataset.status == Dataset.Status.EXPIRED and page in _OF_CONTENTS
     crumbs = dataset_crumbs(dataset, (title, None)) if title else dataset_crumbs(None, (dataset.name, None))
     return render_page(
         request,
-        f"datasets_app/dataset_{page}.html",
+        f"datasets_app/dataset_{'expired' if empty else page}.html",
         crumbs,
         {"dataset": dataset, "tabs": dataset_tabs(request, dataset, page), "may": _may(request), **context},
     )
@@ -78,6 +79,9 @@ def dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[d
         if shown
     ]
 
+
+# Pages of what a dataset holds: once that is deleted they say so, and offer nothing to be done with it.
+_OF_CONTENTS = {"checks", "scrub", "scrub_confirm", "splits", "sharing", "sessions", "export"}
 
 # Pages that stand behind a tab.
 _TAB_OF = {"release": "releases", "compare": "releases"}

@@ -118,7 +118,7 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
     require(request, "export_dataset")
     dataset = visible_dataset(request, pk)
     if dataset.status == Dataset.Status.EXPIRED:
-        return dataset_page(request, dataset, "export", "Export", {"expired": True})
+        return dataset_page(request, dataset, "export", "Export", {})
     closed = not gates.is_scrubbed(dataset)
     may_override = closed and gates.can_override(request.user)
     kind = OverrideForm if may_override else ExportForm

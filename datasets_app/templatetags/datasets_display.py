@@ -24,7 +24,7 @@ _REMEDIES = {
 }
 
 # Facts of events and jobs that are sizes in bytes, and names that read better than their keys.
-_SIZES = ("size", "bytes")
+_SIZES = ("size", "bytes", "release_bytes")
 _FACTS = {
     "sha256": "SHA-256",
     "persona_id": "Persona",

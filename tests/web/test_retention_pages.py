@@ -140,6 +140,10 @@ def test_what_has_expired_says_so(stored: Dataset, officer: Any) -> None:
     Dataset.objects.update(status="expired", expired_at=timezone.now(), session_count=0, turn_count=0)
     page = text(officer.get(dataset_address(stored, "retention")))
     assert "The contents are being deleted" in page
-    for name in ("change", "checks", "sharing", "splits", "history"):
+    for name in ("change", "history"):
         assert officer.get(dataset_address(stored, name)).status_code == 200, name
+    for name in ("checks", "scrub", "splits", "sharing", "sessions", "export"):
+        page = text(officer.get(dataset_address(stored, name)))
+        assert "is deleted for good" in page, name
+        assert "ad-btn" not in page, name
     assert officer.get(dataset_address(stored, "edit")).status_code == 302

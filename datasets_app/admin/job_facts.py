@@ -102,7 +102,10 @@ def _generation_asked_for(asked: dict[str, Any]) -> list[tuple[str, str]]:
 
 def plain_result(job: JobRun, result: dict[str, Any]) -> dict[str, Any]:
     """What a job answered. Of an erasure, the versions that were replaced stand with the names of their
-    datasets as those are written, and other datasets that have the session only if there are any."""
+    datasets as those are written, and other datasets that have the session only if there are any. A
+    verification of the audit trail that ended has found nothing, or it would have failed."""
+    if job.operation == "verify_audit" and result.get("head"):
+        return {"found": "nothing was changed", **result}
     if job.operation != "erase_session":
         return result
     told = {key: value for key, value in result.items() if key != "releases" and (key != "also_in" or value)}

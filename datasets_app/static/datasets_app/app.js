@@ -90,14 +90,19 @@
 
     const prepareTabs = (tabs) => {
         const current = tabs.querySelector("[aria-current]");
-        if (current) tabs.scrollLeft = current.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - current.offsetWidth) / 2;
         const tell = () => {
             const rest = tabs.scrollWidth - tabs.clientWidth - tabs.scrollLeft;
             tabs.dataset.more = [tabs.scrollLeft > 2 && "left", rest > 2 && "right"].filter(Boolean).join(" ");
         };
         tabs.addEventListener("scroll", tell, { passive: true });
         window.addEventListener("resize", tell);
-        tell();
+        const show = () => {
+            if (current) tabs.scrollLeft = current.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - current.offsetWidth) / 2;
+            tell();
+        };
+        show();
+        // The page's own font comes later and is wider: the last tab would be cut off.
+        document.fonts.ready.then(show);
     };
 
     // --- tables wider than the page: they scroll by keyboard as well ---

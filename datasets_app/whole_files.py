@@ -21,7 +21,7 @@ def replacing(target: Path, *, mode: int = OWNER_ONLY, keeps_mode: bool = True) 
     """
     part = target.with_name(f".{_shortened(target.name)}.{secrets.token_hex(4)}.part")
     try:
-        with open(part, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
+        with _opened(part, target, mode) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -30,6 +30,14 @@ def replacing(target: Path, *, mode: int = OWNER_ONLY, keeps_mode: bool = True) 
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _opened(part: Path, target: Path, mode: int) -> IO[bytes]:
+    try:
+        return open(part, "xb", opener=lambda path, flags: os.open(path, flags, mode))
+    except OSError as error:
+        error.filename = str(target)  # the name that whoever asked for it knows
+        raise
 
 
 def _shortened(name: str) -> str:

@@ -22,6 +22,6 @@ class Command(BaseCommand):
         with sentences_for_errors(self.stderr):
             count = import_retention_rules(read_text(file), file_name=file)
         self.stdout.write(
-            f"{count} retention policies are there. "
+            f"Retention policies there now: {count}. "
             "Those that are new or changed delete nothing before activate_retention lets them."
         )

@@ -12,11 +12,12 @@ from datasets_app.domain.generation.offline import GENERATOR as OFFLINE_WRITER
 from datasets_app.domain.metadata import DatasetMetadata, parse_metadata
 from datasets_app.domain.package import JSONL, CheckFacts, LabelFacts, Package, ScrubFacts, SharingFact
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.models import CheckReport, Dataset, Release, ReleaseFile, ScrubRun
-from datasets_app.operations import dataset_facts, release_files
+from datasets_app.models import AuditEvent, CheckReport, Dataset, Release, ReleaseFile, ScrubRun
+from datasets_app.operations import dataset_facts, gates, release_files
 from datasets_app.operations.check_dataset import report_in_force
 from datasets_app.operations.export_release import stored_blocks
 from datasets_app.operations.package_data import WrittenData
+from datasets_app.operations.release_gate import SCRUBBED
 from datasets_app.operations.sharing_list import SharingItem, sharing_list
 
 LANGUAGE = "language"
@@ -34,7 +35,7 @@ def facts_of_dataset(dataset: Dataset, written: WrittenData) -> Package:
         day=_day(metadata.created) or dataset.created_at.date().isoformat(),
         changelog="\n".join(["# Changelog", "", "## Unreleased", "", *(f"- {text}" for text in done), ""]),
         checks=_checks(report),
-        scrubs=_scrubs(ScrubRun.objects.filter(dataset=dataset)),
+        scrubs=_scrubs(ScrubRun.objects.filter(dataset=dataset)) if gates.is_scrubbed(dataset) else [],
         sharing=_answers(sharing_list(dataset)),
     )
 
@@ -51,7 +52,7 @@ def facts_of_release(release: Release, written: WrittenData) -> Package:
         day=release.created_at.date().isoformat(),
         changelog=text_of(release, ReleaseFile.Kind.CHANGELOG),
         checks=_released_checks(release),
-        scrubs=_scrubs(ScrubRun.objects.filter(dataset=release.dataset, verified_at__lte=release.created_at)),
+        scrubs=_scrubs_of(release),
         sharing=_answers(SharingItem(**item) for item in release.sharing),
         release_files=[file.name for file in others if file.kind != ReleaseFile.Kind.CHANGELOG],
     )
@@ -124,6 +125,20 @@ def _released_checks(release: Release) -> CheckFacts | None:
         int(said.get("turns") or release.turn_count),
         dict(said.get("totals") or {}),
     )
+
+
+def _scrubs_of(release: Release) -> list[ScrubFacts]:
+    """Those that the lines of a release went through: none of what was released raw, by an override, nor any
+    since, though an erasure may have had it made anew after them."""
+    first = release
+    while first.replaces is not None:
+        first = first.replaces
+    events = AuditEvent.objects.filter(
+        action="release", dataset_name=release.dataset.name, details__release=first.version
+    )
+    if any(SCRUBBED in event.details.get("unmet", []) for event in events):
+        return []
+    return _scrubs(ScrubRun.objects.filter(dataset=release.dataset, verified_at__lte=first.created_at))
 
 
 def _scrubs(runs: "QuerySet[ScrubRun]") -> list[ScrubFacts]:

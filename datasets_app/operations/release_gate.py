@@ -9,6 +9,9 @@ from datasets_app.operations.expired import refuse_expired
 from datasets_app.operations.refused import Refused
 from datasets_app.operations.sharing_list import YES, SharingItem, sharing_list
 
+# The title of a line; by it, in the audit trail, a release that was made raw is known.
+SCRUBBED = "Scrubbed"
+
 
 class Unmet(NamedTuple):
     """``remedy`` is the page that mends it: "scrub", "checks", "sharing"."""
@@ -35,7 +38,7 @@ def unmet_lines(
     """What does not hold. ``totals`` are those of the checks of what is released, if they have been made."""
     lines = []
     if not gates.is_scrubbed(dataset):
-        lines.append(Unmet("Scrubbed", "It holds production data that no scrub has verified.", "scrub"))
+        lines.append(Unmet(SCRUBBED, "It holds production data that no scrub has verified.", "scrub"))
     if totals is not None and totals.errors:
         codes = ", ".join(f"{code}: {count:,}" for code, count in sorted(totals.items()) if code[0] == "E")
         found = "1 error" if totals.errors == 1 else f"{totals.errors:,} errors"

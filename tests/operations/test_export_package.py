@@ -11,6 +11,7 @@ import yaml
 from annotations_app.operations.load_demo import load_demo
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, Session
+from datasets_app.operations import erase_session
 from datasets_app.operations.check_dataset import check_dataset
 from datasets_app.operations.export_package import export_package
 from datasets_app.operations.refused import Refused
@@ -173,3 +174,26 @@ def test_labels_are_told_with_how_far_they_agree(db: None, tmp_path: Path) -> No
     assert "Labels | 90 by 3 annotators" in text
     assert "charts/labels.svg" in text
     assert (out / "charts/agreement.svg").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_released_raw_is_not_called_scrubbed_whatever_came_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = factories.dataset(
+        tmp_path, factories.sessions(2, text="Mail jo@example.org"), origin="production"
+    )
+    released(dataset, tmp_path)
+    scrub_dataset(dataset, Policy())
+    monkeypatch.setattr(erase_session, "remove_traces", lambda *_, **__: [])
+    erase_session.erase_named("support", "s1", "Asked for.")
+    export_package(dataset, tmp_path / "package", version="1.0.1")
+    assert "jo@example.org" in (tmp_path / "package" / "data" / "support.jsonl").read_text()
+    card = (tmp_path / "package" / "README.md").read_text()
+    assert "Scrubbed production" not in card
+    assert "were not scrubbed here" in card
+    assert json.loads((tmp_path / "package" / "quality_report.json").read_text())["scrubs"] == []
+
+    factories.imported(factories.write(tmp_path / "more.jsonl", factories.session("s9")), "support")
+    export_package(dataset, tmp_path / "raw", override="A test.")
+    assert "Scrubbed production" not in (tmp_path / "raw" / "README.md").read_text()

@@ -84,7 +84,7 @@ exit codes:
 def _last(dataset: Dataset) -> Any:
     last = latest_release(dataset)
     if last is None:
-        raise Refused(f"Nothing of {dataset.name} was released yet.")
+        raise Refused(f"{dataset.name} has no version that is kept; there is nothing to compare.")
     return last
 
 

@@ -94,6 +94,9 @@ def export_annotations(
             unlocked = _unlocked(scope, dataset, override=override, actor=actor)
             selection = Selection(scope, unlocked, Counter())
             count, on_brand = _write(chosen_labels(labels, selection), spool, report_progress)
+            if not override:
+                # Raw sessions may have been committed between the first look and the reading.
+                gates.require_scrubbed(dataset, "export", actor=actor)
             exported = ExportedLabels(count, on_brand, dict(selection.left_out))
             if not exported.labels:
                 raise Refused(_nothing_to_export(dataset, persona, campaign, exported))

@@ -98,6 +98,8 @@ def sample_to_file(
     """As :func:`sample_file`, of a dataset: an export like any other, gates and audit trail included."""
     _check(choice)
     with transaction.atomic():
+        # Nothing raw is imported between the look at the gate and the reading.
+        dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
         gates.require_scrubbed(dataset, "export", actor=actor, override=override)
         chosen, total = _chosen(dataset, choice, report_progress)
         stated = dataset_facts.metadata_of(

@@ -4,15 +4,20 @@ import io
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
+from annotations_app.operations import export_annotations as exporting
 from annotations_app.operations.export_annotations import export_annotations
+from annotations_app.operations.import_annotations import import_annotations
 from datasets_app import job_runs
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubRun
 from datasets_app.operations import gates
+from datasets_app.operations import sample_dataset as sampling
 from datasets_app.operations.export_dataset import FORMATS, export_dataset
 from datasets_app.operations.refused import Refused
 from datasets_app.operations.scrub_dataset import policy_of, scrub_dataset
@@ -137,3 +142,38 @@ def test_the_table_of_labels_does_not_leave_either(production: Dataset) -> None:
     assert b"jo@example.org" not in answer.content
     assert "no scrub has verified" in answer.content.decode()
     assert not AuditEvent.objects.filter(action="export_table").exists()
+
+
+def test_raw_sessions_that_come_while_labels_are_read_stop_their_export(
+    production: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_annotations(write(tmp_path / "labels.jsonl", [LABELLED]), dataset_name="support")
+    scrub_dataset(production, policy_of(None))
+    really = exporting._write
+
+    def write_meanwhile(*given: Any) -> Any:
+        imported(write(tmp_path / "raw.jsonl", [turn("s9")]))
+        return really(*given)
+
+    monkeypatch.setattr(exporting, "_write", write_meanwhile)
+    out = io.BytesIO()
+    with pytest.raises(Refused, match="no scrub has verified"):
+        export_annotations(production, persona="default_v1", out=out)
+    assert not out.getvalue()
+
+
+def test_nothing_is_imported_between_the_gate_and_a_sample(
+    production: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Dataset.objects.filter(pk=production.pk).update(origin="synthetic")
+    really, at = sampling._chosen, connection.settings_dict
+
+    def chosen(*given: Any) -> Any:
+        with psycopg.connect(host=at["HOST"], dbname=at["NAME"], user="postgres") as other:
+            wanted = "SELECT FROM datasets_app_dataset WHERE id = %s FOR NO KEY UPDATE NOWAIT"
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                other.execute(wanted, [production.pk])
+        return really(*given)
+
+    monkeypatch.setattr(sampling, "_chosen", chosen)
+    assert sampling.sample_to_file(production, tmp_path / "sample.jsonl", sampling.Choice(1)).sessions == 1

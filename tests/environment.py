@@ -1,4 +1,6 @@
-"""Loaded before the settings are: every run has PostgreSQL and Valkey of its own, then gone.
+"""Loaded before the settings are: every process of a run has PostgreSQL and Valkey of its own, then gone.
+
+What one test deletes from a server's disk, or from the folder of files, is then never another's.
 
 With DATABASE_URL set, the tests use that server, and databases of their own there. A REDIS_URL is left
 alone; ALIGNMENTER_TEST_REDIS_URL names a Redis for tests, whose ``rq:*`` keys are deleted.
@@ -13,13 +15,16 @@ from pathlib import Path
 
 from alignmenter_site import embedded
 
+# What tests start shares the folder of the process that starts it; the processes of a run don't.
+VAR_DIR_NAME = f"ALIGNMENTER_TEST_VAR_DIR_{os.environ.get('PYTEST_XDIST_WORKER', '')}"
+
 
 def _var_dir() -> Path:
-    if given := os.environ.get("ALIGNMENTER_TEST_VAR_DIR"):
+    if given := os.environ.get(VAR_DIR_NAME):
         return Path(given)
     made = Path(tempfile.mkdtemp(prefix="alignmenter-tests-"))
     made.chmod(0o711)  # so that, as root, the server's own account can pass
-    os.environ["ALIGNMENTER_TEST_VAR_DIR"] = str(made)
+    os.environ[VAR_DIR_NAME] = str(made)
     owner = os.getpid()
     atexit.register(lambda: _remove(made) if os.getpid() == owner else None)
     return made

@@ -28,6 +28,7 @@ def delete_expired_files() -> int:
     for job_file in JobFile.objects.filter(expires_at__lte=timezone.now()).exclude(file=""):
         count += _tried(partial(job_files.delete, job_file))
     count += _delete_unclaimed() + release_files.destroy_left()
+    count += job_files.delete_left_uploads(UNCLAIMED_AFTER)
     return count + job_files.delete_left_folders() + delete_stale_uploads()
 
 

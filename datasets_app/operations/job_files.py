@@ -2,8 +2,9 @@
 
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -39,6 +40,18 @@ def delete_left_folders() -> int:
     for found in left:
         shutil.rmtree(found, ignore_errors=True)
     return len(left)
+
+
+def delete_left_uploads(older_than: timedelta) -> int:
+    """Delete what a web server that was killed had received of files; returns how many. A file that is being
+    received was written to this minute."""
+    count = 0
+    for left in Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*.upload*"):
+        with suppress(FileNotFoundError):  # taken over this moment
+            if time.time() - left.stat().st_mtime > older_than.total_seconds():
+                left.unlink()
+                count += 1
+    return count
 
 
 def local_path(job_file: JobFile, work: Path) -> Path:

@@ -70,7 +70,7 @@ class Annotator:
         self.pressed: list[tuple[str, str, int | None, str | None]] = []
 
     def reply(self) -> str:
-        self.page.wait_for_function(f"{VISIBLE} !== null")
+        self.page.wait_for_function(f"() => {VISIBLE} !== null")
         shown: str = self.page.evaluate(f"{VISIBLE}.querySelector('.q-reply .q-text').textContent")
         return shown
 

@@ -287,6 +287,16 @@ def test_the_queue_holds_nothing_but_the_number_of_the_job(queue: None) -> None:
     assert b"canary" not in held
 
 
+def test_what_a_killed_web_server_has_received_is_deleted(queue: None, settings: Any, tmp_path: Path) -> None:
+    settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path)
+    left, coming = tmp_path / "tmpa.upload.jsonl", tmp_path / "tmpb.upload.jsonl"
+    for path in (left, coming):
+        path.write_text("canary")
+    os.utime(left, (0, time.time() - 3700))
+    assert delete_expired_files() == 1
+    assert not left.exists() and coming.exists()
+
+
 def test_a_file_that_a_killed_worker_left_is_deleted_and_no_other(queue: None, media: Path) -> None:
     job = upload(jsonl(sessions(2)))
     kept = Path(job.files.get().file.path)

@@ -9,6 +9,7 @@ import pytest
 
 from alignmenter_site import embedded
 from alignmenter_site.embedded.places import PROJECT
+from tests.environment import VAR_DIR_NAME
 
 IN_USE = "redis://in-use.example.org:6379/0"
 
@@ -22,7 +23,7 @@ def test_a_queue_in_use_is_left_alone(tmp_path: Path, for_tests: str) -> None:
             **os.environ,
             "REDIS_URL": IN_USE,
             "ALIGNMENTER_TEST_REDIS_URL": for_tests,
-            "ALIGNMENTER_TEST_VAR_DIR": str(tmp_path),
+            VAR_DIR_NAME: str(tmp_path),
         },
         capture_output=True,
         text=True,
@@ -32,5 +33,5 @@ def test_a_queue_in_use_is_left_alone(tmp_path: Path, for_tests: str) -> None:
 
 
 def test_other_processes_of_a_test_use_the_tests_queue(environment: dict[str, str]) -> None:
-    own = embedded.valkey_url(Path(environment["ALIGNMENTER_TEST_VAR_DIR"]))
+    own = embedded.valkey_url(Path(environment[VAR_DIR_NAME]))
     assert environment["REDIS_URL"].startswith(os.environ.get("ALIGNMENTER_TEST_REDIS_URL") or own)

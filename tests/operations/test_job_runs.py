@@ -294,7 +294,8 @@ def test_what_a_killed_web_server_has_received_is_deleted(queue: None, settings:
         path.write_text("canary")
     os.utime(left, (0, time.time() - 3700))
     assert delete_expired_files() == 1
-    assert not left.exists() and coming.exists()
+    assert not left.exists()
+    assert coming.exists()
 
 
 def test_a_file_that_a_killed_worker_left_is_deleted_and_no_other(queue: None, media: Path) -> None:

@@ -6,7 +6,6 @@ from uuid import uuid4
 
 from django.contrib.auth.models import Permission, User
 from django.core.files.base import ContentFile
-from django.db.models import Max
 from django.utils import timezone
 
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
@@ -168,7 +167,3 @@ def user_with(*permissions: str, name: str = "visitor", all_but: tuple[str, ...]
         if full in permissions or (all_but and app.endswith("_app") and full not in all_but):
             user.user_permissions.add(permission)
     return user
-
-
-def newest_job() -> int:
-    return int(JobRun.objects.aggregate(last=Max("pk"))["last"] or 0)

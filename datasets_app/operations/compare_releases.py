@@ -9,8 +9,8 @@ import msgspec
 from datasets_app.domain import changelog, versions
 from datasets_app.domain.changelog import Schema
 from datasets_app.domain.comparison import Difference, compare
-from datasets_app.models import Dataset, JobRun, Release, ReleaseFile
-from datasets_app.operations import job_files, release_files, scrub_state
+from datasets_app.models import Dataset, JobRun, Release
+from datasets_app.operations import job_files, scrub_state
 from datasets_app.operations.expired import refuse_expired
 from datasets_app.operations.freeze_turns import dataset_lines, release_lines
 from datasets_app.operations.progress import ProgressCallback, ignore
@@ -101,11 +101,6 @@ _NONE = "Nothing of it was released yet."
 def latest_release(dataset: Dataset) -> Release | None:
     """The highest version whose files are there."""
     return dataset.releases.filter(destroyed_at=None).first()
-
-
-def size_of(release: Release) -> int:
-    """Bytes of the data file as it is handed out."""
-    return release_files.file_of(release, ReleaseFile.Kind.DATA).size
 
 
 def as_object(compared: Compared, *, values: bool) -> dict[str, Any]:

@@ -25,7 +25,7 @@ if stubborn:
 below = subprocess.Popen(["sleep", "60"], process_group=0 if stubborn else None)
 with open(sys.argv[1], "a") as stream:
     stream.write(f"{os.getpid()} {below.pid}\\n")
-print("output of the child", flush=True)
+os.write(1, b"output of the child\\n")  # in one piece: another child writes beside it
 time.sleep(60)
 """
 SUPERVISOR = """

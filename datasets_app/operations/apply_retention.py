@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from datasets_app import audit, extensions
 from datasets_app.models import Dataset, JobRun, Release, ReleaseFile, SourceFile
-from datasets_app.operations import delete_contents, due_datasets, release_files, scrub_state
+from datasets_app.operations import delete_contents, due_datasets, release_files
 from datasets_app.operations.due_datasets import Verdict
 from datasets_app.operations.expired import refuse_expired
 from datasets_app.operations.legal_holds import one_line_reason, refuse_held
@@ -147,13 +147,7 @@ def _mark(row: Dataset, facts: dict[str, Any]) -> None:
 
 
 def _refuse_busy(row: Dataset, job_run: JobRun | None) -> None:
-    jobs = delete_contents.jobs_of(row).filter(scrub_state.alive(), state="running")
-    running = jobs.exclude(pk=job_run.pk if job_run else 0).first()
-    if running is not None:
-        raise Refused(
-            f"{running.get_operation_label()} is running on {row.name} (job {running.pk}); "
-            "it is deleted by the next run after that."
-        )
+    delete_contents.refuse_busy(row, job_run, "it is deleted by the next run after that.")
 
 
 # --- what is deleted ------------------------------------------------------------------------------
@@ -162,7 +156,7 @@ def _refuse_busy(row: Dataset, job_run: JobRun | None) -> None:
 def _delete(row: Dataset, job_run: JobRun | None, progress: _Progress) -> None:
     """Everything of an expired dataset, in steps; each can be repeated."""
     _wait_for_jobs(row, job_run, progress)
-    jobs = delete_contents.jobs_of(row).exclude(pk=job_run.pk if job_run else 0)
+    jobs = delete_contents.other_jobs(row, job_run)
     delete_contents.blank_jobs(jobs)
     _destroy_releases(row)
     delete_contents.delete_files(jobs, lambda deleted: _account(row, deleted))

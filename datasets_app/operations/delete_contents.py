@@ -31,7 +31,7 @@ from datasets_app.models import (
     SharingReview,
     SourceFile,
 )
-from datasets_app.operations import job_files
+from datasets_app.operations import job_files, scrub_state
 from datasets_app.operations.refused import Refused
 from datasets_app.operations.split_dataset import forget_report
 from datasets_app.operations.table_uploads import delete_uploads
@@ -63,6 +63,20 @@ SELECT id FROM (
 
 def jobs_of(dataset: Dataset) -> QuerySet[JobRun]:
     return JobRun.objects.filter(Q(dataset=dataset) | Q(dataset_name=dataset.name))
+
+
+def other_jobs(dataset: Dataset, job_run: JobRun | None) -> QuerySet[JobRun]:
+    """The dataset's jobs but the one that does the deleting, if one does."""
+    return jobs_of(dataset).exclude(pk=job_run.pk if job_run else 0)
+
+
+def refuse_busy(dataset: Dataset, job_run: JobRun | None, advice: str) -> None:
+    """Refuse to delete while another job is at work on the dataset; ``advice`` ends the sentence."""
+    running = other_jobs(dataset, job_run).filter(scrub_state.alive(), state="running").first()
+    if running is not None:
+        raise Refused(
+            f"{running.get_operation_label()} is running on {dataset.name} (job {running.pk}); {advice}"
+        )
 
 
 def count_contents(dataset: Dataset) -> dict[str, int]:

@@ -18,7 +18,7 @@ from alignmenter_site.hash_key import hash_key
 from datasets_app import audit, extensions
 from datasets_app.domain.pii.session_ids import hashed
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, ScrubFinding, Session, Turn
-from datasets_app.operations import delete_contents, release_files, scrub_state
+from datasets_app.operations import delete_contents, release_files
 from datasets_app.operations.dataset_facts import dataset_named
 from datasets_app.operations.expired import refuse_expired
 from datasets_app.operations.freeze_turns import release_lines
@@ -174,20 +174,14 @@ def handed_out(dataset: Dataset, versions: list[str]) -> list[dict[str, Any]]:
 def _refuse(dataset: Dataset, job_run: JobRun | None) -> None:
     refuse_expired(dataset)
     refuse_held(dataset)
-    jobs = delete_contents.jobs_of(dataset).filter(scrub_state.alive(), state="running")
-    running = jobs.exclude(pk=job_run.pk if job_run else 0).first()
-    if running is not None:
-        raise Refused(
-            f"{running.get_operation_label()} is running on {dataset.name} (job {running.pk}); "
-            "erase the session when that has ended."
-        )
+    delete_contents.refuse_busy(dataset, job_run, "erase the session when that has ended.")
 
 
 def _erase(
     session: Session, reason: str, actor: Any, job_run: JobRun | None, report_progress: ProgressCallback
 ) -> dict[str, Any]:
     dataset = session.dataset
-    jobs = delete_contents.jobs_of(dataset).exclude(pk=job_run.pk if job_run else 0)
+    jobs = delete_contents.other_jobs(dataset, job_run)
     waiting = jobs.filter(state__in=["prepared", "queued"])
     deleted: Counter[str] = Counter()
     while True:
@@ -238,7 +232,7 @@ def _delete(
     _refuse(dataset, job_run)
     if not {release.pk for release in _releases(dataset)} <= looked_at:
         return None
-    jobs = delete_contents.jobs_of(dataset).exclude(pk=job_run.pk if job_run else 0)
+    jobs = delete_contents.other_jobs(dataset, job_run)
     if JobFile.objects.filter(job_run__in=jobs).exclude(file="").exists():
         return None
     words, also_in = _words_of(session), _also_in(session)
@@ -276,7 +270,7 @@ def _forget_in_jobs(dataset: Dataset, session_id: str, words: set[str], job_run:
     """Results tell of sessions by their ids (problems, pairs that are alike): of results that do, the
     numbers stay. What was asked for stays unless it names the session, or what it was found by."""
     written = json.dumps(session_id, ensure_ascii=False)[1:-1]
-    jobs = delete_contents.jobs_of(dataset).exclude(pk=job_run.pk if job_run else 0)
+    jobs = delete_contents.other_jobs(dataset, job_run)
     for job in jobs.iterator(500):
         result = _numbers(job.result) if isinstance(job.result, dict) else None
         named = written in json.dumps(job.parameters, ensure_ascii=False)

@@ -1,6 +1,7 @@
 """Blank texts, repeated texts, and personal data wherever it stands."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from datasets_app.domain.quality import CHECKS, PERSONAL_DATA_CHECKS, run_checks, run_label_checks
 from datasets_app.domain.quality.e301_empty_text import EmptyText
 from datasets_app.domain.quality.e401_email_addresses import EmailAddresses
+from datasets_app.domain.quality.personal_data_only import PersonalDataIn
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
 from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
 
@@ -169,3 +171,32 @@ def test_labels_are_searched_too():
         ("E405", "notes"),
         ("E401", "by"),
     ]
+
+
+# --- hashed session ids ------------------------------------------------------------------------
+
+HASHED = "4b1d9127d97c3248f1602460aa7767d2304314e1aa01b8a1161c59a7c6a5b9e5"
+REPEATED = {"text": f"token: {HASHED}", "metadata": {"session_id": HASHED, "auth key": [f"key={HASHED}"]}}
+
+
+def test_checks_do_not_report_the_hashed_id_of_the_session():
+    assert found([turn(session_id=HASHED, **REPEATED)], *PERSONAL_DATA_CHECKS) == []
+    label = LabelRecord(text="Fine.", label=1, persona_id="", session_id=HASHED, extra=REPEATED)
+    assert list(run_label_checks([label], PERSONAL_DATA_CHECKS)) == []
+
+
+def test_checks_report_a_hash_of_anything_else_under_a_telling_key():
+    findings = found([turn(session_id=f"{HASHED[::-1]}", **REPEATED)], *PERSONAL_DATA_CHECKS)
+    assert [(finding.code, finding.field) for finding in findings] == [
+        ("E407", "text"),
+        ("E407", "metadata.session_id"),
+        ("E407", "metadata.*[0]"),
+    ]
+
+
+@pytest.mark.parametrize(("session_id", "expected"), [(HASHED, 0), (HASHED[::-1], 3)])
+def test_a_file_of_any_kind_may_repeat_its_hashed_session_id(tmp_path: Path, session_id: str, expected: int):
+    path = tmp_path / "any.jsonl"
+    path.write_text(json.dumps({"session_id": session_id} | REPEATED) + "\n")
+    findings = list(PersonalDataIn(path, name_models=()).findings())
+    assert [finding.code for finding in findings] == ["E407"] * expected

@@ -1,10 +1,13 @@
 """All rules together: every class is found, whichever way they are asked."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_app.domain.pii.detector import PATTERN_KINDS
+from datasets_app.domain.pii.provider_tokens import ISSUED
 from datasets_app.domain.pii.rules import RuleDetector, find_all, find_quickly
 
 ONE_OF_EACH = {
@@ -48,6 +51,37 @@ def test_a_detector_of_some_classes_finds_no_others():
     assert {match.kind for match in RuleDetector(["PATH", "EMAIL"]).find(text)} == {"PATH", "EMAIL"}
     with pytest.raises(ValueError, match="rules find"):
         RuleDetector(["NAME"])
+
+
+HEX = "0123456789abcdef"
+HEX_PREFIXES = [
+    prefix
+    for issued in ISSUED
+    for prefix in issued.prefixes.lower().split()
+    if re.fullmatch(r"[0-9a-f]+", prefix)
+]
+
+
+def test_some_provider_prefixes_are_spelled_with_hex_digits():
+    assert {"4b1d", "ac"} <= set(HEX_PREFIXES)
+
+
+@pytest.mark.parametrize("prefix", [*HEX_PREFIXES, "4111111111111111", "285133885", "5551234567", "10123"])
+@given(
+    tail=st.text(st.sampled_from(HEX), min_size=64, max_size=64),
+    length=st.sampled_from([40, 64, 96, 128]),
+    upper=st.booleans(),
+)
+def test_no_rule_takes_a_hash_for_a_value(prefix: str, tail: str, length: int, upper: bool):
+    # A letter, so that the digits of a prefix do not make a number of it.
+    value = f"{prefix}f{tail * 2}"[:length]
+    value = value.upper() if upper else value
+    assert find_all(value) == find_quickly(value) == []
+
+
+@given(st.text(st.sampled_from(HEX), min_size=64, max_size=64))
+def test_no_rule_takes_a_random_hash_for_a_value(value: str):
+    assert find_all(value) == find_quickly(value) == []
 
 
 @given(st.text(st.sampled_from("a1B@.:/\\-_ =~[]()+\"'\u200bé１🙂"), max_size=60))

@@ -219,6 +219,40 @@ def test_session_ids_become_keyed_hashes_wherever_the_session_repeats_them() -> 
     assert scrubbed(again, Policy(hash_session_ids=True)).turns == result.turns
 
 
+# Its hash under KEY begins like a ClickHouse key.
+UNLUCKY = "call-28317"
+HASHING = Policy(hash_session_ids=True, patterns=(("LONG_HEX", "[0-9a-f]{20,}"),))
+
+
+@pytest.mark.parametrize("text", ["hello", f"session id: {UNLUCKY}", f"my token is {UNLUCKY}"])
+@pytest.mark.parametrize("metadata", [None, {"session_id": UNLUCKY}, {"auth_key": UNLUCKY, "pin": [UNLUCKY]}])
+def test_verification_accepts_the_hashes_that_the_product_makes(
+    text: str, metadata: dict[str, Any] | None
+) -> None:
+    scrubber = Scrubber(HASHING, key=KEY)
+    [result] = scrubber.scrub([conversation(text, session_id=UNLUCKY, metadata=metadata)])
+    assert result.session_id.startswith("4b1d")
+    again = SessionTexts(result.turns, result.beside, result.id_hashed)
+    assert not scrubber.remaining([again])
+    [repeated] = scrubber.scrub([again])
+    assert (repeated.session_id, repeated.turns, repeated.findings) == (result.session_id, result.turns, [])
+
+
+def test_only_the_hashed_id_of_the_session_itself_is_known() -> None:
+    own, other = (hmac.new(KEY, name, "sha256").hexdigest() for name in (b"one", b"two"))
+    scrubber = Scrubber(HASHING, key=KEY)
+
+    def reports(session_id: str, repeated: str, id_hashed: bool) -> bool:
+        session = conversation(f"session id: {repeated}", session_id=session_id)
+        return bool(scrubber.remaining([session._replace(id_hashed=id_hashed)]))
+
+    assert not reports(own, own, True)
+    assert reports(own, own, False)
+    assert reports(own, other, True)
+    assert reports(own, f"x{own}", True)
+    assert reports("jane.doe@acme.com", "none", True)
+
+
 def test_an_id_that_holds_a_value_is_hashed_in_any_case() -> None:
     result = scrubbed(conversation("hi", session_id="chat with jane.doe@acme.com"))
     assert len(result.session_id) == 64

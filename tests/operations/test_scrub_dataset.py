@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,20 @@ def test_a_second_scrub_changes_nothing_more_and_hashes_no_hash(tmp_path: Path) 
     assert set(Session.objects.values_list("session_id", flat=True)) == ids
     assert texts() == before
     assert ScrubFinding.objects.count() == 6  # of the first: their places hold
+
+
+def test_a_session_whose_hash_looks_like_a_key_can_be_scrubbed(tmp_path: Path) -> None:
+    policy = Policy(hash_session_ids=True)
+    key = make_scrubber(policy).key
+    unlucky = next(name for name in (f"session-{n}" for n in count()) if hashed(name, key).startswith("4b1d"))
+    stored = dataset(tmp_path, [turn(unlucky, text=f"My session id: {unlucky}")])
+    scrub_dataset(stored, policy)
+    stored.refresh_from_db()
+    assert stored.status == Dataset.Status.SCRUBBED
+    assert Session.objects.get().session_id == hashed(unlucky, key)
+    assert texts() == [f"My session id: {hashed(unlucky, key)}"]
+    assert scrub_dataset(stored, policy)["findings"] == 0
+    assert check_dataset(stored, actor=None).error_count == 0
 
 
 def test_ids_that_were_hashed_in_a_file_are_not_hashed_again(tmp_path: Path) -> None:

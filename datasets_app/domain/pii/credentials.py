@@ -11,7 +11,7 @@ from datasets_app.domain.pii.assignments import assigned, may_assign
 from datasets_app.domain.pii.detector import CREDENTIAL, Match
 from datasets_app.domain.pii.folding import find_in_fold
 from datasets_app.domain.pii.provider_tokens import token_pattern
-from datasets_app.domain.pii.randomness import UUID, is_hexadecimal, is_random
+from datasets_app.domain.pii.randomness import UUID, is_digest, is_hexadecimal, is_random
 
 Span = tuple[int, int]
 
@@ -56,7 +56,9 @@ def _joined(spans: list[Span]) -> list[Span]:
 def _tokens(text: str) -> Iterator[Span]:
     for match in token_pattern().finditer(text):
         value = match[0].rstrip(".-")
-        yield match.start(), match.start() + len(value)
+        # Some prefixes are hexadecimal digits: one hash in 65,536 begins with "4b1d", as ClickHouse keys do.
+        if not is_digest(value):
+            yield match.start(), match.start() + len(value)
 
 
 _HEAD = re.compile(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|PuTTY-User-Key-File-\d:")

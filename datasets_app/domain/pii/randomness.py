@@ -6,6 +6,7 @@ _LETTER, _DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"[0-9]")
 _RUNS = re.compile(r"[0-9]+|[a-z]+|[A-Z]+")
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_DIGEST = re.compile(r"[0-9a-f]{40,}|[0-9A-F]{40,}")
 SHORTEST_RANDOM = 12
 
 
@@ -26,6 +27,14 @@ def is_random(word: str) -> bool:
         return len(runs) - 1 >= max(3, drawn // 5) and drawn * 10 >= len(word) * 7
     # fooBarBaz changes its case at every third letter.
     return drawn >= 20 and word.isascii() and not word.isdigit() and len(runs) * 5 >= drawn * 2
+
+
+def is_digest(word: str) -> bool:
+    """Nothing but hexadecimal digits, as many as SHA-1 has or more: a hashed session id, a checksum.
+
+    Keys of this length are drawn from a larger alphabet, or have a prefix with other characters.
+    """
+    return _DIGEST.fullmatch(word) is not None
 
 
 def is_hexadecimal(word: str) -> bool:

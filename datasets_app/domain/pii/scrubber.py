@@ -28,7 +28,7 @@ from datasets_app.domain.pii.pieces import (
 from datasets_app.domain.pii.policy import ID, Policy
 from datasets_app.domain.pii.propagation import Known
 from datasets_app.domain.pii.pseudonyms import Pseudonyms, placeholder_pattern, plain
-from datasets_app.domain.pii.session_ids import hashed
+from datasets_app.domain.pii.session_ids import hashed, looks_hashed, places_of
 from datasets_app.domain.records import TurnRecord
 
 # Each round takes out at least one value more; a text made to need more rounds is left at that.
@@ -141,6 +141,8 @@ class _Work:
     def __init__(self, session: SessionTexts, scrubber: Scrubber) -> None:
         self.session, self.scrubber = session, scrubber
         self.session_id = session.turns[0].session_id
+        # The product made this id, so no detector looks at it, wherever the session repeats it.
+        self.hashed_id = self.session_id if session.id_hashed and looks_hashed(self.session_id) else ""
         self.id_piece = self._piece(Place("session_id"), self.session_id)
         self.by_turn = [self._of_turn(turn) for turn in session.turns]
         self.by_object = [self._of_object(item) for item in session.beside]
@@ -176,7 +178,9 @@ class _Work:
         kept = []
         if "[" in text:
             kept = [Span(*match.span(), "") for match in self.scrubber.placeholders.finditer(text)]
-        return Piece(place, text, kept)
+        if self.hashed_id and self.hashed_id in text:
+            kept += [Span(*span, "") for span in places_of(self.hashed_id, text)]
+        return Piece(place, text, sorted(kept))
 
     def _take_id(self) -> None:
         """The id goes wherever the session repeats it: in whole, or within a text if it is no word."""

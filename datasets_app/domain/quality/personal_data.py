@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 from datasets_app.domain.pii.assignments import names_secret
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.pieces import SMALLEST_NUMBER_SEARCHED, path_to
-from datasets_app.domain.pii.rules import find_quickly as find
+from datasets_app.domain.pii.rules import find_quickly
+from datasets_app.domain.pii.session_ids import blank_hashed_id
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
 
@@ -38,7 +39,7 @@ class PersonalDataSearch:
     def turn(self, turn: TurnRecord) -> list[Finding] | None:
         session_id, _, _, text, tags, persona_id, _, metadata, extra, _ = turn
         clean = self._clean
-        matches = find(text)
+        matches = _find(turn, text)
         found = list(self._findings(turn, "text", matches)) if matches else []
         if tags and not clean.issuperset(tags):
             for tag in tags:
@@ -92,12 +93,12 @@ class PersonalDataSearch:
 
     def _search(self, record: TurnRecord | LabelRecord, where: Place) -> Iterator[Finding]:
         field, said, text = where
-        matches = find(text)
+        matches = _find(record, text)
         if not matches and said:
             # {"phone": "5551234567"}: the key says what the bare number is.
             matches = [
                 Match(kind, start - len(said), end - len(said))
-                for kind, start, end, _ in find(said + text)
+                for kind, start, end, _ in _find(record, said + text)
                 if start >= len(said)
             ]
         if matches:
@@ -122,6 +123,16 @@ class PersonalDataSearch:
                 record.turn_index,
                 field,
             )
+
+
+def _find(record: TurnRecord | LabelRecord, text: str) -> list[Match]:
+    """The values in a text of a record; the hashed id of its session is none."""
+    matches = find_quickly(text)
+    session_id = record.session_id
+    if not matches or session_id is None or session_id not in text:
+        return matches
+    blanked = blank_hashed_id(session_id, text)
+    return matches if blanked is text else find_quickly(blanked)
 
 
 def strings_within(value: Any, field: str, clean: set[str]) -> Iterator[Place]:

@@ -24,6 +24,7 @@ from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match, union
 from datasets_app.domain.pii.pieces import Place, visit_object
 from datasets_app.domain.pii.placeholders import PLACEHOLDER
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.session_ids import blank_hashed_id
 from datasets_app.domain.quality import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.personal_data import PersonalDataCheck
 from datasets_app.domain.quality.runner import of_line_error
@@ -104,6 +105,7 @@ class PersonalDataIn:
             # It may be cut off, or have a key twice of which a parser would hide one.
             return [_String(line, Place("the line"), _unescaped(raw))]
         strings: list[_String] = []
+        session_id = ""
         if isinstance(value.get("session_id"), str):
             session_id = value.pop("session_id")
             if session_id != self._session:
@@ -112,7 +114,7 @@ class PersonalDataIn:
             self._session = session_id
 
         def collect(place: Place, text: str) -> str:
-            strings.append(_String(line, place, text))
+            strings.append(_String(line, place, blank_hashed_id(session_id, text)))
             return text
 
         visit_object(value, "", collect)

@@ -12,6 +12,7 @@ from annotations_app.domain.label_table import Floats, Ints
 from annotations_app.domain.label_table import LabelTable as Table
 from annotations_app.models import Annotation
 from annotations_app.storage.label_counts import Scope, adjudicated_turns, in_session_order_of, read_labels
+from annotations_app.storage.label_places import kept_place, place_of, without_place
 from datasets_app.domain.records import LabelRecord
 from datasets_app.models import Turn
 from datasets_app.operations import gates
@@ -57,10 +58,11 @@ def _all(selection: Selection) -> Iterator[LabelRecord]:
     )
     if selection.scope.campaign is not None:
         rows = rows.filter(campaign=selection.scope.campaign)
-    in_order = rows.order_by("turn__session_id", "turn__turn_index", "id").values_list(*_PLACE, *_SAID)
-    for text, session_id, turn_index, split, *said in in_order.iterator(chunk_size=ROWS_AT_ONCE):
-        label, *rest = said
-        record = LabelRecord(text, label, selection.scope.persona_id, session_id, turn_index, *rest)
+    in_order = rows.order_by("turn__session_id", "turn__turn_index", "id")
+    said = in_order.annotate(kept=kept_place("turn")).values_list(*_PLACE, "kept", *_SAID)
+    for text, session_id, turn_index, split, kept, label, *rest in said.iterator(chunk_size=ROWS_AT_ONCE):
+        place = place_of(session_id, turn_index, kept)
+        record = without_place(LabelRecord(text, label, selection.scope.persona_id, *place, *rest))
         if _goes_out(split, selection):
             yield record
 
@@ -112,14 +114,17 @@ def _written(decided: _Decided, selection: Selection, *, settled: bool = False) 
         place = {turn: start + number for number, turn in enumerate(decided.turn[start:end].tolist())}
         found = _adjudications(list(place), selection) if settled else {}
         turns = Turn.objects.filter(pk__in=place).order_by("session_id", "turn_index")
-        rows = turns.values_list("pk", "text", "session__session_id", "turn_index", "session__split")
-        for turn, text, session_id, turn_index, split in rows:
+        columns = ("pk", "text", "session__session_id", "turn_index", "session__split", "kept")
+        for turn, text, session_id, turn_index, split, kept in turns.annotate(
+            kept=kept_place("pk")
+        ).values_list(*columns):
             said = found.get(turn) or _said(decided, place[turn])
             if said is None:
                 selection.left_out[decided.undecided] += 1
             elif _goes_out(split, selection):
                 label, *rest = said
-                yield LabelRecord(text, label, selection.scope.persona_id, session_id, turn_index, *rest)
+                where = place_of(session_id, turn_index, kept)
+                yield without_place(LabelRecord(text, label, selection.scope.persona_id, *where, *rest))
 
 
 def _said(decided: _Decided, place: int) -> tuple[Any, ...] | None:

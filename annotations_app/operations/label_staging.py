@@ -3,7 +3,9 @@
 A label finds its turn by its place (``session_id`` and ``turn_index``); failing that by its exact
 text, first within the session it names, then anywhere in the dataset, where an assistant's turn
 comes before a user's and what was imported first before the rest. One that finds none becomes a
-session of one turn, whose id is made of the text, so that it is found there the next time.
+session of one turn, whose id is a digest, so that the next import finds it there. Its place, if the
+line names one, stays with the label: exports give it back, and later labels of that place join the
+same turn.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,6 +17,12 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotations_app.models import Annotation
+from annotations_app.storage.label_places import (
+    ORIGINAL_SESSION,
+    ORIGINAL_TURN,
+    PLACE_SESSION,
+    PLACE_TURN,
+)
 from datasets_app.domain.records import LabelRecord
 from datasets_app.models import Dataset
 from datasets_app.storage.copying import copying
@@ -26,7 +34,8 @@ _CREATE = """
 CREATE TEMPORARY TABLE staged_label (
     line bigint, text text, label smallint, persona_id text, session_id text, turn_index integer,
     annotator text, notes text, timestamp text, confidence double precision, extra jsonb,
-    turn bigint, text_differs boolean NOT NULL DEFAULT false, is_new boolean NOT NULL DEFAULT false
+    turn bigint, text_differs boolean NOT NULL DEFAULT false, is_new boolean NOT NULL DEFAULT false,
+    keeps_place boolean NOT NULL DEFAULT false
 )
 """
 _COPY = """
@@ -38,6 +47,27 @@ _JOIN_BY_PLACE = """
 UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
 WHERE s.dataset_id = %(dataset)s AND s.session_id = l.session_id AND t.turn_index = l.turn_index
+"""
+_OWN_SESSION = """
+'label-' || left(encode(sha256(convert_to(CASE
+    WHEN l.session_id IS NULL OR l.turn_index IS NULL THEN l.text
+    ELSE jsonb_build_array(l.session_id, l.turn_index, l.text)::text
+END, 'UTF8')), 'hex'), 16)
+"""
+# Two texts may name the same place: the turn of this text comes first, even if it was scrubbed since.
+_JOIN_BY_KEPT_PLACE = f"""
+UPDATE staged_label SET turn = found.turn, text_differs = found.text <> staged_label.text, keeps_place = true
+FROM (
+    SELECT DISTINCT ON (l.line) l.line, t.id AS turn, t.text
+    FROM staged_label l
+    JOIN annotations_app_annotation a
+      ON a.dataset_id = %(dataset)s AND a.extra->>'{PLACE_SESSION}' = l.session_id
+     AND a.extra->'{PLACE_TURN}' = to_jsonb(l.turn_index)
+    JOIN datasets_app_turn t ON t.id = a.turn_id JOIN datasets_app_session s ON s.id = t.session_id
+    WHERE l.turn IS NULL
+    ORDER BY l.line, t.text <> l.text, s.session_id <> {_OWN_SESSION}, t.id
+) found
+WHERE staged_label.line = found.line
 """
 # Grouped by text before joining: a thousand labels of "OK" and a thousand turns of it are a
 # thousand rows here, not a million.
@@ -53,20 +83,28 @@ FROM (
 ) found
 WHERE l.turn IS NULL AND found.session_id = l.session_id AND found.text = l.text
 """
-_JOIN_BY_TEXT = """
+# A turn that was made for the label of one place is not that of another which has the same text.
+_JOIN_BY_TEXT = f"""
 UPDATE staged_label l SET turn = found.turn
 FROM (
-    SELECT t.text, COALESCE(min(t.id) FILTER (WHERE t.role = 'assistant'), min(t.id)) AS turn
+    SELECT t.text, kept.place,
+           COALESCE(min(t.id) FILTER (WHERE t.role = 'assistant'), min(t.id)) AS turn
     FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+    CROSS JOIN LATERAL (
+        SELECT EXISTS (
+            SELECT FROM annotations_app_annotation a WHERE a.turn_id = t.id AND a.extra ? '{PLACE_SESSION}'
+        ) AS place
+    ) kept
     WHERE s.dataset_id = %(dataset)s AND t.text IN (SELECT text FROM staged_label WHERE turn IS NULL)
-    GROUP BY t.text
+    GROUP BY t.text, kept.place
 ) found
 WHERE l.turn IS NULL AND found.text = l.text
+  AND (NOT found.place OR l.session_id IS NULL OR l.turn_index IS NULL)
 """
-_OWN_SESSION = "'label-' || left(encode(sha256(convert_to(l.text, 'UTF8')), 'hex'), 16)"
 # Also finds a session made for this label earlier whose text has been scrubbed since.
 _JOIN_BY_OWN_SESSION = f"""
-UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text
+UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text,
+    keeps_place = l.session_id IS NOT NULL AND l.turn_index IS NOT NULL
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id AND t.turn_index = 1
 WHERE l.turn IS NULL AND s.dataset_id = %(dataset)s AND s.session_id = {_OWN_SESSION}
 """
@@ -83,13 +121,15 @@ INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags)
 SELECT added.id, 1, 'assistant', unmatched.text, '{{}}'
 FROM added JOIN unmatched ON unmatched.name = added.session_id ORDER BY added.id
 """
-_KEEP_ORIGINAL_PLACE = """
-UPDATE staged_label l SET extra =
-    jsonb_strip_nulls(jsonb_build_object(
-        'original_session_id', CASE WHEN l.session_id <> s.session_id THEN l.session_id END,
-        'original_turn_index',
+_KEEP_PLACE = f"""
+UPDATE staged_label l SET extra = CASE
+    WHEN l.keeps_place
+    THEN jsonb_build_object('{PLACE_SESSION}', l.session_id, '{PLACE_TURN}', l.turn_index)
+    ELSE jsonb_strip_nulls(jsonb_build_object(
+        '{ORIGINAL_SESSION}', CASE WHEN l.session_id <> s.session_id THEN l.session_id END,
+        '{ORIGINAL_TURN}',
         CASE WHEN l.turn_index <> t.turn_index OR l.session_id <> s.session_id THEN l.turn_index END
-    )) || COALESCE(l.extra, '{}')
+    )) END || COALESCE(l.extra, '{{}}')
 FROM datasets_app_turn t JOIN datasets_app_session s ON s.id = t.session_id
 WHERE t.id = l.turn AND (l.session_id <> s.session_id OR l.turn_index <> t.turn_index)
 """
@@ -192,7 +232,7 @@ class StagedLabels:
             cursor.execute("ANALYZE staged_label")
             cursor.execute(_JOIN_BY_PLACE, self._values)
             sessions_added = self._join_the_rest(cursor)
-            cursor.execute(_KEEP_ORIGINAL_PLACE)
+            cursor.execute(_KEEP_PLACE)
             cursor.execute(_MARK_NEW, self._values)
             if self.kind == Annotation.Kind.ADJUDICATED:
                 self._settle(cursor)
@@ -216,7 +256,12 @@ class StagedLabels:
             return [LabelOutcome(*row) for row in cursor.fetchall()]
 
     def _join_the_rest(self, cursor: Any) -> int:
-        for statement in (_JOIN_BY_TEXT_IN_SESSION, _JOIN_BY_TEXT, _JOIN_BY_OWN_SESSION):
+        for statement in (
+            _JOIN_BY_KEPT_PLACE,
+            _JOIN_BY_TEXT_IN_SESSION,
+            _JOIN_BY_OWN_SESSION,
+            _JOIN_BY_TEXT,
+        ):
             cursor.execute("SELECT EXISTS (SELECT FROM staged_label WHERE turn IS NULL)")
             if not cursor.fetchone()[0]:
                 return 0

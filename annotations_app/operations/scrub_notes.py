@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from annotations_app.models import Annotation, Decision
+from annotations_app.storage.label_places import ORIGINAL_SESSION, PLACE_SESSION
 from datasets_app.domain.pii.session_ids import looks_hashed
 from datasets_app.storage.turn_writer import jsonb_text
 
-# The place that a label's own file named, where it was joined to another; see label_staging.
-ORIGINAL_ID = "original_session_id"
+# Keys of a label that hold a session id.
+_SESSION_KEYS = (PLACE_SESSION, ORIGINAL_SESSION)
 
 _UPDATE_LABELS = """
 UPDATE annotations_app_annotation a SET notes = n.notes, extra = n.extra::jsonb
@@ -57,7 +58,7 @@ def write_notes(
             continue
         said = after.get("extra") or {}
         if hash_id is not None:
-            said = _with_hashed_id(said, before.get("extra") or {}, hash_id)
+            said = _with_hashed_ids(said, before.get("extra") or {}, hash_id)
         if (after.get("notes"), said) != (before.get("notes"), before.get("extra") or {}):
             extra = jsonb_text({**own.kept, **said}) if own.kept or said else None
             labels.append((own.pk, after.get("notes"), extra))
@@ -104,11 +105,11 @@ def _update(sql: str, rows: Sequence[Sequence[Any]]) -> None:
 
 def _is_hash(key: str, value: Any) -> bool:
     """A session id that is a hash already; as a text it would be taken for a credential."""
-    return key == ORIGINAL_ID and type(value) is str and looks_hashed(value)
+    return key in _SESSION_KEYS and type(value) is str and looks_hashed(value)
 
 
-def _with_hashed_id(
+def _with_hashed_ids(
     said: dict[str, Any], before: dict[str, Any], hash_id: Callable[[str], str]
 ) -> dict[str, Any]:
-    original = before.get(ORIGINAL_ID)
-    return {**said, ORIGINAL_ID: hash_id(original)} if type(original) is str else said
+    named = {key: before[key] for key in _SESSION_KEYS if type(before.get(key)) is str}
+    return {**said, **{key: hash_id(session_id) for key, session_id in named.items()}}

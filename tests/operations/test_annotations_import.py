@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotations_app.models import Annotation
-from annotations_app.operations.export_annotations import export_annotations
+from annotations_app.operations.export_annotations import LABEL_CHOICES, export_annotations
 from annotations_app.operations.import_annotations import import_annotations
 from datasets_app.models import AuditEvent, Dataset, Session, Turn
 from datasets_app.operations.progress import Cancelled
@@ -132,6 +132,51 @@ def test_where_a_label_stood_is_kept_if_it_is_joined_elsewhere(tmp_path: Path) -
     first, second = Annotation.objects.order_by("id")
     assert first.extra == {"original_session_id": "x", "original_turn_index": 3}
     assert second.extra == {"original_turn_index": 7, "k": 1}
+
+
+# Nothing of these is stored: two places of one conversation, one text at two places, two annotators.
+UNSTORED = [
+    label("First", annotator="ada", session_id="x", turn_index=2),
+    label("First", annotator="ben", session_id="x", turn_index=2),
+    label("Second", annotator="ada", session_id="x", turn_index=4),
+    label("Second", 0, annotator="ada", session_id="y", turn_index=4),
+]
+
+
+@pytest.mark.parametrize("choice", LABEL_CHOICES)
+def test_the_place_of_a_label_that_matches_no_turn_is_given_back(tmp_path: Path, choice: str) -> None:
+    stored = dataset(tmp_path, session("a"))
+    # One annotator's file after the other's: what is said of a place belongs together all the same.
+    labelled(tmp_path, UNSTORED[:1])
+    labelled(tmp_path, UNSTORED[1:])
+    lines = [json.loads(line) for line in exported(stored, choice).splitlines()]
+    said = [(line["session_id"], line["turn_index"], line["text"], line["label"]) for line in lines]
+    each = [("x", 2, "First", 1), ("x", 4, "Second", 1), ("y", 4, "Second", 0)]
+    assert said == (each[:1] + each if choice == "all" else each)
+    assert not any(key.startswith("original_") for line in lines for key in line)
+
+
+def test_a_place_is_found_again_in_an_export_and_with_another_text(tmp_path: Path) -> None:
+    stored = dataset(tmp_path, session("a"))
+    assert labelled(tmp_path, UNSTORED).saved.sessions_added == 3
+    path = tmp_path / "again.jsonl"
+    path.write_bytes(exported(stored))
+    assert import_annotations(path, dataset_name="support").saved.added == 0
+    later = labelled(tmp_path, [label("first ", 0, annotator="cy", session_id="x", turn_index=2)]).saved
+    assert (later.added, later.sessions_added, later.text_differs) == (1, 0, 1)
+    # The queue's labels name no place: the turn has it.
+    Annotation.objects.filter(annotator="cy").update(extra=None)
+    assert {json.loads(line)["session_id"] for line in exported(stored).splitlines()} == {"x", "y"}
+
+
+def test_a_conversation_that_comes_after_its_labels_is_imported_and_labeled(tmp_path: Path) -> None:
+    dataset(tmp_path, session("a"))
+    labelled(tmp_path, UNSTORED)
+    lines = [turn("x", 1), turn("x", 2, text="First")]
+    assert imported(write(tmp_path / "x.jsonl", lines))["sessions"] == 1
+    Annotation.objects.all().delete()
+    labelled(tmp_path, UNSTORED[:1])
+    assert places() == [("x", 2)]
 
 
 def test_new_text_makes_a_scrubbed_dataset_raw_again(tmp_path: Path) -> None:
@@ -369,9 +414,9 @@ class _Undo(Exception):
     pass
 
 
-def exported(stored: Dataset) -> bytes:
+def exported(stored: Dataset, labels: str = "all") -> bytes:
     out = io.BytesIO()
-    export_annotations(stored, persona="p", out=out, labels="all")
+    export_annotations(stored, persona="p", out=out, labels=labels)
     return out.getvalue()
 
 

@@ -243,8 +243,8 @@ def test_labels_are_read_from_the_index_alone(tmp_path: Path) -> None:
     stored = dataset(tmp_path, sessions(1))
     query = label_counts._query(label_counts.Scope(stored.pk, "p"), "label", False, False)
     with connection.cursor() as cursor:
-        # That the index holds all that is read, not that the planner finds it cheapest: its choice depends on
-        # statistics, and on what a vacuum has seen. The other index on dataset and persona returns on rollback.
+        # The planner's choice between two indexes depends on statistics and on the last vacuum. Without the
+        # other one, until the rollback, the plan shows whether this index holds all that is read.
         cursor.execute("DROP INDEX annotation_export")
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
         cursor.execute("EXPLAIN " + query.as_string(cursor.cursor))

@@ -158,6 +158,7 @@ class Supervisor:
 
     def _watch(self) -> bool:
         while not self.stop_requests:
+            self.watchdog.ensure()
             for child in self.children:
                 if child.process is None:
                     if time.monotonic() >= child.start_again_at:
@@ -287,6 +288,10 @@ class Watchdog:
     """A forked process that ends the children if this one goes without ending them itself."""
 
     def __init__(self) -> None:
+        self.groups: set[int] = set()
+        self._start()
+
+    def _start(self) -> None:
         reading, self.writing = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
@@ -294,11 +299,25 @@ class Watchdog:
             self._watch(os.fdopen(reading, "rb"))
         os.close(reading)
 
+    def ensure(self) -> None:
+        """Start another one if this one is dead; the fork knows the groups there are by then."""
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        if pid:
+            say(f"The watchdog {describe(os.waitstatus_to_exitcode(status))}; starting another one.")
+            os.close(self.writing)
+            self._start()
+
     def add(self, group: int) -> None:
-        os.write(self.writing, f"+{group}\n".encode())
+        self.groups.add(group)
+        self._tell(f"+{group}\n")
 
     def remove(self, group: int) -> None:
-        os.write(self.writing, f"-{group}\n".encode())
+        self.groups.discard(group)
+        self._tell(f"-{group}\n")
+
+    def _tell(self, change: str) -> None:
+        with suppress(BrokenPipeError):  # it is dead: `ensure` starts another one
+            os.write(self.writing, change.encode())
 
     def close(self) -> None:
         os.close(self.writing)
@@ -309,7 +328,7 @@ class Watchdog:
             os.setpgid(0, 0)  # out of reach of Ctrl-C
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
-            groups: set[int] = set()
+            groups = self.groups
             for change in changes:
                 group = int(change[1:])
                 groups.add(group) if change.startswith(b"+") else groups.discard(group)

@@ -108,6 +108,30 @@ def test_killing_the_supervisor_leaves_nothing(paths: list[Path]) -> None:
     assert all_gone(pids(*paths))
 
 
+def children_of(parent: int) -> set[int]:
+    shown = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True).stdout
+    return {pid for pid, above in (map(int, line.split()) for line in shown.splitlines()) if above == parent}
+
+
+def test_a_watchdog_that_dies_is_started_again(paths: list[Path]) -> None:
+    running = supervise(f"Child('a', {toy(paths[0])})", f"Child('b', {toy(paths[1], 'stubborn')})")
+    assert eventually(lambda: len(pids(*paths)) == 4)
+    first, _ = map(int, paths[0].read_text().split())
+
+    def watchdogs() -> set[int]:
+        return {pid for pid in children_of(running.pid) - pids(*paths) if not ended(pid)}
+
+    [watchdog] = watchdogs()
+    os.kill(watchdog, signal.SIGKILL)
+    os.kill(first, signal.SIGKILL)
+    assert eventually(lambda: len(pids(*paths)) == 6)
+    assert eventually(lambda: len(watchdogs() - {watchdog}) == 1)
+    running.kill()
+    errors = running.communicate(timeout=8)[1]
+    assert "The watchdog was killed by SIGKILL; starting another one.\n" in errors
+    assert all_gone(pids(*paths))
+
+
 def test_a_child_that_dies_is_started_again(paths: list[Path]) -> None:
     running = supervise(f"Child('worker', {toy(paths[0])})")
     assert eventually(lambda: len(pids(paths[0])) == 2)

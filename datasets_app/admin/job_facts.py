@@ -43,8 +43,9 @@ def asked_for(job: JobRun) -> list[tuple[str, str]]:
 def _told(key: str, value: Any, form: type[Form] | None) -> tuple[str, str]:
     field = form.base_fields.get(key) if form else None
     label = str(field.label or words(key)) if field else words(key)
-    choices = dict(getattr(field, "choices", [])) if isinstance(value, str) else {}
-    return label, str(choices.get(value) or plain(value))
+    # Commands keep lists as well: only a string can be one of a field's choices.
+    choice = dict(getattr(field, "choices", [])).get(value) if isinstance(value, str) else None
+    return label, str(choice or plain(value))
 
 
 def _scrub_asked_for(asked: dict[str, Any]) -> list[tuple[str, str]]:

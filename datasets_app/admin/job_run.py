@@ -47,7 +47,6 @@ NOT_FACTS = {
     "problems",
     "problem_total",
     "report",
-    "files",
     "dataset",
     "size",
     "sha256",
@@ -154,11 +153,13 @@ def active(request: HttpRequest) -> HttpResponse:
 
 def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     hidden = hidden_names(request.user)
-    result = without_names(job.result or {}, hidden)
+    result = dict(without_names(job.result or {}, hidden))
     rate, remaining = _pace(job)
     dataset = job.dataset
     has = request.user.has_perm
     report = result.get("report")
+    # Only an import lists its files; a verification counts them, which is a fact like others.
+    imported_files = result.pop("files", []) if job.operation == "import_dataset" else []
     closed = is_behind_gate(job, request.user)
     return {
         "job": job,
@@ -166,7 +167,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "unit": UNITS.get(job.operation, ""),
         "tokens": tokens_used(job),
         "may_go_on": _may_go_on(request, job),
-        "imported_files": result.get("files") or [],
+        "imported_files": imported_files,
         "dataset": dataset if has("datasets_app.view_dataset") else None,
         "result": {key: value for key, value in plain_result(job, result).items() if key not in NOT_FACTS},
         "problems": result.get("problems") or [],

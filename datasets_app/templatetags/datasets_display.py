@@ -63,9 +63,9 @@ _STATE_KINDS = {
 
 
 @register.filter
-def number(value: int | None) -> str:
-    """1234567 → 1,234,567."""
-    return "–" if value is None else f"{value:,}"
+def number(value: int | str | None) -> str:
+    """1234567 → 1,234,567. A template gives an empty string for a key that is missing."""
+    return "–" if value is None or value == "" else f"{value:,}"
 
 
 @register.filter

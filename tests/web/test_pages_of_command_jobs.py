@@ -1,0 +1,119 @@
+"""Every job that a command leaves behind has a page, however the job ended."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from datasets_app import job_runs
+from datasets_app.models import JobRun
+from tests.campaigns import people, persona
+from tests.conftest import PROJECT, Manage
+from tests.factories import session, turn, write
+from tests.llm_server import LlmServer
+
+MAIL = turn("mail", 1, text="Write to ana@example.com, please.")
+LABEL = {"session_id": "s1", "turn_index": 2, "text": "", "label": 1, "persona_id": "warm_v1"}
+# Exit code, command and arguments, in an order in which each has what it needs.
+COMMANDS: list[tuple[int, str]] = [
+    (0, "import_dataset good.jsonl more.jsonl --name support --origin synthetic --persona warm_v1"),
+    (0, "import_dataset good.jsonl --name support"),
+    (0, "import_dataset mixed.jsonl --name parts --on-error quarantine"),
+    (1, "import_dataset mixed.jsonl --name refused"),
+    (0, "import_dataset mail.jsonl --name scrubbed --origin production"),
+    (1, "sanitize_dataset --dataset scrubbed --dry-run --scrub-patterns email"),
+    (0, "sanitize_dataset --dataset scrubbed --scrub-patterns email --allow terms.txt"),
+    (0, "bootstrap_dataset --dataset written --sessions 10"),
+    (0, "bootstrap_dataset --dataset modeled --sessions 2 --model openai:tiny --base-url {endpoint}"),
+    (0, "validate_dataset --dataset written"),
+    (0, "split_dataset --dataset written --ratios 80,20 --stratify persona"),
+    (0, "sample_dataset support --size 2 --as few"),
+    (2, "sample_dataset support --size 0 --as none"),
+    (0, "import_annotations labels.jsonl --dataset support"),
+    (1, "import_annotations mail.jsonl --dataset support"),
+    (0, "export_annotations support --persona warm_v1 --out labels-out.jsonl"),
+    (0, "create_campaign tone --dataset support --persona warm_v1 --annotators ana --overlap 1"),
+    (2, "create_campaign tone --dataset support --persona warm_v1 --annotators ana --overlap 2"),
+    (0, "export_dataset support --out all.jsonl"),
+    (0, "release_dataset written --notes First --override Trial"),
+    (2, "release_dataset written"),
+    (0, "export_dataset written --version 1.0.0 --out released.jsonl.gz"),
+    (0, "export_dataset written --package --out package"),
+    (0, "verify_releases written"),
+    (0, "verify_releases"),
+    (0, "erase_session support s1 --reason Asked"),
+    (2, "erase_session support nobody --reason Asked"),
+    (0, "apply_retention"),
+    (0, "apply_retention --dataset few --now --reason Ended"),
+]
+
+
+@pytest.fixture
+def given_files(tmp_path: Path) -> None:
+    write(tmp_path / "good.jsonl", session("s1"))
+    write(tmp_path / "more.jsonl", [*session("s2"), *session("s3")])
+    write(tmp_path / "mixed.jsonl", [*session("s1"), b"{broken", *session("s2")])
+    write(tmp_path / "mail.jsonl", [MAIL, turn("mail", 2)])
+    write(tmp_path / "labels.jsonl", [LABEL])
+    (tmp_path / "terms.txt").write_text("Ana\nBen\n")
+
+
+def pages(client: Client, job: JobRun) -> list[str]:
+    """The job's page and the part of it that renews itself."""
+    answers = [
+        client.get(reverse(f"admin:datasets_app_jobrun_{page}", args=[job.pk]))
+        for page in ("change", "progress")
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200], job
+    return [answer.content.decode() for answer in answers]
+
+
+def commands_operations() -> set[str]:
+    """The operations for which a command in our source makes a job."""
+    call = re.compile(r'job_runs\.run_here(?:_in_steps)?\(\s*"(\w+)"')
+    sources = [path for app in ("datasets_app", "annotations_app") for path in (PROJECT / app).rglob("*.py")]
+    return {name for path in sources for name in call.findall(path.read_text())}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
+def test_each_command_leaves_a_job_with_a_page(
+    queue: None, given_files: None, manage: Manage, sign_in: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    persona()
+    people("ana")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    admin, curator = sign_in("superuser"), sign_in("curator")
+    with LlmServer(key="sk-of-a-test") as server:
+        for code, line in COMMANDS:
+            done = manage(*line.format(endpoint=server.url).split())
+            assert done.returncode == code, (line, done.stdout, done.stderr)
+    operations = set()
+    for job in JobRun.objects.all():
+        operations.add(job.operation)
+        for state in {job.state, JobRun.State.FAILED, JobRun.State.CANCELLED}:
+            JobRun.objects.filter(pk=job.pk).update(
+                state=state, error="Something failed." * (state == "failed")
+            )
+            for html in (*pages(admin, job), *pages(curator, job)):
+                assert str(job) in html
+    assert operations == commands_operations() > set()
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "done", "failed", "cancelled"])
+def test_no_operation_needs_the_parameters_or_results_of_today(state: str, queue: None, sign_in: Any) -> None:
+    """Rows stay for years: those of earlier versions name other things, and hold other kinds of values."""
+    admin = sign_in("superuser")
+    odd = {"files": ["a", "b"], "policy": {}, "old": {"some": [1, None]}, "limit": 3, "on": True}
+    odd["problems"] = [{"message": "A file is missing."}]
+    operations = sorted({*job_runs._tasks, *commands_operations()})
+    assert len(operations) > 10
+    for operation in operations:
+        for values in ({}, odd):
+            job = JobRun.objects.create(
+                operation=operation, state=state, parameters=values, result=values or None, foreground=True
+            )
+            assert str(job) in pages(admin, job)[0]

@@ -63,7 +63,7 @@ UNFOLD: dict[str, Any] = {
     "BORDER_RADIUS": "8px",
     "COLORS": {"primary": _TEAL},
     "STYLES": [_asset("app.css")],
-    "SCRIPTS": [_asset("app.js")],
+    "SCRIPTS": [_asset("app.js"), _asset("command_palette.js")],
     "DASHBOARD_CALLBACK": "alignmenter_site.dashboard.start_page",
     "SIDEBAR": {
         "show_search": False,

@@ -1,0 +1,38 @@
+// What the frame's Ctrl+K palette gets wrong: it takes Enter before any result is marked, and then throws.
+(() => {
+    "use strict";
+
+    document.addEventListener("alpine:init", () => {
+        const framePalette = window.searchCommand;
+
+        window.searchCommand = () => {
+            const palette = framePalette();
+            const { handleContentLoaded, selectItem } = palette;
+            let shownFor = "";
+            let enter = null;
+
+            // Plain properties: Alpine binds "this" to the palette's reactive data.
+            palette.handleContentLoaded = function (event) {
+                handleContentLoaded.call(this, event);
+                if (event.target.id !== "command-results") return;
+                shownFor = new URL(event.detail.xhr.responseURL).searchParams.get("s");
+                if (this.totalItems) this.currentIndex = 1;
+                if (enter && enter.term === shownFor) this.selectItem(enter.addHistory, enter.openInNewTab);
+            };
+
+            palette.selectItem = function (addHistory, openInNewTab = false) {
+                const field = this.$refs.searchInputCommand;
+                // The browser follows a link that was clicked.
+                if (document.activeElement !== field) return;
+                enter = null;
+                if (field.value !== shownFor) {
+                    // Results for these words are still on their way.
+                    enter = { term: field.value, addHistory, openInNewTab };
+                } else if (this.items?.[this.currentIndex - 1]?.querySelector("a")) {
+                    selectItem.call(this, addHistory, openInNewTab);
+                }
+            };
+            return palette;
+        };
+    });
+})();

@@ -15,7 +15,7 @@ MEMORY_BYTES = 8 << 20
 def storages(url: str) -> dict[str, dict[str, Any]]:
     """The STORAGES setting for ``s3://bucket/prefix?endpoint_url=…&region_name=…``, or for nothing."""
     return {
-        "default": _bucket(url) if url else {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+        "default": _bucket(url) if url else {"BACKEND": "alignmenter_site.local_files.LocalFiles"},
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
 

@@ -150,7 +150,7 @@ MEDIA_ROOT = Path(env.text("ALIGNMENTER_MEDIA_ROOT", str(VAR_DIR / "media")))
 STORAGES = file_storage.storages(env.text(file_storage.NAME))
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
-FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_HANDLERS = ["alignmenter_site.local_files.UploadToDisk"]
 # Not the system's: what a server that was killed leaves of an upload is found there, and deleted.
 FILE_UPLOAD_TEMP_DIR = env.text("ALIGNMENTER_UPLOAD_TEMP_DIR") or _private_dir(
     _private_dir(VAR_DIR / "tmp") / "uploads"

@@ -14,6 +14,8 @@ admin.autodiscover()
 # The queue's own pages show what the queue remembers, which is not what ran: the job pages do.
 admin.site.unregister(apps.get_model("django_rq", "Dashboard"))
 
+handler500 = "alignmenter_site.error_pages.server_error"
+
 
 def no_other_site(request: HttpRequest, **_: Any) -> HttpResponse:
     """The framework would look for the page of any row on a site beside the admin; there is none."""

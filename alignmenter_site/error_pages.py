@@ -1,0 +1,39 @@
+"""What is answered when a request fails.
+
+An upload is written to the disk as soon as anything reads the form. The first to do so is the check of its
+token, and what that raises reaches no middleware's ``process_exception``, only ``handler500``.
+"""
+
+import errno
+import sys
+
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.views import defaults
+
+INSUFFICIENT_STORAGE = 507
+DISK_FULL = "53100"  # PostgreSQL's code for it
+REASON = "The server's disk is full"
+REMEDY = (
+    "Nothing you sent was saved. Ask whoever runs this installation to free disk space, then send it again."
+)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's ``handler500``; the error is the one being handled."""
+    return disk_full(request) if _is_disk_full(sys.exception()) else defaults.server_error(request)
+
+
+def disk_full(request: HttpRequest) -> HttpResponse:
+    """A page for browsers, a sentence for scripts: they ask for anything, not for HTML."""
+    if "text/html" not in request.headers.get("Accept", ""):
+        return HttpResponse(f"{REASON}. {REMEDY}\n", status=INSUFFICIENT_STORAGE, content_type="text/plain")
+    page = render_to_string("507.html", {"reason": REASON, "remedy": REMEDY})
+    return HttpResponse(page, status=INSUFFICIENT_STORAGE)
+
+
+def _is_disk_full(error: BaseException | None) -> bool:
+    if isinstance(error, OperationalError):
+        return getattr(error.__cause__, "sqlstate", None) == DISK_FULL
+    return isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}

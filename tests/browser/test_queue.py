@@ -116,8 +116,8 @@ def test_fifty_replies_by_keyboard_alone(open_page: Any, campaign: Campaign, com
     log_in(page)
     anna = Annotator(page)
 
-    anna.labels(5)
-    page.keyboard.press("1")  # at once again: nobody has read the next one yet
+    anna.labels(4)
+    _pressed_twice(anna)
     anna.undoes()
     anna.labels(4)
     _with_note(anna)
@@ -149,10 +149,28 @@ def kept_in_the_browser(page: Page) -> list[str]:
     return found
 
 
+def _pressed_twice(anna: Annotator) -> None:
+    """The second press comes at once, before anyone has read the next reply, however slow the machine is."""
+    text = anna.reply()
+    anna.page.wait_for_timeout(GUARD)
+    anna.page.evaluate(
+        """() => {
+            for (let presses = 0; presses < 2; presses++)
+                document.body.dispatchEvent(
+                    new KeyboardEvent("keydown", { key: "1", bubbles: true, cancelable: true }));
+        }"""
+    )
+    expect(anna.page.locator(".q-item:visible .q-reply .q-text")).not_to_have_text(text)
+    anna.pressed.append((text, "label", 1, None))
+
+
 def _with_note(anna: Annotator) -> None:
+    anna.reply()  # before it is shown, keys do nothing
     anna.key("n")
+    expect(anna.page.locator("#note-panel textarea")).to_be_focused()
     anna.page.keyboard.type("1 too 0 short s")
     anna.page.keyboard.press("Enter")
+    expect(anna.page.locator("#note-panel textarea")).not_to_be_focused()
     anna.key("c")
     anna.key("c")
     expect(anna.page.locator("#confidence")).to_have_text("Fairly sure")
@@ -160,6 +178,7 @@ def _with_note(anna: Annotator) -> None:
 
 
 def _flagged(anna: Annotator) -> None:
+    anna.reply()
     anna.key("f")
     expect(anna.page.locator("#flag")).to_be_visible()
     anna.page.keyboard.press("5")

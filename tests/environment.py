@@ -18,16 +18,26 @@ from alignmenter_site import embedded
 # What tests start shares the folder of the process that starts it; the processes of a run don't.
 VAR_DIR_NAME = f"ALIGNMENTER_TEST_VAR_DIR_{os.environ.get('PYTEST_XDIST_WORKER', '')}"
 
+# Free memory from which on the servers of a run, three or four, keep their files there.
+MEMORY_BYTES = 12 << 30
+
 
 def _var_dir() -> Path:
     if given := os.environ.get(VAR_DIR_NAME):
         return Path(given)
-    made = Path(tempfile.mkdtemp(prefix="alignmenter-tests-"))
+    made = Path(tempfile.mkdtemp(prefix="alignmenter-tests-", dir=_memory()))
     made.chmod(0o711)  # so that, as root, the server's own account can pass
     os.environ[VAR_DIR_NAME] = str(made)
     owner = os.getpid()
     atexit.register(lambda: _remove(made) if os.getpid() == owner else None)
     return made
+
+
+def _memory() -> str | None:
+    """A folder in memory if there is plenty: the servers wait for the disk at every commit."""
+    memory = Path("/dev/shm")
+    roomy = memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > MEMORY_BYTES
+    return str(memory) if roomy and not os.environ.get("TMPDIR") else None
 
 
 def _remove(var_dir: Path) -> None:

@@ -193,4 +193,4 @@ globals().update(_mail)
 
 IMPORT_EXPORT_USE_TRANSACTIONS = True
 
-from alignmenter_site.dashboard import UNFOLD  # noqa: E402, F401
+from alignmenter_site.navigation import UNFOLD  # noqa: E402, F401

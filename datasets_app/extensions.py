@@ -11,6 +11,9 @@ after_import: list[Callable[[Any, int, int], dict[str, int]]] = []
 # Called with (dataset, user) for the dataset page; returns {"title", "template", "context"} or None.
 dataset_panels: list[Callable[[Any, Any], dict[str, Any] | None]] = []
 
+# Called with a user for the home page; returns what needs their attention, in a fixed number of queries.
+attention: list[Callable[[Any], list[dict[str, Any]]]] = []
+
 # Called with (session, turns shown, user) for the session page; returns, by the turns' primary keys,
 # short notes that stand under a turn, in no more than a fixed number of queries.
 turn_notes: list[Callable[[Any, Any, Any], dict[int, list[str]]]] = []

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
-from datasets_app.admin.dataset_pages import dataset_page
+from datasets_app.admin.dataset_page import dataset_page
 from datasets_app.admin.pages import dataset_address, require, visible_dataset
 from datasets_app.admin.paging import Page, asked, page_by
 from datasets_app.models import Dataset, DatasetGrant

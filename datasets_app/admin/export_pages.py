@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from datasets_app import job_runs
-from datasets_app.admin.dataset_pages import dataset_page
+from datasets_app.admin.dataset_page import dataset_page
 from datasets_app.admin.pages import require, visible_dataset
 from datasets_app.models import Dataset, Persona, Release, Session
 from datasets_app.operations import gates

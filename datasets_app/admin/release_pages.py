@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from datasets_app import job_runs, raw_text
-from datasets_app.admin.dataset_pages import dataset_page
+from datasets_app.admin.dataset_page import dataset_page
 from datasets_app.admin.pages import require, visible_dataset
 from datasets_app.domain import changelog
 from datasets_app.domain.comparison import SessionChange

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from datasets_app import job_runs
-from datasets_app.admin.dataset_pages import dataset_page
+from datasets_app.admin.dataset_page import dataset_page
 from datasets_app.admin.pages import dataset_address, require, visible_dataset
 from datasets_app.models import AuditEvent, Dataset, Release
 from datasets_app.operations import due_datasets

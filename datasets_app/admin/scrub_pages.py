@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from datasets_app import job_runs
-from datasets_app.admin.dataset_pages import dataset_page, dataset_tabs
+from datasets_app.admin.dataset_page import dataset_page, dataset_tabs
 from datasets_app.admin.pages import dataset_address, require, visible_dataset
 from datasets_app.admin.scrub_form import ScrubForm, answers_before
 from datasets_app.admin.scrub_results import result_of

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from datasets_app.admin.dataset_pages import dataset_page
+from datasets_app.admin.dataset_page import dataset_page
 from datasets_app.admin.pages import dataset_address, require, visible_dataset
 from datasets_app.models import Dataset, SharingReview
 from datasets_app.operations.refused import Refused

@@ -16,7 +16,7 @@ from unfold.widgets import (
 )
 
 from datasets_app import job_runs
-from datasets_app.admin.dataset_pages import dataset_page
+from datasets_app.admin.dataset_page import dataset_page
 from datasets_app.admin.pages import dataset_address, require, visible_dataset
 from datasets_app.domain.near_duplicates import DEFAULT_SIMILARITY
 from datasets_app.domain.split_report import warnings

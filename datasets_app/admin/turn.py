@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from datasets_app import raw_text
-from datasets_app.admin.dataset_pages import dataset_tabs
+from datasets_app.admin.dataset_page import dataset_tabs
 from datasets_app.admin.pages import dataset_crumbs, render_page, require, visible_dataset
 from datasets_app.admin.paging import PAGE_SIZE, Asked, Page, asked, cut_page, whole_numbers
 from datasets_app.admin.read_only import ReadOnlyAdmin

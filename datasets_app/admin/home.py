@@ -1,128 +1,25 @@
-"""The admin's frame: its title, colours and side bar, and what the start page shows."""
+"""What the home page shows: counts, what is running, and what needs attention."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from django.templatetags.static import static
-from django.urls import reverse, reverse_lazy
+from django.db.models import Count, F, Q, Sum
+from django.urls import reverse
+from django.utils import timezone
+
+from datasets_app import extensions
+from datasets_app.admin.dataset_pages import active_jobs
+from datasets_app.admin.pages import dataset_address
+from datasets_app.models import Dataset, JobFile, JobRun, Release
+from datasets_app.operations.retention_warnings import warnings
 
 # A failure older than this is no news.
 FAILED_DAYS = 7
 SHOWN = 6
 
 
-def _may(*permissions: str) -> Callable[[Any], bool]:
-    return lambda request: request.user.has_perms(permissions)
-
-
-def _list_of(title: str, icon: str, app: str, model: str) -> dict[str, Any]:
-    return {
-        "title": title,
-        "icon": icon,
-        "link": reverse_lazy(f"admin:{app}_{model}_changelist"),
-        "permission": _may(f"{app}.view_{model}"),
-    }
-
-
-def _among_datasets(request: Any) -> bool:
-    """On the pages of datasets, but for the one that has a place of its own in the side bar."""
-    datasets, generate = (
-        reverse(f"admin:datasets_app_dataset_{page}") for page in ("changelist", "generate")
-    )
-    return request.path.startswith(datasets) and not request.path.startswith(generate)
-
-
-def _asset(name: str) -> Callable[[Any], str]:
-    return lambda request: static(f"datasets_app/{name}")
-
-
-_TEAL = {
-    "50": "oklch(98.2% .012 190)",
-    "100": "oklch(95.4% .03 190)",
-    "200": "oklch(90.5% .06 190)",
-    "300": "oklch(84.5% .09 190)",
-    "400": "oklch(76% .105 191)",
-    "500": "oklch(67% .105 192)",
-    "600": "oklch(49% .085 196)",
-    "700": "oklch(43% .075 198)",
-    "800": "oklch(37% .062 200)",
-    "900": "oklch(32% .05 204)",
-    "950": "oklch(24% .04 208)",
-}
-
-UNFOLD: dict[str, Any] = {
-    "SITE_TITLE": "Alignmenter Datasets",
-    "SITE_HEADER": "Alignmenter Datasets",
-    "SITE_SYMBOL": "forum",
-    # There is no site besides the admin to go back to.
-    "SITE_URL": None,
-    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _asset("icon.svg")}],
-    "SHOW_HISTORY": False,
-    "SHOW_VIEW_ON_SITE": False,
-    "BORDER_RADIUS": "8px",
-    "COLORS": {"primary": _TEAL},
-    "STYLES": [_asset("app.css")],
-    "SCRIPTS": [_asset("app.js"), _asset("command_palette.js")],
-    "DASHBOARD_CALLBACK": "alignmenter_site.dashboard.start_page",
-    "SIDEBAR": {
-        "show_search": False,
-        "show_all_applications": False,
-        "navigation": [
-            {
-                "items": [
-                    {"title": "Start", "icon": "space_dashboard", "link": reverse_lazy("admin:index")},
-                ],
-            },
-            {
-                "title": "Conversations",
-                "items": [
-                    {
-                        **_list_of("Datasets", "database", "datasets_app", "dataset"),
-                        "active": _among_datasets,
-                    },
-                    _list_of("Turns", "search", "datasets_app", "turn"),
-                    {
-                        "title": "Generate",
-                        "icon": "auto_awesome",
-                        "link": reverse_lazy("admin:datasets_app_dataset_generate"),
-                        "permission": _may("datasets_app.view_dataset", "datasets_app.generate_dataset"),
-                    },
-                    _list_of("Jobs", "autoplay", "datasets_app", "jobrun"),
-                ],
-            },
-            {
-                "title": "Labels",
-                "items": [
-                    {
-                        "title": "Label replies",
-                        "icon": "keyboard",
-                        "link": reverse_lazy("annotate:campaigns"),
-                        "permission": _may("annotations_app.annotate"),
-                    },
-                    _list_of("Campaigns", "how_to_vote", "annotations_app", "campaign"),
-                    _list_of("Annotations", "label", "annotations_app", "annotation"),
-                    _list_of("Personas", "theater_comedy", "datasets_app", "persona"),
-                ],
-            },
-            {
-                "title": "Governance",
-                "items": [
-                    _list_of("Retention policies", "auto_delete", "datasets_app", "retentionpolicy"),
-                    _list_of("Audit trail", "history", "datasets_app", "auditevent"),
-                    _list_of("Users", "person", "auth", "user"),
-                    _list_of("Roles", "group", "auth", "group"),
-                ],
-            },
-        ],
-    },
-}
-
-
 def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
     """What there is, and what wants attention. A handful of queries, however much there is."""
-    from datasets_app.models import Dataset
-
     has = request.user.has_perm
     datasets = Dataset.objects.visible_to(request.user)
     may_see = has("datasets_app.view_dataset")
@@ -137,7 +34,7 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         "may_see_jobs": may_see_jobs,
         "may_see_turns": has("datasets_app.view_turn"),
         **(_what_there_is(datasets) if may_see else {}),
-        **(_what_runs(request.user) if may_see_jobs else {}),
+        **({"active_jobs": active_jobs(request.user)} if may_see_jobs else {}),
         "attention": [
             *(_failed_jobs(request.user) if may_see_jobs else []),
             *(_releases_at_fault(datasets) if has("datasets_app.view_release") else []),
@@ -145,16 +42,12 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
             *(_datasets_to_scrub(datasets, has("datasets_app.view_scrubrun")) if may_see else []),
             *(_datasets_to_look_at(datasets, has("datasets_app.check_dataset")) if may_see else []),
             *(_quarantined(request.user) if has("datasets_app.import_dataset") else []),
-            *_campaigns_waiting(request.user),
+            *(item for items in extensions.attention for item in items(request.user)),
         ],
     }
 
 
 def _what_there_is(datasets: Any) -> dict[str, Any]:
-    from django.db.models import Count, Q, Sum
-
-    from datasets_app.models import Dataset
-
     kinds = {
         f"{field}_{value}": Count("pk", filter=Q((field, value)))
         for field, choices in (("status", Dataset.Status), ("origin", Dataset.Origin))
@@ -171,17 +64,7 @@ def _what_there_is(datasets: Any) -> dict[str, Any]:
     }
 
 
-def _what_runs(user: Any) -> dict[str, Any]:
-    from datasets_app.admin.dataset_pages import active_jobs
-
-    return {"active_jobs": active_jobs(user)}
-
-
 def _failed_jobs(user: Any) -> list[dict[str, Any]]:
-    from django.utils import timezone
-
-    from datasets_app.models import JobRun
-
     since = timezone.now() - timedelta(days=FAILED_DAYS)
     # Who runs a command sees it fail; only jobs that nobody waits for are news.
     started_here = JobRun.objects.visible_to(user).filter(
@@ -204,8 +87,6 @@ def _failed_jobs(user: Any) -> list[dict[str, Any]]:
 
 def _datasets_to_scrub(datasets: Any, may_open: bool) -> list[dict[str, Any]]:
     """Production data that is still raw: it can be neither exported nor annotated."""
-    from datasets_app.admin.pages import dataset_address
-
     raw = datasets.filter(origin="production", status="raw", turn_count__gt=0)
     return [
         {
@@ -222,8 +103,6 @@ def _datasets_to_scrub(datasets: Any, may_open: bool) -> list[dict[str, Any]]:
 
 def _releases_at_fault(datasets: Any) -> list[dict[str, Any]]:
     """Versions of which a stored file is not as it was signed."""
-    from datasets_app.models import Release
-
     faulty = Release.objects.filter(dataset__in=datasets, destroyed_at=None).exclude(fault="")
     return [
         {
@@ -243,9 +122,6 @@ def _releases_at_fault(datasets: Any) -> list[dict[str, Any]]:
 
 def _due_soon(datasets: Any) -> list[dict[str, Any]]:
     """What retention deletes within a fortnight, and what is due but on legal hold."""
-    from datasets_app.admin.pages import dataset_address
-    from datasets_app.operations.retention_warnings import warnings
-
     return [
         {
             "kind": "warn" if item.held else "bad",
@@ -261,8 +137,6 @@ def _due_soon(datasets: Any) -> list[dict[str, Any]]:
 
 
 def _datasets_to_look_at(datasets: Any, may_check: bool) -> list[dict[str, Any]]:
-    from django.db.models import F, Q
-
     wanting = datasets.with_last_check().filter(
         Q(last_errors__gt=0) | Q(last_check=None) | Q(license=""), turn_count__gt=0
     )
@@ -272,8 +146,6 @@ def _datasets_to_look_at(datasets: Any, may_check: bool) -> list[dict[str, Any]]
 
 
 def _wanting(dataset: Any, may_check: bool) -> dict[str, Any]:
-    from datasets_app.admin.pages import dataset_address
-
     wants = []
     if dataset.last_check is None:
         wants.append("was never checked")
@@ -294,18 +166,7 @@ def _wanting(dataset: Any, may_check: bool) -> dict[str, Any]:
     }
 
 
-def _campaigns_waiting(user: Any) -> list[dict[str, Any]]:
-    from annotations_app.admin.waiting import campaigns_waiting
-
-    return campaigns_waiting(user)
-
-
 def _quarantined(user: Any) -> list[dict[str, Any]]:
-    from django.db.models import Count, Q
-    from django.utils import timezone
-
-    from datasets_app.models import JobFile, JobRun
-
     kept = Q(files__kind=JobFile.Kind.QUARANTINE, files__expires_at__gt=timezone.now()) & ~Q(files__file="")
     visible = JobRun.objects.visible_to(user).filter(kept)
     jobs = visible.annotate(kept=Count("files")).order_by("-id")[:SHOWN]

@@ -1,0 +1,114 @@
+"""The admin's frame: its title, colors and side bar."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.templatetags.static import static
+from django.urls import reverse, reverse_lazy
+
+
+def _may(*permissions: str) -> Callable[[Any], bool]:
+    return lambda request: request.user.has_perms(permissions)
+
+
+def _list_of(title: str, icon: str, app: str, model: str) -> dict[str, Any]:
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{app}_{model}_changelist"),
+        "permission": _may(f"{app}.view_{model}"),
+    }
+
+
+def _among_datasets(request: Any) -> bool:
+    """On the pages of datasets, but for the one that has a place of its own in the side bar."""
+    datasets, generate = (
+        reverse(f"admin:datasets_app_dataset_{page}") for page in ("changelist", "generate")
+    )
+    return request.path.startswith(datasets) and not request.path.startswith(generate)
+
+
+def _asset(name: str) -> Callable[[Any], str]:
+    return lambda request: static(f"datasets_app/{name}")
+
+
+_TEAL = {
+    "50": "oklch(98.2% .012 190)",
+    "100": "oklch(95.4% .03 190)",
+    "200": "oklch(90.5% .06 190)",
+    "300": "oklch(84.5% .09 190)",
+    "400": "oklch(76% .105 191)",
+    "500": "oklch(67% .105 192)",
+    "600": "oklch(49% .085 196)",
+    "700": "oklch(43% .075 198)",
+    "800": "oklch(37% .062 200)",
+    "900": "oklch(32% .05 204)",
+    "950": "oklch(24% .04 208)",
+}
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "Alignmenter Datasets",
+    "SITE_HEADER": "Alignmenter Datasets",
+    "SITE_SYMBOL": "forum",
+    # There is no site besides the admin to go back to.
+    "SITE_URL": None,
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _asset("icon.svg")}],
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+    "BORDER_RADIUS": "8px",
+    "COLORS": {"primary": _TEAL},
+    "STYLES": [_asset("app.css")],
+    "SCRIPTS": [_asset("app.js"), _asset("command_palette.js")],
+    "DASHBOARD_CALLBACK": "datasets_app.admin.home.start_page",
+    "SIDEBAR": {
+        "show_search": False,
+        "show_all_applications": False,
+        "navigation": [
+            {
+                "items": [
+                    {"title": "Start", "icon": "space_dashboard", "link": reverse_lazy("admin:index")},
+                ],
+            },
+            {
+                "title": "Conversations",
+                "items": [
+                    {
+                        **_list_of("Datasets", "database", "datasets_app", "dataset"),
+                        "active": _among_datasets,
+                    },
+                    _list_of("Turns", "search", "datasets_app", "turn"),
+                    {
+                        "title": "Generate",
+                        "icon": "auto_awesome",
+                        "link": reverse_lazy("admin:datasets_app_dataset_generate"),
+                        "permission": _may("datasets_app.view_dataset", "datasets_app.generate_dataset"),
+                    },
+                    _list_of("Jobs", "autoplay", "datasets_app", "jobrun"),
+                ],
+            },
+            {
+                "title": "Labels",
+                "items": [
+                    {
+                        "title": "Label replies",
+                        "icon": "keyboard",
+                        "link": reverse_lazy("annotate:campaigns"),
+                        "permission": _may("annotations_app.annotate"),
+                    },
+                    _list_of("Campaigns", "how_to_vote", "annotations_app", "campaign"),
+                    _list_of("Annotations", "label", "annotations_app", "annotation"),
+                    _list_of("Personas", "theater_comedy", "datasets_app", "persona"),
+                ],
+            },
+            {
+                "title": "Governance",
+                "items": [
+                    _list_of("Retention policies", "auto_delete", "datasets_app", "retentionpolicy"),
+                    _list_of("Audit trail", "history", "datasets_app", "auditevent"),
+                    _list_of("Users", "person", "auth", "user"),
+                    _list_of("Roles", "group", "auth", "group"),
+                ],
+            },
+        ],
+    },
+}

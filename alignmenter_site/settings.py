@@ -3,16 +3,9 @@
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from alignmenter_site import (
-    content_security,
-    env,
-    file_storage,
-    hash_key,
-    logs,
-    mail,
-    release_key,
-    secret_key,
-)
+from alignmenter_site import env, file_storage, logs, mail
+from alignmenter_site.keys import hash_key, release_key, secret_key
+from alignmenter_site.middleware import content_security
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("ALIGNMENTER_VAR_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
@@ -78,13 +71,13 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "alignmenter_site.content_security.ContentSecurity",
+    "alignmenter_site.middleware.content_security.ContentSecurity",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "alignmenter_site.walls.OnlyTheQueueForAnnotators",
+    "alignmenter_site.middleware.staff_only.OnlyTheQueueForAnnotators",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 

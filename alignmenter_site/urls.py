@@ -7,8 +7,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import include, path, reverse_lazy
 
 from alignmenter_site import login
-from datasets_app.permission_events import by_whoever_asks
-from datasets_app.views import download, download_release
+from datasets_app.auditing.permission_events import by_whoever_asks
+from datasets_app.downloads import download, download_release
 
 admin.autodiscover()
 # The queue's own pages show what the queue remembers, which is not what ran: the job pages do.

@@ -8,24 +8,24 @@ class AnnotationsConfig(AppConfig):
 
     def ready(self) -> None:
         from annotations_app import tasks  # noqa: F401  (registers them)
-        from annotations_app.label_facts import label_facts
-        from annotations_app.label_keys import annotate_imported_turns
-        from annotations_app.operations import delete_labels
-        from annotations_app.operations.scrub_notes import TABLES, notes_of, write_notes
-        from annotations_app.panels import annotations_panel, label_notes, labels_under
-        from annotations_app.readers import readers_of
-        from datasets_app import extensions
-        from datasets_app.roles import ensure_roles
+        from annotations_app.hooks import delete_labels
+        from annotations_app.hooks.on_import import annotate_imported_turns
+        from annotations_app.hooks.package import label_facts
+        from annotations_app.hooks.panels import annotations_panel, label_notes, labels_under
+        from annotations_app.hooks.readers import readers_of
+        from annotations_app.hooks.scrub_notes import TABLES, notes_of, write_notes
+        from datasets_app import hooks
+        from datasets_app.access.roles import ensure_roles
 
-        extensions.after_import.append(annotate_imported_turns)
-        extensions.dataset_panels.append(annotations_panel)
-        extensions.turn_notes.append(label_notes)
-        extensions.labels_under.append(labels_under)
-        extensions.shown_replies.append(readers_of)
-        extensions.label_facts.append(label_facts)
-        extensions.scrubbed_beside.append(extensions.Beside(notes_of, write_notes, TABLES))
-        extensions.deleted_beside.append(
-            extensions.Deleted(
+        hooks.after_import.append(annotate_imported_turns)
+        hooks.dataset_panels.append(annotations_panel)
+        hooks.turn_notes.append(label_notes)
+        hooks.labels_under.append(labels_under)
+        hooks.shown_replies.append(readers_of)
+        hooks.label_facts.append(label_facts)
+        hooks.scrubbed_beside.append(hooks.Beside(notes_of, write_notes, TABLES))
+        hooks.deleted_beside.append(
+            hooks.Deleted(
                 delete_labels.count_labels,
                 delete_labels.delete_labels,
                 delete_labels.close_campaigns,
@@ -33,7 +33,7 @@ class AnnotationsConfig(AppConfig):
                 delete_labels.TABLES,
             )
         )
-        extensions.job_permissions |= {
+        hooks.job_permissions |= {
             "create_campaign": "annotations_app.add_campaign",
             "export_annotations": "annotations_app.export_annotation",
         }

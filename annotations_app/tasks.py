@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from datasets_app.job_runs import RunningJob, task
+from datasets_app.jobs.runs import RunningJob, task
 
 
 @task
 def create_campaign(job: RunningJob) -> dict[str, Any]:
     """``parameters`` of the job: {"campaign": primary key of a prepared campaign}."""
-    from annotations_app.operations.create_campaign import fill_by_job
+    from annotations_app.campaigns.create import fill_by_job
 
     return fill_by_job(job.row.parameters["campaign"], report_progress=job.report_progress)
 
@@ -16,6 +16,6 @@ def create_campaign(job: RunningJob) -> dict[str, Any]:
 @task
 def export_annotations(job: RunningJob) -> dict[str, Any]:
     """``parameters``: persona, labels, and perhaps campaign (its name) and override."""
-    from annotations_app.operations.export_annotations import export_to_job_files
+    from annotations_app.labels.export_annotations import export_to_job_files
 
     return export_to_job_files(job.row, report_progress=job.report_progress)

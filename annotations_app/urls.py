@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotations_app.views import campaigns, decisions, queue, replies
+from annotations_app.labeling.views import campaigns, decisions, queue, replies
 
 app_name = "annotate"
 

@@ -51,8 +51,8 @@ def fill(folder: Path, turns: int) -> Any:
     """Another dataset beside those there are; imported as any file is."""
     from django.db import connection
 
+    from datasets_app.importing.import_dataset import Source, import_dataset
     from datasets_app.models import Dataset
-    from datasets_app.operations.import_dataset import Source, import_dataset
 
     path = folder / f"bench_{turns}.jsonl"
     write_turns(path, turns)

@@ -111,7 +111,7 @@ def child(what: str) -> None:
     django.setup()
     from django.db import connection
 
-    from annotations_app.operations.measure_agreement import measure_agreement
+    from annotations_app.agreement.measure import measure_agreement
     from datasets_app.models import Dataset
 
     dataset = Dataset.objects.get()

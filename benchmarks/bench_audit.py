@@ -82,7 +82,7 @@ def write(stop: Any, counted: Any) -> None:
     import django
 
     django.setup()
-    from datasets_app import audit
+    from datasets_app.core import audit
 
     count = 0
     while not stop.is_set():
@@ -120,7 +120,7 @@ def rate(counted: Any, length: float) -> float:
 
 
 def importing(folder: Path) -> None:
-    from datasets_app.operations.import_dataset import Source, import_dataset
+    from datasets_app.importing.import_dataset import Source, import_dataset
 
     path = folder / "bench.jsonl"
     write_turns(path, TURNS)
@@ -164,9 +164,9 @@ def percentile(times: list[float]) -> float:
 def labelled(folder: Path) -> Any:
     from django.contrib.auth.models import Group, User
 
-    from annotations_app.operations.create_campaign import create_campaign
+    from annotations_app.campaigns.create import create_campaign
+    from datasets_app.importing.import_dataset import Source, import_dataset
     from datasets_app.models import Dataset, Persona
-    from datasets_app.operations.import_dataset import Source, import_dataset
 
     path = folder / "replies.jsonl"
     write_turns(path, 2 * 4 * DECISIONS)
@@ -182,8 +182,8 @@ def labelled(folder: Path) -> Any:
 def decisions(campaign: Any, user: Any) -> list[float]:
     import uuid
 
-    from annotations_app.operations.decide import decide
-    from annotations_app.operations.serve import serve
+    from annotations_app.labeling.decide import decide
+    from annotations_app.labeling.lease_next import serve
 
     times = []
     current = serve(campaign, user).current
@@ -200,9 +200,9 @@ def decisions(campaign: Any, user: Any) -> list[float]:
 
 
 def a_long_trail(events: int) -> None:
-    from datasets_app.operations.audit_events import Wanted
-    from datasets_app.operations.export_audit import export_audit
-    from datasets_app.operations.verify_audit import verify_audit
+    from datasets_app.auditing.events import Wanted
+    from datasets_app.auditing.export_audit import export_audit
+    from datasets_app.auditing.verify_audit import verify_audit
 
     filled = seconds(lambda: fill(events))
     print(f"{events:,} events in one statement: {events / filled:,.0f} events/s")

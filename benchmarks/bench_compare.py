@@ -80,7 +80,7 @@ def encoded(turn: object) -> bytes:
 
 
 def child(what: str, folder: Path) -> None:
-    from datasets_app.domain.comparison import compare
+    from datasets_app.domain.releases.comparison import compare
 
     def lines_of(name: str) -> Callable[[], Iterator[bytes]]:
         def lines() -> Iterator[bytes]:

@@ -58,7 +58,7 @@ def run(what: str, folder: Path) -> dict[str, float]:
 
 
 def fill(path: Path) -> None:
-    from datasets_app.operations.import_dataset import Source, import_dataset
+    from datasets_app.importing.import_dataset import Source, import_dataset
 
     import_dataset([Source(path, path.name)], name="bench")
 
@@ -69,8 +69,8 @@ def child(what: str, out: Path) -> None:
     django.setup()
     from django.db import connection
 
+    from datasets_app.exporting.export_dataset import export_dataset
     from datasets_app.models import Dataset
-    from datasets_app.operations.export_dataset import export_dataset
 
     dataset = Dataset.objects.get()
     start = time.perf_counter()

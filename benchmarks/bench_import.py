@@ -49,7 +49,7 @@ def import_file(path: Path) -> None:
     import django
 
     django.setup()
-    from datasets_app.operations.import_dataset import Source, import_dataset
+    from datasets_app.importing.import_dataset import Source, import_dataset
 
     start = time.perf_counter()
     import_dataset([Source(path, path.name)], name="bench")

@@ -18,7 +18,7 @@ from datasets_app.domain.generation.endpoint import Endpoint, normal_base_url
 from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.plan import Wish, plan_sessions
 from datasets_app.domain.generation.writer import shape_of
-from datasets_app.operations.model_journal import Journal, journal_path
+from datasets_app.generating.journal import Journal, journal_path
 
 LATENCY = 0.05
 # Concurrency → sessions of one run, and the share of the ideal that is wanted.

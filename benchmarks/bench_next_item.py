@@ -91,7 +91,7 @@ def fill(replies: int) -> None:
 
 
 def campaign(size: int, name: str, order: str) -> Any:
-    from annotations_app.operations.create_campaign import create_campaign
+    from annotations_app.campaigns.create import create_campaign
     from datasets_app.models import Dataset, Persona
 
     persona, _ = Persona.objects.get_or_create(persona_id="p", defaults={"yaml": "id: p\n"})
@@ -121,8 +121,8 @@ class Annotator:
 
     def press(self, kind: str = "label") -> float:
         """Press, and wait for the next reply; seconds."""
-        from annotations_app.operations.decide import decide
-        from annotations_app.operations.serve import serve
+        from annotations_app.labeling.decide import decide
+        from annotations_app.labeling.lease_next import serve
 
         if self.current is None:
             self.current = serve(self.campaign, self.user).current

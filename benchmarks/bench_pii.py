@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.harness import PROJECT
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import CREDENTIAL, HOST, KINDS
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber, SessionTexts
-from datasets_app.domain.records import TurnRecord
 
 DATA = PROJECT.parent / "shared" / "pii"
 MULTIDOGO = "data/multidogo_names_train.jsonl"  # beside the folder

@@ -65,9 +65,9 @@ def prepare(folder: Path, replies: int, annotators: int, overlap: int) -> list[s
     from django.contrib.auth.models import Group, User
     from django.test import Client
 
-    from annotations_app.operations.create_campaign import create_campaign
+    from annotations_app.campaigns.create import create_campaign
+    from datasets_app.importing.import_dataset import Source, import_dataset
     from datasets_app.models import Dataset, Persona
-    from datasets_app.operations.import_dataset import Source, import_dataset
 
     path = folder / "bench.jsonl"
     write_turns(path, 2 * replies)

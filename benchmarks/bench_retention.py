@@ -55,7 +55,7 @@ def _measured(path: Path, what: str) -> dict[str, float]:
 
 
 def _fill(path: Path, name: str) -> None:
-    from datasets_app.operations.import_dataset import Source, import_dataset
+    from datasets_app.importing.import_dataset import Source, import_dataset
 
     import_dataset([Source(path, path.name)], name=name)
 
@@ -82,10 +82,10 @@ def _bare(dataset: Any) -> dict[str, float]:
 
 
 def _ours(dataset: Any) -> dict[str, float]:
-    from datasets_app.operations import apply_retention
+    from datasets_app.retention import apply
 
     spent = 0.0
-    real = apply_retention.remove_traces
+    real = apply.remove_traces
 
     def timed(*arguments: Any, **more: Any) -> list[str]:
         nonlocal spent
@@ -94,9 +94,9 @@ def _ours(dataset: Any) -> dict[str, float]:
         spent = time.perf_counter() - start
         return left
 
-    apply_retention.remove_traces = timed
+    apply.remove_traces = timed
     start = time.perf_counter()
-    apply_retention.apply_retention(dataset=dataset, reason="a benchmark")
+    apply.apply_retention(dataset=dataset, reason="a benchmark")
     return {"deleting": time.perf_counter() - start - spent, "traces": spent}
 
 

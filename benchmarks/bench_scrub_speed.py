@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 
 from benchmarks.dialogues import made_up, turns_of
 from benchmarks.harness import PROJECT
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.batches import SCRUB, Setup, batches, begin
 from datasets_app.domain.pii.detection import Asked, Detection
 from datasets_app.domain.pii.detector import Match, union
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.records import TurnRecord
 
 DATA = PROJECT.parent / "shared" / "data" / "sgd_dev.jsonl.gz"
 WANTED, WANTED_OF_TWO = 5.0, 1.7

@@ -56,8 +56,8 @@ def of_file(path: Path, sessions: int) -> dict[str, float]:
 
 def split(path: Path) -> None:
     """What the child process does; it prints its seconds as JSON."""
-    from datasets_app.domain.reading import ConversationFile
-    from datasets_app.operations.split_file import split_file
+    from datasets_app.domain.conversations.reading import ConversationFile
+    from datasets_app.splitting.split_file import split_file
 
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         started = time.process_time()
@@ -69,9 +69,9 @@ def split(path: Path) -> None:
 
 def of_dataset(path: Path) -> float:
     """Into a dataset and split there: seconds of the split alone."""
+    from datasets_app.importing.import_dataset import Source, import_dataset
     from datasets_app.models import Dataset
-    from datasets_app.operations.import_dataset import Source, import_dataset
-    from datasets_app.operations.split_dataset import split_dataset
+    from datasets_app.splitting.split_dataset import split_dataset
 
     import_dataset([Source(path, path.name)], name="bench", origin="synthetic")
     return seconds(lambda: split_dataset(Dataset.objects.get(name="bench")))

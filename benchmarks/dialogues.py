@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from datasets_app.domain.records import TurnRecord
+from datasets_app.domain.conversations.records import TurnRecord
 
 FIRST = ("Mary", "James", "Priya", "Wei", "Fatima", "Diego", "Olga", "Kwame", "Rajesh", "Ingrid", "Tomasz")
 LAST = ("Smith", "Garcia", "Patel", "Chen", "Khan", "Novak", "Okafor", "Tanaka", "Weber", "Rossi", "Silva")

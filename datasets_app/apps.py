@@ -7,9 +7,9 @@ class DatasetsConfig(AppConfig):
     verbose_name = "Datasets"
 
     def ready(self) -> None:
-        from datasets_app import permission_events, tasks  # noqa: F401  (registers them)
-        from datasets_app.job_permissions import cancel_jobs_of
-        from datasets_app.roles import ensure_roles, remember_permissions
+        from datasets_app.access.roles import ensure_roles, remember_permissions
+        from datasets_app.auditing import permission_events  # noqa: F401  (registers them)
+        from datasets_app.jobs.permissions import cancel_jobs_of
 
         permission_events.connect()
         pre_migrate.connect(remember_permissions, sender=self)

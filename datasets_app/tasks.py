@@ -4,35 +4,35 @@ from typing import Any
 
 from django.conf import settings
 
-from datasets_app import job_queue, job_runs
-from datasets_app.job_runs import RunningJob, task
+from datasets_app.jobs import queue, runs
+from datasets_app.jobs.runs import RunningJob, task
 from datasets_app.models import Dataset, JobRun, ScrubRun
 
 
 @task
 def import_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.import_dataset import import_uploaded
+    from datasets_app.importing.import_dataset import import_uploaded
 
     return import_uploaded(job.row, report_progress=job.report_progress)
 
 
 @task
 def export_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.export_for_job import export_to_job_files
+    from datasets_app.releasing.sharing.export_request import export_to_job_files
 
     return export_to_job_files(job.row, report_progress=job.report_progress)
 
 
 @task
 def split_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.split_dataset import split_for_job
+    from datasets_app.splitting.split_dataset import split_for_job
 
     return split_for_job(job.row, report_progress=job.report_progress)
 
 
 @task
 def check_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.check_dataset import check_dataset
+    from datasets_app.checking.check_dataset import check_dataset
 
     dataset = Dataset.objects.get(pk=job.row.dataset_id)
     report = check_dataset(
@@ -47,7 +47,7 @@ def check_dataset(job: RunningJob) -> dict[str, Any]:
 
 @task(commits_itself=True)
 def scrub_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.scrub_dataset import policy_of, scrub_dataset
+    from datasets_app.scrubbing.scrub_dataset import policy_of, scrub_dataset
 
     given = job.row.parameters
     return scrub_dataset(
@@ -64,7 +64,7 @@ def scrub_dataset(job: RunningJob) -> dict[str, Any]:
 
 @task(commits_itself=True)
 def scrub_part(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.scrub_part import scrub_part
+    from datasets_app.scrubbing.scrub_part import scrub_part
 
     return scrub_part(job.row.parameters["scrub"], report_progress=job.report_progress)
 
@@ -74,29 +74,29 @@ def call_for_help(scrub: ScrubRun, chunks: int) -> None:
     there = JobRun.objects.filter(
         operation="scrub_part", parameters__scrub=scrub.pk, state__in=["queued", "running"]
     )
-    wanted = min(job_queue.worker_count() - 1, chunks - 1) - there.count()
+    wanted = min(queue.worker_count() - 1, chunks - 1) - there.count()
     actor = scrub.job_run.actor if scrub.job_run else None
     for _ in range(wanted):
-        job_runs.start("scrub_part", actor=actor, dataset=scrub.dataset, parameters={"scrub": scrub.pk})
+        runs.start("scrub_part", actor=actor, dataset=scrub.dataset, parameters={"scrub": scrub.pk})
 
 
 @task(commits_itself=True)
 def bootstrap_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.bootstrap_dataset import bootstrap_for_job
+    from datasets_app.generating.bootstrap_dataset import bootstrap_for_job
 
     return bootstrap_for_job(job.row, report_progress=job.report_progress)
 
 
 @task
 def release_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.release_dataset import release_for_job
+    from datasets_app.releasing.release_dataset import release_for_job
 
     return release_for_job(job.row, report_progress=job.report_progress)
 
 
 @task
 def verify_releases(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.verify_releases import verify_releases
+    from datasets_app.releasing.verify import verify_releases
 
     verified = verify_releases(job.row.dataset, actor=job.actor, report_progress=job.report_progress)
     return verified.facts()
@@ -104,14 +104,14 @@ def verify_releases(job: RunningJob) -> dict[str, Any]:
 
 @task
 def compare_releases(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.compare_releases import compare_for_job
+    from datasets_app.releasing.compare import compare_for_job
 
     return compare_for_job(job.row, report_progress=job.report_progress)
 
 
 @task(commits_itself=True)
 def nightly(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.nightly import nightly
+    from datasets_app.nightly import nightly
 
     return nightly(job_run=job.row, report_progress=job.report_progress)
 
@@ -119,7 +119,7 @@ def nightly(job: RunningJob) -> dict[str, Any]:
 @task(commits_itself=True)
 def apply_retention(job: RunningJob) -> dict[str, Any]:
     """``parameters``: {"reason": why}, if the job is of one dataset."""
-    from datasets_app.operations.apply_retention import apply_retention
+    from datasets_app.retention.apply import apply_retention
 
     return apply_retention(
         actor=job.actor,
@@ -132,20 +132,20 @@ def apply_retention(job: RunningJob) -> dict[str, Any]:
 
 @task(commits_itself=True)
 def erase_session(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.erase_session import erase_for_job
+    from datasets_app.retention.erase_session import erase_for_job
 
     return erase_for_job(job.row, report_progress=job.report_progress)
 
 
 @task
 def export_audit(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.export_audit import export_for_job
+    from datasets_app.auditing.export_audit import export_for_job
 
     return export_for_job(job.row, report_progress=job.report_progress)
 
 
 @task
 def verify_audit(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.operations.audit_heads import verify_for_job
+    from datasets_app.auditing.heads import verify_for_job
 
     return verify_for_job(report_progress=job.report_progress)

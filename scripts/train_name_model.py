@@ -9,10 +9,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from datasets_app.domain.pii import gazetteer as packaged_gazetteer
-from datasets_app.domain.pii.name_network import FastTagger
-from datasets_app.domain.pii.name_weights import weights_of
-from datasets_app.domain.pii.names import PATH
+from datasets_app.domain.pii.names import gazetteer as packaged_gazetteer
+from datasets_app.domain.pii.names.name_network import FastTagger
+from datasets_app.domain.pii.names.name_weights import weights_of
+from datasets_app.domain.pii.names.names import PATH
 from scripts.name_model import corpora, gazetteer, scoring, templates, training
 from scripts.name_model.corpora import Text
 from scripts.name_model.fillers import Fillers

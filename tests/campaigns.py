@@ -7,10 +7,10 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 from django.db import connection
 
+from annotations_app.campaigns.create import create_campaign
+from annotations_app.labeling.decide import Outcome, decide
+from annotations_app.labeling.lease_next import Serving, serve
 from annotations_app.models import Assignment, Campaign
-from annotations_app.operations.create_campaign import create_campaign
-from annotations_app.operations.decide import Outcome, decide
-from annotations_app.operations.serve import Serving, serve
 from datasets_app.models import Dataset, Persona
 from tests.factories import dataset as made_dataset
 from tests.factories import sessions

@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
-from datasets_app import audit
+from datasets_app.core import audit
 from datasets_app.models import (
     CheckFinding,
     CheckReport,

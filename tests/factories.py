@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from datasets_app.importing.import_dataset import Options, Source, import_dataset
 from datasets_app.models import Dataset
-from datasets_app.operations.import_dataset import Options, Source, import_dataset
 
 
 def turn(

@@ -21,15 +21,15 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from annotations_app.admin.annotation_resource import FORMATS, AnnotationResource
-from annotations_app.admin.label_history import has_history, history_of, is_stale
+from annotations_app.labels.history_pages import has_history, history_of, is_stale
 from annotations_app.models import Annotation
-from datasets_app import audit, raw_text
-from datasets_app.admin.table_import_export import TableAdminMixin, TableImportForm
-from datasets_app.admin.visible_filter import VisibleOnly
-from datasets_app.import_export_formats import FileRefused
+from datasets_app.catalog import policies, raw_access
+from datasets_app.core import audit
+from datasets_app.core.errors import Refused
+from datasets_app.core.web.filters import VisibleOnly
 from datasets_app.models import Dataset, Session, Turn
-from datasets_app.operations import gates
-from datasets_app.operations.refused import Refused
+from datasets_app.tables.admin import TableAdminMixin, TableImportForm
+from datasets_app.tables.formats import FileRefused
 
 # Counting millions of rows takes longer than reading a page: further pages are reached by filters.
 ROWS_COUNTED = 10_000
@@ -154,7 +154,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
             row.turn = turns[row.turn_id]
         datasets = Dataset.objects.in_bulk({row.dataset_id for row in rows})
         shown = [datasets[row.dataset_id] for row in rows]
-        raw_text.read_turns(shown, request.user, place="annotations")
+        raw_access.read_turns(shown, request.user, place="annotations")
         changelist.result_list = rows
         return changelist
 
@@ -260,7 +260,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         extra = history_of(request, object_id)
         page = super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
         if page.status_code == 200 and (label := self.get_object(request, unquote(object_id))):
-            raw_text.read(label.dataset, request.user, place="annotation", annotation=label.pk, turns=1)
+            raw_access.read(label.dataset, request.user, place="annotation", annotation=label.pk, turns=1)
         return page
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -345,7 +345,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         datasets = list(Dataset.objects.filter(pk__in=queryset.order_by().values("dataset")))
         for dataset in datasets:
             try:
-                gates.require_scrubbed(dataset, "export", actor=request.user)
+                policies.require_scrubbed(dataset, "export", actor=request.user)
             except Refused as refusal:
                 raise FileRefused(refusal.message) from None
         with transaction.atomic():
@@ -360,7 +360,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         """Without the labels of the test split: they would go from a table into a calibration as from a file.
         Who may have them has them from the campaign's page or the command, for a reason."""
         every: QuerySet[Any] = super().get_export_queryset(request)
-        rows = every.exclude(turn__session__split=gates.LOCKED_SPLIT)
+        rows = every.exclude(turn__session__split=policies.LOCKED_SPLIT)
         if request.method == "POST" and (locked := every.count() - rows.count()):
             whose = "1 label is" if locked == 1 else f"{locked:,} labels are"
             messages.warning(request, f"{whose} of the locked test split: not in the table.")

@@ -10,17 +10,17 @@ from import_export.fields import Field
 from import_export.results import RowResult
 from import_export.widgets import Widget
 
+from annotations_app.labels.import_annotations import import_label_rows, label_of_object
+from annotations_app.labels.label_staging import LabelOutcome
 from annotations_app.models import Annotation
-from annotations_app.operations.import_annotations import import_label_rows, label_of_object
-from annotations_app.operations.label_staging import LabelOutcome
-from datasets_app.admin.table_import_export import TableResource, TableResult, text_of
+from datasets_app.core.errors import Refused
 from datasets_app.domain.annotation_lines import encode_label
-from datasets_app.domain.jsonl import NotARecord, decode_object
-from datasets_app.domain.records import LabelRecord
-from datasets_app.domain.yaml_text import dump_yaml
-from datasets_app.import_export_formats import CSV, JSONL, XLSX, YAML, FileRefused
+from datasets_app.domain.conversations.jsonl import NotARecord, decode_object
+from datasets_app.domain.conversations.records import LabelRecord
+from datasets_app.domain.metadata.yaml_text import dump_yaml
 from datasets_app.models import Dataset, Session
-from datasets_app.operations.refused import Refused
+from datasets_app.tables.admin import TableResource, TableResult, text_of
+from datasets_app.tables.formats import CSV, JSONL, XLSX, YAML, FileRefused
 
 # Keys that the format does not know: one column of JSON where columns are fixed.
 OTHER_KEYS = "other_keys"

@@ -9,17 +9,14 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from annotations_app.admin import (
-    adjudication_pages,
-    agreement_pages,
-    campaign_create,
-    campaign_pages,
-    export_labels_pages,
-)
-from annotations_app.admin.lead_pages import visible_campaigns
+from annotations_app.admin import campaign_create, campaign_pages
+from annotations_app.agreement import adjudication_pages
+from annotations_app.agreement import pages as agreement_pages
+from annotations_app.campaigns.pages_common import visible_campaigns
+from annotations_app.labels import export_pages
 from annotations_app.models import Campaign
-from datasets_app.admin.read_only import ReadOnlyAdmin
-from datasets_app.admin.visible_filter import VisibleOnly
+from datasets_app.core.web.filters import VisibleOnly
+from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.templatetags.datasets_display import moment
 
 STATUS_COLOURS = {"preparing": "info", "open": "success", "paused": "warning", "closed": ""}
@@ -48,7 +45,7 @@ class CampaignAdmin(ReadOnlyAdmin):
         )
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        request.crumbs = [("Campaigns", None)]  # type: ignore[attr-defined]  # see datasets_app/admin/pages.py
+        request.crumbs = [("Campaigns", None)]  # type: ignore[attr-defined]  # see datasets_app/core/web/pages.py
         extra = {"title": "Campaigns", "may_add": request.user.has_perm("annotations_app.add_campaign")}
         return super().changelist_view(request, {**(extra_context or {}), **extra})
 
@@ -101,7 +98,7 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("<int:pk>/agreement/measured/", agreement_pages.measured_of_campaign, "measured"),
             ("<int:pk>/flagged/", campaign_pages.flagged, "flagged"),
             ("<int:pk>/stale/", campaign_pages.stale, "stale"),
-            ("<int:pk>/export/", export_labels_pages.export, "export"),
+            ("<int:pk>/export/", export_pages.export, "export"),
             ("<int:pk>/settings/", campaign_pages.settings, "settings"),
             ("<int:pk>/status/", campaign_pages.set_status, "status"),
         ]

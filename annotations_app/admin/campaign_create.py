@@ -10,22 +10,17 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_POST
 
 from annotations_app.admin.campaign_form import SPLITS, CampaignForm, UnfinishedForm
-from annotations_app.admin.lead_pages import (
-    campaign_address,
-    campaign_crumbs,
-    fragment,
-    require,
-)
+from annotations_app.campaigns import rows
+from annotations_app.campaigns.create import prepare_campaign
+from annotations_app.campaigns.pages_common import campaign_address, campaign_crumbs, fragment, require
+from annotations_app.campaigns.validation import FEWEST_NEW
 from annotations_app.domain.assignment import gold_items_wanted
 from annotations_app.domain.guidelines import rendered
 from annotations_app.models import Campaign
-from annotations_app.operations.campaign_facts import FEWEST_NEW
-from annotations_app.operations.create_campaign import prepare_campaign
-from annotations_app.storage import campaign_rows
-from datasets_app import job_runs
-from datasets_app.admin.pages import render_page
-from datasets_app.operations import gates
-from datasets_app.operations.refused import Refused
+from datasets_app.catalog import policies
+from datasets_app.core.errors import Refused
+from datasets_app.core.web.pages import render_page
+from datasets_app.jobs import runs
 
 # What somebody gets through in an hour, to tell how long it would take before anybody has begun.
 LABELS_AN_HOUR = 300
@@ -58,7 +53,7 @@ def _prepared(request: HttpRequest, form: CampaignForm) -> Campaign | None:
     try:
         with transaction.atomic():
             campaign = prepare_campaign(**form.asked(), actor=request.user)
-            job_runs.start(
+            runs.start(
                 "create_campaign",
                 actor=request.user,
                 dataset=campaign.dataset,
@@ -85,8 +80,8 @@ def _estimated(said: dict[str, Any]) -> dict[str, Any]:
     if not dataset:
         return {}
     gold, repeats = (said.get("gold") or 0) / 100, (said.get("repeats") or 0) / 100
-    replies, known = campaign_rows.count(
-        campaign_rows.Choice(
+    replies, known = rows.count(
+        rows.Choice(
             dataset.pk,
             persona.persona_id if persona else "",
             said.get("tag", ""),
@@ -100,7 +95,7 @@ def _estimated(said: dict[str, Any]) -> dict[str, Any]:
     shown = labels / max(FEWEST_NEW, 1 - gold - repeats)
     return {
         "dataset": dataset,
-        "gate_closed": not gates.is_scrubbed(dataset),
+        "gate_closed": not policies.is_scrubbed(dataset),
         "replies": replies,
         "known": known,
         "wants_gold": bool(persona) and gold > 0,

@@ -15,11 +15,11 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
+from annotations_app.campaigns.validation import FEWEST_NEW, SEEDS
 from annotations_app.models import Campaign
 from annotations_app.models.campaign import LARGEST_SHARE
-from annotations_app.operations.campaign_facts import FEWEST_NEW, SEEDS
+from datasets_app.catalog import policies
 from datasets_app.models import Dataset, Persona
-from datasets_app.operations import gates
 
 LARGEST_PERCENT = int(100 * LARGEST_SHARE)
 LONGEST_GUIDELINES = 50_000
@@ -159,7 +159,7 @@ class CampaignForm(forms.Form):
     override = forms.CharField(
         label="Reason for labelling what is locked",
         required=False,
-        max_length=gates.LONGEST_REASON,
+        max_length=policies.LONGEST_REASON,
         widget=_text(),
         help_text="Only for production data that is not scrubbed, or for the test split. It is written "
         "into the audit trail, with your name.",
@@ -170,7 +170,7 @@ class CampaignForm(forms.Form):
         self.user = user
         self.fields["dataset"].queryset = Dataset.objects.visible_to(user).filter(turn_count__gt=0)
         self.fields["annotators"].queryset = who_may_annotate()
-        if not gates.can_override(user):
+        if not policies.can_override(user):
             del self.fields["override"]
 
     def clean_name(self) -> str:
@@ -191,7 +191,7 @@ class CampaignForm(forms.Form):
         if said.get("gold", 0) + said.get("repeats", 0) > 100 * (1 - FEWEST_NEW):
             self.add_error("repeats", "Gold replies and repeats leave too little that is new.")
         dataset = said.get("dataset")
-        if dataset and not gates.is_scrubbed(dataset) and not (said.get("override") or "").strip():
+        if dataset and not policies.is_scrubbed(dataset) and not (said.get("override") or "").strip():
             self.add_error("dataset", self._closed(dataset))
         return said
 

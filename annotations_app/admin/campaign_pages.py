@@ -11,22 +11,21 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from annotations_app.admin.campaign_form import SettingsForm
-from annotations_app.admin.lead_pages import (
+from annotations_app.agreement.figures import by_member, rate_lately
+from annotations_app.campaigns.edit import edit_campaign
+from annotations_app.campaigns.pages_common import (
     campaign_address,
     campaign_page,
     fragment,
     require,
     visible_campaign,
 )
-from annotations_app.campaign_figures import by_member, rate_lately
+from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
-from annotations_app.operations.edit_campaign import edit_campaign
-from annotations_app.operations.requeue_stale import requeue_stale
-from datasets_app import raw_text
-from datasets_app.admin.paging import newest_first
+from datasets_app.catalog import policies, raw_access
+from datasets_app.core.errors import Refused
+from datasets_app.core.web.paging import newest_first
 from datasets_app.models import JobRun
-from datasets_app.operations import gates
-from datasets_app.operations.refused import Refused
 
 TEXT_SHOWN = 300
 
@@ -43,7 +42,7 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
         "progress": _progress(campaign),
         "balance": _balance(campaign) if see else None,
         "stale_count": Annotation.objects.stale(campaign).count() if see else 0,
-        "gate_closed": not (campaign.overridden or gates.is_scrubbed(campaign.dataset)),
+        "gate_closed": not (campaign.overridden or policies.is_scrubbed(campaign.dataset)),
     }
     return campaign_page(request, campaign, "change", "", context)
 
@@ -114,7 +113,7 @@ def flagged(request: HttpRequest, pk: int) -> HttpResponse:
     )
     page = newest_first(rows, request.GET)
     if page.rows:
-        raw_text.read(
+        raw_access.read(
             campaign.dataset, request.user, place="flagged", campaign=campaign.pk, turns=len(page.rows)
         )
     return campaign_page(request, campaign, "flagged", "Flagged", {"page": page})

@@ -6,8 +6,8 @@ from typing import Any
 from django.db.models import Count
 from django.utils import timezone
 
-from annotations_app.admin.lead_pages import campaign_address, lead_address, visible_campaigns
-from annotations_app.campaign_figures import disputed_lately, last_decisions
+from annotations_app.agreement.figures import disputed_lately, last_decisions
+from annotations_app.campaigns.pages_common import campaign_address, lead_address, visible_campaigns
 from annotations_app.models import Assignment, Campaign
 from datasets_app.templatetags.datasets_display import moment
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from datasets_app.domain.jsonl import encode_line
-from datasets_app.domain.records import TurnRecord
+from datasets_app.domain.conversations.jsonl import encode_line
+from datasets_app.domain.conversations.records import TurnRecord
 
 
 class Reply(NamedTuple):

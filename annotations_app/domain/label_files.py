@@ -14,8 +14,14 @@ import numpy as np
 
 from annotations_app.domain.label_table import LabelTable, Part, in_session_order, label_table
 from datasets_app.domain.annotation_lines import parse_label
-from datasets_app.domain.lines import DEFAULT_LIMITS, Limits, numbered_lines, open_file, unpacked
-from datasets_app.domain.records import LabelRecord, LineError
+from datasets_app.domain.conversations.lines import (
+    DEFAULT_LIMITS,
+    Limits,
+    numbered_lines,
+    open_file,
+    unpacked,
+)
+from datasets_app.domain.conversations.records import LabelRecord, LineError
 
 NONE = "none"
 PROGRESS_EVERY = 2000

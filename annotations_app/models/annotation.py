@@ -3,7 +3,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotations_app.models.campaign import Campaign
-from annotations_app.querysets import AnnotationQuerySet
+from annotations_app.models.querysets import AnnotationQuerySet
 from datasets_app.models import Dataset, Turn
 
 

@@ -5,7 +5,7 @@ from django.db.models.functions import Now
 
 from annotations_app.models.annotation import Annotation
 from annotations_app.models.campaign import Campaign
-from annotations_app.querysets import AssignmentQuerySet
+from annotations_app.models.querysets import AssignmentQuerySet
 from datasets_app.models import Session, Turn
 
 

@@ -9,26 +9,24 @@ from django.urls import URLPattern, path, reverse
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from datasets_app import job_runs
-from datasets_app.admin import (
-    access_pages,
-    dataset_pages,
-    erase_pages,
-    export_pages,
-    generate_pages,
-    import_pages,
-    mark_pages,
-    release_pages,
-    retention_pages,
-    scrub_pages,
-    sharing_pages,
-    split_pages,
-)
+from datasets_app.access import pages as access_pages
+from datasets_app.admin import dataset_pages
 from datasets_app.admin.dataset_metadata import metadata_pages
-from datasets_app.admin.pages import dataset_address, require, visible_dataset
+from datasets_app.catalog.edit import edit_dataset
+from datasets_app.catalog.policies import is_scrubbed
+from datasets_app.core.web.pages import dataset_address, require, visible_dataset
+from datasets_app.generating import pages as generate_pages
+from datasets_app.importing import pages as import_pages
+from datasets_app.jobs import runs
 from datasets_app.models import Dataset
-from datasets_app.operations.edit_dataset import edit_dataset
-from datasets_app.operations.gates import is_scrubbed
+from datasets_app.releasing import pages as release_pages
+from datasets_app.releasing.sharing import export_pages
+from datasets_app.releasing.sharing import pages as sharing_pages
+from datasets_app.retention import erase_pages
+from datasets_app.retention import pages as retention_pages
+from datasets_app.scrubbing import mark_pages
+from datasets_app.scrubbing import pages as scrub_pages
+from datasets_app.splitting import pages as split_pages
 from datasets_app.templatetags.datasets_display import moment, status_kind
 
 STATUS_COLOURS = {
@@ -140,7 +138,7 @@ class DatasetAdmin(ModelAdmin):
             self._start_each(request, "export_dataset", rest, parameters=parameters)
 
     def _start_each(self, request: HttpRequest, operation: str, queryset: Any, **details: Any) -> None:
-        jobs = [job_runs.start(operation, actor=request.user, dataset=row, **details) for row in queryset]
+        jobs = [runs.start(operation, actor=request.user, dataset=row, **details) for row in queryset]
         what = "1 job" if len(jobs) == 1 else f"{len(jobs)} jobs"
         messages.success(request, f"{what} started; the start page and the job list show how far they are.")
 

@@ -12,8 +12,8 @@ from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
 from datasets_app.admin.resources import DatasetMetadataResource
-from datasets_app.admin.table_import_export import TableAdminMixin
 from datasets_app.models import Dataset
+from datasets_app.tables.admin import TableAdminMixin
 
 IMPORT_ADDRESS = "admin:datasets_app_dataset_metadata_import"
 EXPORT_ADDRESS = "admin:datasets_app_dataset_metadata_export"

@@ -7,11 +7,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
-from datasets_app import extensions, job_runs
-from datasets_app.admin.dataset_page import dataset_page
-from datasets_app.admin.hidden_names import hidden_names, without_names
-from datasets_app.admin.pages import require, visible_dataset
-from datasets_app.admin.paging import (
+from datasets_app import hooks
+from datasets_app.core.web.dataset_page import dataset_page
+from datasets_app.core.web.pages import require, visible_dataset
+from datasets_app.core.web.paging import (
     PAGE_SIZE,
     Asked,
     Page,
@@ -21,9 +20,11 @@ from datasets_app.admin.paging import (
     page_by,
     page_by_two,
 )
-from datasets_app.domain.splits import SPLITS
+from datasets_app.core.web.redaction import hidden_names, without_names
+from datasets_app.domain.splits.splits import SPLITS
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
-from datasets_app.storage.split_rows import count_splits
+from datasets_app.splitting.rows import count_splits
 
 
 def active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:
@@ -36,7 +37,7 @@ def active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:
 
 def overview(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = visible_dataset(request, pk)
-    panels = [panel(dataset, request.user) for panel in extensions.dataset_panels]
+    panels = [panel(dataset, request.user) for panel in hooks.dataset_panels]
     shown = [
         {"title": panel["title"], "html": render_to_string(panel["template"], panel["context"], request)}
         for panel in panels
@@ -93,7 +94,7 @@ def _findings(report: CheckReport, code: str, wanted: Asked) -> Page:
 @require_POST
 def run_checks(request: HttpRequest, pk: int) -> HttpResponse:
     require(request, "check_dataset")
-    job = job_runs.start("check_dataset", actor=request.user, dataset=visible_dataset(request, pk))
+    job = runs.start("check_dataset", actor=request.user, dataset=visible_dataset(request, pk))
     return redirect("admin:datasets_app_jobrun_change", job.pk)
 
 

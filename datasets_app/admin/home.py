@@ -7,11 +7,11 @@ from django.db.models import Count, F, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
 
-from datasets_app import extensions
+from datasets_app import hooks
 from datasets_app.admin.dataset_pages import active_jobs
-from datasets_app.admin.pages import dataset_address
+from datasets_app.core.web.pages import dataset_address
 from datasets_app.models import Dataset, JobFile, JobRun, Release
-from datasets_app.operations.retention_warnings import warnings
+from datasets_app.retention.warnings import warnings
 
 # A failure older than this is no news.
 FAILED_DAYS = 7
@@ -42,7 +42,7 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
             *(_datasets_to_scrub(datasets, has("datasets_app.view_scrubrun")) if may_see else []),
             *(_datasets_to_look_at(datasets, has("datasets_app.check_dataset")) if may_see else []),
             *(_quarantined(request.user) if has("datasets_app.import_dataset") else []),
-            *(item for items in extensions.attention for item in items(request.user)),
+            *(item for items in hooks.attention for item in items(request.user)),
         ],
     }
 

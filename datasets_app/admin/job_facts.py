@@ -4,18 +4,18 @@ from typing import Any
 
 from django.forms import Form
 
-from datasets_app.admin import release_pages
-from datasets_app.admin.export_pages import OverrideForm
-from datasets_app.admin.import_pages import OptionsForm
 from datasets_app.domain.pii.policy import Policy, PolicyError
-from datasets_app.domain.splits import Settings
+from datasets_app.domain.splits.splits import Settings
+from datasets_app.importing.pages import OptionsForm
 from datasets_app.models import JobRun
+from datasets_app.releasing import pages
+from datasets_app.releasing.sharing.export_pages import OverrideForm
 from datasets_app.templatetags.datasets_display import plain, words
 
 _FORMS: dict[str, type[Form]] = {
     "import_dataset": OptionsForm,
     "export_dataset": OverrideForm,
-    "release_dataset": release_pages.OverrideForm,
+    "release_dataset": pages.OverrideForm,
 }
 # What need not be told, as it is done unless somebody says otherwise.
 _DEFAULTS = {"format": "auto", "on_error": "abort", "origin": "external"}

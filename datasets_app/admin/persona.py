@@ -11,13 +11,13 @@ from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from datasets_app import audit
 from datasets_app.admin import persona_pages
 from datasets_app.admin.resources import PERSONA_FORMATS, PersonaResource, checked_persona
-from datasets_app.admin.table_import_export import TableAdminMixin
-from datasets_app.domain.persona import PersonaError, check_persona, parse_persona
+from datasets_app.catalog.import_persona import import_persona
+from datasets_app.core import audit
+from datasets_app.domain.personas.persona import PersonaError, check_persona, parse_persona
 from datasets_app.models import Persona
-from datasets_app.operations.import_persona import import_persona
+from datasets_app.tables.admin import TableAdminMixin
 from datasets_app.templatetags.datasets_display import moment
 
 SKELETON = """\

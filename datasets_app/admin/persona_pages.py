@@ -9,13 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST
 
-from datasets_app import extensions
-from datasets_app.domain.persona import PersonaDocument, PersonaError, check_persona, parse_persona
-from datasets_app.domain.persona_words import in_words, rules_in_words
-from datasets_app.domain.records import Finding
+from datasets_app import hooks
+from datasets_app.core.errors import Refused
+from datasets_app.domain.conversations.records import Finding
+from datasets_app.domain.personas.persona import PersonaDocument, PersonaError, check_persona, parse_persona
+from datasets_app.domain.personas.wording import in_words, rules_in_words
+from datasets_app.generating.preview import sample_voices
 from datasets_app.models import Persona
-from datasets_app.operations.preview_generation import sample_voices
-from datasets_app.operations.refused import Refused
 
 # A comparison of longer texts would take longer than somebody waits.
 LINES_COMPARED, DIFF_LINES_SHOWN = 1_000, 200
@@ -48,7 +48,7 @@ def about(text: str, persona: Persona | None, user: Any) -> dict[str, Any]:
         "may_generate": persona is not None and user.has_perm("datasets_app.generate_dataset"),
     }
     if persona and persona.digest != hashlib.sha256(text.encode(errors="replace")).hexdigest():
-        told["stale_labels"] = sum(count(persona) for count in extensions.labels_under)
+        told["stale_labels"] = sum(count(persona) for count in hooks.labels_under)
     return told
 
 

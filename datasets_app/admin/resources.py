@@ -9,16 +9,16 @@ from import_export.fields import Field
 from import_export.results import RowResult
 from import_export.widgets import Widget
 
-from datasets_app.admin.table_import_export import TableResource, TableResult, text_of
-from datasets_app.domain.jsonl import NotARecord, decode_object
-from datasets_app.domain.persona import PersonaDocument, PersonaError, check_persona, parse_persona
+from datasets_app.catalog.edit import edit_dataset, problems_of_table, with_own_provenance
+from datasets_app.catalog.import_persona import import_persona
+from datasets_app.domain.conversations.jsonl import NotARecord, decode_object
+from datasets_app.domain.metadata.yaml_text import YamlError, load_yaml
+from datasets_app.domain.personas.persona import PersonaDocument, PersonaError, check_persona, parse_persona
 from datasets_app.domain.retention import RetentionRule, dump_retention_rules
-from datasets_app.domain.yaml_text import YamlError, load_yaml
-from datasets_app.import_export_formats import CSV, JSONL, XLSX, YAML, FileRefused
 from datasets_app.models import Dataset, Persona, RetentionPolicy
-from datasets_app.operations.edit_dataset import edit_dataset, problems_of_table, with_own_provenance
-from datasets_app.operations.import_persona import import_persona
-from datasets_app.operations.retention_rules import acting_rules, keep_acting, record_rules
+from datasets_app.retention.rules import acting_rules, keep_acting, record_rules
+from datasets_app.tables.admin import TableResource, TableResult, text_of
+from datasets_app.tables.formats import CSV, JSONL, XLSX, YAML, FileRefused
 
 
 class TextWidget(Widget):  # type: ignore[misc]

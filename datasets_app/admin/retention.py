@@ -11,12 +11,12 @@ from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from datasets_app import audit
-from datasets_app.admin import rehearsal_pages
 from datasets_app.admin.resources import RETENTION_FORMATS, RetentionResource
-from datasets_app.admin.table_import_export import TableAdminMixin
+from datasets_app.core import audit
 from datasets_app.models import RetentionPolicy
-from datasets_app.operations.retention_rules import changing_rules, datasets_by_policy
+from datasets_app.retention import dry_run_pages
+from datasets_app.retention.rules import changing_rules, datasets_by_policy
+from datasets_app.tables.admin import TableAdminMixin
 
 NAMES_SHOWN = 10
 
@@ -76,10 +76,10 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
         pages = [
-            ("rehearsal/", rehearsal_pages.rehearsal, "rehearsal"),
-            ("apply/", rehearsal_pages.apply, "apply"),
-            ("<int:pk>/rehearsal/", rehearsal_pages.of_policy, "of_policy"),
-            ("<int:pk>/deactivate/", rehearsal_pages.deactivate, "deactivate"),
+            ("rehearsal/", dry_run_pages.rehearsal, "rehearsal"),
+            ("apply/", dry_run_pages.apply, "apply"),
+            ("<int:pk>/rehearsal/", dry_run_pages.of_policy, "of_policy"),
+            ("<int:pk>/deactivate/", dry_run_pages.deactivate, "deactivate"),
         ]
         own = [
             path(route, wrap(view), name=f"datasets_app_retentionpolicy_{name}")

@@ -8,12 +8,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
-from datasets_app import extensions, raw_text
-from datasets_app.admin.pages import dataset_address, dataset_crumbs, persona_pages, render_page, require
-from datasets_app.admin.paging import whole_numbers
-from datasets_app.admin.read_only import ReadOnlyAdmin
-from datasets_app.admin.scrub_highlights import Highlights, beginning
+from datasets_app import hooks
+from datasets_app.catalog import raw_access
+from datasets_app.core.web.pages import dataset_address, dataset_crumbs, persona_pages, render_page, require
+from datasets_app.core.web.paging import whole_numbers
+from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.models import CheckFinding, CheckReport, Dataset, Session, Turn
+from datasets_app.scrubbing.highlights import Highlights, beginning
 
 TURNS_PER_PAGE = 200
 # A turn is folded beyond this many characters, and beyond the second number only its own page
@@ -74,7 +75,7 @@ def _session_page(request: HttpRequest, session: Session) -> HttpResponse:
         "folded": FOLDED_CHARACTERS,
         "shown": SHOWN_CHARACTERS,
     }
-    raw_text.read(dataset, request.user, place="session", session=session.pk, turns=len(turns))
+    raw_access.read(dataset, request.user, place="session", session=session.pk, turns=len(turns))
     sessions = ("Sessions", dataset_address(dataset, "sessions"))
     crumbs = dataset_crumbs(dataset, sessions, (session.session_id, None))
     return render_page(request, "datasets_app/session.html", crumbs, context)
@@ -91,7 +92,7 @@ def _highlights(request: HttpRequest, session: Session, turns: list[Any]) -> Hig
 def _notes(session: Session, turns: list[Any], user: Any) -> dict[int, list[str]]:
     """What other apps have to say of these turns."""
     notes: dict[int, list[str]] = defaultdict(list)
-    for notes_of in extensions.turn_notes:
+    for notes_of in hooks.turn_notes:
         for turn, said in notes_of(session, turns, user).items():
             notes[turn] += said
     return notes

@@ -9,14 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from datasets_app import raw_text
-from datasets_app.admin.dataset_page import dataset_tabs
-from datasets_app.admin.pages import dataset_crumbs, render_page, require, visible_dataset
-from datasets_app.admin.paging import PAGE_SIZE, Asked, Page, asked, cut_page, whole_numbers
-from datasets_app.admin.read_only import ReadOnlyAdmin
+from datasets_app.catalog import raw_access
+from datasets_app.catalog.search import MOST_HITS, excerpt, search_turns
+from datasets_app.core.web.dataset_page import dataset_tabs
+from datasets_app.core.web.pages import dataset_crumbs, render_page, require, visible_dataset
+from datasets_app.core.web.paging import PAGE_SIZE, Asked, Page, asked, cut_page, whole_numbers
+from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.models import Dataset, Turn
 from datasets_app.models.conversation import SEARCHED_CHARACTERS
-from datasets_app.operations.search_turns import MOST_HITS, excerpt, search_turns
 
 
 class TurnFilter(NamedTuple):
@@ -46,7 +46,7 @@ class TurnAdmin(ReadOnlyAdmin):
         place = whole_numbers(object_id, 1)
         turns = self.get_queryset(request).select_related("session__dataset")
         turn = get_object_or_404(turns, pk=place[0] if place else None)
-        raw_text.read(
+        raw_access.read(
             turn.session.dataset, request.user, place="turn", session=turn.session_id, turn=turn.turn_index
         )
         address = reverse("admin:datasets_app_session_change", args=[turn.session_id])
@@ -76,7 +76,7 @@ def _turn_list(request: HttpRequest) -> HttpResponse:
         **(_found(ids, wanted, query.get("page", "")) if wanted.is_search else _listed(ids, role, request)),
     }
     shown = [turn.session.dataset for turn in context["page"].rows]
-    raw_text.read_turns(shown, request.user, place="search" if wanted.is_search else "turns")
+    raw_access.read_turns(shown, request.user, place="search" if wanted.is_search else "turns")
     crumbs = dataset_crumbs(dataset, ("Turns", None)) if dataset else [("Turns", None)]
     return render_page(request, "datasets_app/turn_list.html", crumbs, context)
 

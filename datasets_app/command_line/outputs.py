@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.output import Totals, as_object, github_line, text_line
-from datasets_app.domain.records import Finding
 
 Write = Callable[[str], Any]
 

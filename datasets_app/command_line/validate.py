@@ -21,8 +21,8 @@ from datasets_app.command_line.streams import (
     ending_quietly,
     local_file,
 )
-from datasets_app.domain.lines import DEFAULT_LIMITS, Limits
-from datasets_app.domain.pii.names import BUILT_IN, NameModelError, load_name_finder
+from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits
+from datasets_app.domain.pii.names.names import BUILT_IN, NameModelError, load_name_finder
 from datasets_app.domain.quality.files import KINDS, CheckedFile
 from datasets_app.domain.quality.personal_data_only import PersonalDataIn
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from datasets_app.domain.jsonl import (
+from datasets_app.domain.conversations.jsonl import (
     MAX_NAME_CHARACTERS,
     MAX_TURN_INDEX,
     NotARecord,
@@ -13,7 +13,7 @@ from datasets_app.domain.jsonl import (
     session_of,
     shown,
 )
-from datasets_app.domain.records import LabelRecord, LineError
+from datasets_app.domain.conversations.records import LabelRecord, LineError
 
 
 def parse_label(line: int, raw: bytes) -> LabelRecord | LineError:

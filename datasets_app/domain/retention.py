@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from fnmatch import fnmatchcase
 from typing import Any
 
-from datasets_app.domain.yaml_text import YamlError, dump_yaml, load_yaml
+from datasets_app.domain.metadata.yaml_text import YamlError, dump_yaml, load_yaml
 
 _WORDS = re.compile(r"(\d{1,4})\s+(day|week|month|year)s?")
 _ISO = re.compile(r"P(\d{1,4})([DWMY])")

@@ -8,8 +8,8 @@ from typing import IO, Any
 
 from django.core.management.base import CommandError
 
+from datasets_app.core.atomic_files import EVERYONE, replacing
 from datasets_app.management.terminal import COULD_NOT_RUN
-from datasets_app.whole_files import EVERYONE, replacing
 
 
 def read_text(given: str) -> str:

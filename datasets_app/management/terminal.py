@@ -20,7 +20,7 @@ from datasets_app.command_line.streams import (
     local_file,
     standard_output,
 )
-from datasets_app.operations.refused import Refused
+from datasets_app.core.errors import Refused
 
 __all__ = [
     "COULD_NOT_RUN",

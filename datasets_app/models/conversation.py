@@ -6,7 +6,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Left
 
 from datasets_app.models.dataset import Dataset
-from datasets_app.querysets import SessionQuerySet, TurnQuerySet
+from datasets_app.models.querysets import SessionQuerySet, TurnQuerySet
 
 # A search document may not exceed 1 MB; the start of a very long text is what is searched.
 SEARCHED_CHARACTERS = 50_000

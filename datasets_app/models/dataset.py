@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from datasets_app.querysets import DatasetQuerySet
+from datasets_app.models.querysets import DatasetQuerySet
 
 # The name stands in file names (<name>.jsonl), so it keeps to what every system allows there.
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"

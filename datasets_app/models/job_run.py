@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from datasets_app.models.dataset import Dataset
-from datasets_app.querysets import JobRunQuerySet
+from datasets_app.models.querysets import JobRunQuerySet
 
 # A worker beats every second; one that has been silent for this long is gone.
 LOST_AFTER = timedelta(seconds=15)

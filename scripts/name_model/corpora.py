@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from datasets_app.domain.pii.gazetteer import facts
+from datasets_app.domain.pii.names.gazetteer import facts
 
 NAME, PLACE, ORGANISATION, UNSURE = "NAME", "PLACE", "ORGANISATION", "UNSURE"
 _LABELS = {"PERSON": NAME, "NAME": NAME, "LOC": PLACE, "ORG": ORGANISATION}

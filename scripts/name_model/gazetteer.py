@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from datasets_app.domain.pii.gazetteer import folded, without_accents
-from datasets_app.domain.pii.name_words import pieces, words
+from datasets_app.domain.pii.names.gazetteer import folded, without_accents
+from datasets_app.domain.pii.names.name_words import pieces, words
 from scripts.name_model.corpora import NAME, Text
 
 _BORNE_BY_MANY = {"first": 0.01, "last": 0.006}  # percent of the people of the census

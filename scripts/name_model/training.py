@@ -11,8 +11,8 @@ import spacy
 from thinc.api import Adam, Model, NumpyOps, set_dropout_rate, warmup_linear
 from thinc.util import fix_random_seed
 
-from datasets_app.domain.pii.name_pipeline import NameTokenizer
-from datasets_app.domain.pii.name_words import LABELS, pieces, places, words
+from datasets_app.domain.pii.names.name_pipeline import NameTokenizer
+from datasets_app.domain.pii.names.name_words import LABELS, pieces, places, words
 from scripts.name_model.corpora import NAME, UNSURE, Text
 from scripts.name_model.misspelling import misspelt
 

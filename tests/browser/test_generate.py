@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from datasets_app.catalog.import_persona import import_persona
+from datasets_app.catalog.personas import DEFAULT_FILE
 from datasets_app.models import Dataset, Persona
-from datasets_app.operations.import_persona import import_persona
-from datasets_app.operations.personas import DEFAULT_FILE
 from tests.browser.conftest import sign_in
 from tests.browser.faults import OURS, serious
 

@@ -12,8 +12,8 @@ from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
+from annotations_app.campaigns.create import create_campaign
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
-from annotations_app.operations.create_campaign import create_campaign
 from datasets_app.models import Persona
 from tests import factories
 from tests.browser.faults import serious

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page
 
-from datasets_app.admin.pages import dataset_address
+from datasets_app.core.web.pages import dataset_address
 from datasets_app.models import Dataset, RetentionPolicy, Session
 from tests import factories
 from tests.browser.faults import OURS, serious

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import Dataset, JobRun, ScrubFinding, ScrubMark
-from datasets_app.operations.scrub_dataset import scrub_dataset
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
 
 pytestmark = pytest.mark.browser

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotations_app.demo.load_demo import DIRECTORY, load_demo
 from annotations_app.models import Annotation, Campaign
-from annotations_app.operations.load_demo import DIRECTORY, load_demo
 from datasets_app.models import Dataset, Persona
 from tests.factories import jsonl, write
 

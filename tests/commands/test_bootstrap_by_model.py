@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from datasets_app.domain.metadata import metadata_path, read_metadata
+from datasets_app.domain.metadata.metadata import metadata_path, read_metadata
 from datasets_app.models import AuditEvent, Dataset, JobRun
 from tests.conftest import PROJECT
 from tests.llm_server import FAULTS, LlmServer

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.contrib.auth import authenticate, get_user_model
 
+from datasets_app.access.roles import ROLES
 from datasets_app.models import AuditEvent
-from datasets_app.roles import ROLES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def accounts(manage: Any, settings: Any, tmp_path: Path) -> Any:
     from django.contrib.auth.models import Group
 
-    from datasets_app.roles import ensure_roles
+    from datasets_app.access.roles import ensure_roles
 
     if not Group.objects.exists():  # a flushed database has lost what migrating made
         ensure_roles()

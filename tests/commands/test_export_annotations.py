@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotations_app.operations.load_demo import load_demo
+from annotations_app.demo.load_demo import load_demo
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotations_app.domain.candidates import replies, sample
-from datasets_app.domain.records import TurnRecord
+from datasets_app.domain.conversations.records import TurnRecord
 from tests.conftest import PROJECT
 from tests.factories import jsonl, session, sessions, turn, write
 from tests.terminal import run_here

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from datasets_app.models import AuditEvent, Dataset, JobRun, RetentionPolicy, Session
-from datasets_app.operations import apply_retention, erase_session
+from datasets_app.retention import apply, erase_session
 from tests.factories import dataset, sessions
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,7 +21,7 @@ RULES = "policies: [{pattern: old_*, retention: 30 days}, {pattern: '*', retenti
 @pytest.fixture(autouse=True)
 def no_rewriting(monkeypatch: pytest.MonkeyPatch) -> None:
     """What leaves the disk is looked at in test_deleted_canaries; rewriting every table takes seconds."""
-    for module in (apply_retention, erase_session):
+    for module in (apply, erase_session):
         monkeypatch.setattr(module, "remove_traces", lambda *_, **__: [])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from datasets_app.domain.metadata import read_metadata
+from datasets_app.domain.metadata.metadata import read_metadata
 from datasets_app.models import Dataset, ScrubRun, Turn
 from tests.conftest import PROJECT
 from tests.factories import dataset, jsonl, sessions, turn, write

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from datasets_app.domain.metadata import read_metadata
+from datasets_app.domain.metadata.metadata import read_metadata
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
 from tests.commands.test_bootstrap_dataset import NOWHERE
 from tests.conftest import PROJECT

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from annotations_app.domain.agreement import agreement
-from annotations_app.domain.agreement_report import Statistic
-from annotations_app.domain.intervals import bootstrap_sums, percentile_interval
+from annotations_app.domain.agreement.agreement import agreement
+from annotations_app.domain.agreement.agreement_report import Statistic
+from annotations_app.domain.agreement.intervals import bootstrap_sums, percentile_interval
 from tests.domain.ratings import table_of
 
 Labels = NDArray[np.float64]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
-from annotations_app.domain.coefficients import coefficients_of, cohen_kappa
+from annotations_app.domain.agreement.coefficients import coefficients_of, cohen_kappa
 from tests.domain.ratings import Matrix, counts_of, matrices
 
 EXACTNESS = 1e-9

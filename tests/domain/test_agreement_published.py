@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotations_app.domain.coefficients import coefficients_of, cohen_kappa
+from annotations_app.domain.agreement.coefficients import coefficients_of, cohen_kappa
 from tests.domain.ratings import counts_of, matrix_of
 
 # Krippendorff (2011), four observers and twelve units; Gwet (2014) takes the same ratings for AC1.

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from annotations_app.domain import agreement as module
-from annotations_app.domain import comparisons, pairs
-from annotations_app.domain.agreement import agreement
-from annotations_app.domain.agreement_report import AgreementReport, Statistic
+from annotations_app.domain.agreement import agreement as module
+from annotations_app.domain.agreement import comparisons, pairs
+from annotations_app.domain.agreement.agreement import agreement
+from annotations_app.domain.agreement.agreement_report import AgreementReport, Statistic
 from annotations_app.domain.label_table import NO_GOLD, UNNAMED, LabelTable, Part, Repeats, label_table
 from tests.domain.ratings import Matrix, matrices, matrix_of, table_of
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.annotation_lines import encode_label, parse_label
-from datasets_app.domain.records import LabelRecord, LineError
+from datasets_app.domain.conversations.records import LabelRecord, LineError
 from tests.strategies import names, texts, timestamps
 
 BASE = {"text": "Happy to help!", "label": 1, "persona_id": "default_v1"}

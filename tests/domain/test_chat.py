@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_app.domain.chat import OPENAI, SHAREGPT, ChatFormat, encode_chat, parse_chat
-from datasets_app.domain.records import TurnRecord
+from datasets_app.domain.conversations.chat import OPENAI, SHAREGPT, ChatFormat, encode_chat, parse_chat
+from datasets_app.domain.conversations.records import TurnRecord
 from tests.strategies import texts, values
 
 SPOKEN_KEYS = ("role", "content", "from", "value")

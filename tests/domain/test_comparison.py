@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.changelog import drafted, proposed_bump, schema_change, unnamed, without
-from datasets_app.domain.comparison import MOST_LISTED, Difference, compare
-from datasets_app.domain.jsonl import encode_line
+from datasets_app.domain.conversations.jsonl import encode_line
+from datasets_app.domain.releases.changelog import drafted, proposed_bump, schema_change, unnamed, without
+from datasets_app.domain.releases.comparison import MOST_LISTED, Difference, compare
 
 SAME = schema_change([], [])
 

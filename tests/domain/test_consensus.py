@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from annotations_app.domain.consensus import TIE, Consensus, consensus_of, dawid_skene, majority
+from annotations_app.domain.agreement.consensus import TIE, Consensus, consensus_of, dawid_skene, majority
 from tests.domain.ratings import Matrix, matrices, table_of
 
 few = settings(max_examples=25, deadline=None)

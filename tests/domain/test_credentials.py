@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.pii.credentials import find
+from datasets_app.domain.pii.rules.credentials import find
 from tests.domain.growth import assert_linear
 
 AROUND = st.text(

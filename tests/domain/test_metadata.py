@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.metadata import (
+from datasets_app.domain.metadata.metadata import (
     DatasetMetadata,
     MetadataError,
     metadata_path,

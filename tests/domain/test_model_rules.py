@@ -15,7 +15,7 @@ from datasets_app.domain.generation.plan import KINDS, Plan, PlannedSession, Wis
 from datasets_app.domain.generation.refusal_markers import is_plain_refusal, reads_as_refusal
 from datasets_app.domain.generation.retry_rules import Patience, parse_retry_after
 from datasets_app.domain.generation.session_schema import Unusable, fingerprint, read_texts
-from datasets_app.domain.persona import PersonaDocument
+from datasets_app.domain.personas.persona import PersonaDocument
 from tests.llm_server import conversation
 
 PLAN = plan_sessions(Wish(60), made_by="tests")

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from datasets_app.domain.pii import name_rules
-from datasets_app.domain.pii.name_words import pieces, places, words
+from datasets_app.domain.pii.names import name_rules
+from datasets_app.domain.pii.names.name_words import pieces, places, words
 
 
 def ruled(text: str) -> list[str]:

@@ -11,8 +11,14 @@ import pytest
 import spacy
 
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.gazetteer import facts
-from datasets_app.domain.pii.names import PATH, NameFinder, NameModelError, load_built_in, load_name_finder
+from datasets_app.domain.pii.names.gazetteer import facts
+from datasets_app.domain.pii.names.names import (
+    PATH,
+    NameFinder,
+    NameModelError,
+    load_built_in,
+    load_name_finder,
+)
 
 PROJECT = Path(__file__).resolve().parents[2]
 SAMPLES = [
@@ -167,7 +173,7 @@ def test_a_model_that_is_not_there_is_told_and_never_fetched(monkeypatch: pytest
 def test_loading_the_words_takes_a_moment_and_little_memory() -> None:
     program = (
         "import resource, time\n"
-        "from datasets_app.domain.pii import gazetteer\n"
+        "from datasets_app.domain.pii.names import gazetteer\n"
         "before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()\n"
         "assert gazetteer.facts('john').first == 2\n"
         "assert time.process_time() - start < 0.05\n"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_app.domain.near_duplicates import NearDuplicates, Pair, bands_for, words
+from datasets_app.domain.splits.near_duplicates import NearDuplicates, Pair, bands_for, words
 
 VOCABULARY = [f"{one}{two}{three}" for one in "bdfgk" for two in "aeiou" for three in ("l", "n", "rt", "st")]
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from datasets_app.catalog.personas import default_persona
+from datasets_app.domain.conversations.jsonl import encode_turn
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation import style
-from datasets_app.domain.generation.heard import Heard
+from datasets_app.domain.generation.bloom_filter import Heard
 from datasets_app.domain.generation.offline import OfflineWriter
 from datasets_app.domain.generation.plan import PlannedSession, Profile, Wish, plan_sessions
 from datasets_app.domain.generation.voice import VoiceError
-from datasets_app.domain.jsonl import encode_turn
-from datasets_app.domain.persona import PersonaDocument
-from datasets_app.domain.records import TurnRecord
-from datasets_app.operations.personas import default_persona
+from datasets_app.domain.personas.persona import PersonaDocument
 
 # SHA-256 of 60 sessions for the persona of the demonstration. It changes with the phrases and with every
 # other change of what is written: then offline.VERSION (for anything but phrases) and this are to follow.

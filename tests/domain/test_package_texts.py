@@ -6,17 +6,23 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from datasets_app.domain import licences
-from datasets_app.domain.card import card, charts_of, size_category
-from datasets_app.domain.card_charts import MOST_BARS, balance_chart, bar_chart, column_chart, interval_chart
-from datasets_app.domain.citation import bibtex, citation_cff
-from datasets_app.domain.conversation_counts import ConversationCounts
-from datasets_app.domain.croissant import croissant
-from datasets_app.domain.metadata import DatasetMetadata
-from datasets_app.domain.package import DataFile, LabelFacts, Package
-from datasets_app.domain.pull_request import pull_request
-from datasets_app.domain.quality_report import quality_report
-from datasets_app.domain.records import TurnRecord
+from datasets_app.domain.conversations.counts import ConversationCounts
+from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.metadata import licenses
+from datasets_app.domain.metadata.metadata import DatasetMetadata
+from datasets_app.domain.packages.card import card, charts_of, size_category
+from datasets_app.domain.packages.card_charts import (
+    MOST_BARS,
+    balance_chart,
+    bar_chart,
+    column_chart,
+    interval_chart,
+)
+from datasets_app.domain.packages.citation import bibtex, citation_cff
+from datasets_app.domain.packages.croissant import croissant
+from datasets_app.domain.packages.package import DataFile, LabelFacts, Package
+from datasets_app.domain.packages.pull_request import pull_request
+from datasets_app.domain.packages.quality_report import quality_report
 
 HOSTILE = 'no | <script>alert("x")</script> [a](http://b) `c` & \x07 {d}_$%\n# e'
 
@@ -137,7 +143,7 @@ def test_sizes_are_told_in_the_hubs_words(rows: int, words: str) -> None:
 
 @pytest.mark.parametrize("licence", ["Apache-2.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC0-1.0", "mit"])
 def test_the_texts_of_common_licences_are_there(licence: str) -> None:
-    text = licences.licence_text(licence, holder="Ada", year="2026")
+    text = licenses.licence_text(licence, holder="Ada", year="2026")
     assert len(text) > 1000
     assert "[year]" not in text
     assert ("Copyright (c) 2026 Ada" in text) == (licence == "mit")
@@ -145,7 +151,7 @@ def test_the_texts_of_common_licences_are_there(licence: str) -> None:
 
 @pytest.mark.parametrize(("licence", "address"), [("ODbL-1.0", "spdx.org/licenses/ODbL-1.0"), ("Ours", "")])
 def test_another_licence_is_named_and_its_text_is_asked_for(licence: str, address: str) -> None:
-    text = licences.licence_text(licence, holder="Ada", year="2026")
+    text = licenses.licence_text(licence, holder="Ada", year="2026")
     assert text.startswith(f"SPDX-License-Identifier: {licence}\n")
     assert address in text
     assert "Put the text" in text

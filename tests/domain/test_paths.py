@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.pii.paths import find
+from datasets_app.domain.pii.rules.paths import find
 from tests.domain.growth import assert_linear
 
 AROUND = st.text(

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.pii.cards import luhn_valid
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.patterns import find
+from datasets_app.domain.pii.rules.cards import luhn_valid
+from datasets_app.domain.pii.rules.patterns import find
 from tests.domain.growth import assert_linear
 
 # Neighbours that must not move an offset: emoji, combining marks, right-to-left, full-width.

@@ -5,8 +5,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_app.domain.persona import PERSONA_CODES, PersonaError, check_persona, parse_persona
-from datasets_app.domain.yaml_text import dump_yaml
+from datasets_app.domain.metadata.yaml_text import dump_yaml
+from datasets_app.domain.personas.persona import PERSONA_CODES, PersonaError, check_persona, parse_persona
 
 COMPLETE = """\
 id: north_v1

@@ -2,8 +2,8 @@
 
 import pytest
 
-from datasets_app.domain.persona import parse_persona
-from datasets_app.domain.persona_words import in_words, rules_in_words
+from datasets_app.domain.personas.persona import parse_persona
+from datasets_app.domain.personas.wording import in_words, rules_in_words
 
 
 def test_rules_that_are_known_are_sentences_and_others_are_told_as_they_are() -> None:

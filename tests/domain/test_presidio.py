@@ -25,7 +25,7 @@ from datasets_app.domain.pii.presidio import (
     name_recognizer,
     nlp_engine,
 )
-from datasets_app.domain.pii.rules import RuleDetector
+from datasets_app.domain.pii.rules.finder import RuleDetector
 
 KEY = b"a key for tests, of no other worth"
 DIALOGUES = Path(__file__).resolve().parents[3] / "shared" / "data" / "sgd_dev.jsonl.gz"

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.quality import CHECKS, INTEGRITY_CHECKS, run_checks
 from datasets_app.domain.quality.e201_turn_numbers import TurnNumbers
 from datasets_app.domain.quality.e202_repeated_turns import RepeatedTurns
 from datasets_app.domain.quality.e204_personas_in_session import PersonasInSession
 from datasets_app.domain.quality.e206_timestamps import Timestamps
 from datasets_app.domain.quality.w205_role_order import RoleOrder
-from datasets_app.domain.records import Finding, LineError, TurnRecord
 
 
 def turn(session_id: str = "s1", turn_index: int = 1, **fields: Any) -> TurnRecord:

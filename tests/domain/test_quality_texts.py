@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
 from datasets_app.domain.quality import CHECKS, PERSONAL_DATA_CHECKS, run_checks, run_label_checks
 from datasets_app.domain.quality.e301_empty_text import EmptyText
 from datasets_app.domain.quality.e401_email_addresses import EmailAddresses
 from datasets_app.domain.quality.personal_data_only import PersonalDataIn
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
-from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
 
 
 def turn(text: str = "Fine.", **fields: Any) -> TurnRecord:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_app.domain.pii.detector import PATTERN_KINDS
-from datasets_app.domain.pii.provider_tokens import ISSUED
-from datasets_app.domain.pii.rules import RuleDetector, find_all, find_quickly
+from datasets_app.domain.pii.rules.finder import RuleDetector, find_all, find_quickly
+from datasets_app.domain.pii.rules.provider_tokens import ISSUED
 
 ONE_OF_EACH = {
     "EMAIL": "write to ana@example.com",

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_app.domain.sampling import BY, Tagged, choose_sessions, shares, tagged
+from datasets_app.domain.conversations.sampling import BY, Tagged, choose_sessions, shares, tagged
 
 SESSIONS: list[Tagged] = [
     (

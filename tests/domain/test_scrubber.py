@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.marks import missed_mark
 from datasets_app.domain.pii.policy import Policy, PolicyError, kinds_named
 from datasets_app.domain.pii.scrubber import ScrubbedSession, Scrubber, SessionTexts
-from datasets_app.domain.records import TurnRecord
 
 KEY = b"a key for tests, of no other worth"
 PLAIN = Policy()

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from alignmenter_site import env, hash_key
+from alignmenter_site import env
+from alignmenter_site.keys import hash_key
 from datasets_app.domain.pii.session_ids import fingerprint, hashed, is_stated, looks_hashed, stated
 from tests.conftest import PROJECT
 from tests.strategies import names
@@ -93,7 +94,7 @@ def test_else_one_is_generated_once_for_its_owner_only(
 
 def test_processes_that_start_at_once_have_the_same_key(tmp_path: Path) -> None:
     program = (
-        "import django; django.setup()\nfrom alignmenter_site.hash_key import hash_key\n"
+        "import django; django.setup()\nfrom alignmenter_site.keys.hash_key import hash_key\n"
         "print(hash_key().decode())"
     )
     settings = {"DJANGO_SETTINGS_MODULE": "alignmenter_site.settings", "ALIGNMENTER_VAR_DIR": str(tmp_path)}

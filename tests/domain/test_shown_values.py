@@ -2,8 +2,8 @@
 
 import pytest
 
-from datasets_app.domain.jsonl import parse_turn, shown
-from datasets_app.domain.records import LineError
+from datasets_app.domain.conversations.jsonl import parse_turn, shown
+from datasets_app.domain.conversations.records import LineError
 
 
 @pytest.mark.parametrize(

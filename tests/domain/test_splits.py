@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.split_decision import Conversation, Decision, decide, sibling_of
-from datasets_app.domain.split_report import report_lines
-from datasets_app.domain.splits import SPLITS, WHOLE, Candidate, Links, Settings, SplitError, place
+from datasets_app.domain.splits.decision import Conversation, Decision, decide, sibling_of
+from datasets_app.domain.splits.report import report_lines
+from datasets_app.domain.splits.splits import SPLITS, WHOLE, Candidate, Links, Settings, SplitError, place
 from tests.domain.test_near_duplicates import talk
 
 RATIOS = ["60,20,20", "80,20", "80,10,10", "33.33,33.33,33.34", "50,50", "97,2,1"]

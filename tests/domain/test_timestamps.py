@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_app.domain.jsonl import check_timestamp
+from datasets_app.domain.conversations.jsonl import check_timestamp
 from datasets_app.domain.pii.timestamps import DAY, fitted, fuzzed, moved, offset_for, read, shifted
 
 KEY = b"a key of thirty-two characters.."

@@ -1,6 +1,6 @@
 import pytest
 
-from datasets_app.domain.yaml_text import YamlError, load_yaml
+from datasets_app.domain.metadata.yaml_text import YamlError, load_yaml
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,16 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import Group, User
 
+from annotations_app.agreement.adjudicate import adjudicate, disputed
+from annotations_app.campaigns.create import create_campaign
+from annotations_app.demo.load_demo import DIRECTORY, load_demo
+from annotations_app.labeling.decide import decide
+from annotations_app.labeling.lease_next import serve
+from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.models import Annotation
-from annotations_app.operations.adjudicate import adjudicate, disputed
-from annotations_app.operations.create_campaign import create_campaign
-from annotations_app.operations.decide import decide
-from annotations_app.operations.export_annotations import export_annotations
-from annotations_app.operations.load_demo import DIRECTORY, load_demo
-from annotations_app.operations.serve import serve
+from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.models import Dataset, Persona, Turn
-from datasets_app.operations.export_dataset import export_to_path
-from datasets_app.storage.turn_reader import Selection
 
 TOOL = Path(sys.executable).with_name("alignmenter")
 Tool = Callable[..., subprocess.CompletedProcess[str]]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from datasets_app.catalog.personas import DEFAULT_FILE, default_persona
 from datasets_app.domain.generation.plan import Wish
-from datasets_app.operations import bootstrap_dataset as operation
-from datasets_app.operations.personas import DEFAULT_FILE, default_persona
+from datasets_app.generating import bootstrap_dataset as operation
 from tests.integration.test_alignmenter import Tool, alignmenter, run_scores
 
 __all__ = ["alignmenter"]

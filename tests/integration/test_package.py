@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from datasets_app.models import Dataset, Session
-from datasets_app.operations.export_package import export_package
-from datasets_app.operations.release_dataset import release_dataset
+from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.releasing.sharing.export_package import export_package
 from tests import factories
 
 # Before these libraries are imported: nothing is fetched.

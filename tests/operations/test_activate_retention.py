@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from datasets_app.core.errors import Refused
 from datasets_app.models import AuditEvent, Dataset, RetentionPolicy
-from datasets_app.operations.activate_retention import (
+from datasets_app.retention.activate import (
     activate_retention,
     deactivate_retention,
     policies_at,
     rehearsal_of,
 )
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.retention_rules import import_retention_rules
+from datasets_app.retention.rules import import_retention_rules
 from tests.factories import dataset, imported, sessions, write
 
 pytestmark = pytest.mark.django_db

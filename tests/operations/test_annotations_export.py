@@ -8,14 +8,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from annotations_app.labels.export_annotations import ExportedLabels, export_annotations, export_to_job_files
 from annotations_app.models import Annotation, Campaign, CampaignItem
-from annotations_app.operations.export_annotations import (
-    ExportedLabels,
-    export_annotations,
-    export_to_job_files,
-)
+from datasets_app.core.errors import Refused
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, Session, Turn
-from datasets_app.operations.refused import Refused
 from tests.factories import dataset, sessions
 
 pytestmark = pytest.mark.django_db

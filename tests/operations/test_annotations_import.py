@@ -10,12 +10,12 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from annotations_app.labels.export_annotations import LABEL_CHOICES, export_annotations
+from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation
-from annotations_app.operations.export_annotations import LABEL_CHOICES, export_annotations
-from annotations_app.operations.import_annotations import import_annotations
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import Cancelled
 from datasets_app.models import AuditEvent, Dataset, Session, Turn
-from datasets_app.operations.progress import Cancelled
-from datasets_app.operations.refused import Refused
 from tests.factories import dataset, imported, jsonl, session, turn, write
 from tests.strategies import encoded, names, texts, timestamps, values
 

@@ -14,14 +14,14 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from annotations_app.agreement.adjudicate import adjudicate
+from annotations_app.campaigns.edit import edit_campaign
+from annotations_app.labeling.decide import decide
+from annotations_app.labeling.lease_next import serve
+from annotations_app.labeling.progress import last_decisions
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, Decision
-from annotations_app.operations.adjudicate import adjudicate
-from annotations_app.operations.decide import decide
-from annotations_app.operations.edit_campaign import edit_campaign
-from annotations_app.operations.queue_state import last_decisions
-from annotations_app.operations.serve import serve
+from datasets_app.core.errors import Refused
 from datasets_app.models import Turn
-from datasets_app.operations.refused import Refused
 from tests.campaigns import campaign, people, press, replies, user, what_is_wrong
 
 pytestmark = pytest.mark.django_db(transaction=True)

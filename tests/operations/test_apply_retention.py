@@ -8,7 +8,11 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from annotations_app.models import Annotation, Campaign, CampaignItem
-from datasets_app import job_runs
+from datasets_app.catalog import policies
+from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import Cancelled
+from datasets_app.jobs import runs
 from datasets_app.models import (
     AuditEvent,
     CheckReport,
@@ -23,14 +27,11 @@ from datasets_app.models import (
     SourceFile,
     Turn,
 )
-from datasets_app.operations import apply_retention as retention
-from datasets_app.operations import delete_contents, gates, legal_holds
-from datasets_app.operations.apply_retention import apply_retention
-from datasets_app.operations.check_dataset import check_dataset
-from datasets_app.operations.progress import Cancelled
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.rehearse_retention import rehearse_retention
-from datasets_app.operations.scrub_marks import mark_not_personal
+from datasets_app.retention import apply as retention
+from datasets_app.retention import delete_contents, holds
+from datasets_app.retention.apply import apply_retention
+from datasets_app.retention.dry_run import rehearse_retention
+from datasets_app.scrubbing.marks import mark_not_personal
 from tests.campaigns import campaign, label_all
 from tests.factories import dataset, sessions
 
@@ -130,14 +131,14 @@ def test_a_rehearsal_is_what_then_happens(tmp_path: Path, media: Path) -> None:
 def test_a_dataset_on_hold_outlives_every_rule(tmp_path: Path) -> None:
     stored = aged(dataset(tmp_path, sessions(2)), 4000)
     rule("*", "1 day")
-    legal_holds.set_hold(stored, "A claim is open.", actor=None)
+    holds.set_hold(stored, "A claim is open.", actor=None)
     (said,) = rehearse_retention().going
     assert (said.when, said.hold_reason) == ("held", "A claim is open.")
     assert apply_retention() == {"datasets": 0}
     with pytest.raises(Refused, match="on legal hold"):
         apply_retention(dataset=stored, reason="It is to go.")
     assert Turn.objects.count() == 4
-    legal_holds.lift_hold(stored, "The claim is settled.", actor=None)
+    holds.lift_hold(stored, "The claim is settled.", actor=None)
     assert apply_retention()["turns"] == 4
     assert [event.action for event in AuditEvent.objects.order_by("id")][-3:] == [
         "hold",
@@ -183,7 +184,7 @@ def test_one_that_is_not_due_goes_for_a_reason_alone(tmp_path: Path) -> None:
 def test_a_job_at_work_on_it_keeps_it_until_the_next_run(tmp_path: Path) -> None:
     stored = aged(dataset(tmp_path, sessions(1)), 40)
     rule()
-    job = job_runs._foreground_row("export_dataset", stored.name, {})
+    job = runs._foreground_row("export_dataset", stored.name, {})
     result = apply_retention()
     assert result["datasets"] == 0
     assert "is running on support" in result["skipped"][0]
@@ -221,8 +222,8 @@ def test_nothing_comes_to_an_expired_dataset(tmp_path: Path) -> None:
     for refused in (
         lambda: dataset(tmp_path, sessions(1, 4)),
         lambda: check_dataset(stored, actor=None),
-        lambda: gates.require_scrubbed(stored, "export", actor=None),
-        lambda: legal_holds.set_hold(stored, "Too late.", actor=None),
+        lambda: policies.require_scrubbed(stored, "export", actor=None),
+        lambda: holds.set_hold(stored, "Too late.", actor=None),
         lambda: apply_retention(dataset=stored, reason="Once more."),
         lambda: campaign(stored, "ana"),
     ):

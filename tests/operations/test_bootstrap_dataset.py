@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from datasets_app import job_runs
+from datasets_app.catalog.personas import default_persona
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import Cancelled
+from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.generation.plan import Wish
-from datasets_app.domain.reading import ConversationFile
+from datasets_app.exporting.sample_dataset import Choice, sample_file, sample_to_dataset, sample_to_file
+from datasets_app.generating import bootstrap_dataset as operation
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, Session, Turn
-from datasets_app.operations import bootstrap_dataset as operation
-from datasets_app.operations.personas import default_persona
-from datasets_app.operations.progress import Cancelled
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.sample_dataset import Choice, sample_file, sample_to_dataset, sample_to_file
 from tests import factories
 from tests.conftest import Processes
 
@@ -60,8 +60,8 @@ def test_a_job_writes_for_a_persona_of_the_application() -> None:
         persona_id="acme", yaml="{id: acme, lexicon: {preferred: [together], avoid: [lol]}}"
     )
     given = {"sessions": 10, "persona": "acme", "seed": 3, "turns": [4, 4], "safety_trap_ratio": 0.5}
-    row = job_runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
-    job_runs.perform(row.pk)
+    row = runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
+    runs.perform(row.pk)
     row.refresh_from_db()
     assert (row.state, row.error) == ("done", "")
     dataset = Dataset.objects.get()
@@ -75,8 +75,8 @@ def test_a_job_writes_for_a_persona_of_the_application() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_job_whose_persona_has_changed_does_not_go_on() -> None:
     given = {"sessions": 2, "persona": "default_v1", "plan": "of another time"}
-    row = job_runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
-    job_runs.perform(row.pk)
+    row = runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
+    runs.perform(row.pk)
     row.refresh_from_db()
     assert row.state == "failed"
     assert "has changed since this job began" in row.error
@@ -86,8 +86,8 @@ def test_a_job_whose_persona_has_changed_does_not_go_on() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_wish_that_can_not_be_fulfilled_is_told_in_the_job() -> None:
     given = {"sessions": 2, "safety_trap_ratio": 0.9, "brand_trap_ratio": 0.9}
-    row = job_runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
-    job_runs.perform(row.pk)
+    row = runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
+    runs.perform(row.pk)
     row.refresh_from_db()
     assert row.state == "failed"
     assert "add up to 1.8" in row.error
@@ -96,7 +96,7 @@ def test_a_wish_that_can_not_be_fulfilled_is_told_in_the_job() -> None:
 @pytest.mark.slow
 def test_a_killed_worker_s_job_goes_on_without_doubling(processes: Processes, wait_until: Any) -> None:
     parameters = {"sessions": 3000, "seed": 1}
-    row = job_runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=parameters)
+    row = runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=parameters)
     worker = processes.start("worker")
     wait_until(lambda: 0 < Session.objects.count() < 2500)
     processes.kill(worker)
@@ -104,7 +104,7 @@ def test_a_killed_worker_s_job_goes_on_without_doubling(processes: Processes, wa
     assert 0 < standing < 3000
     # As the scheduler does when the heart has been silent.
     JobRun.objects.filter(pk=row.pk).update(state="queued")
-    job_runs.perform(row.pk)
+    runs.perform(row.pk)
     row.refresh_from_db()
     assert (row.state, row.result["sessions"]) == ("done", 3000 - standing)
     assert is_sound(Dataset.objects.get(), 3000)
@@ -142,7 +142,7 @@ def test_a_sample_is_a_dataset_of_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_file_s_sample_and_its_dataset_s_are_the_same(tmp_path: Path) -> None:
-    from datasets_app.operations.export_dataset import export_to_path
+    from datasets_app.exporting.export_dataset import export_to_path
 
     generated(count=40)
     dataset = Dataset.objects.get()

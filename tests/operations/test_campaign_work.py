@@ -9,16 +9,16 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotations_app.agreement.adjudicate import adjudicate, count_disputed, disputed
+from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.domain.assignment import REPEAT_DISTANCE
+from annotations_app.labeling.requeue_stale import requeue_stale
+from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, Decision
-from annotations_app.operations.adjudicate import adjudicate, count_disputed, disputed
-from annotations_app.operations.edit_campaign import edit_campaign
-from annotations_app.operations.import_annotations import import_annotations
-from annotations_app.operations.requeue_stale import requeue_stale
+from datasets_app.catalog.import_persona import import_persona
+from datasets_app.core.errors import Refused
 from datasets_app.models import AuditEvent, Dataset, Turn
-from datasets_app.operations.import_persona import import_persona
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.scrub_dataset import policy_of, scrub_dataset
+from datasets_app.scrubbing.scrub_dataset import policy_of, scrub_dataset
 from tests.campaigns import YAML, campaign, label_all, people, press, replies, served, user, what_is_wrong
 from tests.factories import write
 

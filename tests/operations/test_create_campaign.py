@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from annotations_app.agreement.adjudicate import adjudicate
+from annotations_app.campaigns.create import fill_campaign, prepare_campaign
+from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Campaign, CampaignItem, CampaignMember
-from annotations_app.operations.adjudicate import adjudicate
-from annotations_app.operations.create_campaign import fill_campaign, prepare_campaign
-from annotations_app.operations.import_annotations import import_annotations
-from datasets_app import job_runs
+from datasets_app.core.errors import Refused
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, Session, Turn
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.scrub_dataset import policy_of, scrub_dataset
+from datasets_app.scrubbing.scrub_dataset import policy_of, scrub_dataset
 from tests.campaigns import campaign, label_all, people, persona, press, replies, served, what_is_wrong
 from tests.factories import dataset, imported, sessions, turn, write
 
@@ -229,9 +229,9 @@ def test_made_by_a_job_it_is_filled_once_however_often_that_runs(tmp_path: Path)
     assert (waiting.state, waiting.current) == ("paused", None)
     assert "being prepared" in waiting.message
     for _ in range(2):
-        job = job_runs.create("create_campaign", actor=None, dataset=stored, parameters={"campaign": made.pk})
-        job_runs.enqueue(job)
-        job_runs.perform(job.pk)
+        job = runs.create("create_campaign", actor=None, dataset=stored, parameters={"campaign": made.pk})
+        runs.enqueue(job)
+        runs.perform(job.pk)
         job.refresh_from_db()
         assert (job.state, job.result) == ("done", {"campaign": made.pk, "replies": 3, "gold": 0})
     made.refresh_from_db()
@@ -247,9 +247,9 @@ def test_a_job_that_can_not_fill_it_says_why(tmp_path: Path) -> None:
     stored = replies(tmp_path, 3)
     made = prepare_campaign("c", dataset=stored, persona=persona(), annotators=["ana"], overlap=1)
     Turn.objects.update(text="")
-    job = job_runs.create("create_campaign", actor=None, dataset=stored, parameters={"campaign": made.pk})
-    job_runs.enqueue(job)
-    job_runs.perform(job.pk)
+    job = runs.create("create_campaign", actor=None, dataset=stored, parameters={"campaign": made.pk})
+    runs.enqueue(job)
+    runs.perform(job.pk)
     job.refresh_from_db()
     assert job.state == "failed"
     assert "no assistant's reply" in job.error

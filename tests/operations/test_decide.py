@@ -11,12 +11,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotations_app.domain.pressed import LONGEST_NOTE
+from annotations_app.campaigns.edit import edit_campaign
+from annotations_app.domain.submission import LONGEST_NOTE
+from annotations_app.labeling.decide import decide
+from annotations_app.labeling.progress import last_decisions, progress
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
-from annotations_app.operations.decide import decide
-from annotations_app.operations.edit_campaign import edit_campaign
-from annotations_app.operations.queue_state import last_decisions, progress
-from datasets_app.operations.refused import Refused
+from datasets_app.core.errors import Refused
 from tests.campaigns import campaign, label_all, people, press, replies, served, user, what_is_wrong
 
 pytestmark = pytest.mark.django_db

@@ -13,13 +13,13 @@ from django.core.files.storage import default_storage
 from django.db import connection
 from django.utils import timezone
 
-from annotations_app.operations.import_annotations import import_annotations
-from datasets_app import job_recovery, job_runs
+from annotations_app.labels.import_annotations import import_annotations
+from datasets_app.auditing.heads import heads_file
+from datasets_app.jobs import recovery, runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, RetentionPolicy, Session, Turn
-from datasets_app.operations.audit_heads import heads_file
-from datasets_app.operations.nightly import start_if_wanted
-from datasets_app.operations.rehearse_retention import rehearse_retention
-from datasets_app.operations.scrub_marks import mark_not_personal
+from datasets_app.nightly import start_if_wanted
+from datasets_app.retention.dry_run import rehearse_retention
+from datasets_app.scrubbing.marks import mark_not_personal
 from tests.campaigns import campaign, press, served
 from tests.environment import VAR_DIR
 from tests.factories import jsonl, turn, write
@@ -94,7 +94,7 @@ def finished(job: JobRun) -> str:
 
 
 def upload(content: bytes, **parameters: Any) -> JobRun:
-    job = job_runs.create("import_dataset", actor=None, dataset_name="support", parameters=parameters)
+    job = runs.create("import_dataset", actor=None, dataset_name="support", parameters=parameters)
     name = f"{canary('two', 'filename')}.jsonl"
     job_file = JobFile(job_run=job, kind="upload", name=name, size=len(content))
     job_file.file.save(f"{job.pk}/upload/support", ContentFile(content))
@@ -118,7 +118,7 @@ def filled(tmp_path: Path, wait_until: Any, admin_user: Any) -> Dataset:
         jsonl([*lines(), {"session_id": "bad", "text": canary("two", "text")}]), on_error="quarantine"
     )
     for job, state in ((refused, "failed"), (kept, "done")):
-        job_runs.enqueue(job)
+        runs.enqueue(job)
         assert wait_until(lambda job=job: finished(job), 60) == state, job.error
     stored = Dataset.objects.get()
     upload(jsonl(lines()), options="a preview that nobody has confirmed")
@@ -141,7 +141,7 @@ def filled(tmp_path: Path, wait_until: Any, admin_user: Any) -> Dataset:
         "scrub_dataset": {"dry_run": True},
     }
     for operation, parameters in asked.items():
-        job = job_runs.start(operation, actor=admin_user, dataset=stored, parameters=parameters)
+        job = runs.start(operation, actor=admin_user, dataset=stored, parameters=parameters)
         assert wait_until(lambda job=job: finished(job), 60) == "done", (operation, job.error)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
@@ -160,7 +160,7 @@ def test_what_is_deleted_is_nowhere(
         assert any(str(media) in place for place in before)
 
     session = Session.objects.get(session_id=canary("one", "session"))
-    erasing = job_runs.start(
+    erasing = runs.start(
         "erase_session",
         actor=admin_user,
         dataset=stored,
@@ -177,13 +177,13 @@ def test_what_is_deleted_is_nowhere(
     said = rehearse_retention().going[0].counts
     last = Session.objects.order_by("-pk")[0]
     with standing(last):
-        night = start_if_wanted(job_runs.start)
+        night = start_if_wanted(runs.start)
         assert night is not None
         assert wait_until(lambda: 0 < Session.objects.count() < 1_000, 60)
         processes.kill(worker)
     assert not AuditEvent.objects.filter(action="retention").exists()
     JobRun.objects.filter(pk=night.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=1))
-    assert job_recovery.recover() == 1
+    assert recovery.recover() == 1
     processes.start("worker")
     assert wait_until(lambda: finished(night), 90) == "done", night.error
     assert not Turn.objects.exists()

@@ -8,19 +8,20 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 
-from alignmenter_site.hash_key import hash_key
+from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.models import Annotation, Campaign
-from datasets_app import audit, job_runs
+from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.core import audit
+from datasets_app.core.errors import Refused
 from datasets_app.domain.pii.session_ids import hashed
+from datasets_app.exporting.export_dataset import export_to_path
+from datasets_app.exporting.sample_dataset import Choice, sample_to_dataset
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, ReleaseFile, Session, Turn
-from datasets_app.operations import erase_session as erasure
-from datasets_app.operations import legal_holds
-from datasets_app.operations.erase_session import erase_named, erase_session, find_session, rehearse_erasure
-from datasets_app.operations.export_dataset import export_to_path
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.release_dataset import release_dataset
-from datasets_app.operations.sample_dataset import Choice, sample_to_dataset
-from datasets_app.storage.turn_reader import Selection
+from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.retention import erase_session as erasure
+from datasets_app.retention import holds
+from datasets_app.retention.erase_session import erase_named, erase_session, find_session, rehearse_erasure
 from tests.campaigns import campaign, label_all, what_is_wrong
 from tests.factories import dataset, sessions, turn
 
@@ -108,11 +109,11 @@ def test_copies_are_named_and_erased_with_it_if_wanted(tmp_path: Path) -> None:
 
 def test_a_hold_and_a_running_job_stand_in_its_way(tmp_path: Path) -> None:
     stored = dataset(tmp_path, sessions(2))
-    job = job_runs._foreground_row("export_dataset", "support", {})
+    job = runs._foreground_row("export_dataset", "support", {})
     with pytest.raises(Refused, match="is running on support"):
         erase_named("support", "s1", "Asked for.")
     JobRun.objects.filter(pk=job.pk).update(state="done")
-    legal_holds.set_hold(stored, "A claim.", actor=None)
+    holds.set_hold(stored, "A claim.", actor=None)
     with pytest.raises(Refused, match="on legal hold"):
         erase_named("support", "s1", "Asked for.")
     with pytest.raises(Refused, match="Give the reason"):
@@ -125,7 +126,7 @@ def test_a_job_that_died_at_any_step_is_gone_on_with(tmp_path: Path, monkeypatch
     released(stored, tmp_path)
     session = find_session(stored, "s2")
     assert session is not None
-    job = job_runs.create(
+    job = runs.create(
         "erase_session",
         actor=None,
         dataset=stored,

@@ -15,12 +15,12 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.jsonl import encode_turn
+from datasets_app.catalog.rows import parquet_blocks
+from datasets_app.catalog.rows.turn_reader import Selection, read_turns
+from datasets_app.core.errors import Refused
+from datasets_app.domain.conversations.jsonl import encode_turn
+from datasets_app.exporting.export_dataset import export_dataset, export_to_path
 from datasets_app.models import AuditEvent, Dataset
-from datasets_app.operations.export_dataset import export_dataset, export_to_path
-from datasets_app.operations.refused import Refused
-from datasets_app.storage import parquet_blocks
-from datasets_app.storage.turn_reader import Selection, read_turns
 from tests.factories import dataset, imported, jsonl, session, sessions, turn, write
 from tests.strategies import as_written, encoded, files
 

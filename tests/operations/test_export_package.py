@@ -8,15 +8,15 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from annotations_app.operations.load_demo import load_demo
+from annotations_app.demo.load_demo import load_demo
+from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.core.errors import Refused
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, Session
-from datasets_app.operations import erase_session
-from datasets_app.operations.check_dataset import check_dataset
-from datasets_app.operations.export_package import export_package
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.release_dataset import release_dataset
-from datasets_app.operations.scrub_dataset import scrub_dataset
+from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.releasing.sharing.export_package import export_package
+from datasets_app.retention import erase_session
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
 
 PAPERS = {

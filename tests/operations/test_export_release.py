@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from datasets_app.core.errors import Refused
 from datasets_app.models import AuditEvent, Dataset, Release
-from datasets_app.operations import release_files
-from datasets_app.operations.export_release import export_release, export_release_to_path, release_of
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.release_dataset import release_dataset
+from datasets_app.releasing import files
+from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path, release_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -33,21 +33,21 @@ def exported(release: Release) -> bytes:
 
 
 def test_the_bytes_are_those_that_were_stored(release: Release, tmp_path: Path) -> None:
-    stored = release_files.file_of(release, "data")
-    with release_files.open_file(stored) as file:
+    stored = files.file_of(release, "data")
+    with files.open_file(stored) as file:
         assert exported(release) == file.read()
     result = export_release_to_path(release, tmp_path / stored.name)
     assert (tmp_path / stored.name).read_bytes() == exported(release)
     assert result.sha256 == stored.sha256 == release.sha256
-    meta = release_files.file_of(release, "metadata")
-    with release_files.open_file(meta) as file:
+    meta = files.file_of(release, "metadata")
+    with files.open_file(meta) as file:
         assert (tmp_path / meta.name).read_bytes() == file.read()
     told = AuditEvent.objects.filter(action="export").values_list("details__release", flat=True)
     assert set(told) == {"1.0.0"}
 
 
 def test_a_changed_byte_is_not_handed_out(release: Release, tmp_path: Path, media: Path) -> None:
-    stored = release_files.file_of(release, "data")
+    stored = files.file_of(release, "data")
     path = media / stored.file.name
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     target = tmp_path / stored.name
@@ -64,7 +64,7 @@ def test_what_is_not_there_is_told(release: Release, tmp_path: Path) -> None:
         release_of(dataset, "latest")
     with pytest.raises(Refused, match="let the name end in .gz"):
         export_release_to_path(release, tmp_path / "plain.jsonl")
-    release_files.destroy(release, reason="A test.")
+    files.destroy(release, reason="A test.")
     with pytest.raises(Refused, match="was destroyed on"):
         release_of(dataset, "1.0.0")
 

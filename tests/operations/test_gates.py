@@ -11,16 +11,16 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from annotations_app.operations import export_annotations as exporting
-from annotations_app.operations.export_annotations import export_annotations
-from annotations_app.operations.import_annotations import import_annotations
-from datasets_app import job_runs
+from annotations_app.labels import export_annotations as exporting
+from annotations_app.labels.export_annotations import export_annotations
+from annotations_app.labels.import_annotations import import_annotations
+from datasets_app.catalog import policies
+from datasets_app.core.errors import Refused
+from datasets_app.exporting import sample_dataset as sampling
+from datasets_app.exporting.export_dataset import FORMATS, export_dataset
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubRun
-from datasets_app.operations import gates
-from datasets_app.operations import sample_dataset as sampling
-from datasets_app.operations.export_dataset import FORMATS, export_dataset
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.scrub_dataset import policy_of, scrub_dataset
+from datasets_app.scrubbing.scrub_dataset import policy_of, scrub_dataset
 from tests.factories import dataset, imported, sessions, turn, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,14 +51,14 @@ def test_production_data_is_not_exported_before_it_is_scrubbed(production: Datas
     with pytest.raises(Refused, match="no scrub has verified; it can't be exported"):
         export_dataset(production, out, format=format)
     assert not out.getvalue()
-    assert not gates.is_scrubbed(production)
+    assert not policies.is_scrubbed(production)
 
 
 def test_after_a_scrub_it_is(production: Dataset) -> None:
     scrub_dataset(production, policy_of(None))
-    assert gates.is_scrubbed(production)
+    assert policies.is_scrubbed(production)
     assert b"[EMAIL]" in exported(production)
-    gates.require_scrubbed(production, "annotate", actor=None)
+    policies.require_scrubbed(production, "annotate", actor=None)
 
 
 def test_data_of_another_origin_is_not_held_back(tmp_path: Path) -> None:
@@ -68,16 +68,16 @@ def test_data_of_another_origin_is_not_held_back(tmp_path: Path) -> None:
 def test_what_is_added_shuts_the_gate_again(production: Dataset, tmp_path: Path) -> None:
     scrub_dataset(production, policy_of(None))
     imported(write(tmp_path / "more.jsonl", [turn("new")]), append=True)
-    assert not gates.is_scrubbed(production)
+    assert not policies.is_scrubbed(production)
 
 
 def test_so_does_a_later_scrub_that_was_not_verified(production: Dataset) -> None:
     scrub_dataset(production, policy_of(None))
     ScrubRun.objects.create(dataset=production, policy={})
-    assert not gates.is_scrubbed(production)
+    assert not policies.is_scrubbed(production)
     scrub_dataset(production, policy_of(None), dry_run=True)
     ScrubRun.objects.filter(policy={}).delete()
-    assert gates.is_scrubbed(production)  # a preview changes nothing
+    assert policies.is_scrubbed(production)  # a preview changes nothing
 
 
 def test_labels_hold_texts_too(production: Dataset) -> None:
@@ -90,8 +90,8 @@ def test_labels_hold_texts_too(production: Dataset) -> None:
 
 def test_an_override_takes_permission_and_reason_and_is_on_record(production: Dataset) -> None:
     officer, curator = with_role("privacy officer"), with_role("curator")
-    assert gates.can_override(officer)
-    assert not gates.can_override(curator)
+    assert policies.can_override(officer)
+    assert not policies.can_override(curator)
     with pytest.raises(Refused, match="You may not"):
         exported(production, actor=curator, override="because")
     with pytest.raises(Refused, match="must give a reason"):
@@ -106,13 +106,13 @@ def test_a_job_asks_whether_its_person_may(production: Dataset, queue: None) -> 
     for role, state in (("curator", "failed"), ("privacy officer", "done")):
         user = with_role(role)
         parameters = {"format": "turns", "override": "a court order"}
-        job = job_runs.start("export_dataset", actor=user, dataset=production, parameters=parameters)
-        job_runs.perform(job.pk)
+        job = runs.start("export_dataset", actor=user, dataset=production, parameters=parameters)
+        runs.perform(job.pk)
         job.refresh_from_db()
         assert job.state == state, job.error
     # Whoever asked has left since: their word is nobody's.
-    job = job_runs.start("export_dataset", actor=None, dataset=production, parameters=parameters)
-    job_runs.perform(job.pk)
+    job = runs.start("export_dataset", actor=None, dataset=production, parameters=parameters)
+    runs.perform(job.pk)
     job.refresh_from_db()
     assert (job.state, job.files.count()) == ("failed", 0)
 

@@ -7,12 +7,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser, Group, Permission, User
 
-from datasets_app.operations.generation_endpoints import (
-    configured_endpoints,
-    key_for,
-    require_endpoint,
-)
-from datasets_app.operations.refused import Refused
+from datasets_app.core.errors import Refused
+from datasets_app.generating.endpoints import configured_endpoints, key_for, require_endpoint
 
 CONFIGURED = ["https://models.example.org/v1", "http://localhost:8080/v1/"]
 ELSEWHERE = "http://169.254.169.254/latest"

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from annotations_app.models import Annotation
+from datasets_app.core.errors import Refused
+from datasets_app.importing.import_dataset import Options, Source, import_dataset
 from datasets_app.models import AuditEvent, Dataset, Session, SourceFile, Turn
-from datasets_app.operations.import_dataset import Options, Source, import_dataset
-from datasets_app.operations.refused import Refused
 from tests.factories import imported, jsonl, session, sessions, turn, write
 
 pytestmark = pytest.mark.django_db

@@ -13,18 +13,18 @@ from django.core.files.base import ContentFile
 from django.db import connection
 from django.utils import timezone
 
-from datasets_app import job_recovery, job_runs
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import Cancelled
+from datasets_app.housekeeping import delete_expired_files
+from datasets_app.jobs import recovery, runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Session, Turn
-from datasets_app.operations.delete_expired_files import delete_expired_files
-from datasets_app.operations.progress import Cancelled
-from datasets_app.operations.refused import Refused
 from tests.factories import dataset, jsonl, sessions, turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def upload(content: bytes, name: str = "support.jsonl", **parameters: Any) -> JobRun:
-    job = job_runs.create("import_dataset", actor=None, dataset_name="support", parameters=parameters)
+    job = runs.create("import_dataset", actor=None, dataset_name="support", parameters=parameters)
     job_file = JobFile(job_run=job, kind="upload", name=name, size=len(content))
     job_file.file.save(f"{job.pk}/upload/{name}", ContentFile(content))
     return job
@@ -37,7 +37,7 @@ def state_of(job: JobRun) -> str:
 
 def test_a_worker_imports_an_upload_and_the_upload_is_gone(processes: Any, wait_until: Any) -> None:
     job = upload(jsonl(sessions(50)))
-    job_runs.enqueue(job)
+    runs.enqueue(job)
     assert state_of(job) == "queued"  # nothing ran in this process
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done")
@@ -49,7 +49,7 @@ def test_a_worker_imports_an_upload_and_the_upload_is_gone(processes: Any, wait_
 
 def test_a_bad_file_fails_with_its_problems_for_people(processes: Any, wait_until: Any) -> None:
     job = upload(jsonl([turn("a", 1, role="system", text="canary-77"), turn("b", 4)]))
-    job_runs.enqueue(job)
+    runs.enqueue(job)
     processes.start("worker")
     wait_until(lambda: state_of(job) == "failed")
     assert [problem["code"] for problem in job.result["problems"]] == ["E103", "E201"]
@@ -60,7 +60,7 @@ def test_a_bad_file_fails_with_its_problems_for_people(processes: Any, wait_unti
 
 def test_quarantined_lines_are_kept_for_download(processes: Any, wait_until: Any) -> None:
     job = upload(jsonl([turn("a", 3), *sessions(2)]), on_error="quarantine")
-    job_runs.enqueue(job)
+    runs.enqueue(job)
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done")
     kept = {file.name: file.file.read() for file in job.files.filter(kind="quarantine")}
@@ -72,7 +72,7 @@ def test_an_export_is_kept_with_its_digest_until_its_date(
     processes: Any, wait_until: Any, tmp_path: Path
 ) -> None:
     stored = dataset(tmp_path, sessions(5))
-    job = job_runs.start(
+    job = runs.start(
         "export_dataset", actor=None, dataset=stored, parameters={"format": "turns", "gzip": True}
     )
     processes.start("worker")
@@ -91,7 +91,7 @@ def test_an_export_is_kept_with_its_digest_until_its_date(
 
 def test_a_check_is_kept_as_a_report(processes: Any, wait_until: Any, tmp_path: Path) -> None:
     stored = dataset(tmp_path, [turn(text="Write to jane@example.org"), turn("s1", 2, text="")])
-    job = job_runs.start("check_dataset", actor=None, dataset=stored)
+    job = runs.start("check_dataset", actor=None, dataset=stored)
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done")
     report = stored.check_reports.get()
@@ -104,7 +104,7 @@ def test_a_check_is_kept_as_a_report(processes: Any, wait_until: Any, tmp_path: 
 def test_ten_workers_killed_at_random_moments_leave_all_or_nothing(processes: Any, wait_until: Any) -> None:
     content = jsonl(sessions(6_000, turns=5, tags=["t"], metadata={"k": 1}))
     job = upload(content)
-    job_runs.enqueue(job)
+    runs.enqueue(job)
     processes.start("scheduler")
     moments = random.Random(7)
     for _ in range(10):
@@ -127,7 +127,7 @@ def test_ten_workers_killed_at_random_moments_leave_all_or_nothing(processes: An
 @pytest.mark.slow
 def test_a_job_goes_on_after_its_database_connection_was_cut(processes: Any, wait_until: Any) -> None:
     job = upload(jsonl(sessions(20_000, turns=5)))
-    job_runs.enqueue(job)
+    runs.enqueue(job)
     processes.start("worker")
     wait_until(lambda: _turn_copies("SELECT count(*)"), 60)
     _turn_copies("SELECT count(pg_terminate_backend(pid))")
@@ -136,7 +136,7 @@ def test_a_job_goes_on_after_its_database_connection_was_cut(processes: Any, wai
     assert not Turn.objects.exists()
     # Its row waits for the silence to be noticed; let that not take fifteen seconds.
     JobRun.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(seconds=16))
-    assert job_recovery.recover() == 1
+    assert recovery.recover() == 1
     wait_until(lambda: state_of(job) == "done", 60)
     assert (job.attempt, Turn.objects.count()) == (2, 100_000)
     assert "Traceback" not in processes.log.read_text()
@@ -154,13 +154,13 @@ def _turn_copies(select: str) -> int:
 
 def test_a_worker_of_an_earlier_try_is_never_taken_for_a_later_one(queue: None) -> None:
     job = upload(jsonl(sessions(2)))
-    job_runs.enqueue(job)
-    stalled = job_runs._claim(job.pk)
+    runs.enqueue(job)
+    stalled = runs._claim(job.pk)
     assert stalled is not None
     JobRun.objects.filter(pk=job.pk).update(state="failed")
-    assert job_runs.retry(job, actor=None)
-    assert job_runs._claim(job.pk) is not None
-    with pytest.raises(job_runs.ClaimLost):
+    assert runs.retry(job, actor=None)
+    assert runs._claim(job.pk) is not None
+    with pytest.raises(runs.ClaimLost):
         stalled.finish("done")
     assert state_of(job) == "running"
 
@@ -170,10 +170,10 @@ def test_what_a_command_ran_is_not_run_again_by_a_worker(queue: None) -> None:
         raise Refused("no")
 
     with pytest.raises(Refused):
-        job_runs.run_here("export_dataset", refuse, dataset_name="x", parameters={})
+        runs.run_here("export_dataset", refuse, dataset_name="x", parameters={})
     job = JobRun.objects.get()
     assert (job.state, job.error) == ("failed", "no")
-    assert not job_runs.retry(job, actor=None)
+    assert not runs.retry(job, actor=None)
 
 
 def test_what_a_killed_worker_left_of_a_job_is_deleted(queue: None, settings: Any, tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_what_a_killed_worker_left_of_a_job_is_deleted(queue: None, settings: An
 @pytest.mark.slow
 def test_a_killed_worker_is_noticed_within_thirty_seconds(processes: Any, wait_until: Any) -> None:
     job = upload(jsonl(sessions(20_000, turns=5)))
-    job_runs.enqueue(job)
+    runs.enqueue(job)
     processes.start("scheduler")
     worker = processes.start("worker")
     wait_until(lambda: state_of(job) == "running")
@@ -207,10 +207,10 @@ def test_a_killed_worker_is_noticed_within_thirty_seconds(processes: Any, wait_u
 
 def test_a_running_job_is_cancelled_and_leaves_nothing(processes: Any, wait_until: Any) -> None:
     job = upload(jsonl(sessions(60_000, turns=5)))
-    job_runs.enqueue(job)
+    runs.enqueue(job)
     processes.start("worker")
     wait_until(lambda: state_of(job) == "running" and job.done > 0)
-    job_runs.request_cancel(job, actor=None)
+    runs.request_cancel(job, actor=None)
     wait_until(lambda: state_of(job) == "cancelled")
     assert not Dataset.objects.exists()
     assert AuditEvent.objects.filter(action="cancel_job").exists()
@@ -218,32 +218,32 @@ def test_a_running_job_is_cancelled_and_leaves_nothing(processes: Any, wait_unti
 
 def test_a_waiting_job_is_cancelled_at_once_and_can_be_tried_again(processes: Any, wait_until: Any) -> None:
     job = upload(jsonl(sessions(2)))
-    job_runs.enqueue(job)
-    job_runs.request_cancel(job, actor=None)
+    runs.enqueue(job)
+    runs.request_cancel(job, actor=None)
     assert state_of(job) == "cancelled"
-    assert job_runs.retry(job, actor=None)
+    assert runs.retry(job, actor=None)
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done")
-    assert not job_runs.retry(job, actor=None)
+    assert not runs.retry(job, actor=None)
     assert Turn.objects.count() == 4
 
 
 def test_a_queue_that_forgets_does_not_lose_a_job(processes: Any, wait_until: Any) -> None:
     job = upload(jsonl(sessions(2)))
-    job_runs.enqueue(job)
+    runs.enqueue(job)
     django_rq.get_queue("default").empty()
-    assert job_recovery.recover() == 0  # it may just be on its way
+    assert recovery.recover() == 0  # it may just be on its way
     JobRun.objects.filter(pk=job.pk).update(queued_at=timezone.now() - timedelta(seconds=11))
-    assert job_recovery.recover() == 1
+    assert recovery.recover() == 1
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done")
 
 
 def test_a_job_that_is_sent_twice_is_done_once(processes: Any, wait_until: Any) -> None:
     job = upload(jsonl(sessions(2)))
-    job_runs.enqueue(job)
+    runs.enqueue(job)
     for _ in range(3):
-        django_rq.get_queue("default").enqueue_call(job_runs.perform, args=(job.pk,))
+        django_rq.get_queue("default").enqueue_call(runs.perform, args=(job.pk,))
     processes.start("worker")
     wait_until(lambda: not django_rq.get_queue("default").count)
     wait_until(lambda: state_of(job) == "done")
@@ -252,23 +252,23 @@ def test_a_job_that_is_sent_twice_is_done_once(processes: Any, wait_until: Any) 
 
 
 def test_a_job_whose_workers_always_die_is_given_up(queue: None) -> None:
-    job = job_runs.start("check_dataset", actor=None)
+    job = runs.start("check_dataset", actor=None)
     JobRun.objects.filter(pk=job.pk).update(
-        state="running", attempt=job_recovery.MAX_ATTEMPTS, heartbeat_at=timezone.now() - timedelta(minutes=1)
+        state="running", attempt=recovery.MAX_ATTEMPTS, heartbeat_at=timezone.now() - timedelta(minutes=1)
     )
-    job_recovery.recover()
+    recovery.recover()
     assert state_of(job) == "failed"
     assert "without a word" in job.error
 
 
 def test_a_worker_that_lost_its_claim_saves_nothing(queue: None) -> None:
     job = upload(jsonl(sessions(2)))
-    job_runs.enqueue(job)
-    claimed = job_runs._claim(job.pk)
+    runs.enqueue(job)
+    claimed = runs._claim(job.pk)
     assert claimed is not None
     JobRun.objects.filter(pk=job.pk).update(state="queued")  # the scheduler took it back …
-    job_runs.perform(job.pk)  # … and another worker does it
-    with pytest.raises(job_runs.ClaimLost):
+    runs.perform(job.pk)  # … and another worker does it
+    with pytest.raises(runs.ClaimLost):
         claimed.finish("done")
     assert state_of(job) == "done"
     assert job.attempt == 2
@@ -276,7 +276,7 @@ def test_a_worker_that_lost_its_claim_saves_nothing(queue: None) -> None:
 
 def test_the_queue_holds_nothing_but_the_number_of_the_job(queue: None) -> None:
     job = upload(jsonl([turn(text="canary-4411")]), name="canary-name.jsonl")
-    job_runs.enqueue(job)
+    runs.enqueue(job)
     server = django_rq.get_connection("default")
     held = b"".join(
         b"".join(server.hgetall(key).values())
@@ -330,17 +330,17 @@ def test_what_a_task_has_committed_for_itself_stands_however_it_ends(
             raise error
         return {"steps": 2}
 
-    monkeypatch.setattr(job_runs, "_tasks", {})
-    monkeypatch.setattr(job_runs, "_committing", set())
-    job_runs.task(commits_itself=True)(commit_and_fail)
-    job = job_runs.start("commit_and_fail", actor=None)
-    job_runs.perform(job.pk)
+    monkeypatch.setattr(runs, "_tasks", {})
+    monkeypatch.setattr(runs, "_committing", set())
+    runs.task(commits_itself=True)(commit_and_fail)
+    job = runs.start("commit_and_fail", actor=None)
+    runs.perform(job.pk)
     assert state_of(job) == state
     assert told in job.error
     assert "canary" not in job.error
     assert Dataset.objects.filter(name="step-1").exists()
-    assert job_runs.retry(job, actor=None)
-    job_runs.perform(job.pk)
+    assert runs.retry(job, actor=None)
+    runs.perform(job.pk)
     assert (state_of(job), job.result) == ("done", {"steps": 2})
     assert Dataset.objects.filter(name="step-2").exists()
 
@@ -350,7 +350,7 @@ def test_a_command_that_commits_for_itself_is_given_its_row(queue: None) -> None
         report_progress(3, 3)
         return {"row": row.pk}
 
-    result = job_runs.run_here_in_steps("scrub_dataset", count, dataset_name="x", parameters={})
+    result = runs.run_here_in_steps("scrub_dataset", count, dataset_name="x", parameters={})
     job = JobRun.objects.get()
     assert (job.state, job.result, job.done, job.foreground) == ("done", {"row": job.pk}, 3, True)
     assert result == job.result

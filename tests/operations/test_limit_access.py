@@ -7,12 +7,12 @@ import pytest
 from django.contrib.auth.models import Group, User
 
 from annotations_app.models import CampaignMember
-from datasets_app import job_runs
+from datasets_app.access import limit_access
+from datasets_app.access.who_can_see import ALL, NOTHING, REPLIES, counted, everybody
+from datasets_app.core.errors import Refused
+from datasets_app.exporting.sample_dataset import Choice, sample_to_dataset
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun
-from datasets_app.operations import limit_access
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.sample_dataset import Choice, sample_to_dataset
-from datasets_app.operations.who_can_see import ALL, NOTHING, REPLIES, counted, everybody
 from tests import factories
 from tests.everything import everything, user_with
 
@@ -151,7 +151,7 @@ def test_a_sample_is_as_hidden_as_what_it_was_taken_of(tmp_path: Path, team: dic
 
 def export_of(dataset: Dataset, actor: Any) -> JobRun:
     asked = {"format": "turns", "persona": None, "tag": None, "gzip": False}
-    return job_runs.start("export_dataset", actor=actor, dataset=dataset, parameters=asked)
+    return runs.start("export_dataset", actor=actor, dataset=dataset, parameters=asked)
 
 
 def test_a_job_asks_once_more_when_it_begins(tmp_path: Path, team: dict[str, User], queue: None) -> None:
@@ -159,15 +159,15 @@ def test_a_job_asks_once_more_when_it_begins(tmp_path: Path, team: dict[str, Use
     ada = team["ada"]
     hidden, barred, gone, allowed = (export_of(dataset, ada) for _ in range(4))
     limit_access.restrict(dataset, actor=None)
-    job_runs.perform(hidden.pk)
+    runs.perform(hidden.pk)
     limit_access.grant(dataset, ada, actor=None)
     ada.groups.clear()
-    job_runs.perform(barred.pk)
+    runs.perform(barred.pk)
     ada.groups.add(Group.objects.get(name="curator"))
     User.objects.filter(pk=ada.pk).update(is_active=False)
-    job_runs.perform(gone.pk)
+    runs.perform(gone.pk)
     User.objects.filter(pk=ada.pk).update(is_active=True)
-    job_runs.perform(allowed.pk)
+    runs.perform(allowed.pk)
     ended = [JobRun.objects.get(pk=job.pk) for job in (hidden, barred, gone, allowed)]
     assert [job.state for job in ended] == ["failed", "failed", "failed", "done"]
     assert ended[0].error == "ada, who started this, may not see that dataset."
@@ -178,9 +178,9 @@ def test_a_job_asks_once_more_when_it_begins(tmp_path: Path, team: dict[str, Use
 def test_an_import_does_not_find_its_way_into_a_dataset_that_is_hidden(
     dataset: Dataset, team: dict[str, User], queue: None
 ) -> None:
-    job = job_runs.start("import_dataset", actor=team["ada"], dataset_name=dataset.name, parameters={})
+    job = runs.start("import_dataset", actor=team["ada"], dataset_name=dataset.name, parameters={})
     limit_access.restrict(dataset, actor=None)
-    job_runs.perform(job.pk)
+    runs.perform(job.pk)
     job.refresh_from_db()
     assert (job.state, job.error) == ("failed", "ada, who started this, may not see that dataset.")
 
@@ -189,11 +189,11 @@ def test_what_an_account_has_waiting_goes_with_it(dataset: Dataset, queue: None)
     ada = user_with("datasets_app.export_dataset", "datasets_app.view_dataset", name="ada")
     job = export_of(dataset, ada)
     ada.delete()
-    job_runs.perform(job.pk)
+    runs.perform(job.pk)
     job.refresh_from_db()
     assert job.state == "cancelled"
     otto = user_with("datasets_app.view_dataset", name="otto")
-    assert job_runs.retry(job, actor=otto)
-    job_runs.perform(job.pk)
+    assert runs.retry(job, actor=otto)
+    runs.perform(job.pk)
     job.refresh_from_db()
     assert (job.state, job.error) == ("failed", "otto, who started this, may not do it any more.")

@@ -11,12 +11,12 @@ import pytest
 import yaml
 from django.contrib.auth.models import User
 
+from annotations_app.demo.load_demo import DIRECTORY, load_demo
 from annotations_app.models import Annotation, Campaign
-from annotations_app.operations.load_demo import DIRECTORY, load_demo
-from datasets_app.domain.persona import check_persona, parse_persona
+from datasets_app.access.demo_accounts import create_demo_accounts
+from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.domain.personas.persona import check_persona, parse_persona
 from datasets_app.models import Dataset, Persona, Turn
-from datasets_app.operations.check_dataset import check_dataset
-from datasets_app.operations.demo_accounts import create_demo_accounts
 from tests.campaigns import label_all, served, what_is_wrong
 
 

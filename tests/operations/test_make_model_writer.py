@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from datasets_app.core.errors import Refused
 from datasets_app.domain.generation.plan import Wish, plan_sessions
-from datasets_app.operations.make_model_writer import ModelWish, is_model, make_model_writer
-from datasets_app.operations.refused import Refused
+from datasets_app.generating.factory import ModelWish, is_model, make_model_writer
 from tests.llm_server import LlmServer
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from annotations_app.domain.agreement_report import AgreementReport
+from annotations_app.agreement.measure import measure_agreement, measure_files
+from annotations_app.domain.agreement.agreement_report import AgreementReport
+from annotations_app.labels import label_counts
+from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.models import Annotation, Campaign, CampaignItem
-from annotations_app.operations.export_annotations import export_annotations
-from annotations_app.operations.measure_agreement import measure_agreement, measure_files
-from annotations_app.storage import label_counts
+from datasets_app.core.errors import Refused
 from datasets_app.models import Dataset, Persona, Session, Turn
-from datasets_app.operations.refused import Refused
 from tests.domain.test_agreement_report import close
 from tests.factories import dataset, sessions, write
 

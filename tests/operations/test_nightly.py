@@ -11,11 +11,11 @@ import pytest
 from django.utils import timezone
 
 from alignmenter_site import env, mail
-from datasets_app import job_runs
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun, RetentionPolicy
-from datasets_app.operations import apply_retention, legal_holds
-from datasets_app.operations.nightly import is_wanted, night_of, nightly, start_if_wanted
-from datasets_app.operations.retention_warnings import mail_warnings
+from datasets_app.nightly import is_wanted, night_of, nightly, start_if_wanted
+from datasets_app.retention import apply, holds
+from datasets_app.retention.warnings import mail_warnings
 from tests.factories import dataset, sessions
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -70,7 +70,7 @@ def test_each_is_told_once_for_each_day(tmp_path: Path, mailbox: list[str]) -> N
     aged(dataset(tmp_path, sessions(2), "soon"), 20)
     aged(dataset(tmp_path, sessions(1), "later"), 5)
     held = aged(dataset(tmp_path, sessions(1), "held"), 20)
-    legal_holds.set_hold(held, "A claim.", actor=None)
+    holds.set_hold(held, "A claim.", actor=None)
     rule("30 days")
     assert mail_warnings() == {"mailed": 1}
     (message,) = mailbox
@@ -151,7 +151,7 @@ def _start() -> JobRun | None:
     from django.db import connection
 
     try:
-        return start_if_wanted(job_runs.create)
+        return start_if_wanted(runs.create)
     finally:
         connection.close()
 
@@ -160,7 +160,7 @@ def test_the_night_deletes_and_then_tells_of_what_is_left(
     tmp_path: Path, mailbox: list[str], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.VAR_DIR = tmp_path  # heads of audit trails of other tests are none of this one
-    monkeypatch.setattr(apply_retention, "remove_traces", lambda *_, **__: [])
+    monkeypatch.setattr(apply, "remove_traces", lambda *_, **__: [])
     aged(dataset(tmp_path, sessions(1), "gone"), 40)
     aged(dataset(tmp_path, sessions(1), "soon"), 20)
     rule("30 days")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from datasets_app.operations import preview_import as module
-from datasets_app.operations.preview_import import LINES_LOOKED_AT, preview_import
+from datasets_app.importing import preview as module
+from datasets_app.importing.preview import LINES_LOOKED_AT, preview_import
 from tests import factories
 
 

@@ -7,10 +7,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 
-from datasets_app import job_runs
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release
-from datasets_app.operations import release_files
-from datasets_app.operations.verify_releases import verify_releases
+from datasets_app.releasing import files
+from datasets_app.releasing.verify import verify_releases
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,7 +22,7 @@ def actor(transactional_db: None) -> User:
 
 
 def start(dataset: Dataset, actor: User) -> JobRun:
-    return job_runs.start(
+    return runs.start(
         "release_dataset", actor=actor, dataset=dataset, parameters={"override": "a test", "notes": ""}
     )
 
@@ -51,7 +51,7 @@ def test_a_worker_killed_in_mid_release_leaves_no_half_release(
     assert not AuditEvent.objects.filter(action__in=["release", "override"]).exists()
     # As the scheduler does when the heart has stopped: another worker takes it up from the start.
     JobRun.objects.filter(pk=job.pk).update(state="queued")
-    job_runs.perform(job.pk)
+    runs.perform(job.pk)
     assert row().state == "done"
     assert Release.objects.get().turn_count == 40_000
     assert len(stored_files()) == 5
@@ -64,21 +64,21 @@ def test_a_release_that_fails_at_its_end_leaves_nothing(
 ) -> None:
     """The files are stored, and then the storage gives up: the rows go back, the sweep deletes the files."""
     dataset = factories.dataset(tmp_path, factories.sessions(2))
-    store = release_files.store
+    store = files.store
 
     def full(release: Release, kind: str, path: Path) -> Any:
         if kind == "signature":
             raise OSError("no space left")
         return store(release, kind, path)
 
-    monkeypatch.setattr(release_files, "store", full)
+    monkeypatch.setattr(files, "store", full)
     job = start(dataset, actor)
-    job_runs.perform(job.pk)
+    runs.perform(job.pk)
     assert JobRun.objects.get(pk=job.pk).state == "failed"
     assert not Release.objects.exists()
     dataset.refresh_from_db()
     assert dataset.status == "raw"
-    assert release_files.destroy_left(dataset) == len(stored_files()) + 4
+    assert files.destroy_left(dataset) == len(stored_files()) + 4
     assert not stored_files()
 
 
@@ -86,14 +86,14 @@ def test_jobs_verify_and_compare_without_a_text_in_their_rows(
     queue: None, actor: User, tmp_path: Path
 ) -> None:
     dataset = factories.dataset(tmp_path, factories.sessions(2, text="canary-1"))
-    job_runs.perform(start(dataset, actor).pk)
+    runs.perform(start(dataset, actor).pk)
     dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="canary-2")
-    verify = job_runs.start("verify_releases", actor=actor, dataset=dataset)
-    compare = job_runs.start(
+    verify = runs.start("verify_releases", actor=actor, dataset=dataset)
+    compare = runs.start(
         "compare_releases", actor=actor, dataset=dataset, parameters={"before": "1.0.0", "after": ""}
     )
     for job in (verify, compare):
-        job_runs.perform(job.pk)
+        runs.perform(job.pk)
         job.refresh_from_db()
         assert job.state == "done", job.error
     assert verify.result["faults"] == 0

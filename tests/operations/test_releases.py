@@ -13,16 +13,17 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
-from alignmenter_site import release_key
-from datasets_app.domain.jsonl import encode_line
+from alignmenter_site.keys import release_key
+from datasets_app.core.errors import Refused
+from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.models import AuditEvent, Dataset, Release, ReleaseFile
-from datasets_app.operations import draft_release, release_files
-from datasets_app.operations import release_dataset as release_operation
-from datasets_app.operations.freeze_turns import release_lines
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.reissue_release import reissue_without
-from datasets_app.operations.release_dataset import release_dataset
-from datasets_app.operations.verify_releases import verify_releases
+from datasets_app.releasing import draft as draft_release
+from datasets_app.releasing import files
+from datasets_app.releasing import release_dataset as release_operation
+from datasets_app.releasing.freeze import release_lines
+from datasets_app.releasing.reissue import reissue_without
+from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.releasing.verify import verify_releases
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,12 +57,12 @@ def add(dataset: Dataset, tmp_path: Path, lines: list[Any]) -> None:
 
 
 def stored(release: Release, kind: str = "data") -> bytes:
-    with release_files.open_file(release_files.file_of(release, kind)) as file:
+    with files.open_file(files.file_of(release, kind)) as file:
         return file.read()
 
 
 def path_of(release: Release, kind: str = "data") -> Path:
-    return Path(release_files.file_of(release, kind).file.path)
+    return Path(files.file_of(release, kind).file.path)
 
 
 def alter(path: Path) -> None:
@@ -209,7 +210,7 @@ def test_one_changed_byte_in_storage_is_found_and_named(dataset: Dataset, releas
     with pytest.raises(CommandError) as error:
         call_command("verify_releases", "support", stdout=out, stderr=err)
     assert error.value.returncode == 1
-    assert release_files.file_of(made, kind).name in err.getvalue()
+    assert files.file_of(made, kind).name in err.getvalue()
     made.refresh_from_db()
     assert "differs" in made.fault
     assert made.verified_at is not None
@@ -225,9 +226,9 @@ def test_what_is_missing_cut_off_or_restated_in_the_database_is_found(dataset: D
     assert "missing" in verify_releases(actor=None).faults[0].what
     # Who can write to both storage and database still can't sign.
     data.write_bytes(content + b"\n")
-    from datasets_app.domain.reading import file_sha256
+    from datasets_app.domain.conversations.reading import file_sha256
 
-    row = release_files.file_of(made, "data")
+    row = files.file_of(made, "data")
     ReleaseFile.objects.filter(pk=row.pk).update(size=len(content) + 1, sha256=file_sha256(data))
     assert "signs other files" in verify_releases(actor=None).faults[0].what
 
@@ -302,11 +303,11 @@ def test_what_a_cut_short_deletion_left_is_deleted(dataset: Dataset, release: An
     left = default_storage.path(f"releases/{dataset.pk}/half")
     Path(left).write_text("canary")
     Release.objects.filter(pk=made.pk).update(destroyed_at=timezone.now())
-    assert release_files.destroy_left() == 5  # the other may be being stored just now
-    assert release_files.destroy_left(dataset) == 1
+    assert files.destroy_left() == 5  # the other may be being stored just now
+    assert files.destroy_left(dataset) == 1
     assert not _files(default_storage.location)
     with pytest.raises(Refused, match="was destroyed"):
-        release_files.open_file(release_files.file_of(made, "data"))
+        files.open_file(files.file_of(made, "data"))
 
 
 def test_commands_say_what_would_be_released_and_what_differs(

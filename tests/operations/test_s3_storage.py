@@ -19,13 +19,13 @@ from django.utils import timezone
 
 from alignmenter_site import file_storage
 from alignmenter_site.env import ImproperEnvironment
-from datasets_app import job_runs
+from datasets_app.core.errors import Refused
+from datasets_app.housekeeping import delete_expired_files
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, JobFile, JobRun, Release
-from datasets_app.operations import release_files
-from datasets_app.operations.delete_expired_files import delete_expired_files
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.release_dataset import release_dataset
-from datasets_app.operations.verify_releases import verify_releases
+from datasets_app.releasing import files
+from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.releasing.verify import verify_releases
 from tests import factories
 
 RCLONE = Path(sys.executable).with_name("rclone")
@@ -82,10 +82,10 @@ def test_releases_and_files_of_jobs_live_in_a_bucket(
     _downloaded(release)
     _job_files(dataset, bucket)
 
-    release_files.destroy(release, reason="a test")
+    files.destroy(release, reason="a test")
     assert [path for path in _files(bucket) if "releases" in path.parts] == []
     with pytest.raises(Refused, match="destroyed"):
-        release_files.open_file(release_files.file_of(release, "data"))
+        files.open_file(files.file_of(release, "data"))
     _left_is_deleted(dataset, monkeypatch)
 
 
@@ -94,7 +94,7 @@ def _files(place: Path) -> list[Path]:
 
 
 def _one_byte_is_found(release: Release) -> None:
-    stored = default_storage.bucket.Object(f"house/{release_files.file_of(release, 'data').file.name}")
+    stored = default_storage.bucket.Object(f"house/{files.file_of(release, 'data').file.name}")
     whole = stored.get()["Body"].read()
     stored.put(Body=whole[:20] + bytes([whole[20] ^ 1]) + whole[21:])
     assert [fault.what for fault in verify_releases(actor=None).faults] == [
@@ -109,16 +109,16 @@ def _one_byte_is_found(release: Release) -> None:
 def _downloaded(release: Release) -> None:
     client = Client()
     client.force_login(User.objects.create(username="root", is_superuser=True, is_staff=True))
-    data = release_files.file_of(release, "data")
+    data = files.file_of(release, "data")
     answer = client.get(reverse("download_release", args=[data.pk]))
-    with release_files.open_file(data) as stored:
+    with files.open_file(data) as stored:
         assert b"".join(answer) == stored.read()  # type: ignore[call-overload]
     assert AuditEvent.objects.get(action="download").details["release"] == "1.0.0"
 
 
 def _job_files(dataset: Any, bucket: Path) -> None:
-    job = job_runs.start("export_dataset", actor=User.objects.get(), dataset=dataset)
-    job_runs.perform(job.pk)
+    job = runs.start("export_dataset", actor=User.objects.get(), dataset=dataset)
+    runs.perform(job.pk)
     assert JobRun.objects.get(pk=job.pk).state == "done"
     made = job.files.get(kind="export")
     client = Client()

@@ -13,9 +13,9 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from annotations_app.operations.import_annotations import import_annotations
-from datasets_app import job_runs
+from annotations_app.labels.import_annotations import import_annotations
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Turn
 from tests.campaigns import campaign, press, served
 from tests.environment import VAR_DIR
@@ -201,11 +201,11 @@ def finished(job: JobRun) -> str:
 
 
 def upload(lines: list[dict[str, Any]], **parameters: Any) -> JobRun:
-    job = job_runs.create("import_dataset", actor=None, dataset_name="support", parameters=parameters)
+    job = runs.create("import_dataset", actor=None, dataset_name="support", parameters=parameters)
     content = jsonl(lines)
     job_file = JobFile(job_run=job, kind="upload", name="support.jsonl", size=len(content))
     job_file.file.save(f"{job.pk}/upload/support", ContentFile(content))
-    job_runs.enqueue(job)
+    runs.enqueue(job)
     return job
 
 
@@ -229,19 +229,19 @@ def test_after_a_scrub_the_values_are_nowhere(
     import_annotations(write(tmp_path / "labels.jsonl", notes()), dataset_name="support")
     press_with_notes(stored)
     for operation in ("check_dataset", "export_dataset"):
-        job = job_runs.start(operation, actor=admin_user, dataset=stored, parameters={"override": "a test"})
+        job = runs.start(operation, actor=admin_user, dataset=stored, parameters={"override": "a test"})
         assert wait_until(lambda job=job: finished(job), 60) == "done", (operation, job.error)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     before = everywhere(media, processes.log)
     assert set().union(*before.values()) >= set(needles()) - {name for name in needles() if "small" in name}
 
-    job = job_runs.start("scrub_dataset", actor=None, dataset=stored, parameters={"policy": POLICY.as_json()})
+    job = runs.start("scrub_dataset", actor=None, dataset=stored, parameters={"policy": POLICY.as_json()})
     with _failing_updates():
         assert wait_until(lambda: finished(job), 60) == "failed"
         assert "Unexpected error" in job.error
     assert _error_page(admin_user)
-    assert job_runs.retry(job, actor=None)
+    assert runs.retry(job, actor=None)
     assert wait_until(lambda: finished(job), 120) == "done", job.error
     assert "traces" not in job.result
     assert everywhere(media, processes.log) == {}

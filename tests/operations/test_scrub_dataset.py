@@ -17,20 +17,20 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotations_app.labels.export_annotations import export_annotations
+from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation
-from annotations_app.operations.export_annotations import export_annotations
-from annotations_app.operations.import_annotations import import_annotations
-from datasets_app import job_runs
+from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import Cancelled
 from datasets_app.domain.pii import scrubber
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.session_ids import hashed, stated
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, ScrubFinding, ScrubRun, Session, Turn
-from datasets_app.operations import scrub_chunks
-from datasets_app.operations.check_dataset import check_dataset
-from datasets_app.operations.make_scrubber import make_scrubber
-from datasets_app.operations.progress import Cancelled
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.scrub_dataset import scrub_dataset
+from datasets_app.scrubbing import chunks as scrub_chunks
+from datasets_app.scrubbing.factory import make_scrubber
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.factories import dataset, imported, session, turn, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -208,7 +208,7 @@ def test_a_scrub_that_was_stopped_goes_on_where_it_was(tmp_path: Path, small_chu
 
 def test_a_job_whose_worker_died_after_the_last_step_tells_what_it_has_done(tmp_path: Path) -> None:
     stored = dataset(tmp_path, mails(3))
-    job = job_runs.create("scrub_dataset", actor=None, dataset=stored)
+    job = runs.create("scrub_dataset", actor=None, dataset=stored)
     JobRun.objects.filter(pk=job.pk).update(state="running", heartbeat_at=timezone.now())
     done = scrub_dataset(stored, QUICK, job_run=job)
     assert done["findings"] == 6
@@ -477,7 +477,7 @@ def test_nothing_is_added_to_or_read_from_a_dataset_that_is_being_scrubbed(tmp_p
 def test_a_scrub_waits_no_longer_than_a_moment_for_an_import(tmp_path: Path, monkeypatch: Any) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    from datasets_app.operations import scrub_dataset as module
+    from datasets_app.scrubbing import scrub_dataset as module
 
     monkeypatch.setattr(module, "LOCK_WAIT", timedelta(milliseconds=200))
     stored = dataset(tmp_path, mails(1))
@@ -509,13 +509,11 @@ def test_free_workers_join_in(processes: Any, wait_until: Any, tmp_path: Path) -
     stored = dataset(tmp_path, mails(3_000, turns=4))
     for _ in range(2):
         processes.start("worker")
-    from datasets_app import job_queue
+    from datasets_app.jobs import queue
 
-    wait_until(lambda: job_queue.worker_count() == 2)
+    wait_until(lambda: queue.worker_count() == 2)
     with every_update_counted() as counts:
-        job = job_runs.start(
-            "scrub_dataset", actor=None, dataset=stored, parameters={"policy": POLICY.as_json()}
-        )
+        job = runs.start("scrub_dataset", actor=None, dataset=stored, parameters={"policy": POLICY.as_json()})
         assert wait_until(lambda: ended(job), 120) == "done", job.error
         assert counts() == {1: 12_000}
     assert job.result["findings"] == 12_000
@@ -531,14 +529,14 @@ def test_a_scrub_job_is_cancelled_between_chunks_and_retried(
     stored = dataset(tmp_path, mails(3_000, turns=4))
     processes.start("worker")
     with every_update_counted() as counts:
-        job = job_runs.start("scrub_dataset", actor=None, dataset=stored)
+        job = runs.start("scrub_dataset", actor=None, dataset=stored)
         wait_until(lambda: ScrubFinding.objects.exists(), 60)
-        job_runs.request_cancel(job, actor=None)
+        runs.request_cancel(job, actor=None)
         assert wait_until(lambda: ended(job), 60) == "cancelled"
         done = ScrubFinding.objects.count()
         assert 0 < done < 12_000
         assert done % 1000 == 0
-        assert job_runs.retry(job, actor=None)
+        assert runs.retry(job, actor=None)
         assert wait_until(lambda: ended(job), 120) == "done", job.error
         assert counts() == {1: 12_000}
     assert ScrubFinding.objects.count() == 12_000
@@ -554,9 +552,7 @@ def test_two_workers_killed_ten_times_scrub_every_turn_once(
     workers = [processes.start("worker") for _ in range(2)]
     moments = random.Random(11)
     with every_update_counted() as counts:
-        job = job_runs.start(
-            "scrub_dataset", actor=None, dataset=stored, parameters={"policy": QUICK.as_json()}
-        )
+        job = runs.start("scrub_dataset", actor=None, dataset=stored, parameters={"policy": QUICK.as_json()})
         for number in range(10):
             wait_until(lambda: JobRun.objects.filter(state="running").exists() or ended(job), 60)
             time.sleep(moments.uniform(0.3, 1.5))

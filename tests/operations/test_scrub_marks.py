@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from datasets_app.core.errors import Refused
 from datasets_app.models import AuditEvent, Dataset, ScrubFinding, ScrubMark, Turn
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.scrub_dataset import policy_of, scrub_dataset
-from datasets_app.operations.scrub_marks import mark_missed, mark_not_personal, remove_mark
+from datasets_app.scrubbing.marks import mark_missed, mark_not_personal, remove_mark
+from datasets_app.scrubbing.scrub_dataset import policy_of, scrub_dataset
 from tests.factories import dataset, turn
 
 pytestmark = pytest.mark.django_db(transaction=True)

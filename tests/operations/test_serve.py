@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from annotations_app.campaigns.edit import edit_campaign
+from annotations_app.labeling.lease_next import serve
 from annotations_app.models import Assignment, CampaignItem, CampaignMember
-from annotations_app.operations.edit_campaign import edit_campaign
-from annotations_app.operations.serve import serve
-from datasets_app.operations.refused import Refused
+from datasets_app.core.errors import Refused
 from tests.campaigns import campaign, label_all, people, press, replies, served, user, what_is_wrong
 
 pytestmark = pytest.mark.django_db

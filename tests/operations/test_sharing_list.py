@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.core.errors import Refused
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, ScrubMark
-from datasets_app.operations.check_dataset import check_dataset
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.scrub_dataset import scrub_dataset
-from datasets_app.operations.sharing_list import SharingItem, review_in_force, sharing_list
-from datasets_app.operations.sign_review import sign_review
+from datasets_app.releasing.sharing.checklist import SharingItem, review_in_force, sharing_list
+from datasets_app.releasing.sharing.sign_review import sign_review
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)

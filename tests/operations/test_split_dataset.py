@@ -10,17 +10,17 @@ from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
+from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.models import Annotation, CampaignItem
-from annotations_app.operations.export_annotations import export_annotations
-from datasets_app.domain.splits import Settings
+from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import Cancelled
+from datasets_app.domain.splits.splits import Settings
+from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.models import Dataset, JobRun, Session, Turn
-from datasets_app.operations import split_dataset as splitting
-from datasets_app.operations.export_dataset import export_to_path
-from datasets_app.operations.progress import Cancelled
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.scrub_dataset import policy_of, scrub_dataset
-from datasets_app.operations.split_dataset import split_dataset, split_for_job
-from datasets_app.storage.turn_reader import Selection
+from datasets_app.scrubbing.scrub_dataset import policy_of, scrub_dataset
+from datasets_app.splitting import split_dataset as splitting
+from datasets_app.splitting.split_dataset import split_dataset, split_for_job
 from tests import factories
 from tests.campaigns import campaign
 from tests.domain.test_near_duplicates import talk

@@ -8,11 +8,11 @@ import pytest
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-from datasets_app import audit
+from datasets_app.auditing.heads import heads_file, note_head, noted_heads, verify_with_heads
+from datasets_app.auditing.verify_audit import head, verify_audit
+from datasets_app.core import audit
 from datasets_app.domain.audit_chain import GENESIS, Head, Link, digest, faults
 from datasets_app.models import AuditEvent, AuditSeal, Dataset, SourceFile
-from datasets_app.operations.audit_heads import heads_file, note_head, noted_heads, verify_with_heads
-from datasets_app.operations.verify_audit import head, verify_audit
 
 EVENTS, SEALS = "datasets_app_auditevent", "datasets_app_auditseal"
 

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import Cancelled
 from datasets_app.domain.generation.endpoint import Endpoint
 from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.plan import Plan, Wish, plan_sessions
 from datasets_app.domain.generation.retry_rules import Patience
 from datasets_app.domain.generation.writer import shape_of
+from datasets_app.generating.journal import Journal, journal_path
+from datasets_app.generating.model_sessions import DatasetSessions
+from datasets_app.generating.write import Outcome, write_by_model
+from datasets_app.jobs.running import ClaimLost
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
-from datasets_app.operations.model_journal import Journal, journal_path
-from datasets_app.operations.model_sessions import DatasetSessions
-from datasets_app.operations.progress import Cancelled
-from datasets_app.operations.refused import Refused
-from datasets_app.operations.write_by_model import Outcome, write_by_model
-from datasets_app.running_job import ClaimLost
 from tests.llm_server import LlmServer
 
 QUICK = Patience(timeout=0.4, first_wait=0.01, longest_wait=0.04)

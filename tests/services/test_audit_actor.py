@@ -5,7 +5,7 @@ import pwd
 
 import pytest
 
-from datasets_app import audit
+from datasets_app.core import audit
 
 
 @pytest.mark.parametrize("error", [KeyError, OSError])

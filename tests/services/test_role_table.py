@@ -16,9 +16,9 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
+from datasets_app.access import limit_access
+from datasets_app.access.roles import ROLES
 from datasets_app.models import Dataset, JobRun
-from datasets_app.operations import limit_access
-from datasets_app.roles import ROLES
 from tests.everything import KEY, everything
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, Permission
 from django.core.management import call_command
 from django.db import connection
 
-from datasets_app import roles
+from datasets_app.access import roles
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

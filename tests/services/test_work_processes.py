@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from datasets_app.work_processes import TASKS_AHEAD, CannotBegin, WorkFailed, WorkProcesses, cores
+from datasets_app.core.process_pool import TASKS_AHEAD, CannotBegin, WorkFailed, WorkProcesses, cores
 
 
 def begin(argument: Any) -> Callable[[Any], Any]:

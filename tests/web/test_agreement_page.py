@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotations_app.admin.agreement_charts import drift, drift_table, heat_map, shade, whisker
-from annotations_app.domain.agreement_report import Comparison, DriftPoint, Pair, Statistic
+from annotations_app.agreement.adjudicate import adjudicate, count_disputed, disputed
+from annotations_app.agreement.charts import drift, drift_table, heat_map, shade, whisker
+from annotations_app.agreement.measure import measure_agreement
+from annotations_app.domain.agreement.agreement_report import Comparison, DriftPoint, Pair, Statistic
 from annotations_app.models import Annotation, Campaign
-from annotations_app.operations.adjudicate import adjudicate, count_disputed, disputed
-from annotations_app.operations.measure_agreement import measure_agreement
 from annotations_app.templatetags.annotations_display import MINUS, brief_stat, stat
 from datasets_app.models import Dataset, Turn
 from tests.campaigns import campaign, label_all, press, replies, served

@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotations_app.demo.load_demo import DIRECTORY, load_demo
 from annotations_app.models import Annotation
-from annotations_app.operations.load_demo import DIRECTORY, load_demo
 from datasets_app.models import Dataset, Session
 
 ANNOTATIONS = "admin:annotations_app_annotation"

@@ -10,9 +10,9 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
 
+from annotations_app.campaigns.create import create_campaign
+from annotations_app.labeling.lease_next import serve
 from annotations_app.models import Annotation, Assignment, Campaign
-from annotations_app.operations.create_campaign import create_campaign
-from annotations_app.operations.serve import serve
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona
 from tests import factories
 

@@ -13,10 +13,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.urls import reverse
 
-from datasets_app import audit, job_runs
+from datasets_app.auditing.heads import heads_file
+from datasets_app.auditing.verify_audit import head
+from datasets_app.core import audit
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, AuditSeal, JobFile, JobRun
-from datasets_app.operations.audit_heads import heads_file
-from datasets_app.operations.verify_audit import head
 from tests.operations.test_verify_audit import EVENTS, seal, tampered
 
 PAGE = reverse("admin:datasets_app_auditevent_changelist")
@@ -96,7 +97,7 @@ def test_it_is_exported_as_it_is_shown_and_that_is_in_the_trail(
         asked = {"actor": "ben", "until": "2025-03-11", "format": format}
         assert client.post(reverse("admin:datasets_app_auditevent_export"), asked).status_code == 302
         job = JobRun.objects.latest("pk")
-        job_runs.perform(job.pk)
+        runs.perform(job.pk)
         job.refresh_from_db()
         assert (job.state, job.result["events"]) == ("done", 5), job.error
         kept = JobFile.objects.get(job_run=job)
@@ -134,7 +135,7 @@ def test_it_is_verified_from_the_page(sign_in: Any, trail: None, settings: Any, 
     for state, told in (("done", "nothing was changed"), ("failed", "it has been tampered with")):
         client.post(reverse("admin:datasets_app_auditevent_verify"))
         job = JobRun.objects.latest("pk")
-        job_runs.perform(job.pk)
+        runs.perform(job.pk)
         job.refresh_from_db()
         assert job.state == state, job.error
         assert told in client.get(PAGE).content.decode()

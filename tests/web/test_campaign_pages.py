@@ -12,9 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotations_app.campaigns.create import fill_campaign
+from annotations_app.labels.export_annotations import export_to_job_files
 from annotations_app.models import Annotation, Assignment, Campaign
-from annotations_app.operations.create_campaign import fill_campaign
-from annotations_app.operations.export_annotations import export_to_job_files
 from datasets_app.models import AuditEvent, Dataset, JobRun
 from tests.campaigns import campaign, label_all, people, persona, press, replies, served
 

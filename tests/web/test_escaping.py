@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from datasets_app import audit
+from datasets_app.core import audit
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import (
     CheckFinding,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook, load_workbook
 
-from datasets_app.import_export_formats import CSV, FORMATS, JSONL, MAX_ROWS, XLSX, YAML, FileRefused
+from datasets_app.tables.formats import CSV, FORMATS, JSONL, MAX_ROWS, XLSX, YAML, FileRefused
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40)
 awkward = st.sampled_from(

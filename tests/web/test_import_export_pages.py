@@ -18,11 +18,11 @@ from django.urls import path as url_path
 from django.urls import reverse
 
 from alignmenter_site import urls
+from annotations_app.demo.load_demo import load_demo
 from annotations_app.models import Annotation
-from annotations_app.operations.load_demo import load_demo
 from datasets_app.admin.dataset_metadata import EXPORT_ADDRESS, IMPORT_ADDRESS, metadata_pages
 from datasets_app.models import AuditEvent, Dataset, Persona, RetentionPolicy, Session
-from datasets_app.operations.table_uploads import delete_stale_uploads
+from datasets_app.tables.uploads import delete_stale_uploads
 from tests.factories import dataset, session, sessions
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from datasets_app import job_runs
+from datasets_app.jobs import runs
 from datasets_app.models import JobRun
 from tests.campaigns import people, persona
 from tests.conftest import PROJECT, Manage
@@ -109,7 +109,7 @@ def test_no_operation_needs_the_parameters_or_results_of_today(state: str, queue
     admin = sign_in("superuser")
     odd = {"files": ["a", "b"], "policy": {}, "old": {"some": [1, None]}, "limit": 3, "on": True}
     odd["problems"] = [{"message": "A file is missing."}]
-    operations = sorted({*job_runs._tasks, *commands_operations()})
+    operations = sorted({*runs._tasks, *commands_operations()})
     assert len(operations) > 10
     for operation in operations:
         for values in ({}, odd):

@@ -84,7 +84,7 @@ def test_every_finding_is_on_one_page(sign_in: Any, dataset: Dataset) -> None:
 
 
 def test_history_is_paged_from_the_newest(sign_in: Any, dataset: Dataset) -> None:
-    from datasets_app import audit
+    from datasets_app.core import audit
 
     for number in range(120):
         audit.record("probe", actor=None, dataset_name=dataset.name, number=f"no{number}.")

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from datasets_app import roles
+from datasets_app.access import roles
 from datasets_app.models import AuditEvent
 
 WORDS = "a correct horse battery staple"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from datasets_app.catalog.import_persona import import_persona
+from datasets_app.catalog.personas import DEFAULT_FILE
 from datasets_app.models import AuditEvent, Persona
-from datasets_app.operations.import_persona import import_persona
-from datasets_app.operations.personas import DEFAULT_FILE
 from tests import campaigns
 
 BESIDE = reverse("admin:datasets_app_persona_beside")

@@ -12,9 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotations_app.campaigns.create import create_campaign
 from annotations_app.domain.flag_reasons import FLAG_REASONS
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
-from annotations_app.operations.create_campaign import create_campaign
 from datasets_app.models import Dataset, Persona, Session, Turn
 from tests import factories
 

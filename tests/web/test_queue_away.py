@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
+from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.models import Annotation, Campaign, Decision
-from annotations_app.operations.edit_campaign import edit_campaign
 from datasets_app.models import Persona
 from tests import factories
 from tests.web.test_queue import annotator, current, make, page, press

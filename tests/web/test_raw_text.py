@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.models import Annotation, Campaign
-from annotations_app.operations.adjudicate import adjudicate
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubRun
 from tests import factories
 from tests.campaigns import campaign, label_all, press, replies, served, user

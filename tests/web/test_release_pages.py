@@ -7,10 +7,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from datasets_app import job_runs
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release, ScrubRun, Turn
-from datasets_app.operations import release_files
-from datasets_app.operations.release_dataset import release_dataset
+from datasets_app.releasing import files
+from datasets_app.releasing.release_dataset import release_dataset
 
 pytestmark = pytest.mark.django_db
 
@@ -45,11 +45,11 @@ def test_who_may_override_gives_a_reason_and_the_job_releases(sign_in: Any, data
     answer = client.post(address("releases", dataset), {"bump": "", "override": "because", "notes": "Hi."})
     job = JobRun.objects.get(operation="release_dataset")
     assert answer.url == reverse("admin:datasets_app_jobrun_change", args=[job.pk])
-    job_runs.perform(JobRun.objects.get(pk=job.pk).pk)
+    runs.perform(JobRun.objects.get(pk=job.pk).pk)
     job.refresh_from_db()
     if job.state != "done":  # its message waits for this test's transaction, which never ends
         JobRun.objects.filter(pk=job.pk).update(state="queued")
-        job_runs.perform(job.pk)
+        runs.perform(job.pk)
     made = Release.objects.get()
     assert (made.override_reason, made.notes, made.created_by_name) == ("because", "Hi.", "superuser")
     assert client.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk])).status_code == 200
@@ -76,9 +76,9 @@ def test_a_version_is_shown_and_handed_out_byte_for_byte(curator: Any, release: 
     page = curator.get(address("release", release.dataset, release.version)).content.decode()
     assert release.sha256 in page
     assert "<b>bold" not in page
-    data = release_files.file_of(release, "data")
+    data = files.file_of(release, "data")
     got = [b"".join(curator.get(reverse("download_release", args=[data.pk]))) for _ in range(2)]
-    with release_files.open_file(data) as stored:
+    with files.open_file(data) as stored:
         assert got[0] == got[1] == stored.read()
     event = AuditEvent.objects.filter(action="download").first()
     assert event is not None
@@ -94,7 +94,7 @@ def test_a_version_is_shown_and_handed_out_byte_for_byte(curator: Any, release: 
 def test_who_has_taken_it_is_for_those_who_read_the_audit_trail(
     sign_in: Any, curator: Any, release: Release
 ) -> None:
-    data = release_files.file_of(release, "data")
+    data = files.file_of(release, "data")
     b"".join(curator.get(reverse("download_release", args=[data.pk])))
     shown = address("release", release.dataset, release.version)
     assert "Who has it" not in curator.get(shown).content.decode()
@@ -106,7 +106,7 @@ def test_who_has_taken_it_is_for_those_who_read_the_audit_trail(
 def test_a_viewer_sees_versions_and_gets_none(sign_in: Any, release: Release) -> None:
     viewer = sign_in("viewer")
     assert viewer.get(address("releases", release.dataset)).status_code == 200
-    data = release_files.file_of(release, "data")
+    data = files.file_of(release, "data")
     assert viewer.get(reverse("download_release", args=[data.pk])).status_code == 403
     assert viewer.post(address("releases", release.dataset)).status_code == 403
     assert viewer.post(address("verify_releases", release.dataset)).status_code == 403
@@ -118,9 +118,9 @@ def test_a_viewer_sees_versions_and_gets_none(sign_in: Any, release: Release) ->
 def test_a_destroyed_version_says_so(
     curator: Any, release: Release, django_capture_on_commit_callbacks: Any
 ) -> None:
-    data = release_files.file_of(release, "data")
+    data = files.file_of(release, "data")
     with django_capture_on_commit_callbacks(execute=True):
-        release_files.destroy(release, reason="erasure")
+        files.destroy(release, reason="erasure")
     answer = curator.get(reverse("download_release", args=[data.pk]))
     assert answer.status_code == 410
     assert "was destroyed" in answer.content.decode()
@@ -148,9 +148,9 @@ def test_two_are_compared_with_texts_for_who_reads_texts(curator: Any, release: 
 def test_what_is_too_long_for_a_page_is_compared_by_a_job(
     curator: Any, release: Release, monkeypatch: Any
 ) -> None:
-    from datasets_app.admin import release_pages
+    from datasets_app.releasing import pages
 
-    monkeypatch.setattr(release_pages, "MOST_TURNS_AT_ONCE", 3)
+    monkeypatch.setattr(pages, "MOST_TURNS_AT_ONCE", 3)
     place = address("compare_releases", release.dataset)
     assert "Start comparing" in curator.get(place, {"before": "1.0.0"}).content.decode()
     curator.post(place, {"before": "1.0.0", "after": "now"})

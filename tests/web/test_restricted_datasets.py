@@ -10,9 +10,9 @@ from django.test import Client
 from django.urls import get_resolver
 
 from annotations_app.models import Annotation, Campaign
-from datasets_app import audit
+from datasets_app.access import limit_access
+from datasets_app.core import audit
 from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun, Session, Turn
-from datasets_app.operations import limit_access
 from tests import factories
 from tests.everything import KEY, everything, user_with
 from tests.web.test_annotator_walls import filled, walk

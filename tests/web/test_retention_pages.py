@@ -8,9 +8,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from datasets_app.admin.pages import dataset_address
+from datasets_app.core.web.pages import dataset_address
+from datasets_app.exporting.sample_dataset import Choice, sample_to_dataset
 from datasets_app.models import AuditEvent, Dataset, JobRun, RetentionPolicy, Session
-from datasets_app.operations.sample_dataset import Choice, sample_to_dataset
 from tests import factories
 
 pytestmark = pytest.mark.django_db

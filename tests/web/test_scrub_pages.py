@@ -11,7 +11,7 @@ from django.urls import reverse
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubFinding, ScrubMark, ScrubRun
-from datasets_app.operations.scrub_dataset import scrub_dataset
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)

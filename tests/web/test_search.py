@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from datasets_app.catalog.search import MOST_HITS, excerpt, search_turns
 from datasets_app.models import Dataset, Turn
-from datasets_app.operations.search_turns import MOST_HITS, excerpt, search_turns
 from tests import factories
 
 

@@ -7,8 +7,8 @@ import pytest
 from django.urls import reverse
 
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, SharingReview
-from datasets_app.operations.export_for_job import export_to_job_files
-from datasets_app.operations.release_dataset import release_dataset
+from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.releasing.sharing.export_request import export_to_job_files
 from tests import factories
 
 SIGN = {"name": "Dana Ortiz", "statement": "Seen under case 7."}

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from datasets_app import audit
 from datasets_app.admin.persona import SKELETON
-from datasets_app.domain.persona import check_persona, parse_persona
+from datasets_app.core import audit
+from datasets_app.domain.personas.persona import check_persona, parse_persona
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, RetentionPolicy
 
 

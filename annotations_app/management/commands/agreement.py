@@ -18,7 +18,7 @@ from datasets_app.management.terminal import (
 )
 
 if TYPE_CHECKING:
-    from annotations_app.domain.agreement_report import AgreementReport
+    from annotations_app.domain.agreement.agreement_report import AgreementReport
 
 EPILOG = """
 examples:
@@ -70,7 +70,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=42, metavar="N", help="of the resamples; default: 42")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from annotations_app.domain.agreement_text import as_text
+        from annotations_app.domain.agreement.agreement_text import as_text
 
         self._check_arguments(options)
         by = tuple(kind.strip() for kind in options["by"].split(",") if kind.strip())
@@ -99,9 +99,9 @@ class Command(BaseCommand):
             raise could_not_run("--seed must be 0 or more")
 
     def _of_files(self, options: dict[str, Any], given: dict[str, Any]) -> "AgreementReport":
-        from annotations_app.operations.measure_agreement import measure_files
-        from datasets_app.domain.lines import Limits
-        from datasets_app.operations.refused import Refused
+        from annotations_app.agreement.measure import measure_files
+        from datasets_app.core.errors import Refused
+        from datasets_app.domain.conversations.lines import Limits
 
         limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
         progress = Progress("Reading")
@@ -129,9 +129,9 @@ def _shown(name: str) -> str:
 
 
 def _of_rows(options: dict[str, Any], given: dict[str, Any]) -> "AgreementReport":
+    from annotations_app.agreement.measure import measure_agreement
     from annotations_app.models import Campaign
-    from annotations_app.operations.measure_agreement import measure_agreement
-    from datasets_app.operations.dataset_facts import dataset_named
+    from datasets_app.catalog.facts import dataset_named
 
     if options["dataset"] is not None:
         return measure_agreement(

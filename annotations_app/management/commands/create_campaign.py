@@ -3,13 +3,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from annotations_app.campaigns.create import create_campaign
+from annotations_app.labels.persona_facts import persona_named
 from annotations_app.models import Campaign
-from annotations_app.operations.create_campaign import create_campaign
-from annotations_app.operations.persona_facts import persona_named
-from datasets_app import job_runs
+from datasets_app.catalog.facts import dataset_named
+from datasets_app.jobs import runs
 from datasets_app.management.files import read_text
 from datasets_app.management.terminal import Progress, counted, sentences_for_errors
-from datasets_app.operations.dataset_facts import dataset_named
 
 HELP = """\
 Have the replies of a dataset labelled: make a campaign, and open it.
@@ -77,7 +77,7 @@ class Command(BaseCommand):
         progress = Progress("Preparing", "replies")
         with sentences_for_errors(self.stderr):
             data, voice = dataset_named(dataset), persona_named(persona)
-            campaign = job_runs.run_here(
+            campaign = runs.run_here(
                 "create_campaign",
                 lambda report: create_campaign(
                     name,

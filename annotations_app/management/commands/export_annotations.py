@@ -3,17 +3,17 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotations_app.operations.export_annotations import (
+from annotations_app.labels.export_annotations import (
     DEFAULT_CHOICE,
     LABEL_CHOICES,
     ExportedLabels,
     campaign_named,
     export_annotations,
 )
-from datasets_app import job_runs
+from datasets_app.catalog.facts import dataset_named
+from datasets_app.jobs import runs
 from datasets_app.management.files import output_file
 from datasets_app.management.terminal import Progress, could_not_run, sentences_for_errors
-from datasets_app.operations.dataset_facts import dataset_named
 
 HELP = """\
 Export a dataset's labels for one persona as annotation JSONL, ordered by turn.
@@ -82,7 +82,7 @@ class Command(BaseCommand):
                 raise could_not_run("Say whose labels: --persona ID, or --campaign NAME.")
             with output_file(out, self.stdout) as file:
                 progress = Progress("Exporting", "labels")
-                exported = job_runs.run_here(
+                exported = runs.run_here(
                     "export_annotations",
                     lambda report: export_annotations(
                         dataset,

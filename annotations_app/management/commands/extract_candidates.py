@@ -9,15 +9,15 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from annotations_app.domain.candidates import Labelled
-from annotations_app.operations.extract_candidates import (
+from annotations_app.labels.extract_candidates import (
     Choice,
     Extracted,
     extract_candidates,
     read_labelled,
     refuse_test_split,
 )
-from datasets_app.domain.lines import Limits, UnreadableFile
-from datasets_app.domain.reading import FORMATS, ConversationFile
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from datasets_app.domain.conversations.reading import FORMATS, ConversationFile
 from datasets_app.management.files import output_file
 from datasets_app.management.terminal import (
     Progress,

@@ -3,11 +3,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotations_app.operations.import_annotations import LabelImport, import_annotations
-from datasets_app import job_runs
-from datasets_app.domain.reading import data_stem
+from annotations_app.labels.import_annotations import LabelImport, import_annotations
+from datasets_app.core.errors import Refused
+from datasets_app.domain.conversations.reading import data_stem
+from datasets_app.jobs import runs
 from datasets_app.management.terminal import Progress, local_file, sentences_for_errors
-from datasets_app.operations.refused import Refused
 
 HELP = """\
 Import labels (annotation JSONL: one label a line, with text, label 0 or 1, and persona_id).
@@ -65,7 +65,7 @@ class Command(BaseCommand):
                 raise Refused("Standard input has no name: say which dataset with --dataset NAME.")
             with local_file(file) as path:
                 name = dataset or data_stem(path.name)
-                done = job_runs.run_here(
+                done = runs.run_here(
                     "import_annotations",
                     lambda report: import_annotations(
                         path,

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotations_app.operations.load_demo import DATASET, load_demo
+from annotations_app.demo.load_demo import DATASET, load_demo
 from datasets_app.management.terminal import sentences_for_errors
 from datasets_app.models import Dataset
 

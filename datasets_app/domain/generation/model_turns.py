@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.chance import Chance
 from datasets_app.domain.generation.plan import BRAND_TRAP, OFF_BRAND, ON_BRAND, PlannedSession
-from datasets_app.domain.records import TurnRecord
 
 # Words of the trade that resemble violations: kept in lower case, and looked for as parts of words.
 LOOK_ALIKE_WORDS = (

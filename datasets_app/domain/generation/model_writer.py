@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any
 
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation import prompts
 from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.endpoint import Endpoint
@@ -13,8 +14,7 @@ from datasets_app.domain.generation.plan import PlannedSession
 from datasets_app.domain.generation.retry_rules import Patience
 from datasets_app.domain.generation.session_schema import NameFinder, fingerprint, no_names
 from datasets_app.domain.generation.writer import StoppedEarly, Written
-from datasets_app.domain.persona import PersonaDocument
-from datasets_app.domain.records import TurnRecord
+from datasets_app.domain.personas.persona import PersonaDocument
 
 GENERATOR, VERSION = "openai-compatible", "1"
 DEFAULT_CONCURRENCY, MOST_CONCURRENT = 8, 256

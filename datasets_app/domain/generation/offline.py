@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation import phrases
+from datasets_app.domain.generation.bloom_filter import Heard
 from datasets_app.domain.generation.chance import Chance
 from datasets_app.domain.generation.filling import Filler
-from datasets_app.domain.generation.heard import Heard
 from datasets_app.domain.generation.moves import Move, Talk, greeted, written
 from datasets_app.domain.generation.phrases import Lists
 from datasets_app.domain.generation.plan import (
@@ -20,8 +21,7 @@ from datasets_app.domain.generation.plan import (
 )
 from datasets_app.domain.generation.voice import Part, Voice
 from datasets_app.domain.generation.writer import Written
-from datasets_app.domain.persona import PersonaDocument
-from datasets_app.domain.records import TurnRecord
+from datasets_app.domain.personas.persona import PersonaDocument
 
 GENERATOR = "alignmenter offline writer"
 # To be raised with every change of what the same plan is written as; phrases are seen by their digest.

@@ -8,7 +8,7 @@ from datasets_app.domain.generation.chance import Chance
 from datasets_app.domain.generation.model_turns import look_alike_words, off_brand_turns
 from datasets_app.domain.generation.plan import BRAND_TRAP, EDGE_CASE, SAFETY_TRAP, PlannedSession
 from datasets_app.domain.generation.session_schema import JSON_SCHEMA
-from datasets_app.domain.persona import PersonaDocument
+from datasets_app.domain.personas.persona import PersonaDocument
 
 Message = dict[str, str]
 

@@ -9,7 +9,7 @@ from datasets_app.domain.generation.model_turns import LOOK_ALIKE_WORDS
 from datasets_app.domain.generation.plan import EDGE_CASE, SAFETY_TRAP, PlannedSession
 from datasets_app.domain.generation.refusal_markers import is_plain_refusal, reads_as_refusal
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.rules import find_quickly
+from datasets_app.domain.pii.rules.finder import find_quickly
 
 ROLES = ("user", "assistant")
 LONGEST_TEXT = 6000

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import TypeVar
 
+from datasets_app.domain.conversations.reading import ConversationFile, file_sha256
+from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.generation.plan import KINDS, MOST_TURNS, Profile
 from datasets_app.domain.generation.style import words
-from datasets_app.domain.reading import ConversationFile, file_sha256
-from datasets_app.domain.records import LineError, TurnRecord
 
 # What the plan decides by itself; it is not taken over as a tag.
 _PLANNED = ("scenario:", "trap:", "brand:")

@@ -9,7 +9,7 @@ from datasets_app.domain.generation.chance import Chance
 from datasets_app.domain.generation.filling import Filler, capitalised
 from datasets_app.domain.generation.lexicon import Lexicon
 from datasets_app.domain.generation.plan import BRAND_CATEGORIES
-from datasets_app.domain.persona import PersonaDocument
+from datasets_app.domain.personas.persona import PersonaDocument
 
 WARM, FORMAL, PLAYFUL, NEUTRAL = "warm", "formal", "playful", "neutral"
 _TONES = {

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.plan import PlannedSession
-from datasets_app.domain.records import TurnRecord
 
 
 class Written(NamedTuple):

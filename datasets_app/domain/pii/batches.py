@@ -6,11 +6,11 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from datasets_app.domain.jsonl import encode_turn
+from datasets_app.domain.conversations.jsonl import encode_turn
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Found, ScrubbedSession, Scrubber, SessionTexts
 from datasets_app.domain.pii.session_ids import looks_hashed
-from datasets_app.domain.records import TurnRecord
 
 TURNS_AT_ONCE = 2000
 CHARACTERS_AT_ONCE = 2_000_000

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from datasets_app.domain.pii.detector import CREDENTIAL, CREDIT_CARD, EMAIL, NAME, PHONE, SSN, Match
-from datasets_app.domain.pii.gazetteer import facts
+from datasets_app.domain.pii.names.gazetteer import facts
 
 # Below this an answer is certain enough to be taken, and less so than what has a shape.
 SCORE = 0.8

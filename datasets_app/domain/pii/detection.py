@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from datasets_app.domain.pii.custom_patterns import CustomPatterns
 from datasets_app.domain.pii.detector import NAME, Detector, Match
-from datasets_app.domain.pii.gazetteer import facts
 from datasets_app.domain.pii.marks import MissedValues
+from datasets_app.domain.pii.names.gazetteer import facts
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.rules import RuleDetector
+from datasets_app.domain.pii.rules.finder import RuleDetector
 
 # Greetings, tags, metadata: what repeats is short. The memory this takes is bounded by both.
 LONGEST_REMEMBERED = 300
@@ -44,7 +44,7 @@ class Detection:
             self._rules.append(MissedValues(policy.missed, key))
         self._names: Detector | None = None
         if NAME in kinds and not rules_only:
-            from datasets_app.domain.pii.names import load_name_finder
+            from datasets_app.domain.pii.names.names import load_name_finder
 
             self._names = load_name_finder(policy.name_models)
         self._remembered: dict[Asked, list[Match]] = {}

@@ -5,9 +5,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.keys import kind_by_key
-from datasets_app.domain.records import TurnRecord
 
 SMALLEST_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
 # Stands for whatever has been replaced, or was a placeholder before: no detector takes it for anything.

@@ -4,7 +4,7 @@ Whoever works with presidio already takes ours into an engine of their own, whic
 to download nor the network::
 
     from datasets_app.domain.pii.presidio import as_recognizer, name_recognizer, nlp_engine
-    from datasets_app.domain.pii.rules import RuleDetector
+    from datasets_app.domain.pii.rules.finder import RuleDetector
 
     engine = AnalyzerEngine(nlp_engine=nlp_engine(), registry=RecognizerRegistry())
     engine.registry.add_recognizer(as_recognizer(RuleDetector()))
@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 from datasets_app.domain.pii.detection import outside_codes as outside_codes
 from datasets_app.domain.pii.detector import EMAIL, IP, KINDS, NAME, PHONE, SSN, Detector, Match, union
-from datasets_app.domain.pii.names import BUILT_IN, load_built_in, load_name_finder
-from datasets_app.domain.pii.rules import RuleDetector
+from datasets_app.domain.pii.names.names import BUILT_IN, load_built_in, load_name_finder
+from datasets_app.domain.pii.rules.finder import RuleDetector
 
 if TYPE_CHECKING:
     from presidio_analyzer import AnalyzerEngine, EntityRecognizer, RecognizerResult

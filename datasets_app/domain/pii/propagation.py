@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import CREDENTIAL, CREDIT_CARD, NAME, PHONE, SSN, Match
-from datasets_app.domain.pii.gazetteer import facts
+from datasets_app.domain.pii.names.gazetteer import facts
 from datasets_app.domain.pii.policy import ID
 
 _DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN})

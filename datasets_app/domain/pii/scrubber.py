@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import context, timestamps
 from datasets_app.domain.pii.allow import AllowList, comparable
 from datasets_app.domain.pii.detection import Asked, Detection
@@ -29,7 +30,6 @@ from datasets_app.domain.pii.policy import ID, Policy
 from datasets_app.domain.pii.propagation import Known
 from datasets_app.domain.pii.pseudonyms import Pseudonyms, placeholder_pattern, plain
 from datasets_app.domain.pii.session_ids import hashed, looks_hashed, places_of
-from datasets_app.domain.records import TurnRecord
 
 # Each round takes out at least one value more; a text made to need more rounds is left at that.
 MOST_ROUNDS = 50

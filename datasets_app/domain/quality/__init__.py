@@ -5,8 +5,9 @@ A new check is a file here, an entry in a tuple below and a section in docs/chec
 
 from collections.abc import Iterable, Iterator
 
-from datasets_app.domain.metadata import DatasetMetadata
-from datasets_app.domain.persona import PERSONA_CODES
+from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError, TurnRecord
+from datasets_app.domain.metadata.metadata import DatasetMetadata
+from datasets_app.domain.personas.persona import PERSONA_CODES
 from datasets_app.domain.quality import runner
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.e201_turn_numbers import TurnNumbers
@@ -31,9 +32,8 @@ from datasets_app.domain.quality.w205_role_order import RoleOrder
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
 from datasets_app.domain.quality.w406_names import NamesOfPeople
 from datasets_app.domain.quality.w501_label_balance import LabelBalance
-from datasets_app.domain.quality.w601_licence import Licence
+from datasets_app.domain.quality.w601_license import Licence
 from datasets_app.domain.quality.w602_provenance import Provenance
-from datasets_app.domain.records import Finding, LabelRecord, LineError, TurnRecord
 
 # What an import refuses: the rows could not be told apart, or would not be one conversation.
 INTEGRITY_CHECKS: tuple[type[Check], ...] = (TurnNumbers, RepeatedTurns, PersonasInSession)

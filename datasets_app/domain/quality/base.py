@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from datasets_app.domain.pii.patterns import find
-from datasets_app.domain.records import Finding, TurnRecord
+from datasets_app.domain.conversations.records import Finding, TurnRecord
+from datasets_app.domain.pii.rules.patterns import find
 
 Findings = Iterable[Finding] | None
 LONGEST_NAME_SHOWN = 80

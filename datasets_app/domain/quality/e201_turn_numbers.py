@@ -1,5 +1,5 @@
+from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.quality.base import Check, Findings, named
-from datasets_app.domain.records import LineError, TurnRecord
 
 # More sessions with bad lines than this are not remembered one by one.
 MOST_REMEMBERED = 10_000

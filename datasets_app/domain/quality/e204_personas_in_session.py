@@ -1,5 +1,5 @@
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.quality.base import Check, Findings, named
-from datasets_app.domain.records import TurnRecord
 
 
 class PersonasInSession(Check):

@@ -1,7 +1,7 @@
 from datetime import datetime
 
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.quality.base import Check, Findings
-from datasets_app.domain.records import TurnRecord
 
 
 class Timestamps(Check):

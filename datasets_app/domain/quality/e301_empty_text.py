@@ -1,7 +1,7 @@
 import re
 
+from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
 from datasets_app.domain.quality.base import Check, Findings
-from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
 
 _VISIBLE = re.compile(r"[^\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2800\u3164\ufeff]")
 MESSAGE = "text is blank; there is nothing to say or to score"

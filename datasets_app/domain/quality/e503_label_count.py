@@ -1,6 +1,6 @@
+from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.label_counts import LabelCounts
-from datasets_app.domain.records import Finding
 
 FEWEST_LABELS = 50
 

@@ -1,5 +1,5 @@
+from datasets_app.domain.conversations.records import Finding, LabelRecord
 from datasets_app.domain.quality.base import Check, named
-from datasets_app.domain.records import Finding, LabelRecord
 
 
 class MixedPersonas(Check):

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from datasets_app.domain.annotation_lines import parse_label
-from datasets_app.domain.jsonl import NotARecord, decode_object
-from datasets_app.domain.lines import (
+from datasets_app.domain.conversations.jsonl import NotARecord, decode_object
+from datasets_app.domain.conversations.lines import (
     DEFAULT_LIMITS,
     Limits,
     UnreadableFile,
@@ -13,7 +13,9 @@ from datasets_app.domain.lines import (
     open_file,
     unpacked,
 )
-from datasets_app.domain.metadata import MetadataError, metadata_path, read_metadata
+from datasets_app.domain.conversations.reading import ConversationFile
+from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError
+from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
 from datasets_app.domain.quality import (
     CHECKS,
     LABEL_CHECKS,
@@ -23,8 +25,6 @@ from datasets_app.domain.quality import (
 )
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w406_names import names_check
-from datasets_app.domain.reading import ConversationFile
-from datasets_app.domain.records import Finding, LabelRecord, LineError
 
 CONVERSATION, ANNOTATION = "conversation", "annotation"
 KINDS = (CONVERSATION, ANNOTATION)

@@ -1,6 +1,6 @@
 """Counting labels, for the checks of a calibration set's size and balance."""
 
-from datasets_app.domain.records import LabelRecord
+from datasets_app.domain.conversations.records import LabelRecord
 
 
 class LabelCounts:

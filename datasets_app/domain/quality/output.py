@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import Any
 
-from datasets_app.domain.pii.patterns import find
-from datasets_app.domain.records import Finding
+from datasets_app.domain.conversations.records import Finding
+from datasets_app.domain.pii.rules.patterns import find
 
 
 class Totals(Counter[str]):

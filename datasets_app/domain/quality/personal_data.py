@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-from datasets_app.domain.pii.assignments import names_secret
+from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.pieces import SMALLEST_NUMBER_SEARCHED, path_to
-from datasets_app.domain.pii.rules import find_quickly
+from datasets_app.domain.pii.rules.assignments import names_secret
+from datasets_app.domain.pii.rules.finder import find_quickly
 from datasets_app.domain.pii.session_ids import blank_hashed_id
 from datasets_app.domain.quality.base import Check
-from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
 
 # Tags, keys, model names: the same few strings on line after line, remembered once found clean.
 MOST_REMEMBERED = 20_000

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from datasets_app.domain.jsonl import NotARecord, decode_object
-from datasets_app.domain.lines import (
+from datasets_app.domain.conversations.jsonl import NotARecord, decode_object
+from datasets_app.domain.conversations.lines import (
     DEFAULT_LIMITS,
     Limits,
     UnreadableFile,
@@ -18,6 +18,7 @@ from datasets_app.domain.lines import (
     open_file,
     unpacked,
 )
+from datasets_app.domain.conversations.records import Finding, LineError
 from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.pii.detection import Asked, Detection
 from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match, union
@@ -29,7 +30,6 @@ from datasets_app.domain.quality import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.personal_data import PersonalDataCheck
 from datasets_app.domain.quality.runner import of_line_error
 from datasets_app.domain.quality.w406_names import NamesOfPeople
-from datasets_app.domain.records import Finding, LineError
 
 # Many texts at once take the name model a fifth of the time of one after the other.
 LINES_AT_ONCE = 500

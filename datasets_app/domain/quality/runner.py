@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from datasets_app.domain.metadata import DatasetMetadata
+from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError, TurnRecord
+from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.personal_data import PersonalDataCheck, PersonalDataSearch
-from datasets_app.domain.records import Finding, LabelRecord, LineError, TurnRecord
 
 CheckTypes = Iterable[type[Check]]
 Hook = Callable[..., Iterable[Finding] | None]

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
+from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.base import Check
-from datasets_app.domain.records import Finding
 
 
 class LineOrder(Check):

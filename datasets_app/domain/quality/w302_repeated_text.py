@@ -2,8 +2,8 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from datasets_app.domain.conversations.records import Finding, TurnRecord
 from datasets_app.domain.quality.base import Check, Findings, place
-from datasets_app.domain.records import Finding, TurnRecord
 
 # Shorter texts ("Sure, one moment!") repeat in every honest conversation.
 SHORTEST_CHARACTERS = 20

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
+from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
 from datasets_app.domain.pii.detection import Asked, Detection
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.pieces import PERSONA, Place, visit_object, visit_turn
 from datasets_app.domain.pii.placeholders import PLACEHOLDER
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.quality.base import Check
-from datasets_app.domain.records import Finding, LabelRecord, TurnRecord
 
 # Many texts at once take the model a fifth of the time of one after the other.
 RECORDS_AT_ONCE = 500

@@ -1,6 +1,6 @@
+from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.label_counts import LabelCounts, share
-from datasets_app.domain.records import Finding
 
 
 class LabelBalance(LabelCounts, Check):

@@ -4,15 +4,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app.management.retention_words import rehearsal_lines
+from datasets_app.core.errors import Refused
+from datasets_app.management.retention_summary import rehearsal_lines
 from datasets_app.management.terminal import could_not_run, counted, sentences_for_errors
-from datasets_app.operations.activate_retention import (
+from datasets_app.retention.activate import (
     activate_retention,
     deactivate_retention,
     policies_at,
     rehearsal_of,
 )
-from datasets_app.operations.refused import Refused
 
 DIGEST_SHOWN = 12
 

@@ -4,16 +4,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app import job_runs
+from datasets_app.catalog.facts import dataset_named
+from datasets_app.core.deletion_summary import counts_in_words
+from datasets_app.core.progress import ProgressCallback
+from datasets_app.jobs import runs
 from datasets_app.management import terminal
-from datasets_app.management.retention_words import rehearsal_lines
+from datasets_app.management.retention_summary import rehearsal_lines
 from datasets_app.management.terminal import could_not_run, counted
 from datasets_app.models import Dataset, JobRun
-from datasets_app.operations.apply_retention import apply_retention
-from datasets_app.operations.dataset_facts import dataset_named
-from datasets_app.operations.progress import ProgressCallback
-from datasets_app.operations.rehearse_retention import rehearse_retention
-from datasets_app.words import counts_in_words
+from datasets_app.retention.apply import apply_retention
+from datasets_app.retention.dry_run import rehearse_retention
 
 
 class Command(BaseCommand):
@@ -80,7 +80,7 @@ def _apply(given: dict[str, Any]) -> dict[str, Any]:
 
     progress = terminal.Progress("Deleting", "turns")
     try:
-        result: dict[str, Any] = job_runs.run_here_in_steps(
+        result: dict[str, Any] = runs.run_here_in_steps(
             "apply_retention",
             operation,
             dataset_name=dataset.name if dataset else "",

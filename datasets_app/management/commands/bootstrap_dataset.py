@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from datasets_app.domain.generation.plan import DEFAULT_EDGE_CASE_SHARE
-from datasets_app.management import bootstrapping, terminal
+from datasets_app.management import generation, terminal
 from datasets_app.management.terminal import could_not_run
 
 
@@ -51,7 +51,7 @@ What is written and how it is made: docs/generation.md"""
         if (given["out"] is None) == (given["dataset"] is None):
             raise could_not_run("Name a file with --out FILE, or a dataset with --dataset NAME (not both).")
         with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
-            bootstrapping.run(given, self.stdout, self.stderr)
+            generation.run(given, self.stdout, self.stderr)
 
 
 def _add_ends(parser: ArgumentParser) -> None:

@@ -4,19 +4,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app import raw_text
-from datasets_app.domain import changelog
+from datasets_app.catalog import raw_access
+from datasets_app.catalog.facts import dataset_named
+from datasets_app.core.errors import Refused
+from datasets_app.domain.releases import changelog
 from datasets_app.management import terminal
 from datasets_app.models import Dataset
-from datasets_app.operations.compare_releases import (
-    Compared,
-    as_object,
-    compare_releases,
-    latest_release,
-    release_of,
-)
-from datasets_app.operations.dataset_facts import dataset_named
-from datasets_app.operations.refused import Refused
+from datasets_app.releasing.compare import Compared, as_object, compare_releases, latest_release, release_of
 
 LONGEST_VALUE = 200
 
@@ -60,7 +54,7 @@ exit codes:
         before = release_of(dataset, given["before"]) if given["before"] else _last(dataset)
         after = release_of(dataset, given["after"]) if given["after"] else None
         if given["texts"]:
-            raw_text.read_versions(dataset, (before, after), None, place="compare_releases")
+            raw_access.read_versions(dataset, (before, after), None, place="compare_releases")
         progress = terminal.Progress("Comparing")
         try:
             return compare_releases(dataset, before, after, report_progress=progress)

@@ -3,8 +3,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from datasets_app.access.demo_accounts import FILE_NAME, create_demo_accounts
 from datasets_app.management.terminal import COULD_NOT_RUN, sentences_for_errors
-from datasets_app.operations.demo_accounts import FILE_NAME, create_demo_accounts
 
 
 class Command(BaseCommand):

@@ -4,20 +4,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app import job_runs
+from datasets_app.catalog.facts import dataset_named
+from datasets_app.core.deletion_summary import counts_in_words
+from datasets_app.core.progress import ProgressCallback
+from datasets_app.jobs import runs
 from datasets_app.management import terminal
-from datasets_app.management.retention_words import handed_out_lines
+from datasets_app.management.retention_summary import handed_out_lines
 from datasets_app.management.terminal import could_not_run
 from datasets_app.models import JobRun
-from datasets_app.operations.dataset_facts import dataset_named
-from datasets_app.operations.erase_session import (
-    erase_named,
-    find_session,
-    refuse_missing,
-    rehearse_erasure,
-)
-from datasets_app.operations.progress import ProgressCallback
-from datasets_app.words import counts_in_words
+from datasets_app.retention.erase_session import erase_named, find_session, refuse_missing, rehearse_erasure
 
 
 class Command(BaseCommand):
@@ -102,7 +97,7 @@ def _erased(given: dict[str, Any]) -> dict[str, Any]:
 
     progress = terminal.Progress("Erasing")
     try:
-        result: dict[str, Any] = job_runs.run_here_in_steps(
+        result: dict[str, Any] = runs.run_here_in_steps(
             "erase_session",
             operation,
             dataset_name=given["name"],

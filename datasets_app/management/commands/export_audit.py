@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from datasets_app.auditing.events import Wanted
+from datasets_app.auditing.export_audit import FORMATS, export_audit
+from datasets_app.core.atomic_files import replacing
 from datasets_app.management import terminal
 from datasets_app.management.terminal import counted
-from datasets_app.operations.audit_events import Wanted
-from datasets_app.operations.export_audit import FORMATS, export_audit
-from datasets_app.whole_files import replacing
 
 
 class Command(BaseCommand):

@@ -5,19 +5,19 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app import job_runs
+from datasets_app.catalog.facts import dataset_named
+from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import ProgressCallback
+from datasets_app.exporting.export_dataset import FORMATS, export_dataset, export_to_path, file_ending
+from datasets_app.jobs import runs
 from datasets_app.management import terminal
 from datasets_app.management.terminal import counted
 from datasets_app.models import Dataset, ReleaseFile, Session
-from datasets_app.operations import release_files
-from datasets_app.operations.dataset_facts import dataset_named
-from datasets_app.operations.export_dataset import FORMATS, export_dataset, export_to_path, file_ending
-from datasets_app.operations.export_for_job import refuse_contradictions
-from datasets_app.operations.export_package import export_package, package_name
-from datasets_app.operations.export_release import export_release, export_release_to_path, release_of
-from datasets_app.operations.progress import ProgressCallback
-from datasets_app.operations.refused import Refused
-from datasets_app.storage.turn_reader import Selection
+from datasets_app.releasing import files
+from datasets_app.releasing.sharing.export_package import export_package, package_name
+from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path, release_of
+from datasets_app.releasing.sharing.export_request import refuse_contradictions
 
 Export = Callable[[ProgressCallback], Any]
 
@@ -94,7 +94,7 @@ exit codes:
             operation = _turns(dataset, given, selection)
         progress = terminal.Progress("Exporting", "turns")
         keys = ("format", "persona", "tag", "split", "package", "override")
-        result = job_runs.run_here(
+        result = runs.run_here(
             "export_dataset",
             operation,
             dataset_name=dataset.name,
@@ -128,7 +128,7 @@ def _release(dataset: Dataset, given: dict[str, Any]) -> Export:
     release = release_of(dataset, given["release"])
     if given["out"] == "-":
         return lambda report: export_release(release, terminal.standard_output(), report_progress=report)
-    out = given["out"] or release_files.file_of(release, ReleaseFile.Kind.DATA).name
+    out = given["out"] or files.file_of(release, ReleaseFile.Kind.DATA).name
     return lambda report: export_release_to_path(release, Path(out), report_progress=report)
 
 

@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand
 
 from datasets_app.management.files import output_file
 from datasets_app.management.terminal import sentences_for_errors
-from datasets_app.operations.retention_rules import export_retention_rules
+from datasets_app.retention.rules import export_retention_rules
 
 
 class Command(BaseCommand):

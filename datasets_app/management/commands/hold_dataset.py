@@ -3,9 +3,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from datasets_app.catalog.facts import dataset_named
 from datasets_app.management.terminal import sentences_for_errors
-from datasets_app.operations.dataset_facts import dataset_named
-from datasets_app.operations.legal_holds import lift_hold, set_hold
+from datasets_app.retention.holds import lift_hold, set_hold
 
 
 class Command(BaseCommand):

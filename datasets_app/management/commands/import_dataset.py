@@ -5,12 +5,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app import job_runs
-from datasets_app.domain.reading import FORMATS
+from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.conversations.reading import FORMATS
+from datasets_app.importing.import_dataset import Options, Source, import_dataset
+from datasets_app.jobs import runs
 from datasets_app.management import terminal
 from datasets_app.management.terminal import counted
-from datasets_app.operations.import_dataset import Options, Source, import_dataset
-from datasets_app.operations.progress import ProgressCallback
 
 
 class Command(BaseCommand):
@@ -102,7 +102,7 @@ exit codes:
                 )
 
             try:
-                result = job_runs.run_here(
+                result = runs.run_here(
                     "import_dataset",
                     operation,
                     dataset_name=given["name"],

@@ -3,9 +3,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from datasets_app.catalog.import_persona import import_persona
 from datasets_app.management.files import read_text
 from datasets_app.management.terminal import FINDINGS, problem_text, sentences_for_errors
-from datasets_app.operations.import_persona import import_persona
 
 
 class Command(BaseCommand):

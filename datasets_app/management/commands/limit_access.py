@@ -53,8 +53,8 @@ exit codes:
             self._change(given)
 
     def _change(self, given: dict[str, Any]) -> None:
-        from datasets_app.operations import limit_access, who_can_see
-        from datasets_app.operations.dataset_facts import dataset_named
+        from datasets_app.access import limit_access, who_can_see
+        from datasets_app.catalog.facts import dataset_named
 
         dataset = dataset_named(given["name"])
         with transaction.atomic():

@@ -6,16 +6,16 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from datasets_app import job_runs
-from datasets_app.domain.versions import BUMPS
+from datasets_app.catalog.facts import dataset_named
+from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.releases.versions import BUMPS
+from datasets_app.jobs import runs
 from datasets_app.management import terminal
 from datasets_app.management.terminal import counted
 from datasets_app.models import Dataset
-from datasets_app.operations import release_files, release_gate
-from datasets_app.operations.dataset_facts import dataset_named
-from datasets_app.operations.draft_release import draft_release
-from datasets_app.operations.progress import ProgressCallback
-from datasets_app.operations.release_dataset import Released, release_dataset
+from datasets_app.releasing import files, gate
+from datasets_app.releasing.draft import draft_release
+from datasets_app.releasing.release_dataset import Released, release_dataset
 
 
 class Command(BaseCommand):
@@ -55,7 +55,7 @@ exit codes:
             dataset = dataset_named(given["name"])
             place = Path(settings.VAR_DIR, "tmp")
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=release_files.WORK, dir=place) as folder:
+            with tempfile.TemporaryDirectory(prefix=files.WORK, dir=place) as folder:
                 if given["dry_run"]:
                     self._draft(dataset, Path(folder), given)
                 else:
@@ -76,7 +76,7 @@ exit codes:
             )
 
         try:
-            released: Released = job_runs.run_here(
+            released: Released = runs.run_here(
                 "release_dataset",
                 operation,
                 dataset_name=dataset.name,
@@ -93,7 +93,7 @@ exit codes:
         )
 
     def _draft(self, dataset: Dataset, folder: Path, given: dict[str, Any]) -> None:
-        release_gate.refuse_unfit(dataset)
+        gate.refuse_unfit(dataset)
         progress = terminal.Progress("Looking")
         try:
             draft = draft_release(dataset, folder, progress)

@@ -5,19 +5,19 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from datasets_app.domain.lines import Limits, UnreadableFile
-from datasets_app.domain.reading import ConversationFile
-from datasets_app.domain.sampling import BY
-from datasets_app.management import terminal
-from datasets_app.management.terminal import could_not_run, counted
-from datasets_app.operations.progress import ProgressCallback
-from datasets_app.operations.sample_dataset import (
+from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from datasets_app.domain.conversations.reading import ConversationFile
+from datasets_app.domain.conversations.sampling import BY
+from datasets_app.exporting.sample_dataset import (
     Choice,
     Sampled,
     sample_file,
     sample_to_dataset,
     sample_to_file,
 )
+from datasets_app.management import terminal
+from datasets_app.management.terminal import could_not_run, counted
 
 
 class Command(BaseCommand):
@@ -93,8 +93,8 @@ def _of_file(given: dict[str, Any], choice: Choice) -> Sampled:
 
 
 def _of_dataset(given: dict[str, Any], choice: Choice) -> Sampled:
-    from datasets_app import job_runs
-    from datasets_app.operations.dataset_facts import dataset_named
+    from datasets_app.catalog.facts import dataset_named
+    from datasets_app.jobs import runs
 
     dataset = dataset_named(given["name"])
 
@@ -107,7 +107,7 @@ def _of_dataset(given: dict[str, Any], choice: Choice) -> Sampled:
 
     progress = terminal.Progress("Sampling")
     try:
-        sampled: Sampled = job_runs.run_here(
+        sampled: Sampled = runs.run_here(
             "sample_dataset",
             operation,
             dataset_name=given["new"] or dataset.name,

@@ -4,11 +4,11 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.domain.pii.custom_patterns import CustomPatterns, raised
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy, PolicyError, class_names, kinds_named
-from datasets_app.domain.reading import FORMATS
-from datasets_app.management import sanitizing_datasets, sanitizing_files, terminal
+from datasets_app.management import dataset_scrubbing, file_scrubbing, terminal
 from datasets_app.management.terminal import could_not_run
 
 
@@ -54,7 +54,7 @@ What each class is, keys and their rotation, languages: docs/scrubbing.md"""
         if (given["input"] is None) == (given["dataset"] is None):
             raise could_not_run("Name a file with --input FILE, or a dataset with --dataset NAME (not both).")
         policy = _policy(given)
-        work = sanitizing_files if given["dataset"] is None else sanitizing_datasets
+        work = file_scrubbing if given["dataset"] is None else dataset_scrubbing
         with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
             work.run(given, policy, self.stdout, self.stderr)
 

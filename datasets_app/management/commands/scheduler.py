@@ -6,9 +6,9 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, InterfaceError, connection
 
 from alignmenter_site.embedded import EmbeddedServiceError
-from datasets_app import job_recovery, job_runs
-from datasets_app.operations.delete_expired_files import delete_expired_files
-from datasets_app.operations.nightly import start_if_wanted
+from datasets_app.housekeeping import delete_expired_files
+from datasets_app.jobs import recovery, runs
+from datasets_app.nightly import start_if_wanted
 
 STEP_SECONDS = 3.0
 STEPS_BETWEEN_CLEANINGS = 1200  # about an hour
@@ -30,11 +30,11 @@ class Command(BaseCommand):
         step, reachable = 0, True
         while not stop.wait(STEP_SECONDS if step else 0):
             try:
-                job_recovery.recover()
+                recovery.recover()
                 if step % STEPS_BETWEEN_CLEANINGS == 0:
                     delete_expired_files()
                 if step % STEPS_BETWEEN_LOOKS == 0:
-                    start_if_wanted(job_runs.start)
+                    start_if_wanted(runs.start)
                 reachable = True
             except (DatabaseError, InterfaceError, EmbeddedServiceError):
                 connection.close()

@@ -3,9 +3,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from datasets_app.catalog.facts import dataset_named
 from datasets_app.management import terminal
-from datasets_app.operations.dataset_facts import dataset_named
-from datasets_app.operations.sign_review import sign_review
+from datasets_app.releasing.sharing.sign_review import sign_review
 
 
 class Command(BaseCommand):

@@ -6,14 +6,14 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from datasets_app.domain.lines import Limits, UnreadableFile
-from datasets_app.domain.near_duplicates import DEFAULT_SIMILARITY
-from datasets_app.domain.reading import FORMATS, ConversationFile
-from datasets_app.domain.split_report import report_lines
-from datasets_app.domain.splits import STRATA, Settings, SplitError
+from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from datasets_app.domain.conversations.reading import FORMATS, ConversationFile
+from datasets_app.domain.splits.near_duplicates import DEFAULT_SIMILARITY
+from datasets_app.domain.splits.report import report_lines
+from datasets_app.domain.splits.splits import STRATA, Settings, SplitError
 from datasets_app.management import terminal
 from datasets_app.management.terminal import could_not_run, counted
-from datasets_app.operations.progress import ProgressCallback
 
 # What stands for an option that is not given: on the first split.
 _DEFAULTS = {"ratios": "60,20,20", "seed": 42, "stratify": "scenario", "similarity": DEFAULT_SIMILARITY}
@@ -120,7 +120,7 @@ Told = tuple[dict[str, Any], list[dict[str, Any]], list[str]]
 
 
 def _of_file(given: dict[str, Any], asked: Settings | None) -> Told:
-    from datasets_app.operations.split_file import split_file
+    from datasets_app.splitting.split_file import split_file
 
     progress = terminal.Progress(f"Splitting {given['input']}")
     with terminal.local_file(given["input"]) as path:
@@ -147,9 +147,9 @@ def _of_file(given: dict[str, Any], asked: Settings | None) -> Told:
 
 
 def _of_dataset(given: dict[str, Any], asked: Settings | None) -> Told:
-    from datasets_app import job_runs
-    from datasets_app.operations.dataset_facts import dataset_named
-    from datasets_app.operations.split_dataset import Split, split_dataset
+    from datasets_app.catalog.facts import dataset_named
+    from datasets_app.jobs import runs
+    from datasets_app.splitting.split_dataset import Split, split_dataset
 
     dataset = dataset_named(given["dataset"])
 
@@ -160,7 +160,7 @@ def _of_dataset(given: dict[str, Any], asked: Settings | None) -> Told:
 
     progress = terminal.Progress("Splitting")
     try:
-        split: Split = job_runs.run_here(
+        split: Split = runs.run_here(
             "split_dataset",
             operation,
             dataset_name=dataset.name,

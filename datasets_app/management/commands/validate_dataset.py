@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandParser
 from datasets_app.command_line import validate
 from datasets_app.command_line.outputs import OUTPUTS, Output
 from datasets_app.command_line.streams import CouldNotRun
-from datasets_app.domain.lines import Limits
+from datasets_app.domain.conversations.lines import Limits
+from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.files import ANNOTATION
-from datasets_app.domain.records import Finding
 from datasets_app.management.terminal import Progress, sentences_for_errors
 
 PROGRAM = "validate_dataset"
@@ -67,13 +67,13 @@ def _refuse_wrong(options: dict[str, Any]) -> None:
 
 
 def _check_dataset(name: str, models: tuple[str, ...], output: Output) -> None:
-    from datasets_app import job_runs
-    from datasets_app.operations.check_dataset import check_dataset
-    from datasets_app.operations.dataset_facts import dataset_named
+    from datasets_app.catalog.facts import dataset_named
+    from datasets_app.checking.check_dataset import check_dataset
+    from datasets_app.jobs import runs
 
     dataset = dataset_named(name)
     progress = Progress(f"Checking {name}")
-    report = job_runs.run_here(
+    report = runs.run_here(
         "check_dataset",
         lambda show: check_dataset(dataset, actor=None, name_models=models, report_progress=show),
         facts=lambda report: {

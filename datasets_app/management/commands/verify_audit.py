@@ -3,11 +3,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from datasets_app.auditing import verify_audit
+from datasets_app.auditing.heads import note_head, verify_with_heads
 from datasets_app.domain.audit_chain import Head
 from datasets_app.management import terminal
 from datasets_app.management.terminal import could_not_run, counted
-from datasets_app.operations import verify_audit
-from datasets_app.operations.audit_heads import note_head, verify_with_heads
 
 
 class Command(BaseCommand):

@@ -3,12 +3,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from datasets_app import job_runs
+from datasets_app.catalog.facts import dataset_named
+from datasets_app.core.progress import ProgressCallback
+from datasets_app.jobs import runs
 from datasets_app.management import terminal
 from datasets_app.management.terminal import counted
-from datasets_app.operations.dataset_facts import dataset_named
-from datasets_app.operations.progress import ProgressCallback
-from datasets_app.operations.verify_releases import Verified, verify_releases
+from datasets_app.releasing.verify import Verified, verify_releases
 
 
 class Command(BaseCommand):
@@ -52,7 +52,7 @@ exit codes:
             return verify_releases(dataset, actor=None, report_progress=report)
 
         try:
-            verified: Verified = job_runs.run_here(
+            verified: Verified = runs.run_here(
                 "verify_releases",
                 operation,
                 dataset_name=dataset.name if dataset else "",

@@ -33,8 +33,8 @@ exit codes:
         parser.add_argument("--format", choices=["text", "json"], default="text", help="default: text")
 
     def handle(self, **given: Any) -> None:
-        from datasets_app.operations.dataset_facts import dataset_named
-        from datasets_app.operations.who_can_see import ALL, NOTHING, REPLIES, everybody
+        from datasets_app.access.who_can_see import ALL, NOTHING, REPLIES, everybody
+        from datasets_app.catalog.facts import dataset_named
 
         with terminal.sentences_for_errors(self.stderr):
             dataset = dataset_named(given["name"])

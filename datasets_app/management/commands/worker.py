@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app import job_queue
+from datasets_app.jobs import queue
 
 
 class Command(BaseCommand):
@@ -10,4 +10,4 @@ class Command(BaseCommand):
     requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
 
     def handle(self, **_: Any) -> None:
-        job_queue.work()
+        queue.work()

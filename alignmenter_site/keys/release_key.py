@@ -1,0 +1,90 @@
+"""The installation's key that signs releases: Ed25519, so that whoever has the public key can check them."""
+
+import base64
+import hashlib
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from alignmenter_site import env
+from alignmenter_site.keys import secret_key
+
+NAME, FORMER = "ALIGNMENTER_RELEASE_KEY", "ALIGNMENTER_FORMER_RELEASE_KEYS"
+LEAST_CHARACTERS = 32
+PUBLIC_KEY_BYTES = 32
+
+
+def sign(message: bytes) -> bytes:
+    """The 64 bytes of the signature of ``message``; the same for the same message and key."""
+    return _private_key().sign(message)
+
+
+def public_key() -> bytes:
+    """The 32 bytes by which others check what was signed here."""
+    return _private_key().public_key().public_bytes_raw()
+
+
+def fingerprint(public: bytes) -> str:
+    """A short name of a public key: the first 16 hex digits of its SHA-256."""
+    return hashlib.sha256(public).hexdigest()[:16]
+
+
+def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:
+    """Whether ``signature`` was made over ``message`` by the key that ``public`` belongs to."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def is_ours(public: bytes) -> bool:
+    """Whether this is the installation's key, or one that it signed with before."""
+    return public == public_key() or public in former_keys()
+
+
+def former_keys() -> list[bytes]:
+    """Public keys, in base64, of keys that were in use before the present one."""
+    keys = []
+    for number, given in enumerate(env.words(FORMER, []), 1):
+        try:
+            key = base64.b64decode(given, validate=True)
+        except ValueError:
+            key = b""
+        if len(key) != PUBLIC_KEY_BYTES:
+            raise env.ImproperEnvironment(f"{FORMER}: key {number} must be a public key in base64")
+        keys.append(key)
+    return keys
+
+
+def given_key() -> str:
+    """The secret from the environment, or nothing."""
+    given = env.text(NAME)
+    return _checked(given, NAME) if given else ""
+
+
+def _private_key() -> Ed25519PrivateKey:
+    secret = given_key() or _checked(secret_key.kept(_generated_in()), str(_generated_in()))
+    # Any long secret will do: the key proper is derived from it (RFC 5869).
+    derive = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"alignmenter datasets: releases, 1")
+    return Ed25519PrivateKey.from_private_bytes(derive.derive(secret.encode()))
+
+
+def _checked(key: str, source: str) -> str:
+    if len(key) < LEAST_CHARACTERS:
+        raise env.ImproperEnvironment(
+            f"{source} must have at least {LEAST_CHARACTERS} characters, got {len(key)}; make one with: "
+            "python -c 'import secrets; print(secrets.token_urlsafe(48))'"
+        )
+    return key
+
+
+def _generated_in() -> Path:
+    from django.conf import settings
+
+    folder = Path(settings.VAR_DIR)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / "release_key"

@@ -1,0 +1,169 @@
+"""What annotators disagree on is settled by a lead; the settled label stands beside theirs."""
+
+from typing import Any, NamedTuple
+
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from annotations_app.domain.submission import NotValid, checked_notes
+from annotations_app.models import Annotation, Campaign
+from datasets_app.core import audit
+from datasets_app.core.errors import Refused
+from datasets_app.models import Dataset, Turn
+
+PAGE = 20
+
+_DISPUTED = """
+SELECT turn_id, labels, on_brand, dispute, settled FROM (
+    SELECT a.turn_id, count(*) AS labels, sum(a.label) AS on_brand,
+           2000000 * least(sum(a.label), count(*) - sum(a.label)) / count(*) AS dispute,
+           EXISTS (SELECT FROM annotations_app_annotation d
+                   WHERE d.turn_id = a.turn_id AND d.persona_id = %(persona)s AND d.kind = 'adjudicated')
+               AS settled
+    FROM annotations_app_annotation a
+    WHERE a.dataset_id = %(dataset)s AND a.persona_id = %(persona)s AND a.kind = 'label'
+      AND (%(campaign)s::bigint IS NULL OR a.campaign_id = %(campaign)s)
+    GROUP BY a.turn_id
+    HAVING min(a.label) <> max(a.label)
+) said
+WHERE (NOT settled OR %(settled)s)
+"""
+_PAGE = f"""
+{_DISPUTED} AND (%(last)s::bigint IS NULL OR (-dispute, turn_id) > (%(less)s, %(last)s))
+ORDER BY -dispute, turn_id LIMIT %(limit)s
+"""
+_COUNT = f"SELECT count(*), count(*) FILTER (WHERE settled) FROM ({_DISPUTED}) disputed"
+
+
+class Disputed(NamedTuple):
+    """A reply with labels of both kinds. ``dispute`` goes up to 1,000,000: half and half."""
+
+    turn: int
+    labels: int
+    on_brand: int
+    dispute: int
+    settled: bool
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """For ``after``."""
+        return self.dispute, self.turn
+
+
+class DisputeCounts(NamedTuple):
+    """How many replies are disputed, and how many of those are settled."""
+
+    disputed: int
+    settled: int
+
+
+def disputed(
+    dataset: Dataset,
+    persona_id: str,
+    *,
+    campaign: Campaign | None = None,
+    after: tuple[int, int] | None = None,
+    settled: bool = False,
+    limit: int = PAGE,
+) -> list[Disputed]:
+    """The most disputed replies, half and half first; those ``after`` a place. Settled ones if asked for."""
+    dispute, last = after or (0, None)
+    values = _values(dataset, persona_id, campaign, settled) | {"last": last, "less": -dispute}
+    with connection.cursor() as cursor:
+        cursor.execute(_PAGE, values | {"limit": limit})
+        return [Disputed(*row) for row in cursor.fetchall()]
+
+
+def count_disputed(dataset: Dataset, persona_id: str, *, campaign: Campaign | None = None) -> DisputeCounts:
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT, _values(dataset, persona_id, campaign, True))
+        return DisputeCounts(*cursor.fetchone())
+
+
+def adjudicate(
+    turn: Turn,
+    persona_id: str,
+    *,
+    label: int,
+    reason: str,
+    campaign: Campaign | None = None,
+    actor: Any,
+) -> Annotation:
+    """Settle the label of a reply for a persona. One that was settled before is withdrawn, not erased.
+
+    Refused for a reply that is none, or without a reason if most labels (of the campaign, if one is given)
+    say otherwise.
+    """
+    if type(label) is not int or label not in (0, 1):
+        raise Refused("A label is 1 (on-brand) or 0 (off-brand).")
+    said = _reason(reason)
+    if turn.role != Turn.Role.ASSISTANT:
+        raise Refused("Only an assistant's reply can be adjudicated.")
+    if said is None and _overrules(turn, persona_id, label, campaign):
+        most, settled = ("off-brand", "on-brand") if label else ("on-brand", "off-brand")
+        raise Refused(f"Most say {most}. Say in a few words why it is {settled}: others learn from it.")
+    try:
+        with transaction.atomic():
+            return _settle(turn, persona_id, label, said, campaign, actor)
+    except IntegrityError:
+        raise Refused("Somebody else has settled this reply at this moment; look at it again.") from None
+
+
+def _settle(
+    turn: Turn, persona_id: str, label: int, reason: str | None, campaign: Campaign | None, actor: Any
+) -> Annotation:
+    dataset = turn.session.dataset
+    earlier = Annotation.objects.select_for_update(no_key=True).filter(
+        turn=turn, persona_id=persona_id, kind=Annotation.Kind.ADJUDICATED
+    )
+    replaced = [annotation.pk for annotation in earlier]
+    Annotation.objects.filter(pk__in=replaced).update(kind=Annotation.Kind.WITHDRAWN)
+    settled: Annotation = Annotation.objects.create(
+        dataset=dataset,
+        turn=turn,
+        campaign=campaign,
+        kind=Annotation.Kind.ADJUDICATED,
+        label=label,
+        persona_id=persona_id,
+        persona_digest=campaign.persona.digest if campaign else "",
+        annotator=audit.actor_name(actor)[:200],
+        notes=reason,
+        timestamp=timezone.now().isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+    )
+    audit.record(
+        "adjudicate",
+        actor=actor,
+        dataset_name=dataset.name,
+        campaign=campaign.name if campaign else None,
+        persona_id=persona_id,
+        turn=turn.pk,
+        label=label,
+        annotation=settled.pk,
+        replaced=replaced,
+    )
+    return settled
+
+
+def _reason(reason: str) -> str | None:
+    try:
+        return checked_notes(reason)
+    except NotValid as error:
+        raise Refused(str(error).replace("note", "reason")) from None
+
+
+def _overrules(turn: Turn, persona_id: str, label: int, campaign: Campaign | None) -> bool:
+    """Whether more than half of the labels that count say something else."""
+    counting = Annotation.objects.in_force().filter(turn=turn, persona_id=persona_id)
+    if campaign is not None:
+        counting = counting.filter(campaign=campaign)
+    said = list(counting.values_list("label", flat=True))
+    return 2 * said.count(label) < len(said)
+
+
+def _values(dataset: Dataset, persona_id: str, campaign: Campaign | None, settled: bool) -> dict[str, Any]:
+    return {
+        "dataset": dataset.pk,
+        "persona": persona_id,
+        "campaign": campaign.pk if campaign else None,
+        "settled": settled,
+    }

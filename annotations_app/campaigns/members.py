@@ -1,0 +1,29 @@
+"""The row of an annotator in a campaign, locked: see storage/leases.py for the order of locks."""
+
+from typing import Any
+
+from annotations_app.models import Campaign, CampaignMember
+from datasets_app.core.errors import Refused
+
+
+def locked_member(campaign_pk: int, user: Any) -> CampaignMember:
+    """Theirs, with campaign, dataset and persona as they are now, until the transaction ends."""
+    found: CampaignMember | None = (
+        CampaignMember.objects.select_related("campaign__dataset", "campaign__persona")
+        .select_for_update(of=("self",), no_key=True)
+        .filter(campaign=campaign_pk, user=user)
+        .first()
+    )
+    if found is None:
+        raise Refused("You are no annotator of this campaign; ask who leads it.")
+    return found
+
+
+def locked_members(campaign: Campaign) -> list[CampaignMember]:
+    """All of a campaign: nobody is served or decides until the transaction ends."""
+    return list(
+        CampaignMember.objects.filter(campaign=campaign)
+        .select_related("user")
+        .select_for_update(of=("self",), no_key=True)
+        .order_by("pk")
+    )

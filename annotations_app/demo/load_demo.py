@@ -1,0 +1,35 @@
+"""The demonstration data, brought in by the same ways as anybody's files.
+
+It stands in this app because labels are part of it; the files are the other app's.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+import datasets_app
+from annotations_app.demo.demo_campaign import add_demo_campaign
+from annotations_app.labels.import_annotations import import_annotations
+from datasets_app.catalog.import_persona import import_persona
+from datasets_app.importing.import_dataset import Source, import_dataset
+from datasets_app.models import Dataset
+
+DIRECTORY = Path(datasets_app.__path__[0]) / "demo"
+DATASET = "demo_conversations"
+
+
+def load_demo(*, actor: Any = None) -> bool:
+    """Bring in persona, conversations and labels, whatever of them is missing; all or nothing.
+
+    Returns False if all was there.
+    """
+    conversations = DIRECTORY / f"{DATASET}.jsonl"
+    with transaction.atomic():
+        persona = import_persona((DIRECTORY / "default_v1.yaml").read_text("utf-8"), actor=actor)
+        turns = import_dataset(
+            [Source(conversations, conversations.name)], name=DATASET, origin="synthetic", actor=actor
+        )["turns"]
+        labels = import_annotations(DIRECTORY / "demo_labels.jsonl", dataset_name=DATASET, actor=actor)
+        campaign = add_demo_campaign(Dataset.objects.get(name=DATASET), persona.persona)
+    return bool(persona.change != "unchanged" or turns or labels.saved.added or campaign)

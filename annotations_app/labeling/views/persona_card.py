@@ -1,0 +1,47 @@
+"""The persona as annotators see it beside a reply."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from datasets_app.domain.personas.persona import PersonaDocument, PersonaError, parse_persona
+from datasets_app.domain.personas.wording import in_words, rules_in_words
+from datasets_app.models import Persona
+
+
+@dataclass
+class PersonaCard:
+    """``rules`` are sentences or "name: value"; lists are of text, whatever YAML made of an entry."""
+
+    name: str
+    digest: str
+    description: str
+    exemplars: list[str]
+    preferred: list[str]
+    avoid: list[str]
+    rules: list[str]
+    never: list[str]
+    brand_notes: str
+
+
+def card_of(persona: Persona) -> PersonaCard:
+    """A persona whose YAML can't be read any more is shown by its name and description."""
+    document = document_of(persona.yaml) or PersonaDocument(id=persona.persona_id)
+    return PersonaCard(
+        name=document.display_name or persona.display_name or persona.persona_id,
+        digest=persona.digest,
+        description=document.description or persona.description,
+        exemplars=list(document.exemplars),
+        preferred=[in_words(entry) for entry in document.preferred],
+        avoid=[in_words(entry) for entry in document.avoid],
+        rules=list(rules_in_words(document.style_rules)),
+        never=list(document.safety_rules.get("disallowed_topics") or []),
+        brand_notes=in_words(document.safety_rules.get("brand_notes") or ""),
+    )
+
+
+@lru_cache(maxsize=32)
+def document_of(yaml: str) -> PersonaDocument | None:
+    try:
+        return parse_persona(yaml)
+    except PersonaError:
+        return None

@@ -1,0 +1,212 @@
+"""A dataset's labels for one persona → an annotation file, with what to know of its balance."""
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import IO, Any, NamedTuple
+
+from django.db import transaction
+
+from annotations_app.labels.label_counts import Scope
+from annotations_app.labels.selection import (
+    CHOICES,
+    DISPUTED,
+    LOCKED,
+    ROWS_AT_ONCE,
+    TIES,
+    Selection,
+    chosen_labels,
+)
+from annotations_app.models import Annotation, Campaign
+from datasets_app.catalog import policies
+from datasets_app.core import audit
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.domain.annotation_lines import encode_label
+from datasets_app.domain.conversations.records import LabelRecord
+from datasets_app.jobs import files
+from datasets_app.models import Dataset, JobRun
+
+LABEL_CHOICES = tuple(CHOICES)
+DEFAULT_CHOICE = "majority"
+FEWEST_FOR_CALIBRATION = 50
+BALANCED = (0.4, 0.6)
+
+_WHY_LEFT_OUT = {
+    TIES: ("reply has as many labels of either kind", "replies have as many labels of either kind"),
+    DISPUTED: ("disputed reply is not settled", "disputed replies are not settled"),
+    LOCKED: ("label is of the locked test split", "labels are of the locked test split"),
+}
+
+
+class ExportedLabels(NamedTuple):
+    """How many labels went out, how many of them say on-brand, and what was left out, by reason."""
+
+    labels: int
+    on_brand: int
+    left_out: Mapping[str, int] = MappingProxyType({})
+
+    @property
+    def share(self) -> float:
+        return self.on_brand / self.labels
+
+    @property
+    def omissions(self) -> list[str]:
+        """What was left out, and why, in words."""
+        return [
+            f"{number:,} {_WHY_LEFT_OUT[why][number != 1]}: left out"
+            for why, number in sorted(self.left_out.items())
+            if number
+        ]
+
+    @property
+    def warnings(self) -> list[str]:
+        found = []
+        if self.labels < FEWEST_FOR_CALIBRATION:
+            found.append(f"fewer than {FEWEST_FOR_CALIBRATION} labels: a calibration from them is unsteady")
+        if not BALANCED[0] <= self.share <= BALANCED[1]:
+            found.append("unbalanced: 40 to 60 % on-brand is what a calibration needs")
+        return found
+
+
+def export_annotations(
+    dataset: Dataset,
+    *,
+    persona: str,
+    out: IO[bytes],
+    labels: str = DEFAULT_CHOICE,
+    campaign: Campaign | None = None,
+    override: str = "",
+    actor: Any = None,
+    report_progress: ProgressCallback = ignore,
+) -> ExportedLabels:
+    """Write labels of ``persona``, ordered by turn, to ``out``: one a reply, or all that were given.
+
+    Nothing reaches ``out`` before all lines are made and the trail knows of them. Each line holds a text:
+    production data must have been scrubbed, or ``override`` be a reason why not. Labels of the test split are
+    left out, unless ``override`` is a reason for them. Raises Refused.
+    """
+    _check(dataset, persona, labels, campaign)
+    with tempfile.TemporaryFile() as spool:
+        with transaction.atomic():
+            policies.require_scrubbed(dataset, "export", actor=actor, override=override)
+            scope = Scope(dataset.pk, persona, campaign.pk if campaign else None)
+            unlocked = _unlocked(scope, dataset, override=override, actor=actor)
+            selection = Selection(scope, unlocked, Counter())
+            count, on_brand = _write(chosen_labels(labels, selection), spool, report_progress)
+            if not override:
+                # Raw sessions may have been committed between the first look and the reading.
+                policies.require_scrubbed(dataset, "export", actor=actor)
+            exported = ExportedLabels(count, on_brand, dict(selection.left_out))
+            if not exported.labels:
+                raise Refused(_nothing_to_export(dataset, persona, campaign, exported))
+            audit.record(
+                "export_annotations",
+                actor=actor,
+                dataset_name=dataset.name,
+                persona_id=persona,
+                choice=labels,
+                **({"campaign": campaign.name} if campaign else {}),
+                labels=exported.labels,
+                on_brand=exported.on_brand,
+            )
+        spool.seek(0)
+        while block := spool.read(1 << 20):
+            out.write(block)
+    return exported
+
+
+def export_to_job_files(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+    """The export that a page asked for: its file is kept for download until its date.
+
+    ``parameters``: persona, labels, and perhaps campaign (its name) and override.
+    """
+    given, dataset = job_run.parameters, job_run.dataset
+    if dataset is None:
+        raise Refused("The dataset is gone; there is nothing to export.")
+    campaign = campaign_named(given["campaign"]) if given.get("campaign") else None
+    labels = given.get("labels") or DEFAULT_CHOICE
+    with files.folder(job_run) as folder:
+        path = folder / f"{campaign.name if campaign else dataset.name}.{labels}.jsonl"
+        with path.open("wb") as out:
+            exported = export_annotations(
+                dataset,
+                persona=given["persona"],
+                out=out,
+                labels=labels,
+                campaign=campaign,
+                # Nobody's word: whoever asked has left, and can't be asked whether they may.
+                override=str(given.get("override") or "") if job_run.actor else "",
+                actor=job_run.actor,
+                report_progress=report_progress,
+            )
+        files.keep(job_run, "export", [path])
+    return {
+        "labels": exported.labels,
+        "on_brand": exported.on_brand,
+        "notes": exported.omissions,
+        "warnings": exported.warnings,
+    }
+
+
+def campaign_named(name: str) -> Campaign:
+    campaign: Campaign | None = Campaign.objects.select_related("persona").filter(name=name).first()
+    if campaign is None:
+        raise Refused(f"There is no campaign {name!r}.")
+    return campaign
+
+
+def _check(dataset: Dataset, persona: str, labels: str, campaign: Campaign | None) -> None:
+    if labels not in LABEL_CHOICES:
+        raise Refused(f"labels must be one of {', '.join(LABEL_CHOICES)}, got {labels!r}.")
+    if campaign is None:
+        return
+    if campaign.dataset_id != dataset.pk:
+        raise Refused(f"The campaign {campaign.name} is of another dataset than {dataset.name}.")
+    if campaign.persona.persona_id != persona:
+        raise Refused(f"The campaign {campaign.name} is for the persona {campaign.persona.persona_id}.")
+
+
+def _unlocked(scope: Scope, dataset: Dataset, *, override: str, actor: Any) -> bool:
+    """Whether labels of the test split go out as well: by permission and reason, on the record."""
+    reason = " ".join(override.split())
+    locked = Annotation.objects.filter(
+        dataset=dataset, persona_id=scope.persona_id, turn__session__split=policies.LOCKED_SPLIT
+    )
+    if not reason or not dataset.sessions.filter(split=policies.LOCKED_SPLIT).exists() or not locked.exists():
+        return False
+    refusal = "have labels of the test split exported"
+    policies.record_override(dataset, "export test split", actor=actor, reason=reason, refusal=refusal)
+    return True
+
+
+def _write(
+    records: Iterator[LabelRecord], out: IO[bytes], report_progress: ProgressCallback
+) -> tuple[int, int]:
+    count = on_brand = 0
+    for record in records:
+        out.write(encode_label(record))
+        count += 1
+        on_brand += record.label
+        if count % ROWS_AT_ONCE == 0:
+            report_progress(count, None)
+    report_progress(count, count)
+    return count, on_brand
+
+
+def _nothing_to_export(
+    dataset: Dataset, persona: str, campaign: Campaign | None, exported: ExportedLabels
+) -> str:
+    if exported.omissions:
+        return f"No label is left to export: {'; '.join(exported.omissions)}."
+    if campaign is not None:
+        return f"The campaign {campaign.name} has no labels yet."
+    others = list(
+        Annotation.objects.filter(dataset=dataset)
+        .order_by("persona_id")
+        .values_list("persona_id", flat=True)
+        .distinct()[:10]
+    )
+    there = f"There are labels for: {', '.join(others)}." if others else "It has no labels at all."
+    return f"The dataset {dataset.name} has no labels for the persona {persona}. {there}"

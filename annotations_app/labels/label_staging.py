@@ -1,0 +1,311 @@
+"""Labels on their way in: staged by COPY, joined to turns and saved by a few statements.
+
+A label finds its turn by its place (``session_id`` and ``turn_index``); failing that by its exact
+text, first within the session it names, then anywhere in the dataset, where an assistant's turn
+comes before a user's and what was imported first before the rest. One that finds none becomes a
+session of one turn, whose id is a digest, so that the next import finds it there. Its place, if the
+line names one, stays with the label: exports give it back, and later labels of that place join the
+same turn.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.db.models import F
+from django.utils import timezone
+
+from annotations_app.labels.label_places import ORIGINAL_SESSION, ORIGINAL_TURN, PLACE_SESSION, PLACE_TURN
+from annotations_app.models import Annotation
+from datasets_app.catalog.rows.turn_writer import jsonb_text
+from datasets_app.core.copy import copying
+from datasets_app.domain.conversations.records import LabelRecord
+from datasets_app.models import Dataset
+
+CONTRADICTIONS_LISTED = 100
+
+_CREATE = """
+CREATE TEMPORARY TABLE staged_label (
+    line bigint, text text, label smallint, persona_id text, session_id text, turn_index integer,
+    annotator text, notes text, timestamp text, confidence double precision, extra jsonb,
+    turn bigint, text_differs boolean NOT NULL DEFAULT false, is_new boolean NOT NULL DEFAULT false,
+    keeps_place boolean NOT NULL DEFAULT false
+)
+"""
+_COPY = """
+COPY staged_label (line, text, label, persona_id, session_id, turn_index, annotator, notes, timestamp,
+                   confidence, extra)
+FROM STDIN
+"""
+_JOIN_BY_PLACE = """
+UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text
+FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+WHERE s.dataset_id = %(dataset)s AND s.session_id = l.session_id AND t.turn_index = l.turn_index
+"""
+_OWN_SESSION = """
+'label-' || left(encode(sha256(convert_to(CASE
+    WHEN l.session_id IS NULL OR l.turn_index IS NULL THEN l.text
+    ELSE jsonb_build_array(l.session_id, l.turn_index, l.text)::text
+END, 'UTF8')), 'hex'), 16)
+"""
+# Two texts may name the same place: the turn of this text comes first, even if it was scrubbed since.
+_JOIN_BY_KEPT_PLACE = f"""
+UPDATE staged_label SET turn = found.turn, text_differs = found.text <> staged_label.text, keeps_place = true
+FROM (
+    SELECT DISTINCT ON (l.line) l.line, t.id AS turn, t.text
+    FROM staged_label l
+    JOIN annotations_app_annotation a
+      ON a.dataset_id = %(dataset)s AND a.extra->>'{PLACE_SESSION}' = l.session_id
+     AND a.extra->'{PLACE_TURN}' = to_jsonb(l.turn_index)
+    JOIN datasets_app_turn t ON t.id = a.turn_id JOIN datasets_app_session s ON s.id = t.session_id
+    WHERE l.turn IS NULL
+    ORDER BY l.line, t.text <> l.text, s.session_id <> {_OWN_SESSION}, t.id
+) found
+WHERE staged_label.line = found.line
+"""
+# Grouped by text before joining: a thousand labels of "OK" and a thousand turns of it are a
+# thousand rows here, not a million.
+_JOIN_BY_TEXT_IN_SESSION = """
+UPDATE staged_label l SET turn = found.turn
+FROM (
+    SELECT s.session_id, t.text,
+           COALESCE(min(t.id) FILTER (WHERE t.role = 'assistant'), min(t.id)) AS turn
+    FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+    WHERE s.dataset_id = %(dataset)s
+      AND s.session_id IN (SELECT session_id FROM staged_label WHERE turn IS NULL)
+    GROUP BY s.session_id, t.text
+) found
+WHERE l.turn IS NULL AND found.session_id = l.session_id AND found.text = l.text
+"""
+# A turn that was made for the label of one place is not that of another which has the same text.
+_JOIN_BY_TEXT = f"""
+UPDATE staged_label l SET turn = found.turn
+FROM (
+    SELECT t.text, kept.place,
+           COALESCE(min(t.id) FILTER (WHERE t.role = 'assistant'), min(t.id)) AS turn
+    FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+    CROSS JOIN LATERAL (
+        SELECT EXISTS (
+            SELECT FROM annotations_app_annotation a WHERE a.turn_id = t.id AND a.extra ? '{PLACE_SESSION}'
+        ) AS place
+    ) kept
+    WHERE s.dataset_id = %(dataset)s AND t.text IN (SELECT text FROM staged_label WHERE turn IS NULL)
+    GROUP BY t.text, kept.place
+) found
+WHERE l.turn IS NULL AND found.text = l.text
+  AND (NOT found.place OR l.session_id IS NULL OR l.turn_index IS NULL)
+"""
+# Also finds a session made for this label earlier whose text has been scrubbed since.
+_JOIN_BY_OWN_SESSION = f"""
+UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text,
+    keeps_place = l.session_id IS NOT NULL AND l.turn_index IS NOT NULL
+FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id AND t.turn_index = 1
+WHERE l.turn IS NULL AND s.dataset_id = %(dataset)s AND s.session_id = {_OWN_SESSION}
+"""
+_ADD_OWN_SESSIONS = f"""
+WITH unmatched AS (
+    SELECT DISTINCT ON (name) {_OWN_SESSION} AS name, l.text, l.persona_id, l.line
+    FROM staged_label l WHERE l.turn IS NULL ORDER BY name, l.line
+), added AS (
+    INSERT INTO datasets_app_session (dataset_id, session_id, persona_id, turn_count)
+    SELECT %(dataset)s, name, persona_id, 1 FROM unmatched ORDER BY line
+    RETURNING id, session_id
+)
+INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags)
+SELECT added.id, 1, 'assistant', unmatched.text, '{{}}'
+FROM added JOIN unmatched ON unmatched.name = added.session_id ORDER BY added.id
+"""
+_KEEP_PLACE = f"""
+UPDATE staged_label l SET extra = CASE
+    WHEN l.keeps_place
+    THEN jsonb_build_object('{PLACE_SESSION}', l.session_id, '{PLACE_TURN}', l.turn_index)
+    ELSE jsonb_strip_nulls(jsonb_build_object(
+        '{ORIGINAL_SESSION}', CASE WHEN l.session_id <> s.session_id THEN l.session_id END,
+        '{ORIGINAL_TURN}',
+        CASE WHEN l.turn_index <> t.turn_index OR l.session_id <> s.session_id THEN l.turn_index END
+    )) END || COALESCE(l.extra, '{{}}')
+FROM datasets_app_turn t JOIN datasets_app_session s ON s.id = t.session_id
+WHERE t.id = l.turn AND (l.session_id <> s.session_id OR l.turn_index <> t.turn_index)
+"""
+_MARK_NEW = """
+UPDATE staged_label SET is_new = true
+FROM (
+    SELECT min(line) AS line FROM staged_label l
+    WHERE NOT EXISTS (
+        SELECT FROM annotations_app_annotation a
+        WHERE a.turn_id = l.turn AND a.label = l.label AND a.persona_id = l.persona_id
+          AND a.kind = %(kind)s
+          AND a.annotator IS NOT DISTINCT FROM l.annotator AND a.notes IS NOT DISTINCT FROM l.notes
+          AND a.timestamp IS NOT DISTINCT FROM l.timestamp
+          AND a.confidence IS NOT DISTINCT FROM l.confidence AND a.extra IS NOT DISTINCT FROM l.extra
+    )
+    GROUP BY turn, label, persona_id, annotator, notes, timestamp, confidence, extra
+) first
+WHERE staged_label.line = first.line
+"""
+_INSERT_NEW = """
+INSERT INTO annotations_app_annotation
+    (dataset_id, turn_id, kind, label, persona_id, annotator, notes, confidence, timestamp, extra)
+SELECT %(dataset)s, turn, %(kind)s, label, persona_id, annotator, notes, confidence, timestamp, extra
+FROM staged_label WHERE is_new ORDER BY line
+"""
+# There is one adjudicated label for a turn and persona: two lines that say different things can't both
+# be it, and of two that say the same the first is.
+_CONTRADICTED = """
+SELECT max(line), count(*) OVER () FROM staged_label
+GROUP BY turn, persona_id HAVING min(label) <> max(label) ORDER BY max(line) LIMIT %(limit)s
+"""
+_KEEP_FIRST = """
+UPDATE staged_label l SET is_new = false
+WHERE l.is_new AND (
+    EXISTS (SELECT FROM staged_label other WHERE other.turn = l.turn
+            AND other.persona_id = l.persona_id AND other.line < l.line)
+    OR EXISTS (SELECT FROM annotations_app_annotation a WHERE a.turn_id = l.turn
+               AND a.persona_id = l.persona_id AND a.kind = 'adjudicated' AND a.label = l.label)
+)
+"""
+_WITHDRAW_REPLACED = """
+UPDATE annotations_app_annotation a SET kind = 'withdrawn' FROM staged_label l
+WHERE l.is_new AND a.turn_id = l.turn AND a.persona_id = l.persona_id AND a.kind = 'adjudicated'
+"""
+_OUTCOMES = """
+SELECT l.line, l.is_new, s.session_id, t.turn_index
+FROM staged_label l JOIN datasets_app_turn t ON t.id = l.turn
+JOIN datasets_app_session s ON s.id = t.session_id ORDER BY l.line
+"""
+
+
+class SavedLabels(NamedTuple):
+    """``added`` + ``known`` are all labels that were given; ``sessions_added`` hold those that
+    matched no turn. ``text_differs`` counts labels whose place has another text than they say."""
+
+    added: int
+    known: int
+    sessions_added: int
+    text_differs: int
+
+
+class Contradicted(Exception):
+    """Of adjudicated labels some contradict each other: ``lines`` are the last of each, the first hundred
+    of ``total``."""
+
+    def __init__(self, lines: list[int], total: int) -> None:
+        super().__init__()
+        self.lines, self.total = lines, total
+
+
+class LabelOutcome(NamedTuple):
+    """Where one label (by its ``line``) stands now, and whether it is new."""
+
+    line: int
+    is_new: bool
+    session_id: str
+    turn_index: int
+
+
+class StagedLabels:
+    """The labels of one file. Lines must be unique: outcomes are told by them."""
+
+    def __init__(self, dataset: Dataset, kind: str = Annotation.Kind.LABEL) -> None:
+        self.dataset, self.kind = dataset, kind
+        self._values: dict[str, Any] = {"dataset": dataset.pk, "kind": kind}
+
+    def stage(self, labels: Iterable[LabelRecord]) -> int:
+        """Take the labels in; returns how many. May raise what the iterable raises."""
+        count = 0
+        with copying(_COPY) as copy:
+            for label in labels:
+                copy.write_row(_row(label))
+                count += 1
+        return count
+
+    def save(self) -> SavedLabels:
+        """Join the labels to turns and add those that are not there yet; counts are kept right."""
+        with connection.cursor() as cursor:
+            # Nobody analyses a temporary table for us, and the plans hang on its size.
+            cursor.execute("ANALYZE staged_label")
+            cursor.execute(_JOIN_BY_PLACE, self._values)
+            sessions_added = self._join_the_rest(cursor)
+            cursor.execute(_KEEP_PLACE)
+            cursor.execute(_MARK_NEW, self._values)
+            if self.kind == Annotation.Kind.ADJUDICATED:
+                self._settle(cursor)
+            cursor.execute(_INSERT_NEW, self._values)
+            added = cursor.rowcount
+            cursor.execute("SELECT count(*), count(*) FILTER (WHERE text_differs) FROM staged_label")
+            total, text_differs = cursor.fetchone()
+        return SavedLabels(added, total - added, sessions_added, text_differs)
+
+    def _settle(self, cursor: Any) -> None:
+        cursor.execute(_CONTRADICTED, {"limit": CONTRADICTIONS_LISTED})
+        if contradicted := cursor.fetchall():
+            raise Contradicted([line for line, _ in contradicted], contradicted[0][1])
+        cursor.execute(_KEEP_FIRST)
+        cursor.execute(_WITHDRAW_REPLACED)
+
+    def outcomes(self) -> list[LabelOutcome]:
+        """One for each label, by line. After :meth:`save`."""
+        with connection.cursor() as cursor:
+            cursor.execute(_OUTCOMES)
+            return [LabelOutcome(*row) for row in cursor.fetchall()]
+
+    def _join_the_rest(self, cursor: Any) -> int:
+        for statement in (
+            _JOIN_BY_KEPT_PLACE,
+            _JOIN_BY_TEXT_IN_SESSION,
+            _JOIN_BY_OWN_SESSION,
+            _JOIN_BY_TEXT,
+        ):
+            cursor.execute("SELECT EXISTS (SELECT FROM staged_label WHERE turn IS NULL)")
+            if not cursor.fetchone()[0]:
+                return 0
+            cursor.execute(statement, self._values)
+        cursor.execute(_ADD_OWN_SESSIONS, self._values)
+        added: int = cursor.rowcount
+        if added:
+            cursor.execute(_JOIN_BY_OWN_SESSION, self._values)
+            self._count_in(added)
+        return added
+
+    def _count_in(self, added: int) -> None:
+        changes: dict[str, Any] = {
+            "session_count": F("session_count") + added,
+            "turn_count": F("turn_count") + added,
+            "updated_at": timezone.now(),
+        }
+        if self.dataset.status != Dataset.Status.RAW:
+            # Text that no scrub has seen has come in.
+            changes["status"] = Dataset.Status.RAW
+        Dataset.objects.filter(pk=self.dataset.pk).update(**changes)
+
+
+@contextmanager
+def staged_labels(dataset: Dataset, kind: str = Annotation.Kind.LABEL) -> Iterator[StagedLabels]:
+    """A staging table for labels of ``dataset``, whose row the caller has locked. Within a transaction.
+
+    Of the ``kind`` adjudicated there is one for a turn and persona: an earlier one that says otherwise is
+    withdrawn.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_CREATE)
+    yield StagedLabels(dataset, kind)
+    # An exception takes the table with it when the transaction is rolled back.
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE staged_label")
+
+
+def _row(label: LabelRecord) -> tuple[object, ...]:
+    return (
+        label.line,
+        label.text,
+        label.label,
+        label.persona_id,
+        label.session_id,
+        label.turn_index,
+        label.annotator,
+        label.notes,
+        label.timestamp,
+        label.confidence,
+        None if label.extra is None else jsonb_text(label.extra),
+    )

@@ -1,0 +1,98 @@
+"""The five roles, as groups with permissions. They exist after `migrate`.
+
+Permissions are made by Django when all migrations have run, for one app after the other, so the groups
+are filled then: once for each app.
+
+``generate_anywhere`` is in none: who has it can make the server send requests to any address that the server
+reaches. Superusers have it; others are given it one by one.
+"""
+
+from contextlib import nullcontext
+from typing import Any
+
+ROLES: dict[str, tuple[str, ...]] = {
+    "curator": (
+        "datasets_app.view_dataset", "datasets_app.change_dataset", "datasets_app.import_dataset",
+        "datasets_app.export_dataset", "datasets_app.check_dataset", "datasets_app.scrub_dataset",
+        "datasets_app.generate_dataset", "datasets_app.split_dataset", "datasets_app.release_dataset",
+        "datasets_app.view_release",
+        "datasets_app.view_scrubrun", "datasets_app.view_scrubfinding", "datasets_app.view_scrubmark",
+        "datasets_app.view_session", "datasets_app.view_turn", "datasets_app.view_jobrun",
+        "datasets_app.view_persona", "datasets_app.add_persona", "datasets_app.change_persona",
+        "datasets_app.view_retentionpolicy",
+        "annotations_app.view_annotation", "annotations_app.add_annotation",
+        "annotations_app.import_annotation", "annotations_app.export_annotation",
+        "annotations_app.view_campaign", "annotations_app.add_campaign", "annotations_app.change_campaign",
+        "annotations_app.annotate",
+    ),
+    "annotator": ("annotations_app.annotate",),
+    "lead": (
+        "datasets_app.view_dataset", "datasets_app.view_release",
+        "datasets_app.view_session", "datasets_app.view_turn",
+        "datasets_app.view_jobrun", "datasets_app.view_persona",
+        "annotations_app.view_annotation", "annotations_app.add_annotation",
+        "annotations_app.change_annotation", "annotations_app.import_annotation",
+        "annotations_app.export_annotation",
+        "annotations_app.view_campaign", "annotations_app.add_campaign", "annotations_app.change_campaign",
+        "annotations_app.annotate", "annotations_app.adjudicate",
+    ),
+    "privacy officer": (
+        "datasets_app.view_dataset", "datasets_app.change_dataset", "datasets_app.check_dataset",
+        "datasets_app.scrub_dataset", "datasets_app.export_dataset", "datasets_app.override_gate",
+        "datasets_app.view_release", "datasets_app.sign_review", "datasets_app.hold_dataset",
+        "datasets_app.erase_session", "datasets_app.apply_retention", "datasets_app.limit_access",
+        "datasets_app.view_scrubrun", "datasets_app.view_scrubfinding", "datasets_app.view_scrubmark",
+        "datasets_app.view_session", "datasets_app.view_turn", "datasets_app.view_jobrun",
+        "datasets_app.view_auditevent",
+        "datasets_app.view_retentionpolicy", "datasets_app.add_retentionpolicy",
+        "datasets_app.change_retentionpolicy", "datasets_app.delete_retentionpolicy",
+        "datasets_app.activate_retentionpolicy",
+    ),
+    "viewer": (
+        "datasets_app.view_dataset", "datasets_app.view_release", "datasets_app.view_session",
+        "datasets_app.view_turn", "datasets_app.view_persona",
+    ),
+}  # fmt: skip
+
+
+# By database, in this process: the last permission there was before migrating, and the roles made since.
+_last_before: dict[str, int] = {}
+_made_since: dict[str, set[str]] = {}
+
+
+def remember_permissions(using: str = "default", **_: Any) -> None:
+    """Before migrating: which permissions there are, so that those that are new are known afterwards."""
+    from django.contrib.auth.models import Permission
+    from django.db import connections
+    from django.db.models import Max
+
+    _last_before[using], _made_since[using] = 0, set()
+    if Permission._meta.db_table in connections[using].introspection.table_names():
+        _last_before[using] = Permission.objects.using(using).aggregate(last=Max("pk"))["last"] or 0
+
+
+def ensure_roles(using: str = "default", **_: Any) -> None:
+    """Make the groups, and give them their permissions: a new group all of them, one that stands only
+    those that are new. What an installation added or took away stays so."""
+    from django.contrib.auth.models import Group, Permission
+
+    from datasets_app.auditing.permission_events import unrecorded
+
+    known = {
+        f"{app}.{codename}": pk
+        for pk, app, codename in Permission.objects.using(using).values_list(
+            "pk", "content_type__app_label", "codename"
+        )
+    }
+    made = _made_since.setdefault(using, set())
+    # Without a migration before it (flush), no permission is new to a group that stands.
+    last_before = _last_before.get(using, max(known.values(), default=0))
+    for role, permissions in ROLES.items():
+        with unrecorded():
+            group, created = Group.objects.using(using).get_or_create(name=role)
+        if created:
+            made.add(role)
+        # A new group also gets what is made for the apps whose turn comes later.
+        given = [known[name] for name in permissions if name in known]
+        with unrecorded() if role in made else nullcontext():
+            group.permissions.add(*(pk for pk in given if role in made or pk > last_before))

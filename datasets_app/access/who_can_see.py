@@ -1,0 +1,192 @@
+"""Who can see a dataset, and why: worked out for everybody at once, from the facts that ``visible_to`` asks
+of one person. Accounts that are switched off see nothing and are left out."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import Permission, User
+from django.db.models import Case, Count, Q, QuerySet, Value, When
+
+from datasets_app import hooks
+from datasets_app.models import Dataset, DatasetGrant
+
+VIEW, LIMIT = "datasets_app.view_dataset", "datasets_app.limit_access"
+# What somebody sees of a dataset.
+ALL, REPLIES, NOTHING = "all", "replies", "nothing"
+# What a role lets people do with what they see, in the order it is told.
+_ABILITIES = (
+    ("read conversations", {"datasets_app.view_session", "datasets_app.view_turn"}),
+    ("export", {"datasets_app.export_dataset"}),
+    ("release", {"datasets_app.release_dataset"}),
+    ("edit", {"datasets_app.change_dataset"}),
+    ("scrub", {"datasets_app.scrub_dataset"}),
+    ("erase sessions", {"datasets_app.erase_session"}),
+    ("limit access", {LIMIT}),
+)
+_AT_ONCE = 500
+
+
+class Seer(NamedTuple):
+    """``sees`` is one of ALL, REPLIES and NOTHING; ``reasons`` are sentences without a full stop; ``may`` is
+    what the role allows beside looking; ``can_be_granted``: a grant would let them see it."""
+
+    user: User
+    sees: str
+    reasons: list[str]
+    may: list[str]
+    can_be_granted: bool
+
+
+def people(dataset: Dataset) -> "QuerySet[Any]":
+    """All active accounts, each with what it ``sees`` of the dataset."""
+    return User.objects.filter(is_active=True).annotate(
+        sees=Case(
+            When(_sees_all(dataset, restricted=dataset.restricted), then=Value(ALL)),
+            When(pk__in=list(_shown_replies(dataset)), then=Value(REPLIES)),
+            default=Value(NOTHING),
+        )
+    )
+
+
+def counted(dataset: Dataset) -> dict[str, int]:
+    """How many see all of it, replies, nothing; and how many would if it were ``open`` or ``restricted``."""
+    sees = {
+        name: Count("pk", filter=Q(sees=value))
+        for name, value in (("all", ALL), ("replies", REPLIES), ("nothing", NOTHING))
+    }
+    there = User.objects.filter(is_active=True)
+    return {
+        **people(dataset).aggregate(**sees),
+        "open": there.filter(_sees_all(dataset, restricted=False)).count(),
+        "restricted": there.filter(_sees_all(dataset, restricted=True)).count(),
+    }
+
+
+def seers(dataset: Dataset, found: Sequence[Any]) -> list[Seer]:
+    """The reasons for some of :func:`people`, in a fixed number of queries."""
+    facts = _Facts(dataset, [user.pk for user in found])
+    return [facts.of(user) for user in found]
+
+
+def everybody(dataset: Dataset, *, only: Sequence[str]) -> Iterator[Seer]:
+    """All people who see what ``only`` says, by name."""
+    rows = iter(people(dataset).filter(sees__in=only).order_by("username").iterator(chunk_size=_AT_ONCE))
+    while found := list(islice(rows, _AT_ONCE)):
+        yield from seers(dataset, found)
+
+
+# --- by the database ---------------------------------------------------------------------------------
+
+
+def _sees_all(dataset: Dataset, *, restricted: bool) -> Q:
+    """Staff only: a wall keeps other accounts from every page but the queue."""
+    may = Q(is_staff=True) & _holders(VIEW)
+    return may & (_holders(LIMIT) | _granted(dataset)) if restricted else may
+
+
+def _holders(permission: str) -> Q:
+    """Accounts that hold a permission, however they came by it."""
+    app, codename = permission.split(".")
+    held = Permission.objects.filter(content_type__app_label=app, codename=codename)
+    directly = User.user_permissions.through.objects.filter(permission__in=held)
+    by_role = User.groups.through.objects.filter(group__permissions__in=held)
+    return Q(is_superuser=True) | Q(pk__in=directly.values("user")) | Q(pk__in=by_role.values("user"))
+
+
+def _granted(dataset: Dataset) -> Q:
+    grants = DatasetGrant.objects.filter(dataset=dataset).order_by()
+    by_group = User.groups.through.objects.filter(group__in=grants.exclude(group=None).values("group"))
+    return Q(pk__in=grants.exclude(user=None).values("user")) | Q(pk__in=by_group.values("user"))
+
+
+def _shown_replies(dataset: Dataset) -> dict[int, list[str]]:
+    shown: dict[int, list[str]] = defaultdict(list)
+    for readers in hooks.shown_replies:
+        for user, reasons in readers(dataset).items():
+            shown[user] += reasons
+    return shown
+
+
+# --- in words ----------------------------------------------------------------------------------------
+
+
+class _Facts:
+    """What is needed to tell the reasons for some people."""
+
+    def __init__(self, dataset: Dataset, users: Sequence[int]) -> None:
+        self.restricted = dataset.restricted
+        # By person: where each of their permissions is from.
+        self.sources: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self.groups: dict[int, set[int]] = defaultdict(set)
+        self.replies = _shown_replies(dataset)
+        self._read_permissions(users)
+        grants = DatasetGrant.objects.filter(dataset=dataset).select_related("user", "group", "granted_by")
+        self.grants = list(grants)
+
+    def _read_permissions(self, users: Sequence[int]) -> None:
+        named = ("content_type__app_label", "codename")
+        own = User.user_permissions.through.objects.filter(user__in=users)
+        for user, app, codename in own.values_list("user", *(f"permission__{name}" for name in named)):
+            self.sources[user][f"{app}.{codename}"].append("A permission of their own")
+        member = User.groups.through.objects.filter(user__in=users)
+        self.groups.update({user: set() for user in users})
+        roles = member.values_list(
+            "user", "group", "group__name", *(f"group__permissions__{name}" for name in named)
+        )
+        for user, group, name, app, codename in roles.order_by("user", "group__name"):
+            self.groups[user].add(group)
+            self.sources[user][f"{app}.{codename}"].append(f"The role {name}")
+
+    def of(self, user: Any) -> Seer:
+        held = self.sources[user.pk]
+        can_be_granted = self.restricted and user.sees != ALL and user.is_staff and bool(held.get(VIEW))
+        return Seer(user, user.sees, self._reasons(user), self._may(user), can_be_granted)
+
+    def _may(self, user: Any) -> list[str]:
+        if user.sees != ALL:
+            return []
+        held = self.sources[user.pk].keys()
+        return [words for words, needed in _ABILITIES if user.is_superuser or needed <= held]
+
+    def _reasons(self, user: Any) -> list[str]:
+        replies = self.replies.get(user.pk, [])
+        if not user.is_staff:
+            return replies or [_not_staff(user, bool(self.sources[user.pk].get(VIEW)))]
+        if user.is_superuser:
+            return ["A superuser sees every dataset", *replies]
+        by_role = self.sources[user.pk].get(VIEW, [])
+        granted = [_in_words(grant) for grant in self.grants if self._is_for(grant, user)]
+        if not by_role:
+            none = "No role of theirs sees datasets"
+            return replies or [f"{none}; {text[0].lower() + text[1:]}" for text in granted] or [none]
+        return self._reasons_by_role(user, by_role, granted) + replies
+
+    def _reasons_by_role(self, user: Any, by_role: list[str], granted: list[str]) -> list[str]:
+        limits = [
+            f"{source} lets them limit access, and so see every dataset"
+            for source in self.sources[user.pk].get(LIMIT, [])
+        ]
+        if not self.restricted:
+            return [f"{source} sees datasets, and this one is open" for source in by_role]
+        if limits or granted:
+            return limits + granted
+        return [f"{by_role[0]} sees datasets, but this one is restricted and not granted to them"]
+
+    def _is_for(self, grant: DatasetGrant, user: Any) -> bool:
+        return grant.user_id == user.pk or (
+            grant.group_id is not None and grant.group_id in self.groups[user.pk]
+        )
+
+
+def _not_staff(user: Any, sees_datasets: bool) -> str:
+    if sees_datasets or user.is_superuser:
+        return "The account is not staff: whatever its role, it reaches the queue of annotators and no more"
+    return "An account for annotators; in no campaign of this dataset"
+
+
+def _in_words(grant: DatasetGrant) -> str:
+    to = f"the group {grant.group.name}" if grant.group else "them"
+    by = grant.granted_by.get_username() if grant.granted_by else "the command line"
+    return f"Granted to {to} by {by} on {grant.granted_at:%-d %b %Y}"

@@ -1,0 +1,260 @@
+"""Jobs: the list, and a page each that follows a job while it runs."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+from unfold.decorators import display
+
+from datasets_app import hooks
+from datasets_app.admin.dataset_pages import active_jobs
+from datasets_app.admin.job_facts import asked_for, plain_result, tokens_used
+from datasets_app.core.web.pages import dataset_address, render_page, require, visible_dataset
+from datasets_app.core.web.read_only import ReadOnlyAdmin
+from datasets_app.core.web.redaction import hidden_names, without_names
+from datasets_app.importing import pages as import_pages
+from datasets_app.jobs import runs
+from datasets_app.jobs.permissions import is_behind_gate, permission_to_start
+from datasets_app.models import CheckReport, JobRun
+from datasets_app.templatetags.datasets_display import moment, words
+
+STATE_COLOURS = {
+    "prepared": "",
+    "queued": "info",
+    "running": "info",
+    "done": "success",
+    "failed": "danger",
+    "cancelled": "",
+}
+# The import counts bytes over several passes: of that only the share tells a person anything.
+UNITS = dict.fromkeys(
+    ("export_dataset", "check_dataset", "scrub_dataset", "scrub_part", "apply_retention"), "turns"
+)
+UNITS["bootstrap_dataset"] = "sessions"
+# Where what a job has done is to be seen: a tab of its dataset.
+TAB_OF = {
+    "split_dataset": ("splits", "See the splits"),
+    "release_dataset": ("releases", "See the versions"),
+    "verify_releases": ("releases", "See the versions"),
+}
+# What the result of a job holds besides counts: these have places of their own on the page.
+NOT_FACTS = {
+    "problems",
+    "problem_total",
+    "report",
+    "dataset",
+    "size",
+    "sha256",
+    "scrub",
+    "campaign",
+    "certificates",
+    "handed_out",
+}
+
+
+@admin.register(JobRun)
+class JobRunAdmin(ReadOnlyAdmin):
+    list_display = ["show_job", "show_state", "show_dataset", "show_actor", "progress", "show_created"]
+    list_filter = ["state", "operation"]
+    list_select_related = ["actor"]
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).visible_to(request.user)
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        request.crumbs = [("Jobs", None)]  # type: ignore[attr-defined]  # see admin/pages.py
+        return super().changelist_view(request, {**(extra_context or {}), "title": "Jobs"})
+
+    @display(description="Job")
+    def show_job(self, job: JobRun) -> str:
+        return str(job)
+
+    @display(description="State", label=STATE_COLOURS)
+    def show_state(self, job: JobRun) -> tuple[str, str]:
+        return job.state, job.state_label
+
+    @display(description="Dataset")
+    def show_dataset(self, job: JobRun) -> str:
+        return job.dataset_name or "–"
+
+    @display(description="Started by")
+    def show_actor(self, job: JobRun) -> str:
+        return job.actor_name
+
+    @display(description="Progress")
+    def progress(self, job: JobRun) -> str:
+        return f"{job.percent} %" if job.percent is not None else "–"
+
+    @display(description="When", ordering="created_at")
+    def show_created(self, job: JobRun) -> str:
+        return moment(job.created_at)
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        pages = [
+            ("active/", active, "active"),
+            ("<int:pk>/change/", job_page, "change"),
+            ("<int:pk>/progress/", progress, "progress"),
+            ("<int:pk>/cancel/", cancel, "cancel"),
+            ("<int:pk>/retry/", retry, "retry"),
+        ]
+        own = [path(route, wrap(view), name=f"datasets_app_jobrun_{name}") for route, view, name in pages]
+        return own + super().get_urls()
+
+
+def _visible_job(request: HttpRequest, pk: int) -> JobRun:
+    """Whoever started a job may follow it; the jobs of others need the permission. Those of a dataset that
+    is hidden from somebody are not there."""
+    visible = JobRun.objects.visible_to(request.user)
+    job = get_object_or_404(visible.select_related("actor", "dataset"), pk=pk)
+    if job.actor_id != request.user.pk or request.user.pk is None:
+        require(request, "view_jobrun")
+    return job
+
+
+def _may_control(request: HttpRequest, job: JobRun) -> bool:
+    """The permission to start such a job is the one to stop it."""
+    return request.user.has_perm(permission_to_start(job.operation))
+
+
+def job_page(request: HttpRequest, pk: int) -> HttpResponse:
+    job = _visible_job(request, pk)
+    if job.state == JobRun.State.PREPARED and job.operation == "import_dataset":
+        if request.user.has_perm("datasets_app.import_dataset"):
+            return redirect("admin:datasets_app_dataset_import_preview", job.pk)
+        raise PermissionDenied
+    crumbs = [("Jobs", reverse("admin:datasets_app_jobrun_changelist")), (str(job), None)]
+    return render_page(request, "datasets_app/job_run.html", crumbs, _job_context(request, job))
+
+
+def progress(request: HttpRequest, pk: int) -> HttpResponse:
+    """The part of the job's page that changes; it asks for itself again until the job has ended."""
+    job = _visible_job(request, pk)
+    response = render(request, "datasets_app/_job_run.html", _job_context(request, job))
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def active(request: HttpRequest) -> HttpResponse:
+    """What runs and waits, for the start page, and for the page of ``?dataset=``."""
+    require(request, "view_jobrun")
+    wanted = request.GET.get("dataset", "")
+    dataset = visible_dataset(request, wanted) if wanted.isdecimal() else None
+    context = {"dataset": dataset, "active_jobs": active_jobs(request.user, dataset.pk if dataset else None)}
+    response = render(request, "datasets_app/_active_jobs.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
+    hidden = hidden_names(request.user)
+    result = dict(without_names(job.result or {}, hidden))
+    rate, remaining = _pace(job)
+    dataset = job.dataset
+    has = request.user.has_perm
+    report = result.get("report")
+    # Only an import lists its files; a verification counts them, which is a fact like others.
+    imported_files = result.pop("files", []) if job.operation == "import_dataset" else []
+    closed = is_behind_gate(job, request.user)
+    return {
+        "job": job,
+        "asked_for": without_names([list(pair) for pair in asked_for(job)], hidden),
+        "unit": UNITS.get(job.operation, ""),
+        "tokens": tokens_used(job),
+        "may_go_on": _may_go_on(request, job),
+        "imported_files": imported_files,
+        "dataset": dataset if has("datasets_app.view_dataset") else None,
+        "result": {key: value for key, value in plain_result(job, result).items() if key not in NOT_FACTS},
+        "problems": result.get("problems") or [],
+        "problem_total": result.get("problem_total") or 0,
+        "saved": runs.what_is_saved(job.operation),
+        "is_scrub": job.operation in {"scrub_dataset", "scrub_part"} and has("datasets_app.view_scrubrun"),
+        "tab": _tab(request, job),
+        "handed_out": result.get("handed_out") if _may_know_recipients(request) else None,
+        "report": CheckReport.objects.filter(pk=report).first() if report else None,
+        "files": [
+            {"row": row, "may_download": not closed and has(permission_to_download(job.operation, row.kind))}
+            for row in job.files.all()
+        ],
+        "rate": rate,
+        "remaining": remaining,
+        "silent_for": timezone.now() - job.heartbeat_at if job.heartbeat_at else None,
+        "took": job.finished_at - job.started_at if job.finished_at and job.started_at else None,
+        "queue_is_up": job.state != JobRun.State.QUEUED or runs.queue_is_up(),
+        "may_control": _may_control(request, job),
+        "may_cancel": job.state in {"queued", "running"} and not job.cancel_requested,
+        "may_retry": job.state in {"failed", "cancelled"} and not job.foreground and not closed,
+        "may_reopen": job.state in {"failed", "cancelled"} and import_pages.kept_upload(job) is not None,
+    }
+
+
+def _tab(request: HttpRequest, job: JobRun) -> dict[str, str] | None:
+    if job.operation not in TAB_OF or job.dataset is None:
+        return None
+    tab, title = TAB_OF[job.operation]
+    if tab == "releases" and not request.user.has_perm("datasets_app.view_release"):
+        return None
+    return {"title": title, "address": dataset_address(job.dataset, tab)}
+
+
+def _may_know_recipients(request: HttpRequest) -> bool:
+    """Who was handed what is for those who read the audit trail, or are to tell the recipients."""
+    has = request.user.has_perm
+    return has("datasets_app.view_auditevent") or has("datasets_app.erase_session")
+
+
+def _may_go_on(request: HttpRequest, job: JobRun) -> bool:
+    """A generation that has left sessions unwritten: they can be asked for again, with other answers."""
+    if job.operation != "bootstrap_dataset" or job.foreground or not _may_control(request, job):
+        return False
+    result = job.result or {}
+    left = result.get("sessions_left") or result.get("failed_sessions")
+    return job.state in {"failed", "cancelled"} or bool(job.state == "done" and left)
+
+
+def permission_to_download(operation: str, kind: str) -> str:
+    """What came in belongs to those who may import, what goes out to those who may export."""
+    of_the_app = "import_dataset" if kind in {"upload", "quarantine"} else "export_dataset"
+    if operation == "export_audit":
+        of_the_app = "view_auditevent"
+    return hooks.job_permissions.get(operation, f"datasets_app.{of_the_app}")
+
+
+def _pace(job: JobRun) -> tuple[int | None, timedelta | None]:
+    """Units a second up to the last heartbeat, and the time the rest takes at that pace."""
+    end = job.finished_at or job.heartbeat_at
+    if not job.started_at or not end or not job.done:
+        return None, None
+    seconds = (end - job.started_at).total_seconds()
+    if seconds < 1:
+        return None, None
+    rate = job.done / seconds
+    left = timedelta(seconds=(job.total - job.done) / rate) if job.total and not job.is_finished else None
+    return int(rate), left
+
+
+@require_POST
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    job = _visible_job(request, pk)
+    if not _may_control(request, job):
+        raise PermissionDenied
+    runs.request_cancel(job, actor=request.user)
+    return redirect("admin:datasets_app_jobrun_change", pk)
+
+
+@require_POST
+def retry(request: HttpRequest, pk: int) -> HttpResponse:
+    job = _visible_job(request, pk)
+    if not _may_control(request, job) or is_behind_gate(job, request.user):
+        raise PermissionDenied
+    if not runs.retry(job, actor=request.user):
+        messages.warning(
+            request, f"{words(job.operation)} is {job.state_label.lower()} and can't be retried."
+        )
+    return redirect("admin:datasets_app_jobrun_change", pk)

@@ -1,0 +1,150 @@
+"""Changes of who may do what, and who came in, written into the audit trail however they come about.
+
+Accounts and roles are Django's own: what becomes of them is heard from its signals, which do not know who is
+behind it. Pages of the admin say so (:func:`by_whoever_asks`); otherwise it was the command line.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth import signals as auth_signals
+from django.contrib.auth.models import Group, Permission, User
+from django.db.models import signals
+
+from datasets_app.core import audit
+
+ACTION = "permissions"
+_FLAGS = ("is_active", "is_staff", "is_superuser")
+_WATCHED = {"username", "password", *_FLAGS}
+# What each is called in the tables between them.
+_COLUMNS: dict[Any, str] = {User: "user", Group: "group", Permission: "permission"}
+_actor: ContextVar[Any] = ContextVar("actor", default=None)
+_silent: ContextVar[bool] = ContextVar("silent", default=False)
+log = logging.getLogger(__name__)
+
+
+def by_whoever_asks(view: Callable[..., Any]) -> Callable[..., Any]:
+    """A view whose changes of permissions are those of the user it is shown to."""
+
+    @wraps(view)
+    def asked(request: Any, *arguments: Any, **named: Any) -> Any:
+        token = _actor.set(request.user if request.user.is_authenticated else None)
+        try:
+            return view(request, *arguments, **named)
+        finally:
+            _actor.reset(token)
+
+    return asked
+
+
+def known_to_the_trail(admin_view: Callable[..., Any]) -> Callable[..., Any]:
+    """Around ``AdminSite.admin_view``, which every page of the admin goes through."""
+
+    @wraps(admin_view)
+    def wrapped(view: Callable[..., Any], *options: Any, **named: Any) -> Any:
+        return admin_view(by_whoever_asks(view), *options, **named)
+
+    return wrapped
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """For the roles that come with the application: what they may stands in ``roles.py``."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
+
+
+def connect() -> None:
+    for through in (User.groups.through, User.user_permissions.through, Group.permissions.through):
+        signals.m2m_changed.connect(_given_or_taken, sender=through)
+    signals.pre_save.connect(_remember, sender=User)
+    signals.post_save.connect(_account_saved, sender=User)
+    signals.pre_save.connect(_remember, sender=Group)
+    signals.post_save.connect(_role_saved, sender=Group)
+    for sender in (User, Group):
+        signals.post_delete.connect(_deleted, sender=sender)
+    auth_signals.user_logged_in.connect(_logged_in)
+    auth_signals.user_login_failed.connect(_login_failed)
+
+
+def _record(subject: Any, **details: Any) -> None:
+    if not _silent.get():
+        subject_kind = {User: "account", Group: "role"}.get(type(subject), "permission")
+        audit.record(ACTION, actor=_actor.get(), **{subject_kind: _name(subject)}, **details)
+
+
+def _name(subject: Any) -> str:
+    if isinstance(subject, User):
+        return str(subject.get_username())
+    if isinstance(subject, Permission):
+        return f"{subject.content_type.app_label}.{subject.codename}"
+    return str(subject.name)
+
+
+def _given_or_taken(
+    instance: Any, action: str, model: Any, pk_set: set[int] | None, sender: Any, **_: Any
+) -> None:
+    """Roles of an account, permissions of an account or a role, or the other way round."""
+    if action in {"post_add", "post_remove"} and pk_set:
+        change = "added" if action == "post_add" else "removed"
+        touched = model._default_manager.filter(pk__in=pk_set)
+    elif action == "pre_clear":
+        change = "removed"
+        standing = sender._default_manager.filter(**{_COLUMNS[type(instance)]: instance})
+        touched = model._default_manager.filter(pk__in=standing.values(_COLUMNS[model]))
+    else:
+        return
+    if names := sorted(map(_name, touched)):
+        _record(instance, **{change: names})
+
+
+def _remember(sender: Any, instance: Any, update_fields: Any, **_: Any) -> None:
+    """What the row says before it is saved, if anything of it that matters may change."""
+    watched = _WATCHED if sender is User else {"name"}
+    wanted = watched if update_fields is None else watched & set(update_fields)
+    if instance.pk and wanted:
+        instance._before = sender._default_manager.filter(pk=instance.pk).values(*wanted).first() or {}
+
+
+def _account_saved(instance: User, created: bool, **_: Any) -> None:
+    if created:
+        _record(instance, change="created", **{flag: getattr(instance, flag) for flag in _FLAGS})
+        return
+    before = instance.__dict__.pop("_before", {})
+    changed = {name for name, value in before.items() if getattr(instance, name) != value}
+    told: dict[str, Any] = {flag: getattr(instance, flag) for flag in _FLAGS if flag in changed}
+    if "username" in changed:
+        told["was_called"] = before["username"]
+    if "password" in changed:
+        told["password"] = "changed"
+    if told:
+        _record(instance, change="changed", **told)
+
+
+def _role_saved(instance: Group, created: bool, **_: Any) -> None:
+    before = instance.__dict__.pop("_before", {})
+    if created:
+        _record(instance, change="created")
+    elif before and before["name"] != instance.name:
+        _record(instance, change="changed", was_called=before["name"])
+
+
+def _deleted(instance: Any, **_: Any) -> None:
+    _record(instance, change="deleted")
+
+
+def _logged_in(user: Any, **_: Any) -> None:
+    audit.record("log_in", actor=user)
+
+
+def _login_failed(**_: Any) -> None:
+    """Into the log only: nobody from outside may fill a trail that nothing is ever deleted from. Without the
+    name that was typed, which may be a password."""
+    log.warning("a log-in has failed")

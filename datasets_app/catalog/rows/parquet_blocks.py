@@ -1,0 +1,123 @@
+"""Turns → Parquet, one row group after the other: no more than one of them is in memory."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from datasets_app.domain.conversations.records import TurnRecord
+
+ROWS_IN_GROUP = 10_000
+# Long texts: a row group is closed before it has grown to this, whatever its number of rows.
+CHARACTERS_IN_GROUP = 16 << 20
+
+_encode = msgspec.json.Encoder().encode
+
+
+def parquet_blocks(turns: Iterable[TurnRecord]) -> Iterator[tuple[int, int, bytes]]:
+    """Yield ``(turns, sessions begun, bytes)``; the bytes one after the other are a Parquet file.
+
+    ``metadata`` and what the format does not know (``extra``) are JSON texts: as columns they would differ
+    from file to file. No turn at all gives a file with the columns and no row.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    schema = _schema(pyarrow)
+    drain = _Drain()
+    with pyarrow.parquet.ParquetWriter(drain, schema, compression="zstd") as writer:
+        for rows in _groups(turns):
+            table = pyarrow.table([list(column) for column in zip(*rows, strict=True)], schema=schema)
+            writer.write_table(table, row_group_size=ROWS_IN_GROUP)
+            yield len(rows), sum(row[1] == 1 for row in rows), drain.taken()
+    yield 0, 0, drain.taken()
+
+
+def _schema(pyarrow: Any) -> Any:
+    text = pyarrow.string()
+    return pyarrow.schema(
+        [
+            pyarrow.field("session_id", text, nullable=False),
+            pyarrow.field("turn_index", pyarrow.int32(), nullable=False),
+            pyarrow.field("role", text, nullable=False),
+            pyarrow.field("text", text, nullable=False),
+            pyarrow.field("tags", pyarrow.list_(text), nullable=False),
+            pyarrow.field("persona_id", text),
+            pyarrow.field("timestamp", text),
+            pyarrow.field("metadata", text),
+            pyarrow.field("extra", text),
+        ]
+    )
+
+
+class _Drain:
+    """A file that can only be written to; what was written is taken out piece by piece."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def write(self, piece: Any) -> int:
+        self._pieces.append(bytes(piece))
+        self._size += len(piece)
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def writable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def taken(self) -> bytes:
+        whole = b"".join(self._pieces)
+        self._pieces.clear()
+        return whole
+
+
+Row = tuple[str, int, str, str, list[str], str | None, str | None, str | None, str | None]
+
+
+def _groups(turns: Iterable[TurnRecord]) -> Iterator[list[Row]]:
+    rows: list[Row] = []
+    characters = 0
+    for turn in turns:
+        row = _row(turn)
+        rows.append(row)
+        characters += len(turn.text) + len(row[7] or "") + len(row[8] or "")
+        if len(rows) >= ROWS_IN_GROUP or characters >= CHARACTERS_IN_GROUP:
+            yield rows
+            rows, characters = [], 0
+    if rows:
+        yield rows
+
+
+def _row(turn: TurnRecord) -> Row:
+    return (
+        turn.session_id,
+        turn.turn_index,
+        turn.role,
+        turn.text,
+        turn.tags,
+        turn.persona_id,
+        turn.timestamp,
+        _json(turn.metadata),
+        _json(turn.extra),
+    )
+
+
+def _json(value: dict[str, Any] | None) -> str | None:
+    return None if value is None else _encode(value).decode()

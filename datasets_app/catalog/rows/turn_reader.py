@@ -1,0 +1,86 @@
+"""PostgreSQL → TurnRecord, streamed: the server sends as fast as the caller takes."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+from psycopg import sql
+
+from datasets_app.core.copy import copying
+from datasets_app.domain.conversations.records import TurnRecord
+
+_decode = msgspec.json.Decoder().decode
+
+_SELECT = sql.SQL("""
+SELECT {columns}
+FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+WHERE s.dataset_id = {dataset} {filters}
+ORDER BY t.session_id, t.turn_index
+""")
+_COLUMNS = sql.SQL("""
+s.session_id, t.turn_index, t.role, t.text,
+CASE WHEN t.tags <> '{}' THEN array_to_json(t.tags)::text END,
+s.persona_id, t.timestamp, t.metadata::text, t.extra::text
+""")
+_TYPES = ["text", "int4", "text", "text", "text", "text", "text", "text", "text"]
+
+
+class Selection(NamedTuple):
+    """Which sessions of a dataset: of a persona, with a turn that has a tag, by their ids, of a split."""
+
+    persona: str | None = None
+    tag: str | None = None
+    sessions: list[str] | None = None
+    split: str | None = None
+
+    def as_words(self) -> list[str]:
+        """For people: what was left out, and by what."""
+        words = {"persona": self.persona, "tag": self.tag, "split": self.split}
+        return [f"filtered: only sessions of {name} {value}" for name, value in words.items() if value]
+
+
+EVERYTHING = Selection()
+
+
+def read_turns(dataset: Any, selection: Selection = EVERYTHING) -> Iterator[TurnRecord]:
+    """The dataset's turns, session by session in the order they came."""
+    query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(turns_query(_COLUMNS, dataset, selection))
+    with copying(query) as copy:
+        copy.set_types(_TYPES)
+        for row in copy.rows():
+            session_id, turn_index, role, text, tags, persona_id, timestamp, metadata, extra = row
+            yield TurnRecord(
+                session_id,
+                turn_index,
+                role,
+                text,
+                _tags(tags) if tags else [],
+                persona_id,
+                timestamp,
+                _decode(metadata) if metadata is not None else None,
+                _decode(extra) if extra is not None else None,
+            )
+
+
+def turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> sql.Composed:
+    """The SELECT of ``columns`` of ``s`` (session) and ``t`` (turn), in the order of a file."""
+    filters = sql.SQL("")
+    if selection.persona is not None:
+        filters += sql.SQL(" AND s.persona_id = {}").format(sql.Literal(selection.persona))
+    if selection.tag is not None:
+        filters += sql.SQL(
+            " AND EXISTS (SELECT FROM datasets_app_turn x WHERE x.session_id = s.id AND x.tags @> {})"
+        ).format(sql.Literal([selection.tag]))
+    if selection.sessions is not None:
+        filters += sql.SQL(" AND s.session_id = ANY({})").format(sql.Literal(selection.sessions))
+    if selection.split is not None:
+        filters += sql.SQL(" AND s.split = {}").format(sql.Literal(selection.split))
+    return _SELECT.format(columns=columns, dataset=sql.Literal(dataset.pk), filters=filters)
+
+
+@lru_cache(maxsize=4096)
+def _tags(encoded: str) -> list[str]:
+    """Tag lists repeat: the same list object is shared, and must not be changed by a caller."""
+    tags: list[str] = _decode(encoded)
+    return tags

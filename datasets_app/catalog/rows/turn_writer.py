@@ -1,0 +1,111 @@
+"""Records → PostgreSQL by COPY: sessions first, then their turns, all in the caller's transaction."""
+
+import re
+from array import array
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from django.db import connection
+
+from datasets_app.core.copy import copying
+from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
+
+_COPY_SESSIONS = """
+COPY datasets_app_session (id, dataset_id, session_id, persona_id, turn_count) FROM STDIN
+"""
+_COPY_TURNS = """
+COPY datasets_app_turn (session_id, turn_index, role, text, tags, timestamp, metadata, extra)
+FROM STDIN
+"""
+_RESERVED_AT_ONCE = 5000
+
+_encode = msgspec.json.Encoder().encode
+_POSITIVE_EXPONENT = re.compile(rb"\de\+?\d")
+
+
+def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[int]":
+    """Write the sessions; returns their primary keys, in the order given."""
+    keys: array[int] = array("q")
+    with connection.cursor() as reserving:
+        reserved = _reserved_keys(reserving)
+        for chunk in _chunks(sessions, _RESERVED_AT_ONCE):
+            pairs = [(next(reserved), session) for session in chunk]
+            with copying(_COPY_SESSIONS) as copy:
+                for key, session in pairs:
+                    copy.write_row(
+                        (key, dataset_id, session.session_id, session.persona_id, session.turn_count)
+                    )
+            keys.extend(key for key, _ in pairs)
+    return keys
+
+
+def copy_turns(turns: Iterable[tuple[int, TurnRecord]]) -> int:
+    """Write turns, each with the primary key of its session; returns how many."""
+    count = 0
+    with copying(_COPY_TURNS) as copy:
+        write = copy.write_row
+        for session_key, turn in turns:
+            write(
+                (
+                    session_key,
+                    turn.turn_index,
+                    turn.role,
+                    turn.text,
+                    array_literal(tuple(turn.tags)) if turn.tags else "{}",
+                    turn.timestamp,
+                    None if turn.metadata is None else jsonb_text(turn.metadata),
+                    None if turn.extra is None else jsonb_text(turn.extra),
+                )
+            )
+            count += 1
+    return count
+
+
+@lru_cache(maxsize=4096)
+def array_literal(items: tuple[str, ...]) -> str:
+    """PostgreSQL's text form of an array of strings."""
+    quoted = ('"' + item.replace("\\", "\\\\").replace('"', '\\"') + '"' for item in items)
+    return "{" + ",".join(quoted) + "}"
+
+
+def jsonb_text(value: Any) -> str:
+    """JSON for a jsonb column. jsonb would turn 1e23 into an integer: floats stay floats."""
+    encoded = _encode(value)
+    if b"e" in encoded and _POSITIVE_EXPONENT.search(encoded):
+        encoded = _encode(_plain_floats(value))
+    return encoded.decode()
+
+
+def _plain_floats(value: Any) -> Any:
+    if type(value) is float and abs(value) >= 1e16:
+        return msgspec.Raw(f"{Decimal(repr(value)):f}.0".encode())
+    if type(value) is dict:
+        return {key: _plain_floats(item) for key, item in value.items()}
+    if type(value) is list:
+        return [_plain_floats(item) for item in value]
+    return value
+
+
+def _reserved_keys(cursor: Any) -> Iterator[int]:
+    """Primary keys from the sequence, so that no other transaction gets the same."""
+    while True:
+        cursor.execute(
+            "SELECT nextval(pg_get_serial_sequence('datasets_app_session', 'id'))"
+            " FROM generate_series(1, %s)",
+            [_RESERVED_AT_ONCE],
+        )
+        yield from [key for (key,) in cursor.fetchall()]
+
+
+def _chunks(items: Iterable[SessionRecord], size: int) -> Iterator[list[SessionRecord]]:
+    chunk: list[SessionRecord] = []
+    for item in items:
+        chunk.append(item)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk

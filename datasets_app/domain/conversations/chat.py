@@ -1,0 +1,226 @@
+"""OpenAI chat files and ShareGPT: one whole conversation per line.
+
+What a turn has no place for is kept, and comes out again: keys of the line under
+``extra["conversation"]`` of the first turn, keys of a message under ``extra["message"]``, and
+messages that are no turns (system prompts, tool calls and their results) under
+``extra["messages_before"]`` of the turn they precede, or ``extra["messages_after"]`` of the last.
+Written in the other format, they are translated.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from datasets_app.domain.conversations.jsonl import (
+    MAX_NAME_CHARACTERS,
+    NotARecord,
+    decode_object,
+    encode_line,
+    shown,
+)
+from datasets_app.domain.conversations.records import LineError, TurnRecord
+
+
+class ChatFormat(NamedTuple):
+    """How a format names its parts. ``roles`` maps its speakers to ours."""
+
+    name: str
+    messages: str
+    role: str
+    text: str
+    roles: dict[str, str]
+    written_roles: dict[str, str]
+
+
+OPENAI = ChatFormat(
+    "openai",
+    "messages",
+    "role",
+    "content",
+    {"user": "user", "assistant": "assistant"},
+    {"user": "user", "assistant": "assistant"},
+)
+SHAREGPT = ChatFormat(
+    "sharegpt",
+    "conversations",
+    "from",
+    "value",
+    {
+        "human": "user",
+        "user": "user",
+        "gpt": "assistant",
+        "assistant": "assistant",
+        "chatgpt": "assistant",
+        "bard": "assistant",
+        "model": "assistant",
+        "bot": "assistant",
+    },
+    {"user": "human", "assistant": "gpt"},
+)
+CHAT_FORMATS = {chat.name: chat for chat in (OPENAI, SHAREGPT)}
+
+
+def parse_chat(
+    line: int, raw: bytes, chat: ChatFormat, default_session_id: str
+) -> list[TurnRecord] | LineError:
+    """One line → the turns of its conversation, in order and counted from 1."""
+    session_id = default_session_id
+    try:
+        value = decode_object(raw)
+        session_id = _session_id(value) or default_session_id
+        turns = list(_turns(value, chat, session_id, line))
+        if not turns:
+            raise NotARecord("E110", f"no message of a user or an assistant with text in {chat.messages!r}")
+    except NotARecord as error:
+        return error.at(line, session_id)
+    return turns
+
+
+def encode_chat(turns: list[TurnRecord], chat: ChatFormat) -> bytes:
+    """The turns of one conversation → its line."""
+    first_extra = turns[0].extra or {}
+    kept = first_extra.get("conversation")
+    value: dict[str, Any] = dict(kept) if isinstance(kept, dict) else {}
+    value["session_id"] = turns[0].session_id
+    if turns[0].persona_id is not None:
+        value["persona_id"] = turns[0].persona_id
+    messages: list[Any] = []
+    for turn in turns:
+        messages += _kept_messages(turn, "messages_before", chat)
+        messages.append(_message(turn, chat))
+        messages += _kept_messages(turn, "messages_after", chat)
+    value[chat.messages] = messages
+    return encode_line(value)
+
+
+def _session_id(value: dict[str, Any]) -> str | None:
+    for key in ("session_id", "id", "conversation_id"):
+        found = value.get(key)
+        if type(found) is int:
+            found = str(found)
+        if type(found) is str and found.strip():
+            if len(found) > MAX_NAME_CHARACTERS:
+                raise NotARecord("E102", f"{key} is longer than {MAX_NAME_CHARACTERS} characters", key)
+            return found
+    return None
+
+
+def _turns(value: dict[str, Any], chat: ChatFormat, session_id: str, line: int) -> Iterable[TurnRecord]:
+    messages = value.pop(chat.messages, None)
+    if type(messages) is not list:
+        raise NotARecord("E110", f"{chat.messages} must be an array of messages", chat.messages)
+    persona_id = value.pop("persona_id", None)
+    if persona_id is not None and (type(persona_id) is not str or not persona_id.strip()):
+        raise NotARecord("E102", "persona_id must be a string that is not empty", "persona_id")
+    if value.get("session_id") == session_id:
+        del value["session_id"]
+    extra: dict[str, Any] = {"conversation": value} if value else {}
+    before: list[Any] = []
+    pending: TurnRecord | None = None
+    index = 0
+    for message in messages:
+        found = _spoken(message, chat)
+        if found is None:
+            before.append(message)
+            continue
+        if pending is not None:
+            yield pending
+        role, text, others = found
+        if before:
+            extra["messages_before"] = before
+        if others:
+            extra["message"] = others
+        index += 1
+        pending = TurnRecord(session_id, index, role, text, [], persona_id, None, None, extra or None, line)
+        extra, before = {}, []
+    if pending is not None:
+        if before:
+            pending = pending._replace(extra={**(pending.extra or {}), "messages_after": before})
+        yield pending
+
+
+def _spoken(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, Any]] | None:
+    """(role, text, what else the message holds), or None for a message that is no turn."""
+    if type(message) is not dict:
+        raise NotARecord("E110", f"every message must be an object, got {shown(message)}", chat.messages)
+    speaker = message.get(chat.role)
+    if type(speaker) is not str:
+        raise NotARecord("E103", f"a message has no {chat.role!r}", chat.role)
+    role = chat.roles.get(speaker)
+    content = message.get(chat.text)
+    if role is None or content is None:
+        return None
+    others = {key: item for key, item in message.items() if key not in (chat.role, chat.text)}
+    if speaker != chat.written_roles[role]:
+        others[chat.role] = speaker
+    if type(content) is str:
+        return role, content, others
+    if _are_text_parts(content):
+        # Text in parts: joined for reading, and kept as it was for writing.
+        return role, _joined(content), {**others, chat.text: content}
+    if type(content) is list:
+        return None
+    raise NotARecord("E102", f"{chat.text} of a message must be a string, got {shown(content)}", chat.text)
+
+
+def _are_text_parts(content: Any) -> bool:
+    return type(content) is list and all(
+        type(part) is dict and part.get("type") == "text" and type(part.get("text")) is str
+        for part in content
+    )
+
+
+def _joined(parts: list[dict[str, Any]]) -> str:
+    return "".join(part["text"] for part in parts)
+
+
+def _message(turn: TurnRecord, chat: ChatFormat) -> dict[str, Any]:
+    other = _other(chat)
+    message = {chat.role: chat.written_roles[turn.role], chat.text: turn.text}
+    kept = (turn.extra or {}).get("message")
+    for key, item in kept.items() if isinstance(kept, dict) else ():
+        if key == chat.role:
+            keep = _role(item, chat) == turn.role
+        elif key == chat.text:
+            # The text is the truth: parts that no longer spell it (after a scrub, say) are dropped.
+            keep = _are_text_parts(item) and _joined(item) == turn.text
+        elif key == other.role:  # what reading the other format has put there
+            keep = _role(item, other) != turn.role or item == other.written_roles[turn.role]
+        else:
+            keep = key != other.text or not _are_text_parts(item)
+        if keep:
+            message[key] = item
+    return message
+
+
+def _kept_messages(turn: TurnRecord, key: str, chat: ChatFormat) -> list[dict[str, Any]]:
+    """Messages that are no turns, in this format, whichever of the two they were read from."""
+    kept = (turn.extra or {}).get(key)
+    translated = (_in_format(message, chat) for message in (kept if isinstance(kept, list) else ()))
+    return [message for message in translated if message is not None]
+
+
+def _in_format(message: Any, chat: ChatFormat) -> dict[str, Any] | None:
+    """None for what is no message: a line that held it could not be read again."""
+    if not isinstance(message, dict):
+        return None
+    if isinstance(message.get(chat.role), str):
+        return message
+    other = _other(chat)
+    speaker = message.get(other.role)
+    if not isinstance(speaker, str):
+        return None
+    role = other.roles.get(speaker)
+    translated: dict[str, Any] = {chat.role: chat.written_roles[role] if role else speaker}
+    if other.text in message:
+        translated[chat.text] = message[other.text]
+    return translated | {
+        key: item for key, item in message.items() if key not in (other.role, other.text, *translated)
+    }
+
+
+def _other(chat: ChatFormat) -> ChatFormat:
+    return SHAREGPT if chat is OPENAI else OPENAI
+
+
+def _role(speaker: Any, chat: ChatFormat) -> str | None:
+    return chat.roles.get(speaker) if isinstance(speaker, str) else None

@@ -1,0 +1,290 @@
+"""One line of JSONL ⇄ one record. The only place that knows the JSON form of a turn."""
+
+import json
+import re
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from datasets_app.domain.conversations.records import LineError, TurnRecord
+
+# Longer ids and tags can't be indexed by the database, and are no ids and tags.
+MAX_NAME_CHARACTERS = 500
+MAX_TURN_INDEX = 2**31 - 1
+MAX_NESTING = 100
+ROLES = frozenset({"user", "assistant"})
+
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+_SESSION_ID = re.compile(rb'"session_id"\s*:\s*("(?:[^"\\]|\\.)*")')
+_PLAIN_WORD = re.compile(r"[A-Za-z_]{0,16}|[0-9]{1,3}")
+# Line ends to some readers, though not to JSON: always written as escapes.
+_LINE_ENDS = {
+    "\x85".encode(): b"\\u0085",
+    "\u2028".encode(): b"\\u2028",
+    "\u2029".encode(): b"\\u2029",
+}
+
+
+class NotARecord(Exception):
+    """Why an object is no record: carries what a LineError needs."""
+
+    def __init__(self, code: str, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.field = code, message, field
+
+    def at(self, line: int, session_id: str | None) -> LineError:
+        return LineError(line, self.code, self.message, session_id, self.field)
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def decode_object(raw: bytes) -> dict[str, Any]:
+    """Parse one line strictly: UTF-8, no NaN, no lone surrogates, no NUL, no repeated key."""
+    try:
+        value = _decode(raw)
+    except RecursionError:
+        raise NotARecord("E101", f"nested deeper than {MAX_NESTING} levels") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise _syntax_error(raw, error) from None
+    if type(value) is not dict:
+        raise NotARecord("E101", f"expected a JSON object, got {_kind(value)}")
+    # Outside strings a line has one colon for each key. If the counts agree, no key was dropped
+    # as a repetition; only an escaped colon or NUL could deceive, and those begin with \u00.
+    if raw.count(b":") != _colons(value, 1) or (b"\\" in raw and b"\\u00" in raw):
+        _examine_closely(raw, value)
+    return value
+
+
+def turn_from_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
+    """A parsed object → TurnRecord. Takes ``value`` apart; raises :class:`NotARecord`."""
+    get = value.pop
+    session_id = get("session_id", None)
+    turn_index = get("turn_index", None)
+    role = get("role", None)
+    text = get("text", None)
+    tags = get("tags", None)
+    persona_id = get("persona_id", None)
+    timestamp = get("timestamp", None)
+    metadata = get("metadata", None)
+    if type(session_id) is not str or not session_id.strip():
+        raise _wrong("session_id", "a string that is not empty", session_id)
+    if len(session_id) > MAX_NAME_CHARACTERS:
+        raise NotARecord("E102", f"session_id is longer than {MAX_NAME_CHARACTERS} characters", "session_id")
+    if type(turn_index) is not int or not 0 <= turn_index <= MAX_TURN_INDEX:
+        raise _wrong("turn_index", "a whole number from 1", turn_index)
+    if role not in ROLES if type(role) is str else True:
+        raise NotARecord("E103", f"role must be 'user' or 'assistant', got {shown(role)}", "role")
+    if type(text) is not str:
+        raise _wrong("text", "a string", text)
+    if tags is None:
+        tags = []
+    elif tags:
+        _check_tags(tags)
+    elif type(tags) is not list:
+        raise NotARecord("E104", f"tags must be an array of strings, got {_kind(tags)}", "tags")
+    if persona_id is not None:
+        _check_persona_id(persona_id)
+    if timestamp is not None:
+        check_timestamp(timestamp)
+    if metadata is not None and type(metadata) is not dict:
+        raise NotARecord("E106", f"metadata must be an object, got {_kind(metadata)}", "metadata")
+    return TurnRecord(
+        session_id, turn_index, role, text, tags, persona_id, timestamp, metadata, value or None, line
+    )
+
+
+def parse_turn(line: int, raw: bytes, previous_session: str | None = None) -> TurnRecord | LineError:
+    """One line of conversation JSONL → TurnRecord, or the LineError that says what is wrong."""
+    session_id = None
+    try:
+        value = decode_object(raw)
+        session_id = value.get("session_id")
+        return turn_from_object(value, line)
+    except NotARecord as error:
+        if type(session_id) is not str or not session_id.strip():
+            session_id = session_of(raw)
+        return error.at(line, (session_id or "")[:MAX_NAME_CHARACTERS] or previous_session)
+
+
+def session_of(raw: bytes) -> str | None:
+    """The session id of a line that need not be valid JSON, if it can be made out."""
+    for match in _SESSION_ID.finditer(raw):
+        before = raw[: match.start()]
+        if before.count(b"{") - before.count(b"}") != 1:
+            continue  # of an object within the line's own
+        try:
+            found = _decode(match[1])
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            continue
+        if found.strip():
+            return str(found)[:MAX_NAME_CHARACTERS]
+    return None
+
+
+def check_timestamp(value: object) -> None:
+    """Raise unless ``value`` is a string in ISO 8601."""
+    if type(value) is not str:
+        raise NotARecord("E105", f"timestamp must be a string, got {_kind(value)}", "timestamp")
+    try:
+        datetime.fromisoformat(value)
+        # Python takes any character between date and time.
+        if value[10:11] not in ("", "T", "t", " ") and value[7:8] == "-":
+            raise ValueError
+    except ValueError:
+        raise NotARecord(
+            "E105",
+            "timestamp must be ISO 8601, for example 2025-11-03T14:25:00Z",
+            "timestamp",
+        ) from None
+
+
+def shown(value: object) -> str:
+    """A wrong value for a message: only a short plain word is repeated, as it may be private."""
+    if type(value) is str:
+        return repr(value) if _PLAIN_WORD.fullmatch(value) else f"a string of {len(value)} characters"
+    return _kind(value)
+
+
+def _check_tags(tags: object) -> None:
+    if type(tags) is not list:
+        raise NotARecord("E104", f"tags must be an array of strings, got {_kind(tags)}", "tags")
+    for tag in tags:
+        if type(tag) is not str:
+            raise NotARecord("E104", f"every tag must be a string, got {_kind(tag)}", "tags")
+        if len(tag) > MAX_NAME_CHARACTERS:
+            raise NotARecord("E104", f"a tag is longer than {MAX_NAME_CHARACTERS} characters", "tags")
+
+
+def _check_persona_id(persona_id: object) -> None:
+    if type(persona_id) is not str or not persona_id.strip():
+        raise _wrong("persona_id", "a string that is not empty", persona_id)
+    if len(persona_id) > MAX_NAME_CHARACTERS:
+        raise NotARecord("E102", f"persona_id is longer than {MAX_NAME_CHARACTERS} characters", "persona_id")
+
+
+def _wrong(field: str, expected: str, got: object) -> NotARecord:
+    if got is None:
+        return NotARecord("E102", f"{field} is missing; expected {expected}", field)
+    return NotARecord("E102", f"{field} must be {expected}, got {shown(got)}", field)
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if value is True or value is False:
+        return str(value).lower()
+    if type(value) is int or type(value) is float:
+        # A longer one may be a telephone number.
+        return f"the number {value}" if type(value) is int and abs(value) < 1000 else "a number"
+    kinds = {str: "a string", list: "an array", dict: "an object"}
+    return next((name for kind, name in kinds.items() if isinstance(value, kind)), "something else")
+
+
+def _syntax_error(raw: bytes, error: Exception) -> NotARecord:
+    """Say in words what the parser met: its own message knows bytes, not causes."""
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        return NotARecord("E101", f"not UTF-8 (byte {wrong.start + 1}); convert the file to UTF-8")
+    if b"\0" in raw:
+        return NotARecord("E108", "a NUL character can't be stored; remove it")
+    try:
+        json.loads(raw)
+    except json.JSONDecodeError as wrong:
+        what = (wrong.msg[0].lower() + wrong.msg[1:]).removesuffix(" starting at")
+        hint = "; is the line cut off?" if wrong.pos >= len(raw.rstrip()) - 1 or "nterminated" in what else ""
+        return NotARecord("E101", f"not valid JSON: {what} at column {wrong.colno}{hint}")
+    except (RecursionError, ValueError):
+        pass
+    text = str(error)
+    if "out of range" in text:
+        return NotARecord("E101", "a number is too large")
+    if re.search(r"\b-?(NaN|Infinity)\b", raw.decode()):
+        return NotARecord("E101", "NaN and Infinity are not JSON; use null or a string")
+    return NotARecord("E108", "a lone surrogate (half a character, \\ud800 to \\udfff) can't be stored")
+
+
+def _colons(value: Any, depth: int) -> int:
+    """How many colons the JSON of ``value`` has: one for each key, and those within strings.
+
+    Not those within keys: they are rare, and only cause a closer look.
+    """
+    if depth > MAX_NESTING:
+        raise NotARecord("E101", f"nested deeper than {MAX_NESTING} levels")
+    count, items = 0, value
+    if type(value) is dict:
+        count, items = len(value), value.values()
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            count += item.count(":")
+        elif kind is dict or kind is list:
+            count += _colons(item, depth + 1)
+    return count
+
+
+def _examine_closely(raw: bytes, value: dict[str, Any]) -> None:
+    if _has_nul(value):
+        raise NotARecord("E108", "a NUL character (\\u0000) can't be stored; remove it")
+    _refuse_repeated_keys(raw)
+
+
+def _refuse_repeated_keys(raw: bytes) -> None:
+    def unique(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise NotARecord("E107", f"the key {shown(key)} stands twice in one object")
+            seen.add(key)
+
+    json.loads(raw, object_pairs_hook=unique)
+
+
+def _has_nul(value: Any) -> bool:
+    if type(value) is str:
+        return "\0" in value
+    if type(value) is dict:
+        return any("\0" in key or _has_nul(item) for key, item in value.items())
+    return type(value) is list and any(map(_has_nul, value))
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def turn_to_object(turn: TurnRecord) -> dict[str, Any]:
+    """The object of a line: the first six fields always, the others where there is a value."""
+    value: dict[str, Any] = {
+        "session_id": turn.session_id,
+        "turn_index": turn.turn_index,
+        "role": turn.role,
+        "text": turn.text,
+        "tags": turn.tags,
+        "persona_id": turn.persona_id,
+    }
+    if turn.timestamp is not None:
+        value["timestamp"] = turn.timestamp
+    if turn.metadata is not None:
+        value["metadata"] = turn.metadata
+    if turn.extra:
+        value.update(turn.extra)
+    return value
+
+
+def encode_line(value: Any) -> bytes:
+    """``value`` as one line of JSON with its ``\\n``, safe for every reader of lines."""
+    return escape_line_ends(_encode(value)) + b"\n"
+
+
+def escape_line_ends(encoded: bytes) -> bytes:
+    """Escape what some readers take for a line end. Only strings can hold these characters."""
+    for character, escape in _LINE_ENDS.items():
+        if character in encoded:
+            encoded = encoded.replace(character, escape)
+    return encoded
+
+
+def encode_turn(turn: TurnRecord) -> bytes:
+    return encode_line(turn_to_object(turn))

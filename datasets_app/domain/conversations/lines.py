@@ -1,0 +1,151 @@
+"""Bytes of a file → numbered lines, in constant memory whatever the file turns out to be."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from datasets_app.domain.conversations.records import LineError
+
+BLOCK_BYTES = 1 << 20
+
+
+class Limits(NamedTuple):
+    """Bounds that keep a hostile or broken file from taking the machine with it."""
+
+    line_bytes: int = 16 << 20
+    unpacked_bytes: int = 20 << 30
+
+
+DEFAULT_LIMITS = Limits()
+
+GZIP_MAGIC = b"\x1f\x8b"
+UTF8_BOM = b"\xef\xbb\xbf"
+UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+# Files people take for JSONL by mistake, told apart by how they begin.
+OTHER_KINDS = {
+    b"PK\x03\x04": "a zip archive (an .xlsx file is one); unpack it first",
+    b"PAR1": "a Parquet file; convert it to JSONL first",
+    b"%PDF": "a PDF document",
+    b"BZh": "compressed with bzip2; unpack it or use gzip",
+    b"\xfd7zXZ": "compressed with xz; unpack it or use gzip",
+    b"\x28\xb5\x2f\xfd": "compressed with Zstandard; unpack it or use gzip",
+    b"SQLite format 3": "an SQLite database",
+}
+
+
+class UnreadableFile(Exception):
+    """The file as a whole can't be read as text lines; the message says why and what to do."""
+
+    code = "E100"
+
+
+def open_file(path: Path) -> IO[bytes]:
+    """Open for reading in binary, or raise :class:`UnreadableFile` with the reason."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise UnreadableFile("no such file; check the path") from None
+    except IsADirectoryError:
+        raise UnreadableFile("is a directory; name the files in it") from None
+    except OSError as error:
+        raise UnreadableFile(f"can't be opened: {error.strerror}") from None
+
+
+def unpacked(raw: IO[bytes]) -> IO[bytes]:
+    """The stream itself, or what a gzipped one (told by its content) unpacks to. Seekable only."""
+    start = raw.read(2)
+    raw.seek(-len(start), 1)
+    if start == GZIP_MAGIC:
+        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]  # has all we use of IO
+    return raw
+
+
+def numbered_lines(
+    stream: IO[bytes], limits: Limits = DEFAULT_LIMITS
+) -> Iterator[tuple[int, bytes] | LineError]:
+    """Yield ``(line number, line without its end)`` for every line that is not blank.
+
+    A line over ``limits.line_bytes`` becomes a :class:`LineError` and is passed over without
+    being held. Raises :class:`UnreadableFile` for what is no UTF-8 text, or is truncated.
+    """
+    number, carry, held, first = 0, b"", 0, True
+    for block in _blocks(stream, limits):
+        if first:
+            block, first = _checked_start(block), False
+        lines = block.split(b"\n")
+        if len(lines) == 1:
+            held += len(block)
+            carry = carry + block if held <= limits.line_bytes else carry
+            continue
+        if held + len(lines[0]) > limits.line_bytes:
+            number += 1
+            yield _too_long(number, limits)
+        else:
+            lines[0] = carry + lines[0]
+            number += 1
+            if lines[0] and not lines[0].isspace():
+                yield number, lines[0]
+        carry, held = lines[-1], len(lines[-1])
+        for line in lines[1:-1]:
+            number += 1
+            if len(line) > limits.line_bytes:
+                yield _too_long(number, limits)
+            elif line and not line.isspace():
+                yield number, line
+    if held > limits.line_bytes:
+        yield _too_long(number + 1, limits)
+    elif carry and not carry.isspace():
+        yield number + 1, carry
+
+
+def _blocks(stream: IO[bytes], limits: Limits) -> Iterator[bytes]:
+    total = 0
+    while True:
+        try:
+            block = stream.read(BLOCK_BYTES)
+        except EOFError:
+            raise UnreadableFile(
+                f"the gzip file is cut off after {total:,} unpacked bytes; transfer it again"
+            ) from None
+        except (gzip.BadGzipFile, zlib.error):
+            raise UnreadableFile(
+                f"the gzip file is damaged after {total:,} unpacked bytes; transfer it again"
+            ) from None
+        except OSError as error:
+            raise UnreadableFile(f"can't be read: {error.strerror or error}") from None
+        if not block:
+            return
+        total += len(block)
+        if total > limits.unpacked_bytes:
+            raise UnreadableFile(
+                f"is larger than {limits.unpacked_bytes:,} bytes unpacked; split it, "
+                "or raise ALIGNMENTER_MAX_UNPACKED_BYTES"
+            )
+        yield block
+
+
+def _checked_start(block: bytes) -> bytes:
+    if block.startswith(UTF16_BOMS):
+        raise UnreadableFile("is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 IN > OUT")
+    for magic, kind in OTHER_KINDS.items():
+        if block.startswith(magic):
+            raise UnreadableFile(f"is {kind}")
+    block = block.removeprefix(UTF8_BOM)
+    head = block[:4096].lstrip()
+    if head[:2] in (b"{\0", b"\0{"):
+        raise UnreadableFile("is UTF-16 without a byte-order mark; convert it to UTF-8")
+    # A NUL inside a JSON line is that line's error, and is reported with its number.
+    if b"\0" in head and not head.startswith(b"{"):
+        raise UnreadableFile("is no text file (it has NUL bytes); expected JSONL in UTF-8")
+    return block
+
+
+def _too_long(number: int, limits: Limits) -> LineError:
+    return LineError(
+        number,
+        "E109",
+        f"line is longer than {limits.line_bytes:,} bytes; "
+        "split the text, or raise ALIGNMENTER_MAX_LINE_BYTES",
+    )

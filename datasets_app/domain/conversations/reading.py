@@ -1,0 +1,214 @@
+"""A conversation file of any format → its turns, session by session."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from datasets_app.domain.conversations.chat import CHAT_FORMATS, ChatFormat, parse_chat
+from datasets_app.domain.conversations.jsonl import (
+    MAX_NAME_CHARACTERS,
+    NotARecord,
+    decode_object,
+    parse_turn,
+    session_of,
+)
+from datasets_app.domain.conversations.lines import (
+    DEFAULT_LIMITS,
+    Limits,
+    UnreadableFile,
+    numbered_lines,
+    open_file,
+    unpacked,
+)
+from datasets_app.domain.conversations.ordering import OrderCheck, SortableLine, place_of, sorted_on_disk
+from datasets_app.domain.conversations.records import LineError, TurnRecord
+
+FORMATS = ("turns", *CHAT_FORMATS)
+# How many lines may be unreadable before the format is given up on and "turns" assumed.
+RECOGNISED_WITHIN_LINES = 20
+PROGRESS_EVERY_LINES = 2000
+
+OnBytes = Callable[[int], None]
+
+
+class FileScan(NamedTuple):
+    """What a first look over the whole file told; ``first_out_of_order`` is a line number, or 0."""
+
+    lines: int
+    first_out_of_order: int
+
+
+class ConversationFile:
+    """A file of conversations: ``turns()`` may be asked for again and again.
+
+    ``name`` is the name shown to people, and what session ids are made of where a chat file has
+    none. Raises :class:`UnreadableFile` at once for what can't be opened or has no lines.
+    """
+
+    def __init__(
+        self, path: Path, *, format: str = "auto", limits: Limits = DEFAULT_LIMITS, name: str = ""
+    ) -> None:
+        open_file(path).close()
+        self.path, self.limits = path, limits
+        self.name = name or path.name
+        self.format = recognised_format(path, limits) if format == "auto" else format
+        self.bytes_total = path.stat().st_size
+        self._scan: FileScan | None = None
+
+    @property
+    def reordered(self) -> bool:
+        """Whether lines stand out of order, so that ``turns()`` sorts them."""
+        return self.scan().first_out_of_order > 0
+
+    def scan(self, on_bytes: OnBytes | None = None) -> FileScan:
+        """Look over the file once: number of lines, order. Kept for later calls."""
+        if self._scan is None:
+            check = OrderCheck()
+            count = 0
+            for item in self._lines(on_bytes):
+                count += 1
+                if not isinstance(item, LineError) and self.format == "turns":
+                    check.look(item[0], item[1])
+            if not count:
+                raise UnreadableFile("is empty; expected one JSON object per line")
+            self._scan = FileScan(count, check.first_out_of_order)
+        return self._scan
+
+    def turns(self, on_bytes: OnBytes | None = None) -> Iterator[TurnRecord | LineError]:
+        """Every turn, sessions in one piece and turn_index never falling within one.
+
+        Lines that are no turns come as :class:`LineError`. ``on_bytes`` is told from time to time
+        how much of ``bytes_total`` has been read; it may raise to stop.
+        """
+        if self.format in CHAT_FORMATS:
+            return self._chat_turns(CHAT_FORMATS[self.format], on_bytes)
+        if self.reordered:
+            return self._sorted_turns(on_bytes)
+        return self._turns_as_they_stand(on_bytes)
+
+    def raw_lines(self) -> Iterator[tuple[int, bytes, str | None]]:
+        """(line number, line as it stands, session id as far as it can be told)."""
+        session_id: str | None = None
+        for item in self._lines(None):
+            if isinstance(item, LineError):
+                continue
+            number, raw = item
+            if self.format in CHAT_FORMATS:
+                session_id = self._chat_session(number, raw)
+            else:
+                place = place_of(raw)
+                session_id = place[0] if place else session_of(raw) or session_id
+            yield number, raw, session_id
+
+    def _turns_as_they_stand(self, on_bytes: OnBytes | None) -> Iterator[TurnRecord | LineError]:
+        session_id: str | None = None
+        for item in self._lines(on_bytes):
+            if isinstance(item, LineError):
+                yield item._replace(session_id=session_id)
+                continue
+            turn = parse_turn(item[0], item[1], session_id)
+            session_id = turn.session_id
+            yield turn
+
+    def _sorted_turns(self, on_bytes: OnBytes | None) -> Iterator[TurnRecord | LineError]:
+        errors: list[LineError] = []
+        session_id: str | None = None
+
+        def sortable() -> Iterator[SortableLine]:
+            nonlocal session_id
+            for item in self._lines(on_bytes):
+                if isinstance(item, LineError):
+                    errors.append(item._replace(session_id=session_id))
+                    continue
+                number, raw = item
+                place = place_of(raw)
+                if place is None:
+                    # It has no place to be sorted to; what is wrong with it is told first.
+                    error = parse_turn(number, raw, session_id)
+                    assert isinstance(error, LineError)
+                    errors.append(error)
+                    continue
+                session_id = place[0]
+                yield *place, number, raw
+
+        for number, raw in sorted_on_disk(sortable()):
+            yield from errors
+            errors.clear()
+            yield parse_turn(number, raw)
+        yield from errors
+
+    def _chat_turns(self, chat: ChatFormat, on_bytes: OnBytes | None) -> Iterator[TurnRecord | LineError]:
+        seen: set[int] = set()
+        for item in self._lines(on_bytes):
+            if isinstance(item, LineError):
+                yield item
+                continue
+            number, raw = item
+            turns = parse_chat(number, raw, chat, self._default_session(number))
+            if isinstance(turns, LineError):
+                yield turns
+                continue
+            key = hash(turns[0].session_id)
+            if key in seen:
+                yield LineError(
+                    number, "E202", "an earlier line has a conversation of the same id", turns[0].session_id
+                )
+                continue
+            seen.add(key)
+            yield from turns
+
+    def _default_session(self, number: int) -> str:
+        return f"{data_stem(self.name)[: MAX_NAME_CHARACTERS - 20]}-{number:06d}"
+
+    def _chat_session(self, number: int, raw: bytes) -> str:
+        turns = parse_chat(number, raw, CHAT_FORMATS[self.format], self._default_session(number))
+        found = turns.session_id if isinstance(turns, LineError) else turns[0].session_id
+        return found or self._default_session(number)
+
+    def _lines(self, on_bytes: OnBytes | None) -> Iterator[tuple[int, bytes] | LineError]:
+        with open_file(self.path) as raw:
+            lines = numbered_lines(unpacked(raw), self.limits)
+            if on_bytes is None:
+                yield from lines
+                return
+            for count, item in enumerate(lines):
+                if count % PROGRESS_EVERY_LINES == 0:
+                    on_bytes(raw.tell())
+                yield item
+
+
+def recognised_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
+    """ "turns", "openai" or "sharegpt", by the first line that is a JSON object."""
+    with open_file(path) as raw:
+        return format_of(unpacked(raw), limits)
+
+
+def format_of(stream: IO[bytes], limits: Limits = DEFAULT_LIMITS) -> str:
+    """As :func:`recognised_format`, for an unpacked stream."""
+    for count, item in enumerate(numbered_lines(stream, limits)):
+        if count >= RECOGNISED_WITHIN_LINES:
+            break
+        if isinstance(item, LineError):
+            continue
+        try:
+            value = decode_object(item[1])
+        except NotARecord:
+            continue
+        for chat in CHAT_FORMATS.values():
+            if isinstance(value.get(chat.messages), list) and "text" not in value:
+                return chat.name
+        break
+    return "turns"
+
+
+def file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def data_stem(name: str) -> str:
+    """``support.jsonl.gz`` → ``support``."""
+    for ending in (".gz", ".jsonl", ".ndjson", ".json"):
+        name = name.removesuffix(ending)
+    return name

@@ -1,0 +1,58 @@
+"""How a dataset is cited: CITATION.cff (Citation File Format 1.2.0) and BibTeX."""
+
+import re
+from typing import Any
+
+import yaml
+
+from datasets_app.domain.metadata.licenses import address, spdx_id
+from datasets_app.domain.packages.package import Package
+
+_YOUNGER_THAN_CFF = {"CDLA-Permissive-2.0"}
+
+
+def citation_cff(package: Package) -> str:
+    """The file that GitHub, Zenodo and Zotero read. An organisation or a list of people is one entity: who
+    of them is called what is not told apart."""
+    stated: dict[str, Any] = {
+        "cff-version": "1.2.0",
+        "message": "If you use this dataset, please cite it as below.",
+        "type": "dataset",
+        "title": package.title,
+        "abstract": package.summary(),
+        "authors": [{"name": package.author}],
+        **({"version": package.version} if package.version else {}),
+        # Unreleased, it has no day of release.
+        **({"date-released": package.day} if package.version else {}),
+        **_licence(package.licence),
+        "keywords": ["conversations", "evaluation", "alignmenter"],
+    }
+    return str(yaml.safe_dump(stated, sort_keys=False, allow_unicode=True, width=100))
+
+
+def _licence(stated: str) -> dict[str, str]:
+    """Only what was on the list of SPDX when the format was made may stand as a licence."""
+    known, where = spdx_id(stated), address(stated)
+    if known and known not in _YOUNGER_THAN_CFF:
+        return {"license": known}
+    return {"license-url": where} if where else {}
+
+
+def bibtex(package: Package) -> str:
+    fields = {
+        "title": f"{{{_tex(package.title)}}}",
+        "author": f"{{{_tex(package.author)}}}",
+        "year": package.day[:4],
+        **({"version": _tex(package.version)} if package.version else {}),
+        "note": _tex(f"Dataset, licence {package.licence}"),
+    }
+    key = re.sub(r"[^A-Za-z0-9]+", "_", package.name).strip("_") + f"_{package.day[:4]}"
+    inner = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+    return f"@misc{{{key},\n{inner}\n}}"
+
+
+_TEX = {"\\": r"\textbackslash{}", **{sign: f"\\{sign}" for sign in "&%$#_{}"}, "~": r"\~{}", "^": r"\^{}"}
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(character, character) for character in text)

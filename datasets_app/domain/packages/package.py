@@ -1,0 +1,141 @@
+"""What a package tells of a dataset: the facts that its card, citation and reports are written from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from datasets_app.domain.conversations.counts import ConversationCounts
+from datasets_app.domain.metadata.metadata import DatasetMetadata
+from datasets_app.domain.packages.markdown import counted
+
+JSONL, PARQUET = "jsonl", "parquet"
+DEFAULT_LICENCE = "Apache-2.0"
+
+
+class DataFile(NamedTuple):
+    """A file of turns in the package: ``path`` within it, ``split`` None if the data is in one piece."""
+
+    path: str
+    format: str
+    split: str | None
+    sessions: int
+    turns: int
+    size: int
+    sha256: str
+
+
+class LabelFacts(NamedTuple):
+    """Labels of replies: by persona how many are off and on brand, and how far annotators agree.
+
+    ``agreement`` are (name, value, low, high, why there is none): values from -1 to 1, or None.
+    """
+
+    labels: int
+    annotators: int
+    by_persona: Sequence[tuple[str, int, int]]
+    agreement: Sequence[tuple[str, float | None, float | None, float | None, str]]
+
+    @property
+    def on_brand(self) -> int:
+        return sum(on for _, _, on in self.by_persona)
+
+
+class CheckFacts(NamedTuple):
+    """What checks have found; ``totals`` are findings by code."""
+
+    errors: int
+    warnings: int
+    turns: int
+    totals: dict[str, int]
+
+
+class ScrubFacts(NamedTuple):
+    """A scrub that was verified: the day, what it did in words, how many values of each class it replaced."""
+
+    day: str
+    done: list[str]
+    totals: dict[str, int]
+    turns: int
+
+
+class SharingFact(NamedTuple):
+    title: str
+    answer: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Package:
+    """``day`` is that of the release, or of the dataset; nothing here knows what time it is."""
+
+    metadata: DatasetMetadata
+    origin: str
+    version: str | None
+    day: str
+    files: Sequence[DataFile]
+    counts: ConversationCounts
+    changelog: str = ""
+    language: str | None = None
+    labels: LabelFacts | None = None
+    checks: CheckFacts | None = None
+    scrubs: Sequence[ScrubFacts] = ()
+    sharing: Sequence[SharingFact] = ()
+    release_files: Sequence[str] = ()
+    notices: Sequence[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name or "dataset"
+
+    @property
+    def licence(self) -> str:
+        return self.metadata.license or DEFAULT_LICENCE
+
+    @property
+    def title(self) -> str:
+        """The name as words: ``support_prod-2026`` → ``Support prod 2026``."""
+        words = " ".join(self.name.replace("_", " ").replace("-", " ").split())
+        return words[:1].upper() + words[1:]
+
+    @property
+    def author(self) -> str:
+        return " ".join((self.metadata.attribution or "").split()) or f"The contributors of {self.name}"
+
+    @property
+    def splits(self) -> list[str]:
+        return [file.split for file in self.files if file.split and file.format == JSONL]
+
+    def of_format(self, format: str) -> list[DataFile]:
+        return [file for file in self.files if file.format == format]
+
+    def summary(self) -> str:
+        """One sentence on what it is."""
+        what = {"synthetic": "Synthetic", "production": "Scrubbed production"}.get(self.origin, "External")
+        if self.origin == "production" and not self.scrubs:
+            what = "Production"
+        return (
+            f"{what} conversations between users and an assistant, for evaluating and training "
+            f"conversational models: {counted(self.counts.sessions, 'session')}, "
+            f"{counted(self.counts.turns, 'turn')}."
+        )
+
+
+def as_json(package: Package) -> dict[str, Any]:
+    """Checks, scrubs and the list before sharing, for programs."""
+    return {
+        "dataset": package.name,
+        "version": package.version,
+        "date": package.day,
+        "sessions": package.counts.sessions,
+        "turns": package.counts.turns,
+        "splits": {
+            file.split: {"sessions": file.sessions, "turns": file.turns}
+            for file in package.of_format(JSONL)
+            if file.split
+        },
+        "files": [file._asdict() for file in package.files],
+        "checks": package.checks._asdict() if package.checks else None,
+        "scrubs": [scrub._asdict() for scrub in package.scrubs],
+        "sharing": [item._asdict() for item in package.sharing],
+        "labels": package.labels._asdict() if package.labels else None,
+    }

@@ -1,0 +1,75 @@
+"""Words that are nobody's name where they stand, however much they look like one.
+
+Codes in capitals, months beside a day or a year, drawn-out and laughing words, and the parts
+of an identifier.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from datasets_app.domain.pii.names.gazetteer import facts
+
+_CODES_TEXT = """
+aed aud bic brl cad chf cny czk dkk eta eur gbp hkd huf iban inr isa jpy kyc mxn myr nok nzd ora pin pln
+ron sek sgd sim thb tls usa usd vat vpn zar api apr atm ceo cfo cli cpu css csv cto dns faq gps gpu html
+http ide imei jar json jwt kpi lan mac mfa nas orm otp pdf php png pos qa ram rds sdk sla sms sql ssd ssh
+ssl sso ssn svg tcp udp uri url usb utc uuid wan wifi xml yaml zip
+"""
+_CODES = frozenset(_CODES_TEXT.split())
+_MONTHS_TEXT = """
+january february march april may june july august september october november december
+jan feb mar apr jun jul aug sep sept oct nov dec
+"""
+_MONTHS = frozenset(_MONTHS_TEXT.split())
+_BETWEEN = frozenset({"of", "the", ",", ".", "-", "/"})  # a month and its day or year
+_DAY_OR_YEAR = re.compile(r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?|(?:19|20)\d\d", re.IGNORECASE)
+_DRAWN_OUT = re.compile(r"(.)\1\1|^(?:h[aeio]+){2,}h?$|^(?:j[ae]+){3,}$|^(?:l+o+)+l+s?$|^a+(?:w+|h+|r*g+h*)$")
+_LONGEST_CODE = 4
+_LONGEST_UNKNOWN = 3
+_ROMAN = re.compile("[ivx]+")  # Louis XVI
+_HOLDING = frozenset("_\\$")
+
+
+def refused(words: Sequence[str], starts: Sequence[int], number: int, shouted: bool) -> bool:
+    """Whether this word is no name; ``shouted``: capitals say nothing in this text."""
+    word = words[number]
+    plain = word.lower()
+    if not shouted and len(word) <= _LONGEST_CODE and word.isupper() and _is_code(plain):
+        return True
+    if plain in _MONTHS and _is_dated(words, number):
+        return True
+    return _is_drawn_out(plain) or _is_within_identifier(words, starts, number)
+
+
+def _is_code(plain: str) -> bool:
+    """Short words in capitals beside others without: those no list of names has."""
+    known = facts(plain)
+    if plain in _CODES:
+        return True
+    unknown = 1 < len(plain) <= _LONGEST_UNKNOWN and not known.first and not known.last
+    return unknown and not _ROMAN.fullmatch(plain)
+
+
+def _is_dated(words: Sequence[str], number: int) -> bool:
+    for step in (-1, 1):
+        beside = number + step
+        if 0 <= beside < len(words) and words[beside].lower() in _BETWEEN:
+            beside += step
+        if 0 <= beside < len(words) and _DAY_OR_YEAR.fullmatch(words[beside]):
+            return True
+    return False
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_drawn_out(plain: str) -> bool:
+    """ "hahaha", "awww", "pleaaase", and what nobody could say."""
+    return bool(_DRAWN_OUT.search(plain)) and not any(facts(plain)[:2])
+
+
+def _is_within_identifier(words: Sequence[str], starts: Sequence[int], number: int) -> bool:
+    """Glued to a sign that holds the parts of an identifier together: first_name."""
+    start, end = starts[number], starts[number] + len(words[number])
+    if number and starts[number - 1] + len(words[number - 1]) == start and words[number - 1] in _HOLDING:
+        return True
+    return number + 1 < len(words) and starts[number + 1] == end and words[number + 1] in _HOLDING

@@ -1,0 +1,313 @@
+"""Names that the words around them announce, within one text: "my name is …", "Dear …", "… here".
+
+Each cue tells where a name would begin and how much it may be trusted; which of the words there
+are taken depends on what is known of them. Places are numbers of words, so that a rule can never
+cut through one.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+from datasets_app.domain.pii.names.gazetteer import facts
+
+SCORE = 0.6  # what a rule alone is worth beside the probabilities of the model
+_TITLES_TEXT = """
+mr mrs ms miss mister dr doctor prof professor sir madam mx herr frau señor señora
+"""
+TITLES = frozenset(_TITLES_TEXT.split())
+_PARTICLES_TEXT = """
+van von der den de da do dos del della di la le el al bin ibn ben bint st mac mc
+"""
+PARTICLES = frozenset(_PARTICLES_TEXT.split())
+_LONGEST = 4  # words of a name
+_JOINERS = frozenset("'’-‐‑")
+# What people say where a name could stand. Ordinary words are known from the gazetteer; these are
+# refused even where it holds them for names or has never met them.
+_NEVER_TEXT = """
+a about above account accountant actually admin administrator after again agent agents all also an and
+answer any anybody anyone anything app april are as asap assistant at august available back bad bank
+because before bot boy bro brother buddy but by bye call called calling can cancel card chat check child
+christmas clear client come confirm correct could customer dad daughter day dear december did do does
+doing done dont dude easter email emailed english error even evening ever every everybody everyone
+everything family father february fine first folks for fri friday friend from full fun gentlemen get
+getting girl girlfriend give go god going good got great guest guys ha had haha happy has have having he
+hello help her here hey hi him his hold home hope how human husband i id if im in info is issue it its
+january july june just kid kids know lady ladies last late later let like lol long lost love ma mam maam
+ma'am madam man manager march mate may maybe me mine mom mon monday more morning mother much mum my name
+never new next nice night no nobody none not nothing november now number october of off ok okay on once
+one only open operator or order other our out over owner password perfect person phone please pls
+possible problem quick ready really regarding reservation right sad same sat saturday say see self send
+september service set she should show sir sister so some somebody someone something son soon sorry
+speaking staff still such sun sunday support sure system table team thank thanks that the their them
+then there these they thing think this those thu thursday thx time to today together tomorrow tonight
+too trouble true trying tue tuesday two u unable under until up ur us user username very wait waiting
+want was we wed wednesday week welcome well went were what when where which who why wife will with
+wondering work working world would wrong yeah yep yes yesterday yet you your yours
+"""
+NEVER = frozenset(_NEVER_TEXT.split())
+
+
+class Trust(IntEnum):
+    """How much a cue says; the less it does, the more must be known of the word itself."""
+
+    WEAK = 0
+    LIKELY = 1
+    SURE = 2
+
+
+class Cue(NamedTuple):
+    """A name may begin where ``before`` ends; one of ``words`` must be there for that to be tried."""
+
+    words: frozenset[str]
+    before: re.Pattern[str]
+    trust: Trust
+
+
+def _cue(words: str, before: str, trust: Trust) -> Cue:
+    return Cue(frozenset(words.split()), re.compile(before, re.IGNORECASE), trust)
+
+
+_WHOSE = r"(?:my|his|her|your|their|our|full|first|last|middle|maiden|real|legal)"
+_CUES = (
+    _cue(
+        "name surname",
+        rf"\b{_WHOSE}\s{{1,3}}(?:{_WHOSE}\s{{1,3}})?(?:sur)?name\s{{0,3}}(?:\bis\b|\bwas\b|['’]s\b|[:=-])\s{{0,3}}",
+        Trust.SURE,
+    ),
+    _cue("name", r"\b(?:under|in|on)\s{1,3}the\s{1,3}name\s{1,3}(?:of\s{1,3})?", Trust.LIKELY),
+    _cue(
+        "name surname named",
+        rf"(?:\b{_WHOSE}\s{{1,3}}(?:sur)?name|\bnamed|\bsame\s{{1,3}}name|(?:^|[,.;]\s{{0,3}})(?:the\s{{1,3}})?name\s{{1,3}}is)"
+        r"\s{1,3}",
+        Trust.LIKELY,
+    ),
+    _cue(
+        "name surname customer client attn cardholder holder from to cc reporter reviewer assignee owner"
+        " author patient contact guest passenger agent by",
+        r"(?:^|[\n,;|{\"'(])\s{0,8}[\"']?(?:[a-z]{1,12}[ _-])?(?:name|surname|customer|client|attn|cardholder"
+        r"|holder|from|to|cc|reporter|reviewer|assignee|owner|author|patient|contact|guest|passenger|agent|by)"
+        r"[\"']?\s{0,3}[:=]\s{0,3}[\"']?",
+        Trust.LIKELY,
+    ),
+    _cue("call calls called", r"\bcall(?:s|ed)?\s{1,3}(?:me|myself|him|her)\s{1,3}", Trust.LIKELY),
+    _cue(
+        "booking reservation table account registered reserved room order",
+        r"\b(?:booking|reservation|table|account|registered|reserved|room|order|it['’]?s|is)\s{1,3}"
+        r"(?:is\s{1,3})?under\s{1,3}",
+        Trust.LIKELY,
+    ),
+    _cue(
+        "am i'm im this here's it's is 'm ’m",
+        r"(?:\bi\s{1,3}am|\bi['’]?m|\bthis\s{1,3}is|\bhere\s{1,3}is|\bit\s{1,3}is|\bit['’]s)\s{1,3}",
+        Trust.WEAK,
+    ),
+    _cue(
+        "dear hi hello hey thanks thank thx cheers bye welcome morning afternoon evening sorry",
+        r"(?:^|[.!?\n,]\s{0,3})(?:dear|hi|hello|hey|thanks|thank\s{1,3}you|thx|cheers|bye|welcome"
+        r"|good\s{1,3}(?:morning|afternoon|evening)|sorry)[,\s]{1,3}",
+        Trust.WEAK,
+    ),
+    _cue("dear", r"(?:^|\n)\s{0,8}dear\s{1,3}", Trust.LIKELY),
+    _cue(
+        "regards sincerely best cheers thanks yours greetings wishes faithfully truly",
+        r"(?:regards|sincerely|best|cheers|thanks|yours|greetings|wishes|faithfully|truly)\s{0,3}[,.!]?"
+        r"\s{0,3}\n\s{0,8}[-–—~]{0,3}\s{0,3}",
+        Trust.LIKELY,
+    ),
+    _cue(
+        "speak talk spoke talked speaking talking chatting chat chatted met meeting",
+        r"\b(?:speak|talk|spoke|talked|speaking|talking|chat|chatting|chatted|met|meeting)\s{1,3}(?:to|with)\s{1,3}",
+        Trust.WEAK,
+    ),
+    _cue(
+        "ask asked tell told ping message cc invite assign assigned pay paid transfer send sent order payment"
+        " money",
+        r"\b(?:ask|asked|tell|told|ping|message|cc|invite|pay|paid|(?:assign(?:ed)?|transfer|sent?d?|order|payment"
+        r"|paid|money)\s{1,3}to)\s{1,3}",
+        Trust.WEAK,
+    ),
+    _cue(
+        "transfer transfers transferred transferring payment payments order debit",
+        r"\b(?:transfer(?:s|red|ring)?|payments?|standing\s{1,3}order|direct\s{1,3}debit)\s{1,3}to\s{1,3}",
+        Trust.SURE,
+    ),
+    _cue(" ".join(TITLES), rf"\b(?:{'|'.join(sorted(TITLES))})\.?\s{{1,3}}", Trust.LIKELY),
+)
+_ALL_CUE_WORDS = frozenset().union(*(cue.words for cue in _CUES))
+BEFORE_CODES = frozenset(
+    {
+        "cvv",
+        "cvc",
+        "and",
+        "password",
+        "pass",
+        "pwd",
+        "pswd",
+        "pin",
+        "otp",
+        "is",
+        "my",
+        "the",
+        "id",
+        "no",
+        "number",
+        "code",
+    }
+)
+_LONGEST_REPLY = 8  # words and marks
+_INTRODUCED = frozenset({"here", "speaking"})
+
+
+def find(text: str, words: Sequence[str], starts: Sequence[int]) -> list[tuple[int, int]]:
+    """Names as the numbers of their first and last word; they may overlap."""
+    plain = [word.lower() for word in words]
+    # A text all in capitals says nothing by them.
+    shouted = text.isupper()
+    reader = _Reader(words, plain, shouted)
+    found = list(_after_cues(text, plain, starts, reader))
+    found += reader.introduced()
+    found += reader.whole_reply()
+    found += reader.pairs()
+    return found
+
+
+def _after_cues(
+    text: str, plain: Sequence[str], starts: Sequence[int], reader: "_Reader"
+) -> Iterator[tuple[int, int]]:
+    present = _ALL_CUE_WORDS.intersection(plain)
+    if not present:
+        return
+    for cue in _CUES:
+        if cue.words.isdisjoint(present):
+            continue
+        for match in cue.before.finditer(text):
+            number = bisect_left(starts, match.end())
+            if name := reader.name_at(number, cue.trust):
+                yield name
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_first_name(word: str) -> bool:
+    fact = facts(word)
+    return fact.first > 0 and fact.common == 0
+
+
+class _Reader:
+    """The words of one text, and which of them could be a name."""
+
+    def __init__(self, words: Sequence[str], plain: Sequence[str], shouted: bool) -> None:
+        self.words, self.plain, self.shouted = words, plain, shouted
+
+    def name_at(self, number: int, trust: Trust) -> tuple[int, int] | None:
+        """The name that begins with this word, if one does."""
+        first, last, taken = number, -1, 0
+        end = min(number + 3 * _LONGEST, len(self.words))
+        while number < end and taken < _LONGEST:
+            word = self.plain[number]
+            if self._could_be(number, trust, is_first=last < 0):
+                last, taken = number, taken + 1
+            elif not (self._is_initial(number) or (last >= 0 and self._goes_on(number))):
+                break
+            elif word not in PARTICLES and len(word) == 1 and word.isalpha():
+                last = max(last, number) if last >= 0 else last
+            number += 1
+        if taken == 1 and trust > Trust.WEAK and self._is_ordinary_surname(last + 1):
+            last += 1
+        return (first, last) if last >= 0 else None
+
+    def _is_ordinary_surname(self, number: int) -> bool:
+        """Behind a first name that was announced: "my name is tim cook", "i paid nyla reason"."""
+        if number >= len(self.plain) or not facts(self.plain[number - 1]).first:
+            return False
+        word, fact = self.plain[number], facts(self.plain[number])
+        if len(word) < 3 or word in NEVER or not fact.last:
+            return False
+        ends = number + 1 == len(self.plain) or not self.plain[number + 1][0].isalnum()
+        return ends or (fact.last == 2 and self._capital(number) == self._capital(number - 1))
+
+    def introduced(self) -> Iterator[tuple[int, int]]:
+        """ "Jane here", "Jane Roe speaking" at the beginning of a text."""
+        for number in range(1, min(len(self.plain), 5)):
+            if self.plain[number] in _INTRODUCED:
+                name = self.name_at(0, Trust.WEAK)
+                if name and name[1] == number - 1:
+                    yield name
+
+    def whole_reply(self) -> Iterator[tuple[int, int]]:
+        """A text of one to three words that are all known as names, and perhaps a number or a code
+        after them: "jane roe", "rajesh 4021", "jane and password 8812"."""
+        if len(self.plain) > _LONGEST_REPLY:
+            return
+        kept: list[int] = []
+        for number, word in enumerate(self.plain):
+            if any(map(str.isdigit, word)) or word in BEFORE_CODES:
+                if not kept:
+                    return
+                continue
+            if word[0].isalpha():
+                kept.append(number)
+        if not 1 <= len(kept) <= 3 or kept[-1] - kept[0] > 4 or len(kept) < self._words_to(kept[-1]):
+            return
+        if any(self.plain[number] in NEVER for number in kept):
+            return
+        known = [facts(self.plain[number]) for number in kept]
+        plausible = all(
+            (fact.first or fact.last or len(self.plain[number]) == 1) and fact.common < 2
+            for fact, number in zip(known, kept, strict=True)
+        )
+        alone = len(kept) == 1
+        if plausible and (known[0].first and not known[0].common if alone else any(f.first for f in known)):
+            yield kept[0], kept[-1]
+
+    def _words_to(self, number: int) -> int:
+        """How many words there are up to and with this one, numbers and codes as well."""
+        return sum(word[0].isalnum() for word in self.plain[: number + 1])
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """A known first name before a known last name."""
+        for number, word in enumerate(self.plain[:-1]):
+            if (
+                _is_first_name(word)
+                and self._is_last_name(number + 1)
+                and (facts(word).first == 2 or self._capital(number))
+            ):
+                yield number, number + 1
+
+    def _is_last_name(self, number: int) -> bool:
+        fact = facts(self.plain[number])
+        if not fact.last or fact.common or len(self.plain[number]) < 2:
+            return False
+        return self._capital(number) == self._capital(number - 1)
+
+    def _capital(self, number: int) -> bool:
+        return not self.shouted and self.words[number][:1].isupper()
+
+    def _could_be(self, number: int, trust: Trust, is_first: bool) -> bool:
+        word = self.plain[number]
+        if len(word) < 2 or not word[0].isalpha() or word in NEVER:
+            return False
+        fact, capital = facts(word), self._capital(number)
+        named = fact.first or fact.last
+        if trust == Trust.SURE:
+            return fact.common == 0 or bool(named and fact.common < 2) or bool(capital and named)
+        if trust == Trust.LIKELY:
+            return fact.common == 0 and bool(capital or named) or bool(named and fact.common < 2 and capital)
+        if is_first:
+            return bool(fact.first) and (
+                fact.common == 0 or (fact.first == 2 and fact.common < 2 and capital)
+            )
+        return fact.common == 0 and bool(fact.last or capital)
+
+    def _is_initial(self, number: int) -> bool:
+        word = self.plain[number]
+        if len(word) == 1 and word.isalpha() and word not in ("i", "a"):
+            return True
+        return word == "." and number > 0 and self._is_initial(number - 1)
+
+    def _goes_on(self, number: int) -> bool:
+        """Particles and hyphens hold a name together if more of it follows."""
+        return self.plain[number] in PARTICLES or self.plain[number] in _JOINERS

@@ -1,0 +1,120 @@
+"""A text as the name model reads it: its words, and what of a word the model sees.
+
+Our own division into words rather than a language's: it takes time in proportion to the text
+whatever the text is, loses no character, and cuts where a name may begin or end ("O'Brien's" is
+O, ', Brien, 's). The model sees no word itself unless it is a frequent ordinary one: of all others only
+how they are written, begin and end, and whether they are known as names. So it has to judge a
+name it never met as it judges John.
+"""
+
+import re
+import zlib
+from functools import lru_cache
+from itertools import accumulate
+
+from datasets_app.domain.pii.names.gazetteer import WordFacts, facts, folded
+
+_LETTERS = r"[^\W\d_]+(?:[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]+[^\W\d_]*)*"
+# A run of letters that digits cut into is a code, and one word: "4th", "b275b664".
+_WORDS = rf"{_LETTERS}(?![^\W_])|[^\W_]+|['’](?:s|t|re|ve|ll|d|m)(?!\w)|\s+|."
+_PLAIN = re.compile(_WORDS, re.DOTALL | re.IGNORECASE)
+# Addresses are one word each. Bounded, as every start of a word tries them.
+_WITH_ADDRESSES = re.compile(
+    rf"\w[\w.+-]{{0,63}}@[\w-]{{1,63}}\.[\w.-]{{1,190}}\w|\bhttps?://[^\s<>\"']{{1,2000}}|{_WORDS}",
+    re.DOTALL | re.IGNORECASE,
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Stands before a word that no space parts from the one before it.
+GLUED = "\0"
+FEATURES = 8
+# What the network tells apart, and which of it are names.
+LABELS = ("O", "NAME-B", "NAME-I", "PLACE", "ORGANISATION")
+NAME_COLUMNS = (LABELS.index("NAME-B"), LABELS.index("NAME-I"))
+
+
+def pieces(text: str) -> list[str]:
+    """``text`` cut into words and what stands between; joined they are ``text`` again.
+
+    What is no character at all (half of a surrogate pair) comes out as a question mark.
+    """
+    if not text.isascii() and _SURROGATE.search(text):
+        text = _SURROGATE.sub("?", text)
+    pattern = _WITH_ADDRESSES if "@" in text or "://" in text else _PLAIN
+    return pattern.findall(text)
+
+
+def words(cut: list[str]) -> list[str]:
+    """Of the pieces of a text those that the model reads: all but single spaces after a word."""
+    return cut[:1] + [piece for piece in cut[1:] if piece != " "]
+
+
+def readings(cut: list[str]) -> list[str]:
+    """The same words as the network reads them: those that follow without a space are marked."""
+    seen: list[str] = []
+    before = " "
+    for piece in cut:
+        if piece != " " or not seen:
+            seen.append(piece if before.isspace() else GLUED + piece)
+        before = piece
+    return seen
+
+
+def places(cut: list[str]) -> list[int]:
+    """For each of :func:`words` where in the text it starts."""
+    starts = [
+        start for start, piece in zip(accumulate(map(len, cut), initial=0), cut, strict=False) if piece != " "
+    ]
+    return [0, *starts] if cut[:1] == [" "] else starts
+
+
+@lru_cache(maxsize=1 << 15)
+def features(reading: str, hidden: bool = False) -> tuple[int, ...]:
+    """What the network sees of a word, as numbers; ``hidden``: as if no list of names had it."""
+    glued = len(reading) > 1 and reading[0] == GLUED
+    word = reading[1:] if glued else reading
+    known, plain = facts(word), folded(word)
+    if hidden:
+        known = WordFacts(0, 0, known.common)
+    stem = "" if any(map(str.isdigit, plain)) else plain
+    seen = (
+        _identity(plain, known),
+        stem[:1],
+        stem[:3],
+        stem[-2:],
+        stem[-3:],
+        stem[-4:],
+        f"{_form(word)}{'+' if glued else ''}",
+        f"{known.first}{known.last}{known.common}",
+    )
+    return tuple(
+        zlib.crc32(f"{place} {value}".encode("utf-8", "surrogatepass")) for place, value in enumerate(seen)
+    )
+
+
+def _identity(plain: str, known: WordFacts) -> str:
+    if plain.isspace():
+        return "\n" if "\n" in plain else " "
+    if plain.isdigit():
+        return "0" * min(len(plain), 6)
+    if "@" in plain[1:] or "://" in plain:
+        return "address"
+    if any(map(str.isdigit, plain)):
+        return plain if len(plain) <= 4 else "code"
+    if known.common == 2 or len(plain) == 1 or plain[0] in "'’":
+        return plain
+    return "?"
+
+
+def _form(word: str) -> str:
+    """Capitals, digits and length, as far as they tell names from other words."""
+    if not word[0].isalnum():
+        return word[0]
+    if any(map(str.isdigit, word)):
+        case = "0" if word.isdigit() else "x0"
+    elif word.islower():
+        case = "x"
+    elif word.isupper():
+        case = "X"
+    else:
+        case = "Xx" if word.istitle() else "xX"
+    return f"{case}{min(len(word), 9)}{'' if word.isascii() else 'é'}"

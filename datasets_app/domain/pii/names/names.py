@@ -1,0 +1,151 @@
+"""Names of people, found by spaCy pipelines: the packaged one, or any that are installed.
+
+The packaged one needs numpy only; spaCy is loaded with the first of the others. Nothing is ever fetched
+from anywhere: a pipeline that is not there is an error that says what to do.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from datasets_app.domain.pii.detector import NAME, Match, union
+from datasets_app.domain.pii.names.name_words import pieces
+
+BUILT_IN = "builtin"
+PATH = Path(__file__).parent / "name_model" / "pipeline"
+WEIGHTS = PATH / "alignmenter_names" / "model"
+PEOPLE = frozenset({"PERSON", "PER"})
+# Components that other spaCy pipelines need to recognise entities; all others stay off.
+_NEEDED = frozenset(
+    {
+        "alignmenter_names",
+        "tok2vec",
+        "transformer",
+        "curated_transformer",
+        "ner",
+        "entity_ruler",
+        "span_ruler",
+    }
+)
+_WINDOW = 20_000  # characters that are read at once
+_SCORE = 0.85  # pipelines that tell no probability are taken to be that sure, as presidio does
+
+FindMany = Callable[[Sequence[str]], list[list[Match]]]
+
+
+class NameModelError(Exception):
+    """A name model that cannot be used, and what to do about it."""
+
+
+class NameFinder:
+    """Finds the names of people; with several models whatever any of them finds."""
+
+    kinds = frozenset({NAME})
+
+    def __init__(self, models: Sequence[str] = (BUILT_IN,)) -> None:
+        # Cores are used by processes; threads of a matrix library in each would only wait for
+        # one another. Heeded where numpy is not loaded yet, and never against what is set.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        if not models:
+            raise NameModelError(f"No name model is set. Set “{BUILT_IN}” or an installed spaCy pipeline.")
+        self._finders: list[FindMany] = [_finder(model) for model in dict.fromkeys(models)]
+
+    def find(self, text: str) -> list[Match]:
+        """The names in ``text``, by their start, without overlaps."""
+        return self.find_many([text])[0]
+
+    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
+        """For each of ``texts`` what :meth:`find` says of it; texts that repeat are read once."""
+        distinct = list(dict.fromkeys(texts))
+        found = [finder(distinct) for finder in self._finders]
+        merged = [union(match for matches in each for match in matches) for each in zip(*found, strict=True)]
+        by_text = dict(zip(distinct, merged, strict=True))
+        return [list(by_text[text]) for text in texts]
+
+
+@cache
+def load_name_finder(models: tuple[str, ...]) -> NameFinder:
+    """One finder per process for each choice of models."""
+    return NameFinder(models)
+
+
+def load_built_in() -> Any:
+    """The packaged pipeline as spaCy loads it; its entities are what :class:`NameFinder` finds."""
+    import spacy
+
+    import datasets_app.domain.pii.names.name_pipeline  # noqa: F401  (registers the components)
+
+    return spacy.load(PATH)
+
+
+def _finder(model: str) -> FindMany:
+    if model == BUILT_IN:
+        from datasets_app.domain.pii.names.name_network import FastTagger
+        from datasets_app.domain.pii.names.name_weights import weights_of
+
+        return FastTagger(weights_of(WEIGHTS.read_bytes())).find_many
+    return _InstalledPipeline(model).find_many
+
+
+class _InstalledPipeline:
+    """Any spaCy pipeline by its package name or path, with no more of it than names need."""
+
+    def __init__(self, model: str) -> None:
+        import spacy
+
+        import datasets_app.domain.pii.names.name_pipeline  # noqa: F401  (a path may be one of ours)
+
+        if not spacy.util.is_package(model) and not Path(model).is_dir():
+            raise NameModelError(_not_installed(model))
+        try:
+            self._nlp = spacy.load(model)
+        except (OSError, ValueError, ImportError) as error:
+            raise NameModelError(_broken(model, error)) from error
+        self._off = [name for name in self._nlp.pipe_names if name not in _NEEDED]
+
+    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
+        """Long texts are read in windows; texts of like length stand in one batch."""
+        windows = [
+            (number, start, part) for number, text in enumerate(texts) for start, part in _windows(text)
+        ]
+        windows.sort(key=lambda window: len(window[2]))
+        found: list[list[Match]] = [[] for _ in texts]
+        # Joined pieces are the text without what is no character, which spaCy would not take.
+        stream = (("".join(pieces(part)), (number, start)) for number, start, part in windows)
+        for doc, (number, start) in self._nlp.pipe(stream, as_tuples=True, batch_size=256, disable=self._off):
+            found[number] += (
+                Match(NAME, start + entity.start_char, start + entity.end_char, _SCORE)
+                for entity in doc.ents
+                if entity.label_ in PEOPLE
+            )
+        return [union(matches) for matches in found]
+
+
+def _windows(text: str) -> Iterator[tuple[int, str]]:
+    """Parts of a long text with their offsets, cut behind white space where there is any near."""
+    start = 0
+    while start < len(text):
+        end = min(start + _WINDOW, len(text))
+        if end < len(text):
+            blank = max(
+                text.rfind(" ", start + _WINDOW // 2, end), text.rfind("\n", start + _WINDOW // 2, end)
+            )
+            end = blank + 1 or end
+        yield start, text[start:end]
+        start = end
+
+
+def _not_installed(model: str) -> str:
+    return (
+        f"The name model “{model}” is not installed. Install the spaCy pipeline of that name on every"
+        f" machine that scrubs, give the path of one, or set “{BUILT_IN}”."
+    )
+
+
+def _broken(model: str, error: Exception) -> str:
+    return (
+        f"The name model “{model}” cannot be loaded ({type(error).__name__}). It must be a pipeline for the"
+        f" installed version of spaCy, with all it needs; or set “{BUILT_IN}”."
+    )

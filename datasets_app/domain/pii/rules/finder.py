@@ -1,0 +1,174 @@
+"""Everything that rules alone tell: what a verification can insist on being gone.
+
+The text is folded once for all rules, and a rule is asked only about texts that can hold what it
+looks for: a few searches for constants tell that of most texts.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, PATH, PATTERN_KINDS, Match
+from datasets_app.domain.pii.folding import folded_and_encoded, in_original, needs_folding
+from datasets_app.domain.pii.placeholders import blanked
+from datasets_app.domain.pii.rules import credentials, hosts, paths, patterns
+from datasets_app.domain.pii.rules.emails import spelled_emails
+
+ALL = frozenset(PATTERN_KINDS)
+_NUMBERS_AND_ADDRESSES = frozenset(patterns.KINDS)
+
+
+def _shape_of(byte: int) -> int:
+    """A letter (or a byte of another script) as "a", a digit as "0", most signs as a blank."""
+    sign = chr(byte)
+    if byte >= 0x80 or sign.isalpha():
+        return ord("a")
+    if sign.isdigit():
+        return ord("0")
+    return byte if sign in "._~$%+-/:\\" else ord(" ")
+
+
+_ASCII = bytes(range(128))
+_SHAPE = bytes(map(_shape_of, range(256)))
+
+
+def find_all(text: str, kinds: frozenset[str] = ALL) -> list[Match]:
+    """The values of ``kinds`` in ``text``, by their start; those of different classes may overlap."""
+    folded, encoded = folded_and_encoded(text)
+    found = [] if kinds.isdisjoint(_NUMBERS_AND_ADDRESSES) else patterns.search(folded, encoded)
+    if EMAIL in kinds and (b"dot" in encoded or _may_be_escaped(encoded)):
+        found += spelled_emails(folded)
+    searches = _searches(encoded, kinds)
+    if searches:
+        blank = blanked(folded)
+        for search in searches:
+            found += search(blank)
+    if not found:
+        return found
+    if folded is not text:
+        found = in_original(text, found)
+    return sorted((match for match in found if match.kind in kinds), key=_by_start)
+
+
+# What calls for all the rules: one search for all of it, which stops at these few signs only.
+_UNUSUAL = re.compile(
+    r"[=_\\~@0-9./:-](?:"
+    r"(?<=[=_\\~@])"
+    r"|(?<=[A-Za-z][0-9])"  # hunter2, web03, most tokens
+    r"|(?<=[A-Za-z]\.)(?=[A-Za-z])"  # jenkins.acme.internal
+    r"|(?<=/)(?<![\w.~/$%+-]/)(?!/)"  # /home
+    r"|(?<=:)(?:(?<=word:)|(?<=WORD:)|(?<=word\":)|(?<=phrase:)|(?<=[Pp]ass:)|(?<=code:)|(?=//\w+[/:\s]))"
+    r"|(?<=-)(?=----)"  # -----BEGIN … PRIVATE KEY-----
+    r"|(?<=[A-Za-z]-[0-9])"  # web-03
+    r")",
+    re.ASCII,
+)
+# Sites in addresses that were found to be nobody's: in a file they are the same few again and again.
+_KNOWN_SITES: set[str] = set()
+_MOST_KNOWN_SITES = 10_000
+_SITE = re.compile(r"(?<=://)[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}(?=/)")
+
+
+def find_quickly(text: str) -> list[Match]:
+    """What :func:`find_all` finds in any but unusual texts, at little more than the cost of patterns.
+
+    For checking files line by line. Missing are e-mail addresses that are written out, and passwords
+    that are plain words within a sentence ("my password is letmein").
+    """
+    unusual = _UNUSUAL.search(text)
+    while unusual:
+        site = _SITE.match(text, text.rfind("/", 0, unusual.start()) + 1)
+        if site is None or site[0] not in _KNOWN_SITES:
+            return _remembering_sites(text)
+        unusual = _UNUSUAL.search(text, site.end())
+    if not text.isascii() and needs_folding(text.encode("utf-8", "surrogatepass").translate(None, _ASCII)):
+        return find_all(text)
+    found = patterns.search_numbers(text, text.encode("utf-8", "surrogatepass"))
+    return patterns.without_overlaps(found) if len(found) > 1 else found
+
+
+def _remembering_sites(text: str) -> list[Match]:
+    found = find_all(text)
+    if not found and len(_KNOWN_SITES) < _MOST_KNOWN_SITES:
+        _KNOWN_SITES.update(_SITE.findall(text))
+    return found
+
+
+def _may_be_escaped(encoded: bytes) -> bool:
+    """Whether an address may be written with (at), [AT] or %40."""
+    return (
+        (b"(" in encoded and (b"at)" in encoded or b"AT)" in encoded))
+        or (b"[" in encoded and (b"at]" in encoded or b"AT]" in encoded))
+        or (b"{" in encoded and b"at}" in encoded)
+        or (b"%" in encoded and b"%40" in encoded)
+        or (b"D" in encoded and b"DOT" in encoded)
+    )
+
+
+def _by_start(match: Match) -> tuple[int, int]:
+    return match.start, -match.end
+
+
+def _searches(encoded: bytes, kinds: frozenset[str]) -> list[Callable[[str], list[Match]]]:
+    """The searches that cannot be spared a text."""
+    shape = encoded.translate(_SHAPE)
+    searches: list[Callable[[str], list[Match]]] = []
+    letter_digit = b"a0" in shape
+    address = b"://" in shape
+    if CREDENTIAL in kinds and (letter_digit or b"0a" in shape or _may_hold_credentials(encoded, address)):
+        searches.append(credentials.search)
+    if PATH in kinds and (
+        b"\\" in shape or b"~" in shape or (b"/" in shape and _may_hold_paths(encoded, shape))
+    ):
+        searches.append(paths.search)
+    if HOST in kinds:
+        # Within a sentence, a machine has a number, or a dot in its name, or stands behind an @.
+        if letter_digit or b"@" in encoded or b"a-0" in shape or (not address and b"a.a" in shape):
+            searches.append(hosts.search)
+        elif address:
+            searches.append(hosts.search_names)
+    return searches
+
+
+def _may_hold_credentials(encoded: bytes, address: bool) -> bool:
+    """Without a digit beside a letter: passwords, keys in lines, tokens of letters alone."""
+    return (
+        b"ass" in encoded
+        or b"ASS" in encoded
+        or b"pw" in encoded
+        or b"PW" in encoded
+        or b"wort" in encoded
+        or (address and b"@" in encoded)
+        or b"_" in encoded
+        or b"AKIA" in encoded
+        or b"-----" in encoded
+        or b" -" in encoded
+    )
+
+
+def _may_hold_paths(encoded: bytes, shape: bytes) -> bool:
+    """A slash that no letter, digit or slash stands before: /home, not and/or."""
+    if b" /" in shape or shape.startswith(b"/"):
+        return True
+    return b":/" in shape and (
+        b":/a" in shape
+        or b":///" in shape
+        or b"b://" in encoded
+        or b"fs://" in encoded
+        or b"afp://" in encoded
+    )
+
+
+class RuleDetector:
+    """A detector of the pattern classes, or of some of them."""
+
+    def __init__(self, kinds: Iterable[str] = PATTERN_KINDS) -> None:
+        self.kinds = frozenset(kinds)
+        if not self.kinds <= ALL:
+            raise ValueError(f"rules find {', '.join(PATTERN_KINDS)} only")
+
+    def find(self, text: str) -> list[Match]:
+        return find_all(text, self.kinds)
+
+    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
+        kinds = self.kinds
+        return [find_all(text, kinds) for text in texts]

@@ -1,0 +1,209 @@
+"""A dataset → a file and its ``.meta.yaml``, streamed."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby, islice
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import msgspec
+from django.db import transaction
+
+from datasets_app.catalog import facts, policies
+from datasets_app.catalog.files import Digest, beside, packer
+from datasets_app.catalog.rows.parquet_blocks import parquet_blocks
+from datasets_app.catalog.rows.turn_lines import read_lines
+from datasets_app.catalog.rows.turn_reader import EVERYTHING, Selection, read_turns
+from datasets_app.core import audit
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.domain.conversations.chat import CHAT_FORMATS, encode_chat
+from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.formulas import safe_cell
+from datasets_app.domain.metadata.metadata import render_metadata
+from datasets_app.models import Dataset
+
+FORMATS = ("turns", *CHAT_FORMATS, "csv", "parquet")
+CSV_COLUMNS = [
+    "session_id",
+    "turn_index",
+    "role",
+    "text",
+    "tags",
+    "persona_id",
+    "timestamp",
+    "metadata",
+    "extra",
+]
+TURNS_AT_ONCE = 1000
+PACKED_ALREADY = "Parquet is compressed within already; export it without gzip."
+
+
+def file_ending(format: str) -> str:
+    """What the name of a file of this format ends in."""
+    return format if format in {"csv", "parquet"} else "jsonl"
+
+
+class Exported(NamedTuple):
+    """``sha256`` is the hex digest of the bytes written, packed if they were."""
+
+    sessions: int
+    turns: int
+    size: int
+    sha256: str
+
+
+def export_dataset(
+    dataset: Dataset,
+    out: IO[bytes],
+    *,
+    format: str = "turns",
+    selection: Selection = EVERYTHING,
+    packed: bool = False,
+    override: str = "",
+    actor: Any = None,
+    report_progress: ProgressCallback = ignore,
+) -> Exported:
+    """Write the dataset's turns to ``out``, gzipped if ``packed``; memory stays flat.
+
+    All is read in one transaction: what is imported meanwhile is not in it, nor half in it. Production data
+    must have been scrubbed, or ``override`` be a reason why not: see :mod:`gates`.
+    """
+    if packed and format == "parquet":
+        raise Refused(PACKED_ALREADY)
+    policies.require_scrubbed(dataset, "export", actor=actor, override=override)
+    digest = Digest(out)
+    sessions = turns = 0
+    with transaction.atomic(), packer(digest, packed) as target:
+        for turn_count, session_count, block in _WRITERS[format](dataset, selection):
+            turns += turn_count
+            sessions += session_count
+            target.write(block)
+            report_progress(turns, dataset.turn_count)
+    if not override:
+        # An import may have been committed between the first look and the reading.
+        policies.require_scrubbed(dataset, "export", actor=actor)
+    if not turns and selection != EVERYTHING:
+        raise _nothing_selected(dataset, selection)
+    result = Exported(sessions, turns, digest.size, digest.hex)
+    audit.record(
+        "export",
+        actor=actor,
+        dataset_name=dataset.name,
+        format=format,
+        split=selection.split,
+        # Not which: of what is deleted one day, nothing could be taken out here.
+        only_a_persona=bool(selection.persona),
+        only_a_tag=bool(selection.tag),
+        sessions=result.sessions,
+        turns=turns,
+        sha256=result.sha256,
+    )
+    return result
+
+
+def _nothing_selected(dataset: Dataset, selection: Selection) -> Refused:
+    """An empty file would look like an answer; a name that is not there is a slip."""
+    asked = {"persona": selection.persona, "tag": selection.tag, "split": selection.split}
+    wanted = " and ".join(f"{kind} {name!r}" for kind, name in asked.items() if name)
+    there = "".join(
+        f" Its {column.split('_')[0]}s: {_values_of(dataset, column)}."
+        for column in ("persona_id", *(["split"] if selection.split else []))
+    )
+    return Refused(f"No session of {dataset.name} has {wanted}.{there}")
+
+
+def _values_of(dataset: Dataset, column: str) -> str:
+    values = dataset.sessions.exclude(**{column: None}).values_list(column, flat=True).distinct()
+    return ", ".join(sorted(map(str, values[:10]))) or "none"
+
+
+def left_out(selection: Selection) -> list[str]:
+    """For the metadata of a file: what is not in it, and what is not to be done with what is."""
+    said = selection.as_words()
+    if selection.split == policies.LOCKED_SPLIT:
+        said.append("this is the test split: nothing is to be calibrated, trained or chosen on it")
+    return said
+
+
+def export_to_path(
+    dataset: Dataset,
+    path: Path,
+    *,
+    format: str = "turns",
+    selection: Selection = EVERYTHING,
+    override: str = "",
+    actor: Any = None,
+    report_progress: ProgressCallback = ignore,
+) -> Exported:
+    """Write ``path`` and its metadata file. Both stand complete in the end, or neither is touched."""
+    with beside(path) as (data, metadata), transaction.atomic():
+        result = export_dataset(
+            dataset,
+            data,
+            format=format,
+            selection=selection,
+            packed=path.suffix.lower() == ".gz",
+            override=override,
+            actor=actor,
+            report_progress=report_progress,
+        )
+        stated = facts.metadata_of(
+            dataset,
+            sessions=result.sessions,
+            turns=result.turns,
+            sha256=result.sha256,
+            modifications=left_out(selection),
+        )
+        if selection != EVERYTHING:
+            stated = facts.of_a_part(stated)
+        metadata.write(render_metadata(stated).encode())
+    return result
+
+
+# --- formats: each yields (turns, sessions begun, bytes) -----------------------------------------------
+
+Blocks = Iterator[tuple[int, int, bytes]]
+
+
+def _chat(name: str) -> Callable[[Dataset, Selection], Blocks]:
+    def write(dataset: Dataset, selection: Selection) -> Blocks:
+        for _, session in groupby(read_turns(dataset, selection), key=lambda turn: turn.session_id):
+            turns = list(session)
+            yield len(turns), 1, encode_chat(turns, CHAT_FORMATS[name])
+
+    return write
+
+
+def _csv(dataset: Dataset, selection: Selection) -> Blocks:
+    yield 0, 0, _csv_rows([CSV_COLUMNS])
+    turns = read_turns(dataset, selection)
+    while some := list(islice(turns, TURNS_AT_ONCE)):
+        yield len(some), sum(turn.turn_index == 1 for turn in some), _csv_rows(map(_csv_row, some))
+
+
+def _csv_row(turn: TurnRecord) -> list[str]:
+    def as_json(value: object) -> str:
+        return "" if value is None else _encode(value).decode()
+
+    cells = [turn.session_id, str(turn.turn_index), turn.role, turn.text, as_json(turn.tags)]
+    cells += [turn.persona_id or "", turn.timestamp or "", as_json(turn.metadata), as_json(turn.extra)]
+    return [safe_cell(cell) for cell in cells]
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def _csv_rows(rows: Iterable[list[str]]) -> bytes:
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer).writerows(rows)
+    return buffer.getvalue().encode()
+
+
+_WRITERS: dict[str, Callable[[Dataset, Selection], Blocks]] = {
+    "turns": read_lines,
+    "csv": _csv,
+    "parquet": lambda dataset, selection: parquet_blocks(read_turns(dataset, selection)),
+    **{name: _chat(name) for name in CHAT_FORMATS},
+}

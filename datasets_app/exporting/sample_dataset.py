@@ -1,0 +1,222 @@
+"""Some of a dataset's or a file's sessions, whole, into a file or a dataset of their own."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from datasets_app.access.limit_access import limit_like
+from datasets_app.catalog import activity, facts, policies
+from datasets_app.catalog.files import Digest, beside, packer
+from datasets_app.catalog.rows.session_copy import copy_between
+from datasets_app.catalog.rows.turn_reader import Selection, read_turns
+from datasets_app.core import audit
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.domain.conversations.jsonl import encode_turn
+from datasets_app.domain.conversations.reading import ConversationFile, data_stem
+from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.conversations.sampling import BY, Tagged, choose_sessions, tagged
+from datasets_app.domain.metadata.metadata import (
+    DatasetMetadata,
+    MetadataError,
+    metadata_path,
+    read_metadata,
+    render_metadata,
+)
+from datasets_app.models import Dataset
+
+PASSES = 3
+
+
+class Choice(NamedTuple):
+    """How a sample is drawn: how many sessions, evenly by what, by which seed."""
+
+    size: int
+    by: str = "session"
+    seed: int = 42
+
+    def as_words(self, of: int) -> str:
+        evenly = "at random" if self.by == "session" else f"balanced by {self.by}"
+        return f"sampled: {self.size:,} of {of:,} sessions, {evenly}, seed {self.seed}"
+
+
+class Sampled(NamedTuple):
+    """``groups`` is how many sessions were taken of each group."""
+
+    sessions: int
+    turns: int
+    groups: dict[str, int]
+    sha256: str | None = None
+
+
+def sample_file(
+    file: ConversationFile, out: Path, choice: Choice, *, report_progress: ProgressCallback = ignore
+) -> Sampled:
+    """Write a sample of ``file`` to ``out``, in the order of the file, with its ``.meta.yaml``. No database.
+
+    Raises Refused; lines that are no turns are refused as a whole.
+    """
+    _check(choice)
+    passes = 0
+
+    def turns() -> Iterator[TurnRecord]:
+        nonlocal passes
+        before, passes = passes * file.bytes_total, passes + 1
+        for turn in file.turns(lambda done: report_progress(before + done, (PASSES + 1) * file.bytes_total)):
+            if isinstance(turn, LineError):
+                raise Refused(f"{file.name}:{turn.line}: {turn.code} {turn.message}; nothing was written.")
+            yield turn
+
+    chosen = choose_sessions(partial(_tagged, turns), choice.size, choice.by, choice.seed)
+    if not chosen:
+        raise Refused(f"{file.name} holds no sessions.")
+    total = sum(1 for _ in _tagged(turns))
+    picked = (turn for turn in turns() if turn.session_id in chosen)
+    return _write(
+        picked, out, chosen, _metadata_of(file, out, choice._replace(size=len(chosen)).as_words(total))
+    )
+
+
+def _tagged(turns: Any) -> Iterator[Tagged]:
+    return tagged((turn.session_id, turn.tags) for turn in turns())
+
+
+def sample_to_file(
+    dataset: Dataset,
+    out: Path,
+    choice: Choice,
+    *,
+    override: str = "",
+    actor: Any = None,
+    report_progress: ProgressCallback = ignore,
+) -> Sampled:
+    """As :func:`sample_file`, of a dataset: an export like any other, gates and audit trail included."""
+    _check(choice)
+    with transaction.atomic():
+        # Nothing raw is imported between the look at the gate and the reading.
+        dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+        policies.require_scrubbed(dataset, "export", actor=actor, override=override)
+        chosen, total = _chosen(dataset, choice, report_progress)
+        stated = facts.metadata_of(
+            dataset,
+            sessions=0,
+            turns=0,
+            sha256="",
+            modifications=[choice._replace(size=len(chosen)).as_words(total)],
+        )
+        turns = read_turns(dataset, Selection(sessions=sorted(chosen)))
+        result = _write(turns, out, chosen, replace(stated, name=data_stem(out.name)))
+        audit.record(
+            "export",
+            actor=actor,
+            dataset_name=dataset.name,
+            format="turns",
+            sample=choice._asdict(),
+            sessions=result.sessions,
+            turns=result.turns,
+            sha256=result.sha256,
+        )
+    return result
+
+
+def sample_to_dataset(
+    dataset: Dataset,
+    name: str,
+    choice: Choice,
+    *,
+    actor: Any = None,
+    report_progress: ProgressCallback = ignore,
+) -> Sampled:
+    """A new dataset ``name`` with a sample of ``dataset``: of its origin, and to be scrubbed anew if that is
+    production. All of it, or nothing."""
+    _check(choice)
+    facts.check_name(name)
+    with transaction.atomic():
+        activity.refuse_while_scrubbed(dataset)
+        if Dataset.objects.filter(name=name).exists():
+            raise Refused(f"There is a dataset {name} already; a sample becomes a dataset of its own.")
+        chosen, total = _chosen(dataset, choice, report_progress)
+        made = facts.locked_dataset(name, origin=dataset.origin, actor=actor)
+        sessions, turns = copy_between(dataset.pk, made.pk, sorted(chosen))
+        made.session_count, made.turn_count = sessions, turns
+        made.source, made.license, made.attribution = dataset.source, dataset.license, dataset.attribution
+        made.provenance = dict(dataset.provenance)
+        facts.note_modification(made, f"{choice._replace(size=sessions).as_words(total)}, of {dataset.name}")
+        made.save()
+        limit_like(made, dataset, actor=actor)
+        audit.record(
+            "sample",
+            actor=actor,
+            dataset_name=name,
+            sampled_from=dataset.name,
+            sample=choice._asdict(),
+            sessions=sessions,
+            turns=turns,
+        )
+    return Sampled(sessions, turns, dict(sorted(Counter(chosen.values()).items())))
+
+
+def _chosen(
+    dataset: Dataset, choice: Choice, report_progress: ProgressCallback
+) -> tuple[dict[str, str], int]:
+    passes = 0
+
+    def source() -> Iterable[Tagged]:
+        nonlocal passes
+        passes += 1
+        turns = ((turn.session_id, turn.tags) for turn in read_turns(dataset))
+        for count, session in enumerate(tagged(turns)):
+            if count % 1000 == 0:
+                report_progress((passes - 1) * dataset.session_count + count, PASSES * dataset.session_count)
+            yield session
+
+    chosen = choose_sessions(source, choice.size, choice.by, choice.seed)
+    if not chosen:
+        raise Refused(f"{dataset.name} holds no sessions.")
+    return chosen, dataset.sessions.count()
+
+
+def _write(
+    turns: Iterable[TurnRecord], out: Path, chosen: dict[str, str], stated: DatasetMetadata
+) -> Sampled:
+    sessions = count = 0
+    current: str | None = None
+    with beside(out) as (data, metadata):
+        digest = Digest(data)
+        with packer(digest, out.suffix.lower() == ".gz") as target:
+            for turn in turns:
+                count += 1
+                sessions += turn.session_id != current
+                current = turn.session_id
+                target.write(encode_turn(turn))
+        stated = replace(stated, total_sessions=sessions, total_turns=count, sha256=digest.hex)
+        metadata.write(render_metadata(stated).encode())
+    return Sampled(sessions, count, dict(sorted(Counter(chosen.values()).items())), digest.hex)
+
+
+def _metadata_of(file: ConversationFile, out: Path, done: str) -> DatasetMetadata:
+    """What the file's own metadata says, less what is no longer true of a part of it."""
+    path = metadata_path(file.path)
+    try:
+        stated = read_metadata(path) or DatasetMetadata()
+    except MetadataError as error:
+        raise Refused(f"{path.name}: {error}; nothing was written. Mend or remove it.") from None
+    return replace(
+        stated,
+        name=data_stem(out.name),
+        modifications=[*stated.modifications, done],
+        safety_traps=None,
+        brand_traps=None,
+    )
+
+
+def _check(choice: Choice) -> None:
+    if choice.size < 1:
+        raise Refused("The sample must have at least one session.")
+    if choice.by not in BY:
+        raise Refused(f"A sample is drawn by {', '.join(BY)}; not by {choice.by!r}.")

@@ -1,0 +1,367 @@
+"""Sessions of a plan, written and put into a file or into a dataset, with where they are from."""
+
+import os
+from collections.abc import Generator, Iterable
+from contextlib import ExitStack, closing
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from django.db import transaction
+
+from datasets_app.catalog import facts
+from datasets_app.catalog.files import Digest, beside, packer
+from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
+from datasets_app.core import audit
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.domain.conversations.jsonl import encode_line, encode_turn
+from datasets_app.domain.conversations.reading import data_stem
+from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
+from datasets_app.domain.generation.offline import OfflineWriter
+from datasets_app.domain.generation.plan import (
+    OFF_BRAND,
+    ON_BRAND,
+    Plan,
+    PlanError,
+    Profile,
+    Wish,
+    plan_sessions,
+)
+from datasets_app.domain.generation.voice import VoiceError
+from datasets_app.domain.generation.writer import Writer, Written, shape_of
+from datasets_app.domain.metadata.metadata import DatasetMetadata, render_metadata
+from datasets_app.domain.personas.persona import PersonaDocument
+from datasets_app.generating.factory import OFFLINE, is_model
+from datasets_app.models import Dataset, JobRun
+
+LICENCE = "Apache-2.0"
+SOURCE = "Generated for evaluation; no conversation of a real person."
+ANNOTATOR = "generator"
+# Sessions that are committed together: a worker that is killed has at most these to write again.
+SESSIONS_AT_ONCE = 200
+
+
+class Generated(NamedTuple):
+    """What was written. ``labels`` counts (on-brand, off-brand) of the labels file, if one was asked for."""
+
+    sessions: int
+    turns: int
+    sha256: str
+    labels: tuple[int, int] | None = None
+
+
+def offline_writer(persona: PersonaDocument) -> OfflineWriter:
+    try:
+        return OfflineWriter(persona)
+    except VoiceError as error:
+        raise Refused(str(error)) from None
+
+
+def plan_for(wish: Wish, writer: Writer, *, persona_sha256: str, profile: Profile | None = None) -> Plan:
+    """The plan of what ``writer`` is to write. Raises Refused."""
+    try:
+        return plan_sessions(wish, persona_sha256, profile, made_by=shape_of(writer.describe()))
+    except PlanError as error:
+        raise Refused(str(error)) from None
+
+
+def provenance_of(
+    plan: Plan, writer: Writer, *, persona: PersonaDocument, persona_sha256: str
+) -> dict[str, Any]:
+    """Where the sessions of ``plan`` are from: what ``writer`` tells of itself, and what was asked of it."""
+    told = {key: value for key, value in writer.describe().items() if value is not None}
+    told |= {
+        "created": _today(),
+        "seed": plan.wish.seed,
+        "safety_traps": plan.counts.safety_traps,
+        "brand_traps": plan.counts.brand_traps,
+        "edge_cases": plan.counts.edge_cases,
+        "plan": plan.digest,
+        "persona": {"id": persona.id, "sha256": persona_sha256},
+    }
+    if plan.profile is not None:
+        told["modelled_on"] = {"sha256": plan.profile.sha256}
+    return told
+
+
+def _today() -> str:
+    """As a date: the same command gives the same metadata all day, or for ever under SOURCE_DATE_EPOCH."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
+    return moment.date().isoformat()
+
+
+# --- into a file -----------------------------------------------------------------------------------
+
+
+def bootstrap_file(
+    plan: Plan,
+    writer: Writer,
+    out: Path,
+    *,
+    provenance: dict[str, Any],
+    labels: Path | None = None,
+    licence: str = LICENCE,
+    report_progress: ProgressCallback = ignore,
+) -> Generated:
+    """Write ``out``, its ``.meta.yaml`` and, if asked for, the labels that were intended: all, or nothing.
+
+    Needs no database, and memory does not grow with the sessions. Progress is in sessions.
+    """
+    with closing(written_sessions(plan, writer, report_progress)) as sessions:
+        return write_file(sessions, out, provenance=provenance, labels=labels, licence=licence)
+
+
+def written_sessions(
+    plan: Plan, writer: Writer, report_progress: ProgressCallback
+) -> Generator[list[TurnRecord], None, None]:
+    """Every session of the plan as it comes."""
+    for number, written in enumerate(writer.write_all(plan), 1):
+        yield written.turns
+        report_progress(number, len(plan))
+
+
+def write_file(
+    sessions: Iterable[list[TurnRecord]],
+    out: Path,
+    *,
+    provenance: dict[str, Any],
+    labels: Path | None = None,
+    licence: str = LICENCE,
+) -> Generated:
+    """Put ``sessions`` into ``out``, gzipped if it is named so, with their metadata beside it."""
+    with ExitStack() as stack:
+        data, metadata = stack.enter_context(beside(out))
+        label_file, label_metadata = stack.enter_context(beside(labels)) if labels else (None, None)
+        digest = Digest(data)
+        with packer(digest, out.suffix.lower() == ".gz") as target:
+            count, turns, labelled = write_lines(sessions, target, label_file)
+        result = Generated(count, turns, digest.hex, labelled if labels else None)
+        stated = file_metadata(data_stem(out.name), result, provenance, licence)
+        metadata.write(render_metadata(stated).encode())
+        if labels and label_metadata:
+            # Of the labels the counts and the digest are not known; where they are from is.
+            told = replace(
+                stated, name=data_stem(labels.name), total_sessions=None, total_turns=None, sha256=None
+            )
+            label_metadata.write(render_metadata(told).encode())
+    return result
+
+
+def write_lines(
+    sessions: Iterable[list[TurnRecord]], target: Any, labels: IO[bytes] | None = None
+) -> tuple[int, int, tuple[int, int]]:
+    """Write lines; returns (sessions, turns, (labels on-brand, labels off-brand)).
+
+    Off-brand replies are the fewer, and all of them are labelled; of the others as many, those next to
+    them, so that the labels are balanced as a calibration wants them.
+    """
+    count = turns = on = off = 0
+    for session in sessions:
+        count += 1
+        turns += len(session)
+        target.write(b"".join(map(encode_turn, session)))
+        if labels is None:
+            continue
+        for turn in session:
+            if OFF_BRAND in turn.tags:
+                off += 1
+                labels.write(_label_line(turn, 0))
+            elif ON_BRAND in turn.tags and on <= off and "scenario:safety_trap" not in turn.tags:
+                on += 1
+                labels.write(_label_line(turn, 1))
+    return count, turns, (on, off)
+
+
+def _label_line(turn: TurnRecord, label: int) -> bytes:
+    return encode_line(
+        {
+            "text": turn.text,
+            "label": label,
+            "persona_id": turn.persona_id,
+            "session_id": turn.session_id,
+            "turn_index": turn.turn_index,
+            "annotator": ANNOTATOR,
+            "labeler": ANNOTATOR,
+        }
+    )
+
+
+def file_metadata(name: str, result: Generated, provenance: dict[str, Any], licence: str) -> DatasetMetadata:
+    """What the ``.meta.yaml`` of a generated file says."""
+    known = {item.name for item in fields(DatasetMetadata)} - {"extra"}
+    stated = {key: value for key, value in provenance.items() if key in known}
+    extra = {key: value for key, value in provenance.items() if key not in known}
+    return DatasetMetadata(
+        name=name,
+        version="1.0.0",
+        source=SOURCE,
+        license=licence,
+        total_sessions=result.sessions,
+        total_turns=result.turns,
+        sha256=result.sha256,
+        extra={**extra, "origin": Dataset.Origin.SYNTHETIC.value},
+        **stated,
+    )
+
+
+# --- into a dataset --------------------------------------------------------------------------------
+
+
+def bootstrap_dataset(
+    name: str,
+    plan: Plan,
+    writer: Writer,
+    *,
+    provenance: dict[str, Any],
+    licence: str = LICENCE,
+    actor: Any = None,
+    report_progress: ProgressCallback = ignore,
+) -> dict[str, Any]:
+    """Add the sessions of ``plan`` to the dataset ``name``, which is made if it does not exist.
+
+    Not to be called in a transaction: some hundred sessions are committed at a time. What stands there
+    already, from a run that was cancelled or killed, is left as it is, so that the same again only adds
+    what is missing. Raises Refused.
+    """
+    facts.check_name(name)
+    adding = _Adding(name, provenance, licence, actor)
+    made: list[Written] = []
+    # Also those that stand there: what is written depends on what came before it in the plan.
+    for number, written in enumerate(writer.write_all(plan), 1):
+        made.append(written)
+        report_progress(number, len(plan))
+        if len(made) == SESSIONS_AT_ONCE or number == len(plan):
+            adding.add(made)
+            made = []
+    return adding.finish(len(plan))
+
+
+class _Adding:
+    """Sessions on their way into a dataset, a transaction for each bunch."""
+
+    def __init__(self, name: str, provenance: dict[str, Any], licence: str, actor: Any) -> None:
+        self._name, self._provenance, self._licence, self._actor = name, provenance, licence, actor
+        self._begun = False
+        self._sessions = self._turns = 0
+
+    def add(self, made: list[Written]) -> None:
+        """Those of ``made`` that do not stand there yet."""
+        with transaction.atomic():
+            dataset = self._locked()
+            # Asked under the lock: another worker may have been taken for dead, and be alive.
+            ids = [each.planned.session_id for each in made]
+            there = set(dataset.sessions.filter(session_id__in=ids).values_list("session_id", flat=True))
+            kept = [each for each in made if each.planned.session_id not in there]
+            if not kept:
+                return
+            keys = copy_sessions(
+                dataset.pk,
+                (
+                    SessionRecord(each.turns[0].session_id, each.planned.persona_id, len(each.turns))
+                    for each in kept
+                ),
+            )
+            turns = copy_turns(
+                (key, turn) for key, each in zip(keys, kept, strict=True) for turn in each.turns
+            )
+            dataset.session_count += len(kept)
+            dataset.turn_count += turns
+            dataset.status = Dataset.Status.RAW  # what was added has not been looked at
+            self._state_origin(dataset)
+            dataset.save()
+            if not self._begun:
+                self._record("begun")
+        self._begun = True
+        self._sessions += len(kept)
+        self._turns += turns
+
+    def finish(self, planned: int) -> dict[str, Any]:
+        if self._begun:
+            with transaction.atomic():
+                self._record("ended", sessions=self._sessions, turns=self._turns, planned=planned)
+        return {
+            "dataset": self._name,
+            "sessions": self._sessions,
+            "turns": self._turns,
+            "sessions_already_there": planned - self._sessions,
+        }
+
+    def _locked(self) -> Dataset:
+        return facts.locked_dataset(self._name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor)
+
+    def _state_origin(self, dataset: Dataset) -> None:
+        """Where the sessions are from. Several generations add up; what differs is that of the last."""
+        dataset.source = dataset.source or SOURCE
+        dataset.license = dataset.license or self._licence
+        stated, plan = dataset.provenance, self._provenance["plan"]
+        plans = stated.setdefault("plans", [])
+        if self._begun or plan in plans:
+            return
+        plans.append(plan)
+        for key in ("safety_traps", "brand_traps", "edge_cases"):
+            before = stated.get(key)
+            stated[key] = self._provenance[key] + (before if isinstance(before, int) else 0)
+        stated.update({key: value for key, value in self._provenance.items() if key not in stated})
+        stated.update({key: self._provenance[key] for key in ("plan", "seed", "generator", "model")})
+
+    def _record(self, state: str, **details: Any) -> None:
+        audit.record(
+            "generate",
+            actor=self._actor,
+            dataset_name=self._name,
+            state=state,
+            plan=self._provenance["plan"],
+            made_by=self._provenance["generator"],
+            **details,
+        )
+
+
+# --- as a job --------------------------------------------------------------------------------------
+
+
+def bootstrap_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+    """The generation that a page asked for: ``parameters`` has the fields of :class:`Wish`, and "persona".
+
+    A job that is run again goes on only if it would still write the same: with another text of the persona,
+    or another version of the writer, it would begin anew and leave half of each.
+    """
+    from datasets_app.catalog.personas import named_persona
+
+    given = job_run.parameters
+    if is_model(str(given.get("model") or OFFLINE)):
+        from datasets_app.generating.bootstrap_by_model import by_model_for_job
+
+        return by_model_for_job(job_run, report_progress=report_progress)
+    persona, persona_sha256 = named_persona(str(given.get("persona") or ""))
+    writer = offline_writer(persona)
+    plan = plan_for(wish_of(given, persona, writer), writer, persona_sha256=persona_sha256)
+    if given.setdefault("plan", plan.digest) != plan.digest:
+        raise Refused("The persona or the writer has changed since this job began; start a new one.")
+    JobRun.objects.filter(pk=job_run.pk).update(parameters=given)
+    provenance = provenance_of(plan, writer, persona=persona, persona_sha256=persona_sha256)
+    result = bootstrap_dataset(
+        job_run.dataset_name,
+        plan,
+        writer,
+        provenance=provenance,
+        actor=job_run.actor,
+        report_progress=report_progress,
+    )
+    JobRun.objects.filter(pk=job_run.pk).update(dataset=Dataset.objects.get(name=job_run.dataset_name))
+    return result
+
+
+def wish_of(given: dict[str, Any], persona: PersonaDocument, writer: OfflineWriter | None) -> Wish:
+    """What a form or a command has asked for, with the tones that are a trap for this persona, as far as
+    the offline writer, if there is one for it, can tell."""
+    named = {item.name for item in fields(Wish)} & given.keys()
+    asked = {name: given[name] for name in named}
+    low, high = asked.pop("turns", None) or Wish.turns
+    if writer is not None:
+        asked.setdefault("brand_categories", writer.voice.brand_categories)
+    asked["persona_id"] = asked.get("persona_id") or persona.id
+    asked = {key: tuple(value) if isinstance(value, list) else value for key, value in asked.items()}
+    return Wish(**asked, turns=(int(low), int(high)))

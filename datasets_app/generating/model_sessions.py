@@ -1,0 +1,228 @@
+"""What a model writes, straight into a dataset: each bunch of sessions in a transaction of its own.
+
+What was used, and by which plan, is kept in the parameters of the job, for whoever goes on with it.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+
+from django.db import connection, transaction
+
+from datasets_app.catalog import facts
+from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
+from datasets_app.core import audit
+from datasets_app.core.errors import Refused
+from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
+from datasets_app.domain.generation.budget import TokensUsed
+from datasets_app.domain.generation.plan import BRAND_TRAP, EDGE_CASE, SAFETY_TRAP, Plan
+from datasets_app.domain.generation.writer import Written
+from datasets_app.generating.bootstrap_dataset import LICENCE, SOURCE
+from datasets_app.generating.write import OUTCOME_FACTS
+from datasets_app.jobs.running import ClaimLost
+from datasets_app.models import Dataset, JobRun, Turn
+
+OPERATION, PARAMETER = "bootstrap_dataset", "model_run"
+COUNTED_KINDS = {"safety_traps": SAFETY_TRAP, "brand_traps": BRAND_TRAP, "edge_cases": EDGE_CASE}
+# The first half of PostgreSQL's advisory lock; the second is the dataset.
+_LOCK_CLASS = 0x6D6F6465
+
+
+class DatasetSessions:
+    """A keeper (see :mod:`write_by_model`). To be closed.
+
+    One run at a time: a lock of the connection, which ends with the process. Raises :class:`Refused` if the
+    dataset holds sessions of this plan and it is not to be resumed, or if it is to be, and an earlier run
+    has left off with another plan.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        plan: Plan,
+        made_by: str,
+        *,
+        resume: bool,
+        licence: str = LICENCE,
+        actor: Any = None,
+        job_run: JobRun | None = None,
+    ) -> None:
+        self._plan, self._made_by, self._actor, self._job_run = plan, made_by, actor, job_run
+        self._licence = licence
+        self._added: list[Written] = []
+        self._recorded = False
+        self.failures: dict[int, str] = {}
+        facts.check_name(name)
+        with transaction.atomic():
+            self.dataset = facts.locked_dataset(name, origin=Dataset.Origin.SYNTHETIC, actor=actor)
+        self._lock()
+        try:
+            self._standing = self._find_standing()
+            self.finished = len(self._standing)
+            self.used = self._used_before(resume)
+        except BaseException:
+            self.close()
+            raise
+
+    def is_finished(self, number: int) -> bool:
+        return self._plan.session_id(number) in self._standing
+
+    def add(self, written: Written, used: TokensUsed) -> None:
+        if written.failure is None:
+            self._added.append(written)
+            self.finished += 1
+        else:
+            self.failures[written.planned.number] = written.failure
+
+    def sync(self, used: TokensUsed) -> None:
+        """Commit what was added. Raises ClaimLost if another worker has taken over."""
+        if not self._added and used == self.used:
+            return
+        with transaction.atomic():
+            self._tell_job(used)
+            if self._added:
+                self._insert()
+        self._standing.update(written.planned.session_id for written in self._added)
+        self._added.clear()
+        self.used = TokensUsed(**asdict(used))
+
+    def sessions(self) -> Iterator[list[TurnRecord]]:
+        """Only the replies, which is what others are compared with."""
+        replies = Turn.objects.filter(
+            session__dataset=self.dataset, session__session_id__startswith=self._prefix, role="assistant"
+        )
+        for turn in replies.select_related("session").iterator():
+            yield [TurnRecord(turn.session.session_id, turn.turn_index, turn.role, turn.text, [])]
+
+    def finish(self, provenance: dict[str, Any]) -> None:
+        """Put down where the sessions are from, as far as they have come, and that this run has ended."""
+        with transaction.atomic():
+            dataset = facts.locked_dataset(
+                self.dataset.name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor
+            )
+            kept = {key: value for key, value in dataset.provenance.items() if key not in OUTCOME_FACTS}
+            # How many there are of a kind is counted as they come, over all that was ever generated.
+            told = {key: value for key, value in provenance.items() if key not in COUNTED_KINDS}
+            dataset.provenance = kept | told
+            dataset.save(update_fields=["provenance", "updated_at"])
+            self._record("ended", sessions=self.finished, planned=len(self._plan), failed=len(self.failures))
+
+    def close(self) -> None:
+        # With a connection that has gone away, so has the lock.
+        with suppress(Exception), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s, %s)", self._lock_key)
+
+    # --- the beginning -------------------------------------------------------------------------
+
+    @property
+    def _prefix(self) -> str:
+        return self._plan.session_id(0).rpartition("-")[0] + "-"
+
+    @property
+    def _lock_key(self) -> list[int]:
+        return [_LOCK_CLASS, self.dataset.pk % (1 << 31)]
+
+    def _lock(self) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", self._lock_key)
+            if not cursor.fetchone()[0]:
+                raise Refused(
+                    f"Sessions are being generated for {self.dataset.name} just now; wait for their end."
+                )
+
+    def _find_standing(self) -> set[str]:
+        found = self.dataset.sessions.filter(session_id__startswith=self._prefix)
+        return set(found.values_list("session_id", flat=True).iterator())
+
+    def _used_before(self, resume: bool) -> TokensUsed:
+        earlier = self._earlier()
+        if earlier is not None and earlier.get("plan") == self._plan.digest:
+            mine = self._job_run is not None and PARAMETER in self._job_run.parameters
+            if self._standing and not resume and not mine:
+                raise self._must_resume()
+            return TokensUsed(**earlier["used"]) if resume or mine else TokensUsed()
+        if self._standing and not resume:
+            raise self._must_resume()
+        if resume and earlier is not None and not earlier.get("whole"):
+            raise Refused(
+                f"What was begun for {self.dataset.name} is of another plan: model, temperature, sessions, "
+                "turns, ratios, seed, persona or source differ. Go on with the same ones, or begin anew "
+                "without resuming."
+            )
+        return TokensUsed()
+
+    def _must_resume(self) -> Refused:
+        return Refused(
+            f"{self.dataset.name} holds sessions of this very plan ({len(self._standing):,}), which may have "
+            "been paid for. Go on with them (--resume), or choose another seed."
+        )
+
+    def _earlier(self) -> dict[str, Any] | None:
+        """What the last run by a model for this dataset has put down; of this job, if it is run again."""
+        runs = JobRun.objects.filter(
+            operation=OPERATION, dataset_name=self.dataset.name, parameters__has_key=PARAMETER
+        )
+        if self._job_run is not None and PARAMETER in self._job_run.parameters:
+            runs = runs.filter(pk=self._job_run.pk)
+        last = runs.order_by("-pk").first()
+        return last.parameters[PARAMETER] if last else None
+
+    # --- the transactions ----------------------------------------------------------------------
+
+    def _tell_job(self, used: TokensUsed) -> None:
+        row = self._job_run
+        if row is None:
+            return
+        row.parameters = row.parameters | {PARAMETER: self._state(used)}
+        mine = JobRun.objects.filter(pk=row.pk, attempt=row.attempt, state="running")
+        if not mine.update(parameters=row.parameters):
+            raise ClaimLost
+
+    def _state(self, used: TokensUsed) -> dict[str, Any]:
+        return {
+            "plan": self._plan.digest,
+            "made_by": self._made_by,
+            "sessions": self.finished,
+            "whole": self.finished == len(self._plan),
+            "used": asdict(used),
+            "failed": len(self.failures),
+        }
+
+    def _insert(self) -> None:
+        dataset = facts.locked_dataset(self.dataset.name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor)
+        keys = copy_sessions(
+            dataset.pk,
+            (
+                SessionRecord(each.planned.session_id, each.planned.persona_id, len(each.turns))
+                for each in self._added
+            ),
+        )
+        turns = copy_turns(
+            (key, turn) for key, each in zip(keys, self._added, strict=True) for turn in each.turns
+        )
+        dataset.session_count += len(keys)
+        dataset.turn_count += turns
+        dataset.status = Dataset.Status.RAW  # what was added has not been looked at
+        dataset.source = dataset.source or SOURCE
+        dataset.license = dataset.license or self._licence
+        for key, kind in COUNTED_KINDS.items():
+            before = dataset.provenance.get(key)
+            added = sum(each.planned.kind == kind for each in self._added)
+            dataset.provenance[key] = (before if type(before) is int else 0) + added
+        dataset.save()
+        if not self._recorded:
+            # Once a run: those of the end tell how many there are.
+            self._record("begun", sessions=len(keys), turns=turns)
+            self._recorded = True
+
+    def _record(self, state: str, **details: Any) -> None:
+        audit.record(
+            "generate",
+            actor=self._actor,
+            dataset_name=self.dataset.name,
+            state=state,
+            plan=self._plan.digest,
+            made_by=self._made_by,
+            **details,
+        )

@@ -1,0 +1,63 @@
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+from django.core.files.storage import default_storage
+from django.db import DatabaseError
+from django.utils import timezone
+
+from datasets_app.core.storage_listing import folders_and_files
+from datasets_app.jobs import files
+from datasets_app.models import JobFile, JobRun
+from datasets_app.releasing import files as release_files
+from datasets_app.tables.uploads import delete_stale_uploads
+
+log = logging.getLogger(__name__)
+
+# A file is stored before the row that names it is committed; this long it may stand alone.
+UNCLAIMED_AFTER = timedelta(hours=1)
+
+
+def delete_expired_files() -> int:
+    """Delete the files of jobs that are past their date, and what is left of releases; returns how many.
+
+    The row stays, so that a page can say that there was a file and since when it is gone. Files
+    that no row names, as a worker leaves them that is killed while it stores one, go as well.
+    """
+    count = 0
+    for job_file in JobFile.objects.filter(expires_at__lte=timezone.now()).exclude(file=""):
+        count += _tried(partial(files.delete, job_file))
+    count += _delete_unclaimed() + release_files.destroy_left()
+    count += files.delete_left_uploads(UNCLAIMED_AFTER)
+    return count + files.delete_left_folders() + delete_stale_uploads()
+
+
+def _tried(delete: Callable[[], None]) -> int:
+    """One file that can't be deleted must not keep the others."""
+    try:
+        delete()
+    except DatabaseError:
+        raise
+    except Exception as error:
+        log.error("a file that is due can't be deleted: %s", type(error).__name__)
+        return 0
+    return 1
+
+
+def _delete_unclaimed() -> int:
+    count = 0
+    for job in folders_and_files("jobs")[0]:
+        if not job.isdigit() or JobRun.objects.filter(pk=int(job), state="running").exists():
+            continue
+        claimed = set(JobFile.objects.filter(job_run=int(job)).values_list("file", flat=True))
+        for kind in folders_and_files(f"jobs/{job}")[0]:
+            for name in folders_and_files(f"jobs/{job}/{kind}")[1]:
+                count += _delete_if_unclaimed(f"jobs/{job}/{kind}/{name}", claimed)
+    return count
+
+
+def _delete_if_unclaimed(path: str, claimed: set[str]) -> bool:
+    if path in claimed or timezone.now() - default_storage.get_modified_time(path) < UNCLAIMED_AFTER:
+        return False
+    return bool(_tried(partial(default_storage.delete, path)))

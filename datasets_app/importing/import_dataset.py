@@ -1,0 +1,379 @@
+"""Conversation files → a dataset: all of it or nothing of it."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from datasets_app import hooks
+from datasets_app.catalog import facts, policies
+from datasets_app.catalog.rows import existing_sessions
+from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
+from datasets_app.core import audit
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from datasets_app.domain.conversations.reading import ConversationFile, file_sha256
+from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
+from datasets_app.domain.conversations.survey import Survey, renumbered, survey
+from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata, stated_split
+from datasets_app.importing.quarantine import write_quarantine
+from datasets_app.jobs import files as job_files
+from datasets_app.models import Dataset, JobRun, Session, SourceFile
+
+ANALYZE_FROM_TURNS = 10_000
+
+
+class Options(NamedTuple):
+    """How files are read. ``persona`` is given to the sessions that name none."""
+
+    format: str = "auto"
+    persona: str | None = None
+    renumber: bool = False
+    quarantine: bool = False
+    append: bool = False
+
+
+class Source(NamedTuple):
+    """A file to import, and the name it is known by to its owner."""
+
+    path: Path
+    name: str
+
+
+class _Surveyed(NamedTuple):
+    source: Source
+    file: ConversationFile
+    sha256: str
+    survey: Survey
+
+
+def import_dataset(
+    sources: Sequence[Source],
+    *,
+    name: str,
+    origin: str | None = None,
+    options: Options = Options(),  # noqa: B008
+    quarantine_dir: Path | None = None,
+    actor: Any = None,
+    report_progress: ProgressCallback = ignore,
+) -> dict[str, Any]:
+    """Import ``sources`` into the dataset ``name``, which is made if it does not exist.
+
+    Nothing is saved if :class:`Refused` is raised, or if the process dies. Returns counts, and one
+    entry for each file; with ``options.quarantine`` the lines that were kept out are written to
+    ``quarantine_dir``. Progress is in bytes: every file is read three times.
+    """
+    facts.check_name(name)
+    with ExitStack() as stack:
+        progress = _Progress(
+            report_progress, sum(source.path.stat().st_size for source in sources if source.path.is_file())
+        )
+        surveyed = [_survey(source, name, options, progress, stack) for source in sources]
+        _refuse_problems([item for item in surveyed if item], options)
+        with transaction.atomic():
+            dataset = facts.locked_dataset(name, origin=origin, actor=actor)
+            files = [
+                _import_file(dataset, item, options, quarantine_dir, progress) if item else _unchanged(source)
+                for source, item in zip(sources, surveyed, strict=True)
+            ]
+            return _finish(dataset, files, options, actor)
+
+
+def _survey(
+    source: Source, name: str, options: Options, progress: "_Progress", stack: ExitStack
+) -> _Surveyed | None:
+    """None for a file that the dataset has already."""
+    limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
+    try:
+        file = ConversationFile(source.path, format=options.format, limits=limits, name=source.name)
+        digest = file_sha256(source.path)
+        if SourceFile.objects.filter(dataset__name=name, sha256=digest).exists():
+            return None
+        file.scan(progress.step)
+        result = survey(_records(file, options, progress))
+    except UnreadableFile as error:
+        raise Refused(f"{source.name}: {error.code} {error}") from None
+    stack.callback(result.close)
+    return _Surveyed(source, file, digest, result)
+
+
+def _records(
+    file: ConversationFile, options: Options, progress: "_Progress"
+) -> Iterator[TurnRecord | LineError]:
+    progress.next_pass()
+    records = file.turns(progress.step)
+    return renumbered(records) if options.renumber else records
+
+
+def _refuse_problems(surveyed: list[_Surveyed], options: Options) -> None:
+    for source, _, _, result in surveyed:
+        if not result.turn_count and not result.problems.total:
+            raise Refused(f"{source.name}: E100 holds no turns; expected one JSON object per line")
+    if options.quarantine:
+        for item in surveyed:
+            _refuse_overlong(item)
+    elif any(item.survey.problems.total for item in surveyed):
+        raise refusal(
+            [(item.source.name, item.survey.problems.listed, item.survey.problems.total) for item in surveyed]
+        )
+
+
+def _refuse_overlong(item: _Surveyed) -> None:
+    """A line that is not held can't be set aside either, and what is set aside must be all."""
+    for finding in item.survey.problems.listed:
+        if finding.code == "E109":
+            raise refusal([(item.source.name, item.survey.problems.listed, item.survey.problems.total)])
+
+
+def refusal(problems: list[tuple[str, list[Finding], int]]) -> Refused:
+    """The refusal that lists what is wrong in each file (name, findings, how many in all)."""
+    total = sum(count for _, _, count in problems)
+    listed = [item for name, findings, _ in problems for item in _listed(name, findings)]
+    return Refused(
+        f"Nothing was imported: {total:,} problem{'s' if total != 1 else ''}. Mend the file, or keep "
+        "the sound sessions and set the others aside (quarantine).",
+        {"problems": listed[:100], "problem_total": total},
+    )
+
+
+def _listed(name: str, findings: list[Finding]) -> list[dict[str, Any]]:
+    return [
+        {
+            "file": name,
+            "line": finding.line,
+            "code": finding.code,
+            "message": finding.message,
+            "session_id": finding.session_id,
+        }
+        for finding in findings
+    ]
+
+
+def _import_file(
+    dataset: Dataset, item: _Surveyed, options: Options, quarantine_dir: Path | None, progress: "_Progress"
+) -> dict[str, Any]:
+    source, file, digest, result = item
+    if SourceFile.objects.filter(dataset=dataset, sha256=digest).exists():
+        return _unchanged(source)
+    skipped = _settle_existing(dataset, item, options, progress)
+    sessions = (session for session in result.sessions() if session.session_id not in skipped)
+    if options.persona:
+        sessions = (
+            session._replace(persona_id=session.persona_id or options.persona) for session in sessions
+        )
+    keys = copy_sessions(dataset.pk, sessions)
+    turn_count = copy_turns(
+        _keyed(_records(file, options, progress), keys, result.problems.sessions | skipped)
+    )
+    if file_sha256(source.path) != digest:
+        raise Refused(f"{source.name} was changed while it was read; nothing was imported. Try again.")
+    entry = {
+        "name": source.name,
+        "sha256": digest,
+        "format": file.format,
+        "sessions": len(keys),
+        "turns": turn_count,
+        "sessions_already_there": len(skipped),
+        "reordered": file.format == "turns" and file.reordered,
+    }
+    if result.problems.total:
+        entry |= _set_aside(item, quarantine_dir)
+    if options.renumber:
+        facts.note_modification(dataset, f"turns of {source.name} renumbered on import")
+    if entry.get("quarantined_sessions"):
+        count = entry["quarantined_sessions"]
+        facts.note_modification(dataset, f"{count} unsound sessions of {source.name} left out")
+    _remember(dataset, source, entry)
+    _take_over_metadata(dataset, source, keys)
+    return entry | _extend(dataset, keys)
+
+
+def _set_aside(item: _Surveyed, quarantine_dir: Path | None) -> dict[str, Any]:
+    source, file, _, result = item
+    entry: dict[str, Any] = {
+        "quarantined_sessions": len(result.problems.sessions),
+        "problems": _listed(source.name, result.problems.listed),
+        "problem_total": result.problems.total,
+    }
+    if quarantine_dir is not None:
+        entry["quarantine"] = write_quarantine(file, result.problems, quarantine_dir)
+    return entry
+
+
+def _remember(dataset: Dataset, source: Source, entry: dict[str, Any]) -> None:
+    SourceFile.objects.create(
+        dataset=dataset,
+        name=source.name[-255:],
+        sha256=entry["sha256"],
+        size=source.path.stat().st_size,
+        format=entry["format"],
+        session_count=entry["sessions"],
+        turn_count=entry["turns"],
+        quarantined_sessions=entry.get("quarantined_sessions", 0),
+    )
+
+
+def _settle_existing(dataset: Dataset, item: _Surveyed, options: Options, progress: "_Progress") -> set[str]:
+    """Sessions of the file that stand in the dataset already, and are the same: to be skipped.
+
+    Others of the same id are a problem: refused, or quarantined.
+    """
+    _, file, _, result = item
+    if not dataset.sessions.exists():
+        return set()
+    standing = existing_sessions.find(dataset, result.sessions())
+    if not standing:
+        return set()
+    same: set[str] = set()
+    if options.append:
+        same = existing_sessions.identical(
+            dataset, _records(file, options, progress), set(standing), options.persona
+        )
+    for session_id in sorted(standing.keys() - same, key=standing.__getitem__):
+        message = (
+            f"session {session_id!r} stands already in the dataset with other content"
+            if options.append
+            else f"session {session_id!r} stands already in the dataset; --append skips it if it is identical"
+        )
+        result.problems.add(Finding("E207", message, standing[session_id], session_id))
+    if standing.keys() - same and not options.quarantine:
+        raise refusal([(item.source.name, result.problems.listed, result.problems.total)])
+    return same
+
+
+def _keyed(
+    records: Iterator[TurnRecord | LineError], keys: "array[int]", left_out: set[str]
+) -> Iterator[tuple[int, TurnRecord]]:
+    """Each turn with the primary key of its session; sessions come in the order of ``keys``."""
+    following = iter(keys)
+    session_id: str | None = None
+    key: int | None = None
+    for record in records:
+        if type(record) is not TurnRecord:
+            continue
+        if record.session_id != session_id:
+            session_id = record.session_id
+            key = None if session_id in left_out else next(following, None)
+        if key is not None:
+            yield key, record
+
+
+def _extend(dataset: Dataset, keys: "array[int]") -> dict[str, int]:
+    added: dict[str, int] = {}
+    if keys:
+        for extension in hooks.after_import:
+            added.update(extension(dataset, keys[0], keys[-1]))
+    return added
+
+
+def _take_over_metadata(dataset: Dataset, source: Source, keys: "array[int]") -> None:
+    """Facts from the .meta.yaml beside the file fill what the dataset does not say yet. What was kept back as
+    the test split elsewhere is so here."""
+    path = metadata_path(source.path)
+    try:
+        metadata = read_metadata(path)
+    except MetadataError as error:
+        raise Refused(f"{path.name}: {error}; nothing was imported. Mend or remove it.") from None
+    if metadata is None:
+        return
+    facts.fill_in(dataset, metadata)
+    if keys and stated_split(metadata) == policies.LOCKED_SPLIT:
+        added = Session.objects.filter(dataset=dataset, pk__range=(keys[0], keys[-1]))
+        added.update(split=policies.LOCKED_SPLIT)
+
+
+def _unchanged(source: Source) -> dict[str, Any]:
+    return {"name": source.name, "unchanged": True, "sessions": 0, "turns": 0}
+
+
+def _finish(dataset: Dataset, files: list[dict[str, Any]], options: Options, actor: Any) -> dict[str, Any]:
+    sessions, turns = (sum(file[key] for file in files) for key in ("sessions", "turns"))
+    dataset.session_count += sessions
+    dataset.turn_count += turns
+    result: dict[str, Any] = {"dataset": dataset.name, "sessions": sessions, "turns": turns, "files": files}
+    for key in ("annotations", "quarantined_sessions", "problem_total"):
+        if count := sum(file.get(key, 0) for file in files):
+            result[key] = count
+    result["problems"] = [problem for file in files for problem in file.pop("problems", [])][:100]
+    if all(file.get("unchanged") for file in files):
+        return result
+    if turns and dataset.status != Dataset.Status.RAW:
+        dataset.status = Dataset.Status.RAW  # what was added has not been scrubbed
+    dataset.save()
+    audit.record(
+        "import",
+        actor=actor,
+        dataset_name=dataset.name,
+        sessions=sessions,
+        turns=turns,
+        options=options._asdict(),
+        # By their digests: a name may tell who is in a file, and here it would stay for ever.
+        files=[
+            {key: file.get(key) for key in ("sha256", "sessions", "turns", "quarantined_sessions")}
+            for file in files
+        ],
+    )
+    if turns >= ANALYZE_FROM_TURNS:
+        transaction.on_commit(_analyze, robust=True)
+    return result
+
+
+def _analyze() -> None:
+    """Fresh statistics: without them the first pages after a large import are planned badly."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE datasets_app_session, datasets_app_turn")
+
+
+class _Progress:
+    """Bytes of three passes over all files as one count."""
+
+    def __init__(self, report: ProgressCallback, bytes_total: int) -> None:
+        self._report, self._total = report, 3 * bytes_total
+        self._before = self._here = 0
+
+    def next_pass(self) -> None:
+        self._before += self._here
+        self._here = 0
+
+    def step(self, position: int) -> None:
+        if position < self._here:  # a new pass has begun
+            self.next_pass()
+        self._here = position
+        self._report(min(self._before + position, self._total), self._total)
+
+
+def import_uploaded(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+    """The import of a file that was uploaded with its job."""
+    given = job_run.parameters
+    upload = job_run.files.get(kind="upload")
+    if not upload.file:
+        raise Refused("The uploaded file has been deleted since; upload it again.")
+    options = Options(
+        given.get("format") or "auto",
+        given.get("persona") or None,
+        bool(given.get("renumber")),
+        given.get("on_error") == "quarantine",
+        bool(given.get("append")),
+    )
+    with job_files.folder(job_run) as folder:
+        quarantine_dir = folder / "quarantine"
+        quarantine_dir.mkdir()
+        result = import_dataset(
+            [Source(job_files.local_path(upload, folder), upload.name)],
+            name=job_run.dataset_name,
+            origin=given.get("origin") or None,
+            options=options,
+            quarantine_dir=quarantine_dir,
+            actor=job_run.actor,
+            report_progress=report_progress,
+        )
+        job_files.keep(job_run, "quarantine", sorted(quarantine_dir.iterdir()))
+    JobRun.objects.filter(pk=job_run.pk).update(dataset=Dataset.objects.get(name=job_run.dataset_name))
+    # What was imported stands in the dataset now; the upload is one more copy of private text.
+    job_files.discard(upload)
+    return result

@@ -1,0 +1,130 @@
+"""What an import would make of a file, by its first lines; nothing is saved."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import IO
+
+from django.conf import settings
+
+from datasets_app.domain.conversations.chat import CHAT_FORMATS, parse_chat
+from datasets_app.domain.conversations.jsonl import NotARecord, decode_object, parse_turn
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile, numbered_lines, unpacked
+from datasets_app.domain.conversations.reading import data_stem, format_of
+from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
+from datasets_app.domain.conversations.survey import renumbered
+from datasets_app.domain.quality import INTEGRITY_CHECKS, PERSONAL_DATA_CHECKS, run_checks
+
+LINES_LOOKED_AT = 1000
+# Of a file unpacked, blank lines and overlong ones included: a person waits for the page.
+BYTES_LOOKED_AT = 32 << 20
+PROBLEMS_SHOWN = 20
+
+
+class _LookedEnough(Exception):
+    pass
+
+
+class _Head:
+    """The beginning of a stream: whoever reads on is told that it is enough."""
+
+    def __init__(self, stream: IO[bytes], left: int) -> None:
+        self.stream, self.left = stream, left
+
+    def read(self, size: int) -> bytes:
+        if self.left <= 0:
+            raise _LookedEnough
+        block = self.stream.read(min(size, self.left))
+        self.left -= len(block)
+        return block
+
+
+@dataclass
+class ImportPreview:
+    """``error`` is set when the file can't be read at all; everything else is then empty."""
+
+    format: str = "turns"
+    turns: list[TurnRecord] = field(default_factory=list)
+    problems: list[Finding] = field(default_factory=list)
+    personal_data: int = 0
+    lines_read: int = 0
+    labels: int = 0
+    unknown_keys: list[str] = field(default_factory=list)
+    annotation_file: bool = False
+    error: str | None = None
+
+
+def preview_import(
+    file: IO[bytes], *, name: str, format: str = "auto", renumber: bool = False, turns_shown: int = 10
+) -> ImportPreview:
+    """Look at the first thousand lines of a seekable file, or at its first megabytes."""
+    preview = ImportPreview(format="turns" if format == "auto" else format)
+    limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
+    records: list[TurnRecord | LineError] = []
+    whole = False
+    try:
+        head = _Head(unpacked(file), BYTES_LOOKED_AT)
+        if format == "auto":
+            preview.format = format_of(head, limits)  # type: ignore[arg-type]  # has all of IO that is used
+            file.seek(0)
+            head = _Head(unpacked(file), head.left)
+        lines = numbered_lines(head, limits)  # type: ignore[arg-type]
+        for item in islice(lines, LINES_LOOKED_AT):
+            preview.lines_read += 1
+            records += _looked_at(preview, item, name)
+        whole = next(lines, None) is None
+        if not preview.lines_read:
+            preview.error = "E100 is empty; expected one JSON object per line"
+    except _LookedEnough:
+        pass
+    except UnreadableFile as error:
+        preview.error = f"{error.code} {error}"
+    _judge(preview, records, whole, renumber)
+    turns = [record for record in records if isinstance(record, TurnRecord)]
+    preview.turns = turns[:turns_shown]
+    preview.unknown_keys = sorted({key for turn in turns for key in turn.extra or ()})[:30]
+    preview.labels = sum((turn.extra or {}).get("label") in (0, 1) for turn in turns)
+    if records and not turns and not preview.error and not preview.annotation_file:
+        preview.error = "E100 has no line that is a turn or a conversation; is it the right file?"
+    return preview
+
+
+def _looked_at(
+    preview: ImportPreview, item: tuple[int, bytes] | LineError, name: str
+) -> Sequence[TurnRecord | LineError]:
+    if isinstance(item, LineError):
+        return [item]
+    number, raw = item
+    if number == 1 and preview.format == "turns":
+        preview.annotation_file = _is_label(raw)
+    if preview.format not in CHAT_FORMATS:
+        return [parse_turn(number, raw)]
+    found = parse_chat(number, raw, CHAT_FORMATS[preview.format], f"{data_stem(name)}-{number:06d}")
+    return [found] if isinstance(found, LineError) else found
+
+
+def _judge(
+    preview: ImportPreview, records: list[TurnRecord | LineError], whole: bool, renumber: bool
+) -> None:
+    """What an import would refuse of these lines; the session that goes on below them is left out."""
+    last = None if whole or not records else records[-1].session_id
+    place = {record.session_id: number for number, record in reversed(list(enumerate(records)))}
+    ordered = sorted(
+        (record for record in records if isinstance(record, LineError) or record.session_id != last),
+        key=lambda record: (place[record.session_id], getattr(record, "turn_index", 0), record.line),
+    )
+    checks = (*INTEGRITY_CHECKS, *PERSONAL_DATA_CHECKS)
+    personal = {check.code for check in PERSONAL_DATA_CHECKS}
+    for finding in run_checks(renumbered(ordered) if renumber else ordered, checks):
+        if finding.code in personal:
+            preview.personal_data += 1
+        elif len(preview.problems) < PROBLEMS_SHOWN:
+            preview.problems.append(finding)
+
+
+def _is_label(raw: bytes) -> bool:
+    try:
+        value = decode_object(raw)
+    except NotARecord:
+        return False
+    return "label" in value and "text" in value and "role" not in value

@@ -1,0 +1,46 @@
+"""The lines an import kept out, as they were, and why: to be mended and imported again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from datasets_app.domain.conversations.reading import ConversationFile, data_stem
+from datasets_app.domain.conversations.survey import PROBLEMS_LISTED, Problems
+
+
+def write_quarantine(file: ConversationFile, problems: Problems, directory: Path) -> dict[str, object]:
+    """Write ``<name>.quarantine.jsonl`` (the lines, byte for byte) and ``….reasons.txt``.
+
+    A session with a bad line is there as a whole. Returns the file names and the line count.
+    """
+    stem = data_stem(Path(file.name).name)
+    lines, reasons = _free(directory, stem)
+    kept = 0
+    with lines.open("xb") as out:
+        for item in _quarantined(file, problems):
+            out.write(item + b"\n")
+            kept += 1
+    with reasons.open("x", encoding="utf-8") as out:
+        out.write(f"{kept} lines of {file.name} were not imported.\n")
+        out.write(f"They stand in {lines.name}: mend them there, then import that file.\n\n")
+        for found in problems.listed:
+            out.write(f"{file.name}:{found.line}: {found.code} {found.message}\n")
+        if problems.total > PROBLEMS_LISTED:
+            out.write(f"… and {problems.total - PROBLEMS_LISTED:,} more\n")
+    return {"lines": kept, "files": [lines.name, reasons.name]}
+
+
+def _quarantined(file: ConversationFile, problems: Problems) -> Iterator[bytes]:
+    for number, raw, session_id in file.raw_lines():
+        if number in problems.lines or session_id in problems.sessions:
+            yield raw
+
+
+def _free(directory: Path, stem: str) -> tuple[Path, Path]:
+    """The first pair of names that is not taken: nothing that lies there is written over."""
+    for number in range(1, 10_000):
+        suffix = "" if number == 1 else f"-{number}"
+        lines = directory / f"{stem}.quarantine{suffix}.jsonl"
+        reasons = directory / f"{stem}.quarantine{suffix}.reasons.txt"
+        if not lines.exists() and not reasons.exists():
+            return lines, reasons
+    raise FileExistsError(f"{directory} is full of quarantine files of {stem}")

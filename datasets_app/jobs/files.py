@@ -1,0 +1,95 @@
+"""The files of jobs: where they are made, kept and deleted. They hold text of conversations."""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+from django.conf import settings
+from django.core.files import File
+from django.db import transaction
+from django.utils import timezone
+
+from datasets_app.domain.conversations.reading import file_sha256
+from datasets_app.models import JobFile, JobRun
+
+
+@contextmanager
+def folder(job_run: JobRun) -> Iterator[Path]:
+    """A private folder to work in; what a worker that was killed left of this job goes first."""
+    place = settings.VAR_DIR / "tmp"
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for left in place.glob(f"job-{job_run.pk}-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"job-{job_run.pk}-", dir=place) as made:
+        yield Path(made)
+
+
+def delete_left_folders() -> int:
+    """Delete the folders of jobs that do not run (any more)."""
+    running = set(JobRun.objects.filter(state="running").values_list("pk", flat=True))
+    left = [
+        found
+        for found in (settings.VAR_DIR / "tmp").glob("job-*-*")
+        if int(found.name.split("-")[1]) not in running
+    ]
+    for found in left:
+        shutil.rmtree(found, ignore_errors=True)
+    return len(left)
+
+
+def delete_left_uploads(older_than: timedelta) -> int:
+    """Delete what a web server that was killed had received of files; returns how many. A file that is being
+    received was written to this minute."""
+    count = 0
+    for left in Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*.upload*"):
+        with suppress(FileNotFoundError):  # taken over this moment
+            if time.time() - left.stat().st_mtime > older_than.total_seconds():
+                left.unlink()
+                count += 1
+    return count
+
+
+def local_path(job_file: JobFile, work: Path) -> Path:
+    """Where the file lies on this machine, or a copy in ``work`` if its storage is elsewhere."""
+    try:
+        return Path(job_file.file.path)
+    except NotImplementedError:
+        copy = work / "upload"
+    with job_file.file.open("rb") as stored, copy.open("wb") as out:
+        shutil.copyfileobj(stored, out, 1 << 20)
+    return copy
+
+
+def keep(job_run: JobRun, kind: str, paths: Iterable[Path]) -> None:
+    """Store files that a job has made, until their date. The row has the name, not the path."""
+    for path in paths:
+        job_file = JobFile(
+            job_run=job_run,
+            kind=kind,
+            name=path.name[-255:],
+            size=path.stat().st_size,
+            sha256=file_sha256(path),
+            expires_at=timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS),
+        )
+        with path.open("rb") as content:
+            job_file.file.save(f"{job_run.pk}/{kind}/{uuid4().hex}", File(content), save=True)
+
+
+def discard(job_file: JobFile) -> None:
+    """Delete the file once the transaction is committed; the row keeps its name and digest.
+
+    The file is due from then on: if this process dies before it is gone, the scheduler deletes it.
+    """
+    JobFile.objects.filter(pk=job_file.pk).update(expires_at=timezone.now())
+    transaction.on_commit(lambda: delete(job_file), robust=True)
+
+
+def delete(job_file: JobFile) -> None:
+    """Delete the file of a row, which stays: a page can say that there was one."""
+    job_file.file.delete(save=False)
+    JobFile.objects.filter(pk=job_file.pk).update(file="")

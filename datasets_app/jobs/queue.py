@@ -1,0 +1,70 @@
+"""The queue: it carries the numbers of jobs to workers, and may forget them.
+
+This is the only module that knows RQ. What a job is and how it goes stands in its JobRun row.
+"""
+
+from typing import Any
+
+import django_rq
+import redis
+from django.conf import settings
+from rq.exceptions import NoSuchJobError
+from rq.job import Job, JobStatus
+from rq.worker import Worker
+
+from alignmenter_site import embedded
+from alignmenter_site.embedded import EmbeddedServiceError
+
+QUEUE = "default"
+PERFORM = "datasets_app.jobs.runs.perform"
+
+
+class QueueUnreachable(Exception):
+    """The message is the kind of error, without addresses."""
+
+
+def send(job_run_id: int, message_id: str) -> None:
+    """Hand a job's number to the next free worker. Raises :class:`QueueUnreachable`."""
+    try:
+        _queue().enqueue_call(PERFORM, args=(job_run_id,), job_id=message_id, result_ttl=0, failure_ttl=3600)
+    except (redis.RedisError, OSError, EmbeddedServiceError) as error:
+        raise QueueUnreachable(type(error).__name__) from None
+
+
+def is_waiting(message_id: str) -> bool:
+    """Whether the message lies in the queue still. Raises :class:`QueueUnreachable`."""
+    try:
+        job = Job.fetch(message_id, connection=_queue().connection)
+        return bool(job.get_status() == JobStatus.QUEUED)
+    except NoSuchJobError:
+        return False
+    except (redis.RedisError, OSError, EmbeddedServiceError) as error:
+        raise QueueUnreachable(type(error).__name__) from None
+
+
+def is_up() -> bool:
+    try:
+        return bool(_queue().connection.ping())
+    except (redis.RedisError, OSError, EmbeddedServiceError):
+        return False
+
+
+def worker_count() -> int:
+    """How many workers there are, at work or waiting; none if that can't be told."""
+    try:
+        return Worker.count(queue=_queue())
+    except (redis.RedisError, OSError, EmbeddedServiceError):
+        return 0
+
+
+def work() -> None:
+    """Run a worker until it is told to stop. Ends with an error if the queue can't be reached."""
+    _queue(again=True)
+    django_rq.get_worker(QUEUE).work(logging_level="WARNING")
+
+
+def _queue(*, again: bool = False) -> Any:
+    """The queue, on the application's own server where no other is given."""
+    if settings.EMBEDDED_VALKEY:
+        embedded.ensure_valkey(settings.VAR_DIR, again=again)
+    return django_rq.get_queue(QUEUE)

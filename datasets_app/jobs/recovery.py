@@ -1,0 +1,66 @@
+"""Jobs whose worker is gone, or that the queue has lost, are queued again."""
+
+import logging
+from datetime import timedelta
+
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from datasets_app.jobs import queue, runs
+from datasets_app.models import JobRun
+from datasets_app.models.job_run import LOST_AFTER
+
+log = logging.getLogger(__name__)
+
+# A job that takes its worker down again and again must not do so for ever.
+MAX_ATTEMPTS = 20
+# How long the queue may take to hand a job over before it is asked what became of it.
+HANDOVER_GRACE = timedelta(seconds=10)
+
+
+def recover() -> int:
+    """Queue again what was lost; returns how many jobs. Safe to run anywhere, at any time."""
+    silent = JobRun.objects.filter(state="running", heartbeat_at__lt=Now() - LOST_AFTER)
+    waiting = JobRun.objects.filter(state="queued", queued_at__lt=Now() - HANDOVER_GRACE)
+    return sum([*map(_take_back, silent), *map(_send_again, waiting)])
+
+
+def _take_back(row: JobRun) -> int:
+    now, saved = timezone.now(), runs.what_is_saved(row.operation)
+    same = JobRun.objects.filter(pk=row.pk, state="running", heartbeat_at=row.heartbeat_at)
+    if row.cancel_requested:
+        return same.update(state="cancelled", finished_at=now)
+    if row.foreground:
+        return same.update(
+            state="failed",
+            finished_at=now,
+            error=f"The command was interrupted; {saved}. Run it again.",
+        )
+    if row.attempt - row.attempts_before >= MAX_ATTEMPTS:
+        return same.update(
+            state="failed",
+            finished_at=now,
+            error=f"Its worker stopped {MAX_ATTEMPTS} times without a word; {saved}. "
+            "Look at the worker's log and memory, then retry.",
+        )
+    if not same.update(state="queued", queued_at=now):
+        return 0
+    log.warning("job %s: worker %s is gone, queued again", row.pk, row.worker)
+    row.queued_at = now
+    runs.send(row)
+    return 1
+
+
+def _send_again(row: JobRun) -> int:
+    try:
+        if queue.is_waiting(runs.message_id(row)):
+            return 0
+    except queue.QueueUnreachable:
+        return 0
+    # Popped but never claimed, or forgotten by a restarted queue.
+    now = timezone.now()
+    if not JobRun.objects.filter(pk=row.pk, state="queued", queued_at=row.queued_at).update(queued_at=now):
+        return 0
+    row.queued_at = now
+    runs.send(row)
+    return 1

@@ -1,0 +1,160 @@
+"""The files of releases: where they are kept, how they are read again and destroyed.
+
+A file is stored before the row that names it is committed, and deleted after the row says so: whatever
+process dies in between, :func:`destroy_left` finishes it.
+"""
+
+import logging
+import shutil
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+from django.conf import settings
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import DatabaseError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from datasets_app.core.errors import Refused
+from datasets_app.core.storage_listing import folders_and_files
+from datasets_app.domain.conversations.reading import file_sha256
+from datasets_app.models import Dataset, JobRun, Release, ReleaseFile
+
+log = logging.getLogger(__name__)
+
+FOLDER = "releases"
+# As long a file may stand without a committed row: while the release is being made.
+UNCLAIMED_AFTER = timedelta(hours=1)
+# How the folders begin, under ``var/tmp``, in which releases are made anew.
+WORK = "release-"
+
+
+def store(release: Release, kind: str, path: Path) -> ReleaseFile:
+    """Keep a copy of the file at ``path``, under its name, as the release's file of this kind."""
+    stored = ReleaseFile(
+        release=release, kind=kind, name=path.name, size=path.stat().st_size, sha256=file_sha256(path)
+    )
+    with path.open("rb") as content:
+        stored.file.save(f"{release.dataset_id}/{uuid4().hex}", File(content), save=True)
+    return stored
+
+
+def open_file(release_file: ReleaseFile) -> IO[bytes]:
+    """The stored bytes. Refused if they were destroyed or are not there any more."""
+    release = release_file.release
+    if release.destroyed_at is not None or not release_file.file:
+        raise Refused(f"{release}: {release_file.name} was destroyed; only its digest is kept.")
+    try:
+        opened: IO[bytes] = release_file.file.storage.open(release_file.file.name, "rb")
+    except FileNotFoundError:
+        raise Refused(
+            f"{release}: {release_file.name} is missing in the storage; verify_releases tells what else is."
+        ) from None
+    return opened
+
+
+def file_of(release: Release, kind: str) -> ReleaseFile:
+    """The release's file of this kind."""
+    found = release.files.filter(kind=kind).first()
+    if found is None:
+        raise Refused(f"{release} has no {kind} file.")
+    return found
+
+
+def destroy(release: Release, *, reason: str, keeps_texts: bool = False) -> None:
+    """Destroy the stored files once the transaction is committed; digests, sizes and dates stay.
+
+    What people have written about the release, and its changelog, which names sessions, go with them
+    unless ``keeps_texts``. A release that was destroyed already stays as it is.
+    """
+    texts = {} if keeps_texts else {"notes": "", "changelog": "", "override_reason": "", "fault": ""}
+    with transaction.atomic():
+        now = timezone.now()
+        Release.objects.filter(pk=release.pk, destroyed_at=None).update(
+            destroyed_at=now, destroyed_reason=reason, **texts
+        )
+        if texts:
+            Release.objects.filter(pk=release.pk).update(**texts)
+        files = list(release.files.exclude(file=""))
+        transaction.on_commit(lambda: _delete_each(files), robust=True)
+    release.refresh_from_db()
+
+
+def destroy_left(dataset: Dataset | None = None) -> int:
+    """Delete stored files that should not be there; returns how many.
+
+    Those of destroyed releases whose deletion was cut short, and those that no row names, as a process
+    leaves them that dies while it makes a release. With a ``dataset`` these go at once, else after an hour.
+    """
+    left = ReleaseFile.objects.exclude(file="").exclude(release__destroyed_at=None)
+    if dataset is not None:
+        left = left.filter(release__dataset=dataset)
+    return _delete_each(list(left)) + _delete_unclaimed(dataset) + _delete_left_folders()
+
+
+def _delete_each(files: list[ReleaseFile]) -> int:
+    return sum(_tried(partial(_delete, release_file)) for release_file in files)
+
+
+def _delete(release_file: ReleaseFile) -> None:
+    release_file.file.storage.delete(release_file.file.name)
+    ReleaseFile.objects.filter(pk=release_file.pk, file=F("file")).update(file="")
+
+
+def _tried(delete: Callable[[], None]) -> bool:
+    """One file that can't be deleted must not keep the others."""
+    try:
+        delete()
+    except DatabaseError:
+        raise
+    except Exception as error:
+        log.error("a file of a destroyed release can't be deleted: %s", type(error).__name__)
+        return False
+    return True
+
+
+def _delete_unclaimed(dataset: Dataset | None) -> int:
+    if dataset is not None:
+        return _delete_unclaimed_in(str(dataset.pk), at_once=True)
+    return sum(_delete_unclaimed_in(folder, at_once=False) for folder in folders_and_files(FOLDER)[0])
+
+
+def _delete_unclaimed_in(folder: str, *, at_once: bool) -> int:
+    running = JobRun.objects.filter(state="running", operation="release_dataset")
+    if not folder.isdigit() or (not at_once and running.filter(dataset=int(folder)).exists()):
+        return 0
+    place = f"{FOLDER}/{folder}"
+    names = [f"{place}/{name}" for name in folders_and_files(place)[1]]
+    claimed = set(ReleaseFile.objects.filter(file__in=names).values_list("file", flat=True))
+    return sum(
+        _tried(partial(default_storage.delete, name))
+        for name in names
+        if name not in claimed and (at_once or _is_old(name))
+    )
+
+
+def _delete_left_folders() -> int:
+    """What a process left in its work folder that died: hours are more than any of them takes."""
+    oldest = time.time() - UNCLAIMED_AFTER.total_seconds()
+    place = Path(settings.VAR_DIR, "tmp")
+    left = [found for found in place.glob(f"{WORK}*") if _modified(found) < oldest]
+    for found in left:
+        shutil.rmtree(found, ignore_errors=True)
+    return len(left)
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:  # just now, by whoever made it
+        return time.time()
+
+
+def _is_old(name: str) -> bool:
+    return timezone.now() - default_storage.get_modified_time(name) >= UNCLAIMED_AFTER

@@ -1,0 +1,167 @@
+"""Freeze a dataset as an immutable version: its files, their digests, a signature, a changelog."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Count, Max
+
+from datasets_app.catalog import policies
+from datasets_app.core import audit
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.jobs import files
+from datasets_app.models import Dataset, JobRun, Release
+from datasets_app.releasing import documents, gate
+from datasets_app.releasing.compare import latest_release
+from datasets_app.releasing.draft import Draft, draft_release, metadata_of_version
+
+LONGEST_NOTES = 10_000
+
+
+class Released(NamedTuple):
+    """``sha256`` and ``size`` are of the data file as it is handed out."""
+
+    version: str
+    sessions: int
+    turns: int
+    size: int
+    sha256: str
+    release: int
+
+    def facts(self) -> dict[str, Any]:
+        """For the row of a job: the version says which release it is."""
+        return {name: value for name, value in self._asdict().items() if name != "release"}
+
+
+def release_dataset(
+    dataset: Dataset,
+    *,
+    folder: Path,
+    bump: str | None = None,
+    notes: str = "",
+    override: str = "",
+    actor: Any,
+    report_progress: ProgressCallback = ignore,
+) -> Released:
+    """Make the next version. All of it stands in the end, or none: to be called in a transaction.
+
+    ``folder`` is a private one for the files until they are stored. Without ``bump`` the proposed number
+    grows. ``override`` is the reason to release although something is unmet. ``report_progress`` may raise.
+    """
+    gate.refuse_unfit(dataset)
+    if len(notes) > LONGEST_NOTES:
+        raise Refused(f"The notes are longer than {LONGEST_NOTES:,} characters; nothing was released.")
+    # What can be told at once is told before the dataset is read.
+    gate.refuse_unmet(dataset, gate.unmet_lines(dataset, None), override)
+    before = _state(dataset)
+    draft = draft_release(dataset, folder, report_progress)
+    gate.refuse_unmet(dataset, draft.unmet, override)
+    if draft.proposed is None and bump is None:
+        raise Refused(
+            f"Nothing has changed in {dataset.name} since {draft.last and draft.last.version}; nothing was "
+            "released. Say which number is to grow if there shall be a new version all the same."
+        )
+    with transaction.atomic():
+        locked = _locked_unchanged(dataset, before, draft)
+        reason = gate.record_override(locked, draft.unmet, actor=actor, override=override)
+        release = _save(locked, draft, bump=bump, notes=notes.strip(), reason=reason, actor=actor)
+        _mark_released(locked)
+        _record(release, draft, actor)
+    frozen = draft.frozen
+    return Released(
+        release.version, release.session_count, release.turn_count, frozen.size, frozen.sha256, release.pk
+    )
+
+
+def release_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+    """The release that a page asked for."""
+    given, dataset = job_run.parameters, job_run.dataset
+    if dataset is None:
+        raise Refused("The dataset is gone; there is nothing to release.")
+    with files.folder(job_run) as folder:
+        released = release_dataset(
+            dataset,
+            folder=folder,
+            bump=given.get("bump") or None,
+            notes=str(given.get("notes") or ""),
+            # Nobody's word: whoever asked has left, and can't be asked whether they may.
+            override=str(given.get("override") or "") if job_run.actor else "",
+            actor=job_run.actor,
+            report_progress=report_progress,
+        )
+    return released.facts()
+
+
+# --- the last step, under the lock on the dataset's row -------------------------------------------------
+
+
+def _state(dataset: Dataset) -> tuple[int, int, int]:
+    """Changes when sessions come or go, or are scrubbed."""
+    found = dataset.sessions.aggregate(count=Count("pk"), last=Max("pk"))
+    scrub = dataset.scrubs.filter(dry_run=False).aggregate(last=Max("pk"))
+    return found["count"], found["last"] or 0, scrub["last"] or 0
+
+
+def _locked_unchanged(dataset: Dataset, before: tuple[int, int, int], draft: Draft) -> Dataset:
+    """The dataset's row, locked. Refused if its sessions are no longer those that were read: one that was
+    erased meanwhile must not come back in a release."""
+    locked: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+    gate.refuse_unfit(locked)
+    if latest_release(locked) != draft.last:
+        raise Refused(f"Another version of {dataset.name} was released meanwhile; this was not. Try again.")
+    if _state(locked) != before or draft.frozen.contents.sessions != before[0]:
+        raise Refused(f"{dataset.name} has changed while it was being released; nothing was. Try again.")
+    return locked
+
+
+def _save(
+    dataset: Dataset, draft: Draft, *, bump: str | None, notes: str, reason: str, actor: Any
+) -> Release:
+    version, contents, frozen = draft.version(bump), draft.frozen.contents, draft.frozen
+    release = Release.objects.create(
+        dataset=dataset,
+        **version._asdict(),
+        session_count=contents.sessions,
+        turn_count=contents.turns,
+        splits=draft.splits,
+        fields=contents.fields,
+        sha256=frozen.sha256,
+        content_digest=contents.content_digest,
+        notes=notes,
+        changelog=draft.entry,
+        checks={
+            "errors": frozen.totals.errors,
+            "warnings": frozen.totals.warnings,
+            "totals": dict(sorted(frozen.totals.items())),
+        },
+        sharing=[item._asdict() for item in draft.sharing],
+        override_reason=reason,
+        created_by=actor,
+        created_by_name=audit.actor_name(actor),
+    )
+    data = frozen.path.rename(frozen.path.with_name(documents.data_name(dataset, version)))
+    metadata = metadata_of_version(draft.metadata, release)
+    documents.write_and_store(release, data, contents, metadata, draft.last)
+    return release
+
+
+def _mark_released(dataset: Dataset) -> None:
+    if not policies.is_scrubbed(dataset):  # by override: it must not look scrubbed from now on
+        return
+    dataset.status = Dataset.Status.RELEASED
+    dataset.save(update_fields=["status", "updated_at"])
+
+
+def _record(release: Release, draft: Draft, actor: Any) -> None:
+    audit.record(
+        "release",
+        actor=actor,
+        dataset_name=release.dataset.name,
+        release=release.version,
+        sessions=release.session_count,
+        turns=release.turn_count,
+        sha256=release.sha256,
+        content_digest=release.content_digest,
+        unmet=[line.title for line in draft.unmet],
+    )

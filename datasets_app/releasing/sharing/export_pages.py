@@ -1,0 +1,136 @@
+"""The form that asks in which form a dataset is to be exported, and starts the job."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
+
+from datasets_app.catalog import policies
+from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.core.errors import Refused
+from datasets_app.core.web.dataset_page import dataset_page
+from datasets_app.core.web.pages import require, visible_dataset
+from datasets_app.jobs import runs
+from datasets_app.models import Dataset, Persona, Release, Session
+from datasets_app.releasing.sharing.export_request import refuse_contradictions
+
+PACKAGE = "package"
+FORMATS = [
+    ("turns", "Conversation JSONL, one turn a line"),
+    ("openai", "OpenAI chat JSONL, one session a line"),
+    ("sharegpt", "ShareGPT JSONL, one session a line"),
+    ("csv", "CSV for spreadsheets"),
+    ("parquet", "Parquet, one turn a row"),
+    (PACKAGE, "Package: data, card, licence, citation, reports (zip)"),
+]
+SPLITS = [("", "All sessions"), *Session.Split.choices]
+VERSIONS_OFFERED = 200
+
+
+class ExportForm(forms.Form):
+    format = forms.ChoiceField(
+        choices=FORMATS,
+        widget=UnfoldAdminSelectWidget,
+        help_text="Conversation JSONL is what Alignmenter reads, and keeps every field.",
+    )
+    version = forms.ChoiceField(
+        choices=[("", "As it stands")],
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        help_text="A release is handed out as it was stored, byte for byte, or as a package.",
+    )
+    split = forms.ChoiceField(
+        label="Only this split", choices=SPLITS, required=False, widget=UnfoldAdminSelectWidget
+    )
+    persona = forms.CharField(
+        label="Only this persona",
+        required=False,
+        max_length=500,
+        widget=UnfoldAdminTextInputWidget(attrs={"list": "personas", "autocomplete": "off"}),
+        help_text="Sessions with this persona_id. Leave empty for all.",
+    )
+    tag = forms.CharField(
+        label="Only this tag",
+        required=False,
+        max_length=500,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="For example scenario:support. Leave empty for all.",
+    )
+    gzip = forms.BooleanField(label="Compress with gzip", required=False, widget=UnfoldBooleanSwitchWidget)
+
+    def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        releases = Release.objects.filter(dataset=dataset, destroyed_at=None)[:VERSIONS_OFFERED]
+        versions = [(release.version, f"Release {release.version}") for release in releases]
+        if versions:
+            self.fields["version"].choices = [("", "As it stands"), *versions]  # type: ignore[attr-defined]
+        else:
+            del self.fields["version"]
+        if not dataset.sessions.exclude(split=None).exists():
+            del self.fields["split"]
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        package = given.get("format") == PACKAGE
+        try:
+            refuse_contradictions(
+                version=given.get("version") or "",
+                package=package,
+                format="turns" if package else given.get("format") or "turns",
+                selection=Selection(
+                    given.get("persona") or None, given.get("tag") or None, split=given.get("split") or None
+                ),
+                gzip=bool(given.get("gzip")),
+            )
+        except Refused as refusal:
+            raise forms.ValidationError(refusal.message) from None
+        return given
+
+    def parameters(self) -> dict[str, Any]:
+        """What the job is asked, once the form is valid."""
+        given = self.cleaned_data
+        package = given["format"] == PACKAGE
+        return {
+            "format": None if package else given["format"],
+            "package": package,
+            **{name: given.get(name) or None for name in ("version", "split", "persona", "tag")},
+            "gzip": given["gzip"],
+        }
+
+
+class OverrideForm(ExportForm):
+    """For production data that is not scrubbed, and those who may have it exported all the same."""
+
+    override = forms.CharField(
+        label="Reason for exporting it unscrubbed",
+        max_length=policies.LONGEST_REASON,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="It is written into the audit trail, with your name.",
+    )
+
+    def parameters(self) -> dict[str, Any]:
+        return {**super().parameters(), "override": self.cleaned_data["override"]}
+
+
+def export(request: HttpRequest, pk: int) -> HttpResponse:
+    require(request, "export_dataset")
+    dataset = visible_dataset(request, pk)
+    if dataset.status == Dataset.Status.EXPIRED:
+        return dataset_page(request, dataset, "export", "Export", {})
+    closed = not policies.is_scrubbed(dataset)
+    may_override = closed and policies.can_override(request.user)
+    kind = OverrideForm if may_override else ExportForm
+    asked = {name: request.GET[name] for name in ("format", "version") if name in request.GET}
+    form = kind(dataset, request.POST or None, initial=asked)
+    if request.method == "POST" and form.is_valid() and (may_override or not closed):
+        job = runs.start("export_dataset", actor=request.user, dataset=dataset, parameters=form.parameters())
+        return redirect("admin:datasets_app_jobrun_change", job.pk)
+    context = {
+        "form": form,
+        "closed": closed,
+        "may_override": may_override,
+        "personas": Persona.objects.values_list("persona_id", flat=True)[:100],
+    }
+    return dataset_page(request, dataset, "export", "Export", context)

@@ -1,0 +1,201 @@
+"""The data files of a package: JSONL and Parquet, one of each for every split; counted on the way."""
+
+import gzip
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from django.db.models import Count
+
+from datasets_app.catalog.files import Digest
+from datasets_app.catalog.rows.parquet_blocks import parquet_blocks
+from datasets_app.catalog.rows.turn_lines import read_lines
+from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.core.errors import Refused
+from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.conversations.counts import ConversationCounts
+from datasets_app.domain.conversations.jsonl import NotARecord, decode_object, parse_turn
+from datasets_app.domain.conversations.reading import file_sha256
+from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.packages.package import JSONL, PARQUET, DataFile
+from datasets_app.models import Dataset, Release, ReleaseFile, Session
+from datasets_app.releasing import files as release_files
+from datasets_app.releasing.sharing.export_release import stored_blocks
+
+FOLDER = "data"
+LINES_AT_ONCE = 2_000
+# Every turn is written twice: once as a line, once as a row.
+PASSES = 2
+
+
+class Piece(NamedTuple):
+    """A file of lines that stands; ``split`` None if it holds all of the data."""
+
+    path: Path
+    split: str | None
+
+
+class WrittenData(NamedTuple):
+    files: list[DataFile]
+    counts: ConversationCounts
+    notices: list[str]
+
+
+def write_dataset(dataset: Dataset, folder: Path, report_progress: ProgressCallback) -> WrittenData:
+    """Write the dataset as it stands into ``folder``/data. To be called in a transaction that has locked the
+    dataset's row: each split is read by itself."""
+    pieces, done = [], 0
+    splits: list[str | None] = [*_splits_of(dataset)]
+    for split in splits or [None]:
+        piece = Piece(folder / FOLDER / f"{split or dataset.name}.jsonl", split)
+        with piece.path.open("wb") as out:
+            for turns, _, block in read_lines(dataset, Selection(split=split)):
+                out.write(block)
+                done += turns
+                report_progress(done // PASSES, dataset.turn_count)
+        pieces.append(piece)
+    return _finish(pieces, folder, [], dataset.turn_count, report_progress)
+
+
+def write_release(
+    release: Release, folder: Path, work: Path, report_progress: ProgressCallback
+) -> WrittenData:
+    """Write the lines of a release into ``folder``/data, each as it was released. ``work`` is for what is
+    needed only meanwhile."""
+    stored = _stored_copy(release, work)
+    dataset = release.dataset
+    notices = []
+    pieces = _divided(release, stored, folder, report_progress) if release.splits else []
+    if release.splits and not pieces:
+        notices.append(
+            "The splits of this release can't be told any more; its sessions stand in one file, those "
+            "of the test split among them."
+        )
+    if not pieces:
+        pieces = [Piece(folder / FOLDER / f"{dataset.name}.jsonl", None)]
+        with _unpacked(stored) as lines, pieces[0].path.open("wb") as out:
+            shutil.copyfileobj(lines, out, 1 << 20)
+    return _finish(pieces, folder, notices, release.turn_count, report_progress)
+
+
+def _splits_of(dataset: Dataset) -> list[str]:
+    """The splits that have sessions, in their order; none if the dataset was not split.
+
+    Refused if some sessions have one and others have none: they would be missing from every file.
+    """
+    counted = dict(
+        Session.objects.filter(dataset=dataset).values_list("split").annotate(n=Count("id")).order_by()
+    )
+    without = counted.pop(None, 0)
+    if counted and without:
+        what = "1 session has" if without == 1 else f"{without:,} sessions have"
+        raise Refused(
+            f"{what} no split yet; run split_dataset on {dataset.name} once more, and then make the package."
+        )
+    return [split for split in Session.Split.values if counted.get(split)]
+
+
+# --- a release -----------------------------------------------------------------------------------
+
+
+def _stored_copy(release: Release, work: Path) -> Path:
+    """The release's data file on this machine, found to be what was released."""
+    data = release_files.file_of(release, ReleaseFile.Kind.DATA)
+    copy = work / data.name
+    with copy.open("wb") as out:
+        for block in stored_blocks(data):
+            out.write(block)
+    return copy
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def _divided(release: Release, stored: Path, folder: Path, report_progress: ProgressCallback) -> list[Piece]:
+    """The lines by the splits that their sessions have; nothing if these are not those of the release.
+
+    A session keeps its split, so that it is that of the release, unless the dataset was split anew or its ids
+    were hashed since: then the numbers differ.
+    """
+    pieces = [Piece(folder / FOLDER / f"{split}.jsonl", split) for split in Session.Split.values]
+    sessions: Counter[str] = Counter()
+    done = 0
+    with ExitStack() as stack, _unpacked(stored) as lines:
+        outs = {piece.split: stack.enter_context(piece.path.open("wb")) for piece in pieces}
+        last = ""
+        for some in _batches(lines):
+            known = _known_splits(release.dataset, {session_id for session_id, _ in some})
+            for session_id, line in some:
+                split = known.get(session_id)
+                if split is None:
+                    break
+                sessions[split] += session_id != last
+                last = session_id
+                outs[split].write(line)
+            done += len(some)
+            report_progress(done // PASSES, release.turn_count)
+    wanted = {split: count for split, count in release.splits.items() if split in outs and count}
+    if dict(sessions) != wanted or sum(wanted.values()) != release.session_count:
+        for piece in pieces:
+            piece.path.unlink()
+        return []
+    for piece in pieces:
+        if not sessions[piece.split or ""]:
+            piece.path.unlink()
+    return [piece for piece in pieces if sessions[piece.split or ""]]
+
+
+def _batches(lines: IO[bytes]) -> Iterator[list[tuple[str, bytes]]]:
+    while some := list(islice(lines, LINES_AT_ONCE)):
+        try:
+            yield [(str(decode_object(line)["session_id"]), line) for line in some]
+        except (NotARecord, KeyError):
+            raise Refused("A line of the release is no turn; run verify_releases.") from None
+
+
+def _known_splits(dataset: Dataset, ids: set[str]) -> dict[str, str | None]:
+    rows = Session.objects.filter(dataset=dataset, session_id__in=ids)
+    return dict(rows.values_list("session_id", "split"))
+
+
+# --- both ----------------------------------------------------------------------------------------
+
+
+def _finish(
+    pieces: list[Piece], folder: Path, notices: list[str], turns: int, report_progress: ProgressCallback
+) -> WrittenData:
+    """Read each file of lines once more: it is counted, and becomes a Parquet file as well."""
+    counts, files = ConversationCounts(), []
+    for piece in pieces:
+        sessions_before, turns_before = counts.sessions, counts.turns
+        columns = piece.path.with_suffix(".parquet")
+        with columns.open("wb") as out:
+            digest = Digest(out)
+            for *_, block in parquet_blocks(_counted(piece.path, counts)):
+                digest.write(block)
+                report_progress((turns + counts.turns) // PASSES, turns)
+        counts.finish()
+        facts = (piece.split, counts.sessions - sessions_before, counts.turns - turns_before)
+        files.append(_file(folder, piece.path, JSONL, facts))
+        files.append(_file(folder, columns, PARQUET, facts))
+    return WrittenData(files, counts, notices)
+
+
+def _file(folder: Path, path: Path, format: str, facts: tuple[str | None, int, int]) -> DataFile:
+    name = path.relative_to(folder).as_posix()
+    return DataFile(name, format, *facts, path.stat().st_size, file_sha256(path))
+
+
+def _counted(path: Path, counts: ConversationCounts) -> Iterator[TurnRecord]:
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            turn = parse_turn(number, line)
+            if isinstance(turn, LineError):
+                raise Refused(f"{path.name}:{number}: {turn.code} {turn.message}; no package was made.")
+            counts.add(turn)
+            yield turn

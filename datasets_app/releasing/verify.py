@@ -1,0 +1,161 @@
+"""Read every stored file of releases again: is each byte as it was signed?"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from django.utils import timezone
+
+from datasets_app.core import audit
+from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.models import Dataset, Release, ReleaseFile
+from datasets_app.releasing import documents
+
+log = logging.getLogger(__name__)
+
+Kind = ReleaseFile.Kind
+BLOCK_BYTES = 1 << 20
+# A larger one is no longer what we wrote, and is not taken into memory.
+LARGEST_PAPER = 1 << 30
+OnBytes = Callable[[int], None]
+
+
+class Fault(NamedTuple):
+    """``what`` is a sentence that names the file."""
+
+    dataset: str
+    version: str
+    what: str
+
+
+class Verified(NamedTuple):
+    releases: int
+    files: int
+    bytes: int
+    faults: list[Fault]
+
+    def facts(self) -> dict[str, Any]:
+        """For the row of a job."""
+        return {
+            "releases": self.releases,
+            "files": self.files,
+            "bytes": self.bytes,
+            "faults": len(self.faults),
+            "problems": [{"message": f"{name} {version}: {what}"} for name, version, what in self.faults],
+        }
+
+
+def verify_releases(
+    dataset: Dataset | None = None, *, actor: Any, report_progress: ProgressCallback = ignore
+) -> Verified:
+    """Verify all releases of ``dataset``, or of all, but those that were destroyed.
+
+    What is found is kept at each release, and stays until it is verified without fault.
+    """
+    releases = Release.objects.filter(destroyed_at=None).select_related("dataset")
+    if dataset is not None:
+        releases = releases.filter(dataset=dataset)
+    rows = list(releases.order_by("dataset__name", "major", "minor", "patch").prefetch_related("files"))
+    counted = _Counted(report_progress, sum(file.size for row in rows for file in row.files.all()))
+    faults: list[Fault] = []
+    for row in rows:
+        found = _faults_of(row, counted)
+        faults += (Fault(row.dataset.name, row.version, what) for what in found)
+        _keep(row, found)
+    verified = Verified(len(rows), counted.files, counted.bytes, faults)
+    audit.record(
+        "verify_releases",
+        actor=actor,
+        dataset_name=dataset.name if dataset else "",
+        releases=verified.releases,
+        files=verified.files,
+        faults=[f"{name} {version}" for name, version in dict.fromkeys((f[0], f[1]) for f in faults)],
+    )
+    return verified
+
+
+class _Counted:
+    def __init__(self, report_progress: ProgressCallback, total: int) -> None:
+        self._report, self._total = report_progress, total
+        self.files = self.bytes = 0
+
+    def __call__(self, count: int) -> None:
+        self.bytes += count
+        self._report(min(self.bytes, self._total), self._total)
+
+
+def _keep(release: Release, found: list[str]) -> None:
+    """A release that was destroyed meanwhile has lost its files rightly."""
+    still = Release.objects.filter(pk=release.pk, destroyed_at=None)
+    still.update(verified_at=timezone.now(), fault=" ".join(found))
+    if found:
+        log.error("release %s is not as it was signed: %s faults", release.pk, len(found))
+
+
+def _faults_of(release: Release, counted: _Counted) -> list[str]:
+    rows = {row.kind: row for row in release.files.all()}
+    faults = [f"It has no {kind.label.lower()} file." for kind in Kind if kind not in rows]
+    for row in rows.values():
+        counted.files += 1
+        if what := _difference(row, counted):
+            faults.append(f"{row.name} {what}.")
+    signature = rows.get(Kind.SIGNATURE)
+    if signature and not any(fault.startswith(f"{signature.name} ") for fault in faults):
+        faults += (
+            f"{signature.name} {what}." for what in _signature_faults(release, signature, rows.values())
+        )
+    return faults
+
+
+def _difference(row: ReleaseFile, counted: OnBytes) -> str:
+    """How the stored bytes differ from what the row says; nothing if they don't."""
+    try:
+        size, sha256 = _read(row, counted)
+    except FileNotFoundError:
+        return "is missing in the storage"
+    except Exception as error:  # whatever a storage may raise: it can't be read, and that is the fault
+        return f"can't be read ({type(error).__name__})"
+    if size != row.size:
+        return f"has {size:,} bytes instead of {row.size:,}"
+    return "" if sha256 == row.sha256 else "has other bytes than were released: its SHA-256 differs"
+
+
+def _read(row: ReleaseFile, counted: OnBytes) -> tuple[int, str]:
+    if not row.file:
+        raise FileNotFoundError
+    digest, size = hashlib.sha256(), 0
+    with row.file.storage.open(row.file.name, "rb") as stored:
+        while block := stored.read(BLOCK_BYTES):
+            digest.update(block)
+            size += len(block)
+            counted(len(block))
+    return size, digest.hexdigest()
+
+
+def _signature_faults(release: Release, signature: ReleaseFile, rows: Iterable[ReleaseFile]) -> list[str]:
+    """Whether the signature holds, and the database still says what was signed."""
+    paper = _json_of(signature)
+    if what := documents.signature_fault(paper):
+        return [what]
+    signed = paper["signed"]
+    faults = []
+    stated = {name: (item["size"], item["sha256"]) for name, item in signed["files"].items()}
+    if stated != {row.name: (row.size, row.sha256) for row in rows if row.kind != Kind.SIGNATURE}:
+        faults.append("signs other files or digests than the database has")
+    said = (signed["dataset"], signed["version"], signed["content_digest"])
+    if said != (release.dataset.name, release.version, release.content_digest):
+        faults.append("signs another dataset, version or content than the database has")
+    data = next((row for row in rows if row.kind == Kind.DATA), None)
+    if data is not None and data.sha256 != release.sha256:
+        faults.append("signs a data file that is not the release's")
+    return faults
+
+
+def _json_of(row: ReleaseFile) -> Any:
+    with row.file.storage.open(row.file.name, "rb") as stored:
+        try:
+            return json.loads(stored.read(LARGEST_PAPER))
+        except ValueError:
+            return None

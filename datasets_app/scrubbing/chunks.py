@@ -1,0 +1,293 @@
+"""A scrub in chunks of sessions: any number of workers take one after the other until none is left.
+
+A chunk is claimed by the lock that its transaction holds on its row, and everything it changes is
+committed with its done-mark. A worker that is killed loses the lock with its connection: the chunk is as
+it was, and free. See docs/decisions/0005-chunks-are-claimed-by-row-locks.md.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+from django.db.models import Count, Q, Sum
+
+from datasets_app import hooks
+from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.pii import session_ids
+from datasets_app.domain.pii.scrubber import ScrubbedSession, Scrubber, SessionTexts
+from datasets_app.models import ScrubChunk, ScrubRun
+from datasets_app.scrubbing import rows as scrub_rows
+from datasets_app.scrubbing.rows import SessionChange, StoredSession
+
+TURNS_IN_CHUNK = 1000
+WAIT_SECONDS = 0.2
+
+_MAKE = """
+INSERT INTO datasets_app_scrubchunk (scrub_id, session_keys, turn_count)
+SELECT %(scrub)s, array_agg(id ORDER BY id), sum(turn_count)
+FROM (
+    SELECT id, turn_count, (sum(turn_count) OVER (ORDER BY id) - turn_count) / %(turns)s AS part
+    FROM ({sessions}) chosen
+) numbered
+GROUP BY part ORDER BY min(id)
+"""
+_ALL_SESSIONS = """
+SELECT id, turn_count FROM datasets_app_session WHERE dataset_id = %(dataset)s AND id > %(after)s
+"""
+# Drawn by a hash of their keys: the same seed draws the same sessions.
+_SOME_SESSIONS = f"""
+SELECT * FROM ({_ALL_SESSIONS}) every ORDER BY hashint8extended(id, %(seed)s), id LIMIT %(sample)s
+"""
+_EXTENT = """
+SELECT coalesce(sum(turn_count), 0), coalesce(sum(cardinality(session_keys)), 0),
+       coalesce(max(session_keys[cardinality(session_keys)]), 0)
+FROM datasets_app_scrubchunk WHERE scrub_id = %s
+"""
+# Not of a scrub that has been called off: its job was cancelled or has failed, or another worker has
+# found that it can't go on.
+_CLAIM = """
+SELECT c.id, c.session_keys, c.totals, c.changed_turns
+FROM datasets_app_scrubchunk c
+JOIN datasets_app_scrubrun r ON r.id = c.scrub_id
+LEFT JOIN datasets_app_jobrun j ON j.id = r.job_run_id
+WHERE c.scrub_id = %s AND NOT c.done AND r.error = ''
+  AND (j.id IS NULL OR j.state IN ('queued', 'running') AND NOT j.cancel_requested)
+ORDER BY c.id LIMIT 1
+FOR UPDATE OF c SKIP LOCKED
+"""
+# A machine that is cut off, or a worker that is stopped in the middle, must not keep its chunk for ever.
+_PATIENCE = """
+SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
+SET idle_in_transaction_session_timeout = '30min'
+"""
+
+
+class NotClean(Exception):
+    """Something of a pattern class is left in a scrubbed chunk: it must not be written.
+
+    ``remaining`` are counts by class.
+    """
+
+    def __init__(self, remaining: Mapping[str, int]) -> None:
+        super().__init__()
+        self.remaining = dict(remaining)
+
+
+def sentence(remaining: Mapping[str, int]) -> str:
+    """Why a scrub stopped, for people."""
+    left = ", ".join(f"{count:,} × {kind}" for kind, count in sorted(remaining.items()))
+    return (
+        f"The verification still finds {left}; the dataset is not called scrubbed, and the sessions that "
+        "this was found in are as they were. Narrow the patterns, or mark what is not personal, and retry."
+    )
+
+
+class _Claimed(NamedTuple):
+    pk: int
+    session_keys: list[int]
+    totals: dict[str, int]
+    changed_turns: int
+
+
+_Pair = tuple[StoredSession, ScrubbedSession]
+
+
+# --- making and counting them --------------------------------------------------------------------
+
+
+def make_chunks(scrub: ScrubRun, *, seed: int = 0) -> None:
+    """Chunks for the sessions that have come since the last time, or for a sample; and the run's counts."""
+    sessions = _ALL_SESSIONS if scrub.sample is None else _SOME_SESSIONS
+    values = {
+        "scrub": scrub.pk,
+        "dataset": scrub.dataset_id,
+        "after": scrub.last_session,
+        "turns": TURNS_IN_CHUNK,
+        "sample": scrub.sample,
+        "seed": seed,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_MAKE.format(sessions=sessions), values)
+        cursor.execute(_EXTENT, [scrub.pk])
+        scrub.turn_count, scrub.session_count, scrub.last_session = cursor.fetchone()
+    scrub.save(update_fields=["turn_count", "session_count", "last_session"])
+
+
+def count_done(scrub: ScrubRun) -> tuple[int, int]:
+    """(turns in chunks that are done, chunks that are not)."""
+    counts = ScrubChunk.objects.filter(scrub=scrub).aggregate(
+        turns=Sum("turn_count", filter=Q(done=True)), left=Count("pk", filter=Q(done=False))
+    )
+    return counts["turns"] or 0, counts["left"]
+
+
+def totals_of(scrub: ScrubRun) -> tuple[dict[str, int], int]:
+    """(findings for each class, turns changed) over all chunks."""
+    totals: Counter[str] = Counter()
+    changed = 0
+    rows = ScrubChunk.objects.filter(scrub=scrub).values_list("totals", "changed_turns")
+    for chunk_totals, chunk_changed in rows.iterator():
+        totals.update(chunk_totals)
+        changed += chunk_changed
+    return dict(sorted(totals.items())), changed
+
+
+# --- working through them --------------------------------------------------------------------------
+
+
+def work_off(
+    scrub: ScrubRun, make_scrubber: Callable[[], Scrubber], report_progress: ProgressCallback
+) -> int:
+    """Take chunks until none is left that nobody else works on; returns how many.
+
+    ``report_progress`` is told the turns done by all workers, and may raise between two chunks.
+    Raises :class:`NotClean`.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_PATIENCE)
+    scrubber: Scrubber | None = None
+    count = 0
+    while True:
+        done, left = count_done(scrub)
+        report_progress(done, scrub.turn_count)
+        if not left:
+            return count
+        # Only who has something to do loads a name model.
+        scrubber = scrubber or make_scrubber()
+        if not _next_chunk(scrub, scrubber):
+            return count
+        count += 1
+
+
+def wait_for_others(scrub: ScrubRun, report_progress: ProgressCallback) -> bool:
+    """Whether all chunks are done; waits a moment if others work on them still."""
+    done, left = count_done(scrub)
+    report_progress(done, scrub.turn_count)
+    if left:
+        time.sleep(WAIT_SECONDS)
+    return not left
+
+
+def _next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
+    """Scrub one chunk and commit it; False if there is none to be had."""
+    with transaction.atomic():
+        claimed = _claim(scrub)
+        if claimed is None:
+            return False
+        stored = scrub_rows.read_sessions(claimed.session_keys)
+        beside = _Beside(claimed.session_keys)
+        stated = session_ids.is_stated(scrubber.key, _anonymization(scrub))
+        texts = [
+            SessionTexts(item.turns, beside.of(item.key), item.id_hashed or (stated and _looks_hashed(item)))
+            for item in stored
+        ]
+        results = scrubber.scrub(texts)
+        pairs = list(zip(stored, results, strict=True))
+        changes = list(chain.from_iterable(_changed_turns(*pair) for pair in pairs))
+        if not scrub.dry_run:
+            _insist_on_clean(scrubber, results)
+            _write(pairs, changes)
+            beside.write(pairs, scrubber)
+        _keep_findings(scrub, pairs)
+        _mark_done(claimed, pairs, len(changes))
+    return True
+
+
+def _claim(scrub: ScrubRun) -> _Claimed | None:
+    with connection.cursor() as cursor:
+        cursor.execute(_CLAIM, [scrub.pk])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    chunk = ScrubChunk.objects.get(pk=row[0])
+    return _Claimed(chunk.pk, chunk.session_keys, chunk.totals, chunk.changed_turns)
+
+
+def _anonymization(scrub: ScrubRun) -> list[str]:
+    stated = scrub.dataset.provenance.get("anonymization")
+    return [item for item in stated if isinstance(item, str)] if isinstance(stated, list) else []
+
+
+def _looks_hashed(session: StoredSession) -> bool:
+    """Of a file that says its ids are hashes under this key: those are not hashed once more."""
+    return session_ids.looks_hashed(session.turns[0].session_id)
+
+
+def _insist_on_clean(scrubber: Scrubber, results: list[ScrubbedSession]) -> None:
+    remaining = scrubber.remaining(
+        [SessionTexts(result.turns, result.beside, result.id_hashed) for result in results]
+    )
+    if remaining:
+        raise NotClean(remaining)
+
+
+def _write(pairs: list[_Pair], changes: list[tuple[int, TurnRecord]]) -> None:
+    if changes:
+        scrub_rows.write_turns(changes)
+    sessions = [change for change in (_changed_session(*pair) for pair in pairs) if change]
+    if sessions:
+        scrub_rows.write_sessions(sessions)
+
+
+def _changed_turns(before: StoredSession, after: ScrubbedSession) -> Iterator[tuple[int, TurnRecord]]:
+    """Turns whose own rows change; an id or a persona stands in the session's row."""
+    for place in after.changed:
+        old, new = before.turns[place], after.turns[place]
+        if old != new._replace(session_id=old.session_id, persona_id=old.persona_id):
+            yield before.turn_keys[place], new
+
+
+def _changed_session(before: StoredSession, after: ScrubbedSession) -> SessionChange | None:
+    old, new = before.turns[0], after.turns[0]
+    if (old.session_id, old.persona_id, before.id_hashed) == (
+        after.session_id,
+        new.persona_id,
+        after.id_hashed,
+    ):
+        return None
+    return SessionChange(before.key, after.session_id, new.persona_id, after.id_hashed)
+
+
+def _keep_findings(scrub: ScrubRun, pairs: list[_Pair]) -> None:
+    findings = ((session.key, found) for session, result in pairs for found in result.findings)
+    count = scrub_rows.copy_findings(scrub.pk, findings, in_raw_text=scrub.dry_run)
+    if count and not scrub.dry_run:
+        scrub_rows.forget_outdated_findings(scrub.pk, [session.key for session, _ in pairs])
+
+
+def _mark_done(claimed: _Claimed, pairs: list[_Pair], changed: int) -> None:
+    """Adds to what an earlier pass over the chunk has counted."""
+    totals = Counter(claimed.totals)
+    totals.update(found.kind for _, result in pairs for found in result.findings)
+    ScrubChunk.objects.filter(pk=claimed.pk).update(
+        done=True, totals=dict(totals), changed_turns=claimed.changed_turns + changed
+    )
+
+
+class _Beside:
+    """The objects of other apps that belong to the sessions of a chunk, out and in again."""
+
+    def __init__(self, session_keys: list[int]) -> None:
+        self._found = [(part, part.read(session_keys)) for part in hooks.scrubbed_beside]
+
+    def of(self, session: int) -> list[dict[str, Any]]:
+        return [value for _, found in self._found for _, value in found.get(session, ())]
+
+    def write(self, pairs: list[_Pair], scrubber: Scrubber) -> None:
+        def hash_id(session_id: str) -> str:
+            return session_ids.hashed(session_id, scrubber.key)
+
+        scrubbed = {session.key: iter(result.beside) for session, result in pairs}
+        for part, found in self._found:
+            changes = [
+                (own, old, next(scrubbed[session]))
+                for session, objects in found.items()
+                if session in scrubbed
+                for own, old in objects
+            ]
+            if changes:
+                part.write(changes, hash_id if scrubber.policy.hash_session_ids else None)

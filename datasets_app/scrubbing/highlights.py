@@ -1,0 +1,132 @@
+"""What scrubs, previews and people have found in the turns of a session, ready to be highlighted."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.domain.pii.folding import fold
+from datasets_app.domain.pii.marks import MissedValues
+from datasets_app.domain.pii.policy import MissedMark
+from datasets_app.models import ScrubFinding, ScrubMark, ScrubRun, Session, Turn
+from datasets_app.scrubbing.mark_pages import kinds_to_choose
+
+FINDINGS_SHOWN = 2_000
+FOLD_START = 600
+
+
+class Piece(NamedTuple):
+    """A part of a text. ``state`` says what it is: "" plain, "found" (by a preview), "kept" (a person says
+    that it is not personal), "missed" (a person says that it is), "placeholder" (it was scrubbed)."""
+
+    text: str
+    state: str = ""
+    kind: str = ""
+    finding: int | None = None
+    score: float | None = None
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    state: str
+    kind: str
+    finding: int | None = None
+    score: float | None = None
+
+
+class Highlights:
+    """What is to be highlighted in some turns of a session, in a fixed number of queries."""
+
+    def __init__(self, session: Session, turns: Sequence[Turn], *, may_mark: bool) -> None:
+        self.may_mark = may_mark
+        dataset = session.dataset_id
+        self.last_run = ScrubRun.objects.filter(dataset=dataset).first()
+        marks = list(ScrubMark.objects.filter(dataset=dataset))
+        self._kept = {_same(mark.term) for mark in marks if mark.term}
+        self._missed = _missed(marks)
+        waiting = [mark for mark in marks if self.last_run and mark.created_at > self.last_run.created_at]
+        self.waiting_marks = len(waiting) if self.last_run else len(marks)
+        self._by_turn: dict[int | None, list[ScrubFinding]] = defaultdict(list)
+        for finding in self._findings(session, turns):
+            self._by_turn[finding.turn_index].append(finding)
+        self.of_session = self._by_turn[None]
+        self.has_preview = any(f.scrub.dry_run for found in self._by_turn.values() for f in found)
+        self.kinds = kinds_to_choose(session.dataset) if may_mark else []
+
+    def _findings(self, session: Session, turns: Sequence[Turn]) -> Iterable[ScrubFinding]:
+        """Those of the turns shown, and of the session as a whole."""
+        found = ScrubFinding.objects.filter(session=session).select_related("scrub")
+        whole = found.filter(turn_index=None)[:FINDINGS_SHOWN]
+        if not turns:
+            return whole
+        shown = (turns[0].turn_index, turns[-1].turn_index)
+        return [*whole, *found.filter(turn_index__range=shown).order_by("id")[:FINDINGS_SHOWN]]
+
+    def pieces(self, turn: Any) -> list[Piece]:
+        """The shown text of a turn (``turn.start``), cut where something is to be highlighted."""
+        return _cut(turn.start, [*self._of_text(turn), *self._marked_as_missed(turn.start)])
+
+    def beside(self, turn_index: int) -> list[ScrubFinding]:
+        """Findings of a turn that are not in its text."""
+        return [finding for finding in self._by_turn.get(turn_index, ()) if finding.field != "text"]
+
+    def _of_text(self, turn: Any) -> Iterable[_Span]:
+        for finding in self._by_turn.get(turn.turn_index, ()):
+            if finding.field == "text":
+                end = finding.start + finding.length
+                said = (finding.start, end)
+                if not finding.scrub.dry_run:
+                    yield _Span(*said, "placeholder", finding.kind)
+                elif _same(turn.start[finding.start : end]) in self._kept:
+                    yield _Span(*said, "kept", finding.kind)
+                else:
+                    yield _Span(*said, "found", finding.kind, finding.pk, score=finding.score)
+
+    def _marked_as_missed(self, text: str) -> Iterable[_Span]:
+        if self._missed is None:
+            return
+        for match in self._missed.find(text):
+            yield _Span(match.start, match.end, "missed", match.kind)
+
+
+def _missed(marks: Iterable[ScrubMark]) -> MissedValues | None:
+    """The values marked as missed are known by their digests only; here they are found again."""
+    missed = [
+        MissedMark(mark.kind, mark.digest, mark.words or 1, mark.length or 0) for mark in marks if mark.digest
+    ]
+    return MissedValues(missed, hash_key()) if missed else None
+
+
+def _same(term: str) -> str:
+    return " ".join(fold(term).casefold().split())
+
+
+def _cut(text: str, spans: Iterable[_Span]) -> list[Piece]:
+    """Spans that overlap an earlier one, or reach beyond what is shown, are left out."""
+    pieces: list[Piece] = []
+    at = 0
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if span.start < at or span.end > len(text) or span.start == span.end:
+            continue
+        if span.start > at:
+            pieces.append(Piece(text[at : span.start]))
+        pieces.append(Piece(text[span.start : span.end], *span[2:]))
+        at = span.end
+    if at < len(text):
+        pieces.append(Piece(text[at:]))
+    return pieces
+
+
+def beginning(pieces: Iterable[Piece], characters: int = FOLD_START) -> list[Piece]:
+    """The pieces of about the first characters: a highlighted one is never cut in two."""
+    start: list[Piece] = []
+    length = 0
+    for piece in pieces:
+        if length >= characters:
+            break
+        if not piece.state and length + len(piece.text) > characters:
+            piece = piece._replace(text=piece.text[: characters - length])
+        start.append(piece)
+        length += len(piece.text)
+    return start

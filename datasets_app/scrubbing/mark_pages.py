@@ -1,0 +1,111 @@
+"""What a reader says of findings: not personal, missed, and taken back."""
+
+import re
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from datasets_app.core.errors import Refused
+from datasets_app.core.web.pages import dataset_address, require, visible_dataset
+from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.pieces import Place, visit_turn
+from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
+from datasets_app.scrubbing import marks
+
+NEXT_TIME = "It applies to the whole dataset at the next preview or scrub."
+MOST_CHARACTERS = 500
+
+
+@require_POST
+def not_personal(request: HttpRequest, pk: int) -> HttpResponse:
+    require(request, "scrub_dataset", "view_scrubfinding", "view_turn")
+    dataset = visible_dataset(request, pk)
+    chosen = request.POST.get("finding", "")
+    findings = ScrubFinding.objects.filter(scrub__dataset=dataset).select_related("scrub")
+    finding = get_object_or_404(findings, pk=chosen if chosen.isdecimal() and len(chosen) < 19 else None)
+    try:
+        marks.mark_not_personal(dataset, finding=finding, actor=request.user)
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"Marked as not personal. {NEXT_TIME}")
+    return redirect(_address(finding.session_id, finding.turn_index))
+
+
+@require_POST
+def missed(request: HttpRequest, pk: int) -> HttpResponse:
+    """Words of a turn that no detector found; where in it they stand is looked up here."""
+    require(request, "scrub_dataset", "view_scrubfinding", "view_turn")
+    dataset = visible_dataset(request, pk)
+    chosen = request.POST.get("turn", "")
+    turns = Turn.objects.filter(session__dataset=dataset)
+    turn = get_object_or_404(turns, pk=chosen if chosen.isdecimal() and len(chosen) < 19 else None)
+    words = " ".join(request.POST.get("words", "")[: MOST_CHARACTERS + 1].replace("\0", "").split())
+    try:
+        field, start, end = _place_of(words, turn)
+        marks.mark_missed(
+            dataset,
+            turn=turn,
+            field=field,
+            start=start,
+            end=end,
+            kind=request.POST.get("kind", ""),
+            actor=request.user,
+        )
+    except Refused as refusal:
+        # The words themselves go nowhere: a message may be kept in a cookie.
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"Marked as missed. {NEXT_TIME}")
+    return redirect(_address(turn.session_id, turn.turn_index))
+
+
+@require_POST
+def take_back(request: HttpRequest, pk: int, mark_pk: int) -> HttpResponse:
+    require(request, "scrub_dataset", "view_scrubmark")
+    dataset = visible_dataset(request, pk)
+    mark = get_object_or_404(ScrubMark.objects.select_related("dataset"), pk=mark_pk, dataset=dataset)
+    marks.remove_mark(mark, actor=request.user)
+    messages.success(request, "The mark is taken back. The next preview or scrub does without it.")
+    return redirect(dataset_address(dataset, "scrub") + "#marks")
+
+
+def _address(session: int, turn_index: int | None) -> str:
+    address = reverse("admin:datasets_app_session_change", args=[session])
+    return address if turn_index is None else f"{address}?turn={turn_index}#turn-{turn_index}"
+
+
+def _place_of(words: str, turn: Turn) -> tuple[str, int, int]:
+    """(field, start, end) of the first place where the words stand, whole; the text goes first."""
+    if not words or len(words) > MOST_CHARACTERS:
+        raise Refused(f"Give the words that were missed: 1 to {MOST_CHARACTERS} characters.")
+    wanted = re.compile(
+        r"(?<!\w)" + r"\s+".join(re.escape(word) for word in words.split()) + r"(?!\w)", re.IGNORECASE
+    )
+    found: list[tuple[str, int, int]] = []
+
+    def look(place: Place, text: str) -> str:
+        if match := wanted.search(text):
+            found.append((place.field, *match.span()))
+        return text
+
+    record = TurnRecord(
+        "", turn.turn_index, turn.role, turn.text, turn.tags, None, None, turn.metadata, turn.extra
+    )
+    visit_turn(record, look)
+    if not found:
+        raise Refused(
+            f"These words do not stand in turn {turn.turn_index}. Give whole words, as they stand there."
+        )
+    return found[0]
+
+
+def kinds_to_choose(dataset: Dataset) -> list[str]:
+    """The classes for a missed value: the built-in ones, and those of the team's own patterns."""
+    last = dataset.scrubs.first()
+    own = [label for label, _ in last.policy.get("patterns", [])] if last else []
+    return [*sorted(KINDS), *own]

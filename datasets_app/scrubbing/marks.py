@@ -1,0 +1,129 @@
+"""What people say of findings: this is no personal data, and that was missed. Kept, and applied to all."""
+
+from typing import Any
+
+from django.db import transaction
+
+from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.core import audit
+from datasets_app.core.errors import Refused
+from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.marks import missed_mark
+from datasets_app.domain.pii.pieces import Place, visit_turn
+from datasets_app.domain.pii.policy import MissedMark, Policy, PolicyError, check_label
+from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
+
+LONGEST_TERM = 200
+
+
+def with_marks(dataset: Dataset, policy: Policy) -> Policy:
+    """The policy, and what people have marked in this dataset."""
+    marks = list(ScrubMark.objects.filter(dataset=dataset))
+    return policy.with_marks(
+        (mark.term for mark in marks if mark.verdict == ScrubMark.Verdict.NOT_PERSONAL),
+        (
+            MissedMark(mark.kind, mark.digest, mark.words or 1, mark.length or 0)
+            for mark in marks
+            if mark.verdict == ScrubMark.Verdict.MISSED
+        ),
+    )
+
+
+def mark_not_personal(
+    dataset: Dataset, *, finding: ScrubFinding | None = None, term: str = "", actor: Any
+) -> ScrubMark:
+    """Keep a term as it stands, wherever it stands in the dataset; also one that a preview has found.
+
+    Raises Refused, also for a finding whose value has been replaced: nobody knows it any more.
+    """
+    if finding is not None:
+        term = _previewed(dataset, finding)
+    term = " ".join(term.split())
+    if not 0 < len(term) <= LONGEST_TERM:
+        raise Refused(f"Give the term that is not personal: 1 to {LONGEST_TERM} characters.")
+    return _keep(dataset, actor, verdict=ScrubMark.Verdict.NOT_PERSONAL, term=term)
+
+
+def mark_missed(
+    dataset: Dataset, *, turn: Turn, field: str, start: int, end: int, kind: str, actor: Any
+) -> ScrubMark:
+    """Remember a value that no detector found, by its digest: the next scrub replaces it everywhere.
+
+    ``start`` and ``end`` are places in the string ``field`` ("text", "tags[0]", "metadata.user") of
+    ``turn``, in code points. Raises Refused.
+    """
+    _check_kind(kind)
+    text = _string_at(turn, field)
+    if not 0 <= start < end <= len(text):
+        raise Refused("The marked place is not in the text (any more); read it again, and mark it then.")
+    mark = missed_mark(kind, text[start:end], hash_key())
+    if mark is None:
+        raise Refused("Mark a word or some, not more than twenty.")
+    return _keep(
+        dataset,
+        actor,
+        verdict=ScrubMark.Verdict.MISSED,
+        kind=kind,
+        digest=mark.digest,
+        words=mark.words,
+        length=mark.length,
+    )
+
+
+def remove_mark(mark: ScrubMark, *, actor: Any) -> None:
+    """From the next scrub on the detectors alone decide again."""
+    with transaction.atomic():
+        audit.record("remove_scrub_mark", actor=actor, dataset_name=mark.dataset.name, **_told(mark))
+        mark.delete()
+
+
+def _keep(dataset: Dataset, actor: Any, **said: Any) -> ScrubMark:
+    """The same mark twice is one."""
+    details: dict[str, Any] = {key: said.pop(key) for key in ("words", "length") if key in said}
+    details["created_by"] = actor
+    with transaction.atomic():
+        mark, created = ScrubMark.objects.get_or_create(dataset=dataset, **said, defaults=details)
+        if created:
+            audit.record("add_scrub_mark", actor=actor, dataset_name=dataset.name, **_told(mark))
+    return mark
+
+
+def _told(mark: ScrubMark) -> dict[str, Any]:
+    """For the audit trail: never the term itself."""
+    return {"mark": mark.pk, "verdict": mark.verdict, "kind": mark.kind}
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        try:
+            check_label(kind)
+        except PolicyError as error:
+            raise Refused(str(error)) from None
+
+
+def _previewed(dataset: Dataset, finding: ScrubFinding) -> str:
+    scrub = finding.scrub
+    if not scrub.dry_run or scrub.dataset_id != dataset.pk or finding.turn_index is None:
+        raise Refused("What stood there has been replaced, and nobody knows it any more; type the term.")
+    turn = Turn.objects.filter(session=finding.session_id, turn_index=finding.turn_index).first()
+    text = _string_at(turn, finding.field) if turn else ""
+    return text[finding.start : finding.start + finding.length]
+
+
+def _string_at(turn: Turn, field: str) -> str:
+    found: dict[str, list[str]] = {}
+
+    def collect(place: Place, text: str) -> str:
+        found.setdefault(place.field, []).append(text)
+        return text
+
+    record = TurnRecord(
+        "", turn.turn_index, turn.role, turn.text, turn.tags, None, None, turn.metadata, turn.extra
+    )
+    visit_turn(record, collect)
+    strings = found.get(field, [])
+    if len(set(strings)) != 1:
+        # Keys that may be personal are not told, so some paths stand for several strings.
+        raise Refused(f"It can't be told which string {field} is; mark it where it stands in a text.")
+    return strings[0]

@@ -1,0 +1,86 @@
+"""What a scrub found, as JSON for machines and people: counts and places, never a value."""
+
+from collections import Counter
+from typing import Any
+
+from datasets_app.domain.pii import session_ids
+from datasets_app.domain.pii.batches import PLACES_LISTED, Setup, as_object, top_field
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.scrubbing.sanitize_file import Sanitized
+
+
+def policy_as_object(policy: Policy, key_fingerprint: str) -> dict[str, Any]:
+    """The choices, without what may be personal: expressions are left out, allowed terms are counted."""
+    return {
+        "classes": list(policy.kinds),
+        "patterns": [label for label, _ in policy.patterns],
+        "placeholders": policy.placeholders,
+        "allowed_terms": len(policy.allow),
+        "name_models": list(policy.name_models),
+        "hash_session_ids": policy.hash_session_ids,
+        "key_fingerprint": key_fingerprint,
+        "fuzz_timestamps": policy.fuzz_seconds,
+        "drop_timestamps": policy.drop_timestamps,
+    }
+
+
+def report_of_file(result: Sanitized, given: Setup, **about: Any) -> dict[str, Any]:
+    """``about`` goes first: input, output, what the caller knows besides."""
+    verification = None
+    if result.verified_turns is not None:
+        verification = {
+            "passed": not result.remaining,
+            "turns": result.verified_turns,
+            "remaining": dict(sorted(result.remaining.items())),
+            "places": [as_object(place) for place in result.remaining_places],
+        }
+    return {
+        **about,
+        "policy": policy_as_object(given.policy, session_ids.fingerprint(given.key)),
+        "sessions": _counts(result.sessions, result.found_sessions, result.changed_sessions),
+        "turns": _counts(result.turns, result.found_turns, result.changed_turns),
+        "found": result.total,
+        "found_by_class": dict(sorted(result.kinds.items())),
+        "found_by_field": dict(sorted(result.fields.items())),
+        "places": [as_object(place) for place in result.places],
+        "verification": verification,
+        "sha256": result.sha256 if not result.remaining else None,
+    }
+
+
+def _counts(total: int, found: int, changed: int) -> dict[str, int]:
+    return {"total": total, "with_findings": found, "changed": changed}
+
+
+def report_of_dataset(scrub: Any) -> dict[str, Any]:
+    """The same of a :class:`ScrubRun`. Its places are those of raw text in a preview, else of what stands
+    there instead; sessions are told by their number in the database, as an id may be personal."""
+    fields: Counter[str] = Counter()
+    for field in scrub.findings.values_list("field", flat=True).iterator():
+        fields[top_field(field)] += 1
+    verification = None
+    if scrub.verification or scrub.error:
+        verification = {"passed": scrub.verified_at is not None, **(scrub.verification or {})}
+    return {
+        "dataset": scrub.dataset.name,
+        "dry_run": scrub.dry_run,
+        "policy": policy_as_object(Policy.from_json(scrub.policy), scrub.key_fingerprint),
+        "sessions": {"total": scrub.session_count},
+        "turns": {"total": scrub.turn_count, "changed": scrub.changed_turns},
+        "found": scrub.finding_count,
+        "found_by_class": scrub.totals,
+        "found_by_field": dict(sorted(fields.items())),
+        "places": [
+            {
+                "session": finding.session_id,
+                "turn_index": finding.turn_index,
+                "field": finding.field,
+                "class": finding.kind,
+                "column": finding.start + 1,
+                "length": finding.length,
+                "score": finding.score,
+            }
+            for finding in scrub.findings.order_by("id")[:PLACES_LISTED]
+        ],
+        "verification": verification,
+    }

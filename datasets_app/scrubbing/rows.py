@@ -1,0 +1,149 @@
+"""Sessions out of PostgreSQL to be scrubbed, and their changes into it; in the caller's transaction."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import msgspec
+from django.db import connection
+from psycopg import sql
+
+from datasets_app.catalog.rows.turn_writer import array_literal, jsonb_text
+from datasets_app.core.copy import copying
+from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.pii.scrubber import Found
+
+_READ = sql.SQL("""
+COPY (
+    SELECT s.id, s.session_id, s.id_hashed, s.persona_id, t.id, t.turn_index, t.role, t.text,
+           CASE WHEN t.tags <> '{{}}' THEN array_to_json(t.tags)::text END,
+           t.timestamp, t.metadata::text, t.extra::text
+    FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+    WHERE s.id = ANY({keys}) ORDER BY s.id, t.turn_index
+) TO STDOUT (FORMAT BINARY)
+""")
+_TYPES = ["int8", "text", "bool", "text", "int8", "int4", "text", "text", "text", "text", "text", "text"]
+
+# Once for each connection; every transaction finds it empty. It never holds what was found.
+_SCRUBBED = """
+CREATE TEMPORARY TABLE IF NOT EXISTS scrubbed_turn
+    (id bigint, text text, tags text[], timestamp text, metadata jsonb, extra jsonb) ON COMMIT DELETE ROWS
+"""
+_UPDATE_TURNS = """
+UPDATE datasets_app_turn t
+SET text = n.text, tags = n.tags, timestamp = n.timestamp, metadata = n.metadata, extra = n.extra
+FROM scrubbed_turn n WHERE t.id = n.id
+"""
+_UPDATE_SESSIONS = """
+UPDATE datasets_app_session s
+SET session_id = n.session_id, persona_id = n.persona_id, id_hashed = n.id_hashed
+FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::boolean[]) AS n (id, session_id, persona_id, id_hashed)
+WHERE s.id = n.id
+"""
+_COPY_FINDINGS = """
+COPY datasets_app_scrubfinding
+    (scrub_id, session_id, turn_index, field, kind, start, length, original_length, score)
+FROM STDIN
+"""
+# Of an earlier scrub, where this one has changed the same string: those places hold no longer.
+_FORGET_OUTDATED = """
+DELETE FROM datasets_app_scrubfinding old USING datasets_app_scrubfinding new
+WHERE new.session_id = ANY(%(sessions)s) AND new.scrub_id = %(scrub)s
+  AND old.session_id = new.session_id AND old.scrub_id <> new.scrub_id
+  AND old.turn_index IS NOT DISTINCT FROM new.turn_index AND old.field = new.field
+"""
+
+_decode = msgspec.json.Decoder().decode
+
+
+class StoredSession(NamedTuple):
+    """A session with the primary keys of its row and of the rows of its turns."""
+
+    key: int
+    id_hashed: bool
+    turn_keys: list[int]
+    turns: list[TurnRecord]
+
+
+class SessionChange(NamedTuple):
+    """What the row of a session is to hold from now on."""
+
+    key: int
+    session_id: str
+    persona_id: str | None
+    id_hashed: bool
+
+
+def read_sessions(keys: Sequence[int]) -> list[StoredSession]:
+    """The sessions of these primary keys, in their order; one that is gone is left out."""
+    return [
+        StoredSession(key, rows[0][2], [row[4] for row in rows], [_record(row) for row in rows])
+        for key, rows in ((key, list(group)) for key, group in groupby(_rows(keys), lambda row: row[0]))
+    ]
+
+
+def _rows(keys: Sequence[int]) -> Iterator[Any]:
+    with copying(_READ.format(keys=sql.Literal(list(keys)))) as copy:
+        copy.set_types(_TYPES)
+        yield from copy.rows()
+
+
+def _record(row: Any) -> TurnRecord:
+    _, session_id, _, persona_id, _, turn_index, role, text, tags, timestamp, metadata, extra = row
+    return TurnRecord(
+        session_id,
+        turn_index,
+        role,
+        text,
+        _decode(tags) if tags else [],
+        persona_id,
+        timestamp,
+        _decode(metadata) if metadata is not None else None,
+        _decode(extra) if extra is not None else None,
+    )
+
+
+def write_turns(changes: Iterable[tuple[int, TurnRecord]]) -> int:
+    """Give turns, by the primary keys of their rows, the contents of the records; returns how many."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SCRUBBED)
+        with copying("COPY scrubbed_turn FROM STDIN") as copy:
+            for key, turn in changes:
+                copy.write_row(
+                    (
+                        key,
+                        turn.text,
+                        array_literal(tuple(turn.tags)),
+                        turn.timestamp,
+                        None if turn.metadata is None else jsonb_text(turn.metadata),
+                        None if turn.extra is None else jsonb_text(turn.extra),
+                    )
+                )
+        cursor.execute(_UPDATE_TURNS)
+        return int(cursor.rowcount)
+
+
+def write_sessions(changes: Sequence[SessionChange]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_UPDATE_SESSIONS, [list(column) for column in zip(*changes, strict=True)])
+
+
+def copy_findings(scrub: int, findings: Iterable[tuple[int, Found]], *, in_raw_text: bool) -> int:
+    """Add findings, each with the primary key of its session; returns how many.
+
+    Their places are those in the raw text, or else those of what stands there now.
+    """
+    count = 0
+    with copying(_COPY_FINDINGS) as copy:
+        for session, found in findings:
+            place = (found.start, found.length) if in_raw_text else (found.new_start, found.new_length)
+            row = (scrub, session, found.turn_index, found.field, found.kind, *place)
+            copy.write_row((*row, found.length, found.score))
+            count += 1
+    return count
+
+
+def forget_outdated_findings(scrub: int, sessions: Sequence[int]) -> None:
+    """Drop the findings of earlier scrubs whose places this scrub has changed."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FORGET_OUTDATED, {"scrub": scrub, "sessions": list(sessions)})

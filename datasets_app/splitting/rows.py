@@ -1,0 +1,74 @@
+"""Sessions of a dataset with what splitting asks of them, streamed; and the splits they are put in."""
+
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from django.db import connection
+from psycopg import sql
+
+from datasets_app.catalog.rows.turn_reader import EVERYTHING, turns_query
+from datasets_app.core.copy import copying
+from datasets_app.domain.splits.decision import Conversation, sibling_of
+
+_decode = msgspec.json.Decoder().decode
+
+_COLUMNS = sql.SQL("""
+s.id, s.session_id, s.persona_id, s.split, t.text,
+CASE WHEN t.tags <> '{}' THEN array_to_json(t.tags)::text END,
+CASE WHEN t.metadata ? 'split_group'
+     THEN jsonb_build_object('split_group', t.metadata -> 'split_group')::text END
+""")
+_TYPES = ["int8", "text", "text", "text", "text", "text", "text"]
+
+
+def read_conversations(dataset: Any, keys: "array[int]") -> Iterator[Conversation]:
+    """The dataset's sessions in the order they came; their primary keys are added to ``keys``."""
+    query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(turns_query(_COLUMNS, dataset, EVERYTHING))
+    current: Conversation | None = None
+    with copying(query) as copy:
+        copy.set_types(_TYPES)
+        for key, session_id, persona_id, split, text, tags, siblings in copy.rows():
+            if not keys or key != keys[-1]:
+                if current is not None:
+                    yield current
+                keys.append(key)
+                current = Conversation(session_id, persona_id, [], [], None, split)
+            assert current is not None
+            current.texts.append(text)
+            current.tags.extend(_decode(tags) if tags else ())
+            if siblings and current.sibling is None:
+                current = current._replace(sibling=sibling_of(_decode(siblings)))
+    if current is not None:
+        yield current
+
+
+def write_splits(dataset: Any, placed: Iterable[tuple[int, str]], *, again: bool = False) -> int:
+    """Put sessions, by their primary keys, in a split; how many were. One that has a split keeps it,
+    unless all of the dataset are split ``again``. In the transaction of the caller."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE split_placed (id bigint, split text) ON COMMIT DROP")
+        with copying("COPY split_placed FROM STDIN (FORMAT BINARY)") as copy:
+            copy.set_types(["int8", "text"])
+            for row in placed:
+                copy.write_row(row)
+        cursor.execute("ANALYZE split_placed")
+        cursor.execute(
+            "UPDATE datasets_app_session s SET split = p.split FROM split_placed p "
+            "WHERE s.id = p.id AND s.dataset_id = %s AND (s.split IS NULL OR (%s AND s.split <> p.split))",
+            [dataset.pk, again],
+        )
+        written = cursor.rowcount
+        cursor.execute("DROP TABLE split_placed")
+    return written
+
+
+def count_splits(dataset: Any) -> dict[str | None, int]:
+    """Sessions in each split; None: those in none yet."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT split, count(*) FROM datasets_app_session WHERE dataset_id = %s GROUP BY split",
+            [dataset.pk],
+        )
+        return dict(cursor.fetchall())

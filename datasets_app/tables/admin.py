@@ -1,0 +1,285 @@
+"""Tables of the admin as files: upload, preview, confirm; choose a format, download.
+
+django-import-export does the walking; what it leaves open is settled here: who may, which formats,
+how much, that a file with one bad row changes nothing, and that the audit trail hears of it.
+"""
+
+import re
+from typing import Any
+from uuid import uuid4
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.core.exceptions import ValidationError
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from import_export.admin import ImportExportMixin
+from import_export.resources import ModelResource
+from import_export.results import Result, RowResult
+from import_export.tmp_storages import BaseStorage
+from unfold.contrib.import_export.forms import ExportForm, ImportForm
+
+from datasets_app.core import audit
+from datasets_app.tables.formats import FORMATS, MAX_BYTES, MAX_ROWS, FileRefused
+from datasets_app.tables.uploads import FOLDER, delete_stale_uploads
+
+ROWS_PREVIEWED = 200
+ERRORS_SHOWN = 100
+
+
+class UploadGone(Exception):
+    """The file of a preview has been used, or deleted since."""
+
+
+class UploadStorage(BaseStorage):  # type: ignore[misc]
+    """Between preview and confirmation a file lies where other files lie, so any web server finds it.
+
+    Its name can't be guessed. What nobody has confirmed is deleted after a day.
+    """
+
+    def save(self, data: bytes) -> None:
+        delete_stale_uploads()
+        self.name = uuid4().hex
+        default_storage.save(self._path(), ContentFile(data))
+
+    def read(self) -> bytes:
+        try:
+            with default_storage.open(self._path(), "rb") as file:
+                content: bytes = file.read()
+        except FileNotFoundError:
+            raise UploadGone from None
+        return content
+
+    def remove(self) -> None:
+        default_storage.delete(self._path())
+
+    def _path(self) -> str:
+        if not re.fullmatch(r"[0-9a-f]{32}", self.name or ""):
+            raise UploadGone
+        return f"{FOLDER}/{self.name}"
+
+
+class TableImportForm(ImportForm):  # type: ignore[misc]
+    def clean_import_file(self) -> Any:
+        file = self.cleaned_data["import_file"]
+        if file.size > MAX_BYTES:
+            raise forms.ValidationError(
+                f"The file is larger than {MAX_BYTES >> 20} MB; use the management command for so much."
+            )
+        return file
+
+
+class TableResult(Result):  # type: ignore[misc]
+    """Counts every row, but keeps only as many for the page as a person looks at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.invalid_total = 0
+
+    def valid_rows(self) -> list[RowResult]:
+        rows: list[RowResult] = super().valid_rows()[:ROWS_PREVIEWED]
+        return rows
+
+    def append_invalid_row(self, number: int, row: Any, validation_error: Any) -> None:
+        self.invalid_total += 1
+        if self.invalid_total <= ERRORS_SHOWN:
+            super().append_invalid_row(number, row, validation_error)
+
+    def is_good(self) -> bool:
+        return not (self.has_errors() or self.has_validation_errors())
+
+    def summary(self) -> str:
+        totals = self.totals
+        counted = [
+            f"{totals[kind]:,} {word}"
+            for kind, word in (
+                (RowResult.IMPORT_TYPE_NEW, "new"),
+                (RowResult.IMPORT_TYPE_UPDATE, "changed"),
+                (RowResult.IMPORT_TYPE_DELETE, "deleted"),
+                (RowResult.IMPORT_TYPE_SKIP, "unchanged"),
+                (RowResult.IMPORT_TYPE_INVALID, "wrong"),
+            )
+            if totals[kind]
+        ]
+        return ", ".join(counted) or "nothing to do"
+
+
+class TableResource(ModelResource):  # type: ignore[misc]
+    """Values keep their types on the way out; on the way in all rows are saved, or none."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self.user = options.get("user")
+
+    def get_result_class(self) -> type[TableResult]:
+        return TableResult
+
+    def export_field(self, field: Any, instance: Any, **_: Any) -> Any:
+        return field.get_value(instance)
+
+    def import_data(self, dataset: Any, **options: Any) -> TableResult:
+        options |= {"use_transactions": True, "rollback_on_validation_errors": True}
+        result: TableResult = super().import_data(dataset, **options)
+        return result
+
+    def before_import(self, dataset: Any, **_: Any) -> None:
+        known = [field.column_name for field in self.get_import_fields()]
+        unknown = [header for header in dataset.headers or [] if header not in known]
+        if unknown:
+            raise FileRefused(f"Unknown column {unknown[0]!r}. Known are: {', '.join(known)}.")
+
+    def after_import(self, dataset: Any, result: TableResult, **options: Any) -> None:
+        super().after_import(dataset, result, **options)
+        if not options.get("dry_run") and result.is_good():
+            self.record_import(result)
+
+    def record_import(self, result: TableResult) -> None:
+        counts = {kind: count for kind, count in result.totals.items() if count}
+        audit.record("import_table", actor=self.user, table=self._meta.model._meta.label_lower, **counts)
+
+
+class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
+    """Before a ModelAdmin: adds Import and Export to its list."""
+
+    formats = FORMATS
+    import_form_class = TableImportForm
+    export_form_class = ExportForm
+    tmp_storage_class = UploadStorage
+    skip_admin_log = True
+    model: Any
+    opts: Any
+
+    # --- who may ---
+
+    def has_import_permission(self, request: HttpRequest) -> bool:
+        return self._may(request, "import", "add", "change")
+
+    def has_export_permission(self, request: HttpRequest) -> bool:
+        return self._may(request, "export", "change")
+
+    def _may(self, request: HttpRequest, verb: str, *otherwise: str) -> bool:
+        """The model's own permission for the verb, if it has one; else all of the others."""
+        own = f"{verb}_{self.opts.model_name}"
+        needed = (
+            [own]
+            if own in dict(self.opts.permissions)
+            else [f"{other}_{self.opts.model_name}" for other in otherwise]
+        )
+        return all(request.user.has_perm(f"{self.opts.app_label}.{codename}") for codename in needed)
+
+    # --- in ---
+
+    def get_resource_kwargs(self, request: HttpRequest, *_: Any, **__: Any) -> dict[str, Any]:
+        return {"user": request.user}
+
+    def add_data_read_fail_error_to_form(self, form: Any, e: Exception) -> None:
+        if isinstance(e, FileRefused):
+            form.add_error("import_file", str(e))
+        else:
+            super().add_data_read_fail_error_to_form(form, e)
+
+    def import_action(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        response = super().import_action(request, **kwargs)
+        context = getattr(response, "context_data", None) or {}
+        if "confirm_form" not in context:
+            self._forget_upload(context.get("form"))
+        if result := context.get("result"):
+            self._tell_totals(request, result)
+        return response
+
+    def create_confirm_form(self, request: HttpRequest, import_form: Any = None) -> Any:
+        """Both are places in lists: what is no such place is refused by the form."""
+        form = super().create_confirm_form(request, import_form)
+        for name, offered in (
+            ("format", self.get_import_formats()),
+            ("resource", self.get_import_resource_classes(request)),
+        ):
+            choices = [(str(number), number) for number in range(len(offered))]
+            form.fields[name] = forms.ChoiceField(
+                choices=choices, required=form.fields[name].required, widget=forms.HiddenInput
+            )
+        return form
+
+    def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().process_import(request, **kwargs)
+        except UploadGone:
+            messages.error(request, "The uploaded file is no longer there; upload it again.")
+        except FileRefused as refusal:
+            messages.error(request, str(refusal))
+        return redirect(request.path.replace("process_import", "import"))
+
+    def process_result(self, result: TableResult, request: HttpRequest) -> HttpResponse:
+        if not result.is_good():
+            messages.error(
+                request,
+                "Nothing was imported: the data has changed since the preview. Upload it again.",
+            )
+            return redirect(request.path.replace("process_import", "import"))
+        return super().process_result(result, request)
+
+    def add_success_message(self, result: TableResult, request: HttpRequest) -> None:
+        messages.success(request, f"Imported: {result.summary()}.")
+
+    def _tell_totals(self, request: HttpRequest, result: TableResult) -> None:
+        text = f"{result.total_rows:,} rows: {result.summary()}."
+        if result.invalid_total > ERRORS_SHOWN:
+            text += f" The first {ERRORS_SHOWN} that are wrong are shown."
+        elif result.total_rows > ROWS_PREVIEWED and result.is_good():
+            text += f" The first {ROWS_PREVIEWED} are shown."
+        messages.info(request, text) if result.is_good() else messages.error(
+            request, f"Nothing was imported. {text}"
+        )
+
+    def _forget_upload(self, form: Any) -> None:
+        upload = getattr(form, "cleaned_data", {}).get("import_file")
+        if name := getattr(upload, "tmp_storage_name", None):
+            UploadStorage(name=name).remove()
+
+    # --- out ---
+
+    def export_action(self, request: HttpRequest) -> HttpResponse:
+        try:
+            response: HttpResponse = super().export_action(request)
+        except IncorrectLookupParameters:
+            # The list itself falls back to all of its rows, too.
+            return redirect(request.path)
+        return response
+
+    def get_export_data(self, file_format: Any, request: HttpRequest, queryset: Any, **kwargs: Any) -> bytes:
+        if queryset[MAX_ROWS : MAX_ROWS + 1].exists():
+            raise FileRefused(
+                f"More than {MAX_ROWS:,} rows: filter the list first, or use the management command."
+            )
+        with transaction.atomic():
+            table = self.get_data_for_export(request, queryset, **kwargs)
+            written: bytes = file_format.export_data(table)
+            audit.record(
+                "export_table",
+                actor=request.user,
+                table=self.opts.label_lower,
+                rows=len(table),
+                format=file_format.get_title(),
+            )
+        return written
+
+
+def text_of(value: Any) -> str:
+    """A cell as text: what a spreadsheet took for a number is one to it only."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        return checked_text(str(value))
+    raise ValueError("expected text")
+
+
+def checked_text(text: str) -> str:
+    if "\0" in text:
+        raise ValidationError("A NUL character can't be stored.")
+    return text

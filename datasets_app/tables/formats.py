@@ -1,0 +1,299 @@
+"""The file formats of the admin's tables: JSONL, CSV, XLSX and YAML.
+
+What goes out comes in again unchanged. Spreadsheets have no null and no empty text, only empty
+cells: in CSV and XLSX both are one. Cells that a spreadsheet would evaluate are written as text.
+"""
+
+import csv
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, time
+from typing import Any
+
+import tablib
+from import_export.formats.base_formats import Format
+
+from datasets_app.domain.conversations.jsonl import NotARecord, decode_object, encode_line
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile, numbered_lines
+from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.formulas import plain_cell, safe_cell
+from datasets_app.domain.metadata.yaml_text import YamlError, dump_yaml, load_yaml
+
+MAX_ROWS = 20_000
+MAX_BYTES = 64 << 20
+MAX_CELL_CHARACTERS = 32_767
+MAX_UNPACKED_BYTES = 256 << 20
+# Beyond this a spreadsheet rounds.
+MAX_EXACT_NUMBER = 2**53
+
+# The size of the whole file is what is limited; a cell may be as long as a text is.
+csv.field_size_limit(MAX_BYTES)
+
+# XML can't hold these; XLSX writes them as _xHHHH_, and so must write what looks like that.
+_XML_ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+_XML_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
+
+Row = dict[str, Any]
+
+
+class FileRefused(ValueError):
+    """The file can't be read, or the table not be written, in this format; the message is for people."""
+
+
+class TableFormat(Format):  # type: ignore[misc]
+    """Reads bytes into a table and writes one; values keep their types as far as the format can."""
+
+    title = ""
+    extension = ""
+    content_type = ""
+
+    def __init__(self, encoding: str | None = None) -> None:
+        # The admin names one for text; all of these decide for themselves.
+        self.encoding = encoding
+
+    def get_title(self) -> str:
+        return self.title
+
+    def get_extension(self) -> str:
+        return self.extension
+
+    def get_content_type(self) -> str:
+        return self.content_type
+
+    def can_import(self) -> bool:
+        return True
+
+    def can_export(self) -> bool:
+        return True
+
+    def create_dataset(self, in_stream: bytes) -> tablib.Dataset:
+        """Raises :class:`FileRefused`."""
+        if len(in_stream) > MAX_BYTES:
+            raise FileRefused(f"The file is larger than {MAX_BYTES >> 20} MB; use the management command.")
+        return _table(self.rows(in_stream))
+
+    def export_data(self, dataset: tablib.Dataset, **_: Any) -> bytes:
+        """Raises :class:`FileRefused`."""
+        return self.written(dataset.headers or [], (dataset[number] for number in range(len(dataset))))
+
+    def rows(self, raw: bytes) -> Iterator[Row]:
+        raise NotImplementedError
+
+    def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+        raise NotImplementedError
+
+
+class JSONL(TableFormat):
+    title, extension, content_type = "jsonl", "jsonl", "application/jsonl"
+
+    def rows(self, raw: bytes) -> Iterator[Row]:
+        try:
+            for item in numbered_lines(io.BytesIO(raw), Limits(MAX_BYTES, MAX_BYTES)):
+                if isinstance(item, LineError):
+                    raise FileRefused(f"Line {item.line}: {item.message}.")
+                try:
+                    yield decode_object(item[1])
+                except NotARecord as error:
+                    raise FileRefused(f"Line {item[0]}: {error}.") from None
+        except UnreadableFile as error:
+            raise FileRefused(f"The file {error}.") from None
+
+    def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+        return b"".join(encode_line(dict(zip(headers, row, strict=True))) for row in rows)
+
+
+class YAML(TableFormat):
+    title, extension, content_type = "yaml", "yaml", "application/yaml"
+
+    def rows(self, raw: bytes) -> Iterator[Row]:
+        try:
+            value = load_yaml(_decoded(raw))
+        except YamlError as error:
+            raise FileRefused(f"The file can't be read: {error}.") from None
+        for number, item in enumerate(self.items(value), 1):
+            if not isinstance(item, dict) or not all(isinstance(key, str) for key in item):
+                raise FileRefused(f"Item {number} is no mapping of names to values.")
+            yield item
+
+    def items(self, value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise FileRefused("Expected a YAML list with a mapping for each row.")
+        return value
+
+    def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+        return dump_yaml([dict(zip(headers, row, strict=True)) for row in rows]).encode()
+
+
+class CSV(TableFormat):
+    title, extension, content_type = "csv", "csv", "text/csv; charset=utf-8"
+
+    def rows(self, raw: bytes) -> Iterator[Row]:
+        reader = csv.reader(io.StringIO(_decoded(raw), newline=""), strict=True)
+        try:
+            yield from _named_rows(reader)
+        except csv.Error as error:
+            raise FileRefused(f"Row {reader.line_num}: not valid CSV ({error}).") from None
+
+    def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+        buffer = io.StringIO(newline="")
+        writer = csv.writer(buffer)
+        writer.writerow(headers)
+        writer.writerows([_spreadsheet_value(value) for value in row] for row in rows)
+        return buffer.getvalue().encode()
+
+
+class XLSX(TableFormat):
+    title, extension = "xlsx", "xlsx"
+    content_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+    def rows(self, raw: bytes) -> Iterator[Row]:
+        from openpyxl import load_workbook
+
+        _refuse_zip_bomb(raw)
+        try:
+            book = load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
+            cells = book.active.iter_rows(values_only=True)
+            yield from _named_rows([_xlsx_value(value) for value in row] for row in cells)
+        except FileRefused:
+            raise
+        except Exception as error:  # a damaged file can make the reader fail anywhere
+            raise FileRefused(f"The file is no workbook that can be read ({type(error).__name__}).") from None
+
+    def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+        from openpyxl import Workbook
+
+        table = [[_xlsx_exact(_spreadsheet_value(value)) for value in row] for row in rows]
+        _refuse_long_cells(headers, table)
+        book = Workbook(write_only=True)
+        sheet = book.create_sheet("Table")
+        sheet.freeze_panes = "A2"
+        sheet.append([_xlsx_cell(sheet, name) for name in headers])
+        for row in table:
+            sheet.append([_xlsx_cell(sheet, value) for value in row])
+        buffer = io.BytesIO()
+        book.save(buffer)
+        return buffer.getvalue()
+
+
+FORMATS = [JSONL, CSV, XLSX, YAML]
+
+
+def _table(rows: Iterator[Row]) -> tablib.Dataset:
+    """Rows that need not have the same keys → a table; what a row does not have is None in it."""
+    collected: list[Row] = []
+    headers: dict[str, None] = {}
+    for row in rows:
+        if len(collected) == MAX_ROWS:
+            raise FileRefused(f"More than {MAX_ROWS:,} rows; use the management command for so many.")
+        collected.append(row)
+        headers.update(dict.fromkeys(row))
+    table = tablib.Dataset(headers=list(headers))
+    for row in collected:
+        table.append([row.get(header) for header in headers])
+    return table
+
+
+def _named_rows(rows: Iterable[Sequence[Any]]) -> Iterator[Row]:
+    """The first row names the columns. Empty rows are passed over, and so are unnamed empty columns."""
+    names: list[str] | None = None
+    for number, row in enumerate(rows, 1):
+        values = [None if value == "" else _plain_value(value) for value in row]
+        while values and values[-1] is None:
+            values.pop()
+        if not values:
+            continue
+        if names is None:
+            names = _column_names(values)
+            continue
+        if len(values) > len(names):
+            raise FileRefused(f"Row {number} has {len(values)} cells, but there are {len(names)} columns.")
+        yield dict(zip(names, [*values, *[None] * (len(names) - len(values))], strict=True))
+
+
+def _column_names(values: list[Any]) -> list[str]:
+    names = [str(value).strip() if value is not None else "" for value in values]
+    for name in names:
+        if not name or names.count(name) > 1:
+            raise FileRefused(
+                f"The column {name!r} stands twice." if name else "A column has no name in the first row."
+            )
+    return names
+
+
+def _plain_value(value: Any) -> Any:
+    return plain_cell(value) if isinstance(value, str) else value
+
+
+def _spreadsheet_value(value: Any) -> Any:
+    """Numbers stay numbers, text is kept from being evaluated, anything else is JSON."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return value if abs(value) <= MAX_EXACT_NUMBER else str(value)
+    if isinstance(value, str):
+        return safe_cell(value)
+    return safe_cell(json.dumps(value, ensure_ascii=False))
+
+
+def _xlsx_exact(value: Any) -> Any:
+    """The writer keeps 16 digits of a number; one that needs more is written as text."""
+    return str(value) if isinstance(value, float) and float(f"{value:.16g}") != value else value
+
+
+def _refuse_long_cells(headers: Sequence[str], table: Sequence[Sequence[Any]]) -> None:
+    for number, row in enumerate(table, 2):
+        for name, value in zip(headers, row, strict=True):
+            if isinstance(value, str) and len(value) > MAX_CELL_CHARACTERS:
+                raise FileRefused(
+                    f"Row {number}, column {name}: {len(value):,} characters, but an XLSX cell holds at most "
+                    f"{MAX_CELL_CHARACTERS:,}. Choose another format: nothing is cut off there."
+                )
+
+
+def _xlsx_cell(sheet: Any, value: Any) -> Any:
+    from openpyxl.cell import WriteOnlyCell
+
+    if not isinstance(value, str):
+        return value
+    cell = WriteOnlyCell(sheet)
+    # Set past the guessing of types, which takes "#N/A" for an error and "=" for a formula.
+    cell._value, cell.data_type = _xml_escaped(value), "s"
+    return cell
+
+
+def _xml_escaped(text: str) -> str:
+    return _XML_ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+
+
+def _xlsx_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return _XML_ESCAPE.sub(lambda match: chr(int(match[1], 16)), value)
+    # A date that was typed in is one to the spreadsheet; the formats here have them as text.
+    return value.isoformat() if isinstance(value, (date, time)) else value
+
+
+def _refuse_zip_bomb(raw: bytes) -> None:
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            size = sum(item.file_size for item in archive.infolist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        raise FileRefused("The file is no .xlsx workbook.") from None
+    if size > MAX_UNPACKED_BYTES:
+        raise FileRefused(f"The workbook unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB.")
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileRefused(
+            f"The file is not UTF-8 (byte {error.start + 1}). A spreadsheet offers it as “CSV UTF-8”."
+        ) from None
+    if "\0" in text:
+        raise FileRefused("The file has a NUL character, which can't be stored.")
+    return text

@@ -37,7 +37,7 @@ def history_of(request: HttpRequest, object_id: str) -> dict[str, Any]:
     if label is None or not has_history(label):
         return {}
     assignment = getattr(label, "assignment", None)
-    decisions = Decision.objects.filter(assignment=assignment).order_by("id") if assignment else []
+    decisions = Decision.objects.filter(assignment=assignment).order_by("id")
     return {
         "has_history": True,
         "stale": is_stale(label),

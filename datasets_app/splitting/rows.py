@@ -27,6 +27,8 @@ def read_conversations(dataset: Any, keys: "array[int]") -> Iterator[Conversatio
     """The dataset's sessions in the order they came; their primary keys are added to ``keys``."""
     query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(turns_query(_COLUMNS, dataset, EVERYTHING))
     current: Conversation | None = None
+    texts: list[str] = []
+    all_tags: list[str] = []
     with copying(query) as copy:
         copy.set_types(_TYPES)
         for key, session_id, persona_id, split, text, tags, siblings in copy.rows():
@@ -34,10 +36,11 @@ def read_conversations(dataset: Any, keys: "array[int]") -> Iterator[Conversatio
                 if current is not None:
                     yield current
                 keys.append(key)
-                current = Conversation(session_id, persona_id, [], [], None, split)
+                texts, all_tags = [], []
+                current = Conversation(session_id, persona_id, texts, all_tags, None, split)
             assert current is not None
-            current.texts.append(text)
-            current.tags.extend(_decode(tags) if tags else ())
+            texts.append(text)
+            all_tags.extend(_decode(tags) if tags else ())
             if siblings and current.sibling is None:
                 current = current._replace(sibling=sibling_of(_decode(siblings)))
     if current is not None:
@@ -59,7 +62,7 @@ def write_splits(dataset: Any, placed: Iterable[tuple[int, str]], *, again: bool
             "WHERE s.id = p.id AND s.dataset_id = %s AND (s.split IS NULL OR (%s AND s.split <> p.split))",
             [dataset.pk, again],
         )
-        written = cursor.rowcount
+        written: int = cursor.rowcount
         cursor.execute("DROP TABLE split_placed")
     return written
 

@@ -64,6 +64,6 @@ def _digest(session: Iterable[TurnRecord], persona: str | None) -> bytes:
         value = turn_to_object(turn._replace(persona_id=None))
         digest.update(json.dumps(value, sort_keys=True).encode() + b"\n")
     # A turn that names no persona has that of its session.
-    named = sorted(personas) or [persona]
+    named: list[str | None] = [*sorted(personas)] or [persona]
     digest.update(json.dumps(named).encode())
     return digest.digest()

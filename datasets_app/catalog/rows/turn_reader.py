@@ -65,7 +65,7 @@ def read_turns(dataset: Any, selection: Selection = EVERYTHING) -> Iterator[Turn
 
 def turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> sql.Composed:
     """The SELECT of ``columns`` of ``s`` (session) and ``t`` (turn), in the order of a file."""
-    filters = sql.SQL("")
+    filters: sql.SQL | sql.Composed = sql.SQL("")
     if selection.persona is not None:
         filters += sql.SQL(" AND s.persona_id = {}").format(sql.Literal(selection.persona))
     if selection.tag is not None:

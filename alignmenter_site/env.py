@@ -1,11 +1,32 @@
 """Typed reading of environment variables: a wrong value stops the start, with a sentence."""
 
+import errno
 import os
+from pathlib import Path
 from urllib.parse import urlsplit
 
 
 class ImproperEnvironment(SystemExit):
     """A setting that can't be used; a SystemExit, so that no traceback hides the sentence."""
+
+
+def writable_directory(path: Path) -> Path:
+    """The directory, made for its owner alone if it is missing. Raises :class:`ImproperEnvironment`."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "no permission to write, or a read-only file system")
+    except OSError as error:
+        raise unusable(path, error) from None
+    return path
+
+
+def unusable(path: Path, error: OSError) -> ImproperEnvironment:
+    return ImproperEnvironment(
+        f"Cannot write to {path}: {error.strerror}. The application keeps its keys, its database and "
+        "temporary files there. Give the account that runs it write access, or set ALIGNMENTER_VAR_DIR "
+        "to a directory that it can write to."
+    )
 
 
 def text(name: str, default: str = "") -> str:

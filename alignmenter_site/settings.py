@@ -11,11 +11,6 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("ALIGNMENTER_VAR_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
 
 
-def _private_dir(path: Path) -> Path:
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path
-
-
 def _database(url: str) -> dict[str, object]:
     """The DATABASES entry for a postgresql:// URL; an empty one means the embedded server."""
     common = {"ENGINE": "alignmenter_site.postgresql", "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
@@ -42,7 +37,7 @@ def _database(url: str) -> dict[str, object]:
     }
 
 
-SECRET_KEY = env.text("SECRET_KEY") or secret_key.kept(_private_dir(VAR_DIR) / "secret_key")
+SECRET_KEY = env.text("SECRET_KEY") or secret_key.kept(VAR_DIR / "secret_key")
 DEBUG = env.boolean("ALIGNMENTER_DEBUG", False)
 # Off only for plain http on one's own machine, as `make run` does.
 HTTPS = env.boolean("ALIGNMENTER_HTTPS", True)
@@ -104,6 +99,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 def _redis(url: str) -> str:
     if url:
+        if not url.startswith(("redis://", "rediss://", "unix://")):
+            raise env.ImproperEnvironment("REDIS_URL must begin with redis://, rediss:// or unix://")
         # A server that can't be reached must not hold up a page.
         waits = url.startswith("redis") and "socket_connect_timeout" not in url
         return f"{url}{'&' if '?' in url else '?'}socket_connect_timeout=3" if waits else url
@@ -145,8 +142,8 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 FILE_UPLOAD_HANDLERS = ["alignmenter_site.local_files.UploadToDisk"]
 # Not the system's: what a server that was killed leaves of an upload is found there, and deleted.
-FILE_UPLOAD_TEMP_DIR = env.text("ALIGNMENTER_UPLOAD_TEMP_DIR") or _private_dir(
-    _private_dir(VAR_DIR / "tmp") / "uploads"
+FILE_UPLOAD_TEMP_DIR = env.text("ALIGNMENTER_UPLOAD_TEMP_DIR") or env.writable_directory(
+    env.writable_directory(env.writable_directory(VAR_DIR) / "tmp") / "uploads"
 )
 
 SECURE_SSL_REDIRECT = HTTPS

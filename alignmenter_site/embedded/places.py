@@ -1,5 +1,6 @@
 """Where the embedded services keep their files, and who may look at them."""
 
+import errno
 import hashlib
 import os
 import pwd
@@ -87,6 +88,9 @@ class Places:
                 _make_directory(self.var, _passable())
             make_private(self.run, _passable())
             make_private(self.log)
+            for directory in (self.run, self.log):
+                if not os.access(directory, os.W_OK):
+                    raise PermissionError(errno.EACCES, f"no permission to write to {directory}")
         except OSError as error:
             raise EmbeddedServiceError(
                 f"{self.var} cannot be used by {user_name(os.geteuid())} ({error.strerror}): "

@@ -36,6 +36,4 @@ def _checked(key: str, source: str) -> bytes:
 def _generated_in() -> Path:
     from django.conf import settings
 
-    folder = Path(settings.VAR_DIR)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder / "hash_key"
+    return Path(settings.VAR_DIR) / "hash_key"

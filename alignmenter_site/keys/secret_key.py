@@ -4,13 +4,24 @@ import os
 import secrets
 from pathlib import Path
 
+from alignmenter_site import env
+
 
 def kept(path: Path) -> str:
-    """The key in the file; made first if there is none, by one process however many start at once."""
-    if key := _read(path):
-        return key
+    """The key in the file; made first if there is none, by one process however many start at once.
+
+    Raises :class:`env.ImproperEnvironment` if it can neither be read nor made.
+    """
+    try:
+        return _read(path) or _make(path)
+    except OSError as error:
+        raise env.unusable(path, error) from None
+
+
+def _make(path: Path) -> str:
     from alignmenter_site.embedded import locks
 
+    env.writable_directory(path.parent)
     with locks.held(path.with_name(f"{path.name}.lock")):
         if key := _read(path):
             return key

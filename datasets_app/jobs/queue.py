@@ -58,9 +58,12 @@ def worker_count() -> int:
 
 
 def work() -> None:
-    """Run a worker until it is told to stop. Ends with an error if the queue can't be reached."""
-    _queue(again=True)
-    django_rq.get_worker(QUEUE).work(logging_level="WARNING")
+    """Run a worker until it is told to stop. Raises :class:`QueueUnreachable`."""
+    try:
+        _queue(again=True).connection.ping()
+        django_rq.get_worker(QUEUE).work(logging_level="WARNING")
+    except redis.RedisError as error:
+        raise QueueUnreachable(type(error).__name__) from error
 
 
 def _queue(*, again: bool = False) -> Any:

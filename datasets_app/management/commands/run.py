@@ -5,7 +5,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
-from alignmenter_site import supervisor
+from alignmenter_site import env, supervisor
 from alignmenter_site.embedded import EmbeddedServiceError
 
 
@@ -23,8 +23,7 @@ class Command(BaseCommand):
             self.stderr.write("Stopped.")
             return
         connections.close_all()  # what is forked from here must not share them
-        scratch = settings.VAR_DIR / "web"
-        scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+        scratch = env.writable_directory(settings.VAR_DIR / "web")
         code = supervisor.supervise(supervisor.application(settings.BASE_DIR, address, scratch))
         if code:
             raise SystemExit(code)

@@ -1,6 +1,6 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from datasets_app.jobs import queue
 
@@ -10,4 +10,12 @@ class Command(BaseCommand):
     requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
 
     def handle(self, **_: Any) -> None:
-        queue.work()
+        try:
+            queue.work()
+        except queue.QueueUnreachable as unreachable:
+            reason = str(unreachable.__cause__).rstrip(".")
+            raise CommandError(
+                f"Cannot reach the job queue: {reason}. Workers take their jobs from the Redis "
+                "or Valkey server that REDIS_URL names. Start that server or correct REDIS_URL, then start "
+                "the worker again. Jobs that are waiting are not lost."
+            ) from None

@@ -12,7 +12,8 @@ from alignmenter_site.embedded.places import PROJECT
 PROGRAM = """
 import sys
 from pathlib import Path
-from alignmenter_site import embedded, secret_key
+from alignmenter_site import embedded
+from alignmenter_site.keys import secret_key
 print("there", flush=True)
 sys.stdin.readline()
 print(secret_key.kept(Path(sys.argv[1])))

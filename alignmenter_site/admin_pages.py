@@ -10,17 +10,17 @@ from django.contrib.admin.checks import check_admin_app, check_dependencies
 from django.core import checks
 
 
-class AdminPages(SimpleAdminConfig):
+class LazyAdminConfig(SimpleAdminConfig):
     """In place of ``django.contrib.admin``; ``urls.py`` has the pages imported."""
 
     default = True
 
     def ready(self) -> None:
         checks.register(check_dependencies, checks.Tags.admin)
-        checks.register(check_pages, checks.Tags.admin)
+        checks.register(check_admin, checks.Tags.admin)
 
 
-def check_pages(app_configs: Any, **options: Any) -> list[checks.CheckMessage]:
+def check_admin(app_configs: Any, **options: Any) -> list[checks.CheckMessage]:
     """Django's own check of the pages, once they are there."""
     import_module(settings.ROOT_URLCONF)
     return check_admin_app(app_configs, **options)

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 
-class ImproperEnvironment(SystemExit):
+class EnvironmentVariableError(SystemExit):
     """A setting that can't be used; a SystemExit, so that no traceback hides the sentence."""
 
 
@@ -21,8 +21,8 @@ def writable_directory(path: Path) -> Path:
     return path
 
 
-def unusable(path: Path, error: OSError) -> ImproperEnvironment:
-    return ImproperEnvironment(
+def unusable(path: Path, error: OSError) -> EnvironmentVariableError:
+    return EnvironmentVariableError(
         f"Cannot write to {path}: {error.strerror}. The application keeps its keys, its database and "
         "temporary files there. Give the account that runs it write access, or set ALIGNMENTER_VAR_DIR "
         "to a directory that it can write to."
@@ -33,16 +33,16 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
 
 
-def integer(name: str, default: int, *, at_least: int = 0) -> int:
+def integer(name: str, default: int, *, minimum: int = 0) -> int:
     raw = text(name)
     if not raw:
         return default
     try:
         value = int(raw)
     except ValueError:
-        raise ImproperEnvironment(f"{name} must be a whole number, got {raw!r}") from None
-    if value < at_least:
-        raise ImproperEnvironment(f"{name} must be at least {at_least}, got {value}")
+        raise EnvironmentVariableError(f"{name} must be a whole number, got {raw!r}") from None
+    if value < minimum:
+        raise EnvironmentVariableError(f"{name} must be at least {minimum}, got {value}")
     return value
 
 
@@ -54,17 +54,17 @@ def boolean(name: str, default: bool) -> bool:
         return True
     if raw in {"0", "false", "no", "off"}:
         return False
-    raise ImproperEnvironment(f"{name} must be on or off, got {raw!r}")
+    raise EnvironmentVariableError(f"{name} must be on or off, got {raw!r}")
 
 
-def words(name: str, default: list[str]) -> list[str]:
+def word_list(name: str, default: list[str]) -> list[str]:
     raw = text(name)
     return [word.strip() for word in raw.split(",") if word.strip()] if raw else default
 
 
-def web_addresses(name: str, default: list[str]) -> list[str]:
+def base_urls(name: str, default: list[str]) -> list[str]:
     """Base URLs: http or https, with a host, and without a user, a password, a query or a fragment."""
-    given = words(name, default)
+    given = word_list(name, default)
     for number, address in enumerate(given, 1):
         try:
             parts = urlsplit(address)
@@ -73,7 +73,7 @@ def web_addresses(name: str, default: list[str]) -> list[str]:
             sound = False
         # The address itself is not repeated: what is wrong with it may be the password in it.
         if not sound or "@" in parts.netloc or parts.query or parts.fragment:
-            raise ImproperEnvironment(
+            raise EnvironmentVariableError(
                 f"{name}: address {number} must be like https://host/v1, without user, password or query"
             )
     return given

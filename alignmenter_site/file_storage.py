@@ -5,29 +5,33 @@ from urllib.parse import parse_qsl, urlsplit
 
 from alignmenter_site import env
 
-NAME = "ALIGNMENTER_STORAGE"
+ENV_VAR = "ALIGNMENTER_STORAGE"
 # What may stand behind the bucket's name; credentials come by the AWS_* variables alone.
-OPTIONS = ("endpoint_url", "region_name")
+ALLOWED_OPTIONS = ("endpoint_url", "region_name")
 # A file that is read from the bucket is held in memory up to this size, then in a temporary file.
-MEMORY_BYTES = 8 << 20
+MAX_MEMORY_BYTES = 8 << 20
 
 
-def storages(url: str) -> dict[str, dict[str, Any]]:
+def storage_settings(url: str) -> dict[str, dict[str, Any]]:
     """The STORAGES setting for ``s3://bucket/prefix?endpoint_url=…&region_name=…``, or for nothing."""
     return {
-        "default": _bucket(url) if url else {"BACKEND": "alignmenter_site.local_files.LocalFiles"},
+        "default": _bucket_settings(url) if url else {"BACKEND": "alignmenter_site.local_files.LocalFiles"},
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
 
 
-def _bucket(url: str) -> dict[str, Any]:
+def _bucket_settings(url: str) -> dict[str, Any]:
     parts = urlsplit(url)
     given = dict(parse_qsl(parts.query))
     # The address itself is not repeated: it may hold what somebody took for the place of a password.
     if parts.scheme != "s3" or not parts.hostname or parts.netloc != parts.hostname or parts.fragment:
-        raise env.ImproperEnvironment(f"{NAME} must be like s3://bucket/prefix, with no user and no port")
-    if unknown := sorted(given.keys() - set(OPTIONS)):
-        raise env.ImproperEnvironment(f"{NAME}: unknown {unknown[0]!r}; known are {', '.join(OPTIONS)}")
+        raise env.EnvironmentVariableError(
+            f"{ENV_VAR} must be like s3://bucket/prefix, with no user and no port"
+        )
+    if unknown := sorted(given.keys() - set(ALLOWED_OPTIONS)):
+        raise env.EnvironmentVariableError(
+            f"{ENV_VAR}: unknown {unknown[0]!r}; known are {', '.join(ALLOWED_OPTIONS)}"
+        )
     from boto3.s3.transfer import TransferConfig
     from botocore.config import Config
 
@@ -40,7 +44,7 @@ def _bucket(url: str) -> dict[str, Any]:
             "default_acl": None,
             "querystring_auth": True,
             "file_overwrite": False,
-            "max_memory_size": MEMORY_BYTES,
+            "max_memory_size": MAX_MEMORY_BYTES,
             # One after the other, in the thread of the job: there are workers enough at a time.
             "transfer_config": TransferConfig(use_threads=False),
             "client_config": Config(

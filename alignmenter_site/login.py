@@ -21,7 +21,7 @@ class LoginForm(AuthenticationForm):
     }
 
 
-class SignIn(LoginView):
+class SignInView(LoginView):
     authentication_form = LoginForm
     template_name = "login.html"
     redirect_authenticated_user = True
@@ -45,7 +45,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return redirect("admin:index" if user.is_staff else "annotate:campaigns")
 
 
-def admin_login(request: HttpRequest) -> HttpResponse:
+def redirect_to_sign_in(request: HttpRequest) -> HttpResponse:
     """The admin sends people to a login page of its own; there is one for all."""
     wanted = request.GET.get("next", "")
     safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())

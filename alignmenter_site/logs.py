@@ -11,22 +11,22 @@ from typing import Any
 from alignmenter_site import env
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-OUR_PACKAGES = ("alignmenter_site", "annotations_app", "datasets_app")
+OWN_PACKAGES = ("alignmenter_site", "annotations_app", "datasets_app")
 
 
-def without_values(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Kind and places of an error and of what led to it, without their messages."""
     described: list[str] = []
     seen: set[int] = set()
     cause: BaseException | None = error
     while cause is not None and id(cause) not in seen:
         seen.add(id(cause))
-        described.append(_kind_and_places(cause))
+        described.append(_describe_frames(cause))
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
     return "; after ".join(described)
 
 
-def _kind_and_places(error: BaseException) -> str:
+def _describe_frames(error: BaseException) -> str:
     places = " < ".join(
         f"{frame.name} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})"
         for frame in reversed(traceback.extract_tb(error.__traceback__))
@@ -34,7 +34,7 @@ def _kind_and_places(error: BaseException) -> str:
     return f"{type(error).__name__} in {places}" if places else type(error).__name__
 
 
-class Formatter(logging.Formatter):
+class RedactingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         # A record keeps the traceback as the first formatter wrote it: neither take nor leave one.
         record = copy.copy(record)
@@ -42,14 +42,14 @@ class Formatter(logging.Formatter):
         return super().format(record)
 
     def formatException(self, ei: Any) -> str:
-        return without_values(ei[1]) if ei[1] is not None else "no error"
+        return describe_error(ei[1]) if ei[1] is not None else "no error"
 
 
-def configuration(level: str) -> dict[str, Any]:
+def logging_settings(level: str) -> dict[str, Any]:
     """The LOGGING setting. DEBUG is for our own packages: libraries write values then, such as those
     of statements and of rows that can't be imported."""
     if level not in LEVELS:
-        raise env.ImproperEnvironment(f"LOG_LEVEL must be one of {', '.join(LEVELS)}, got {level!r}")
+        raise env.EnvironmentVariableError(f"LOG_LEVEL must be one of {', '.join(LEVELS)}, got {level!r}")
     of_libraries = "INFO" if level == "DEBUG" else level
     stderr = {"handlers": ["stderr"], "propagate": False}
     return {
@@ -57,14 +57,14 @@ def configuration(level: str) -> dict[str, Any]:
         "disable_existing_loggers": False,
         "formatters": {
             "line": {
-                "()": "alignmenter_site.logs.Formatter",
+                "()": "alignmenter_site.logs.RedactingFormatter",
                 "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
             }
         },
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"handlers": ["stderr"], "level": of_libraries},
         "loggers": {
-            **{package: {"level": level} for package in OUR_PACKAGES},
+            **{package: {"level": level} for package in OWN_PACKAGES},
             "django": {**stderr, "level": of_libraries},
             "django.server": {**stderr, "level": of_libraries},
             # What fails after Django, in the middle of a download.

@@ -13,15 +13,15 @@ TIMEOUT_SECONDS = 20
 _DEFAULT_PORTS = {"smtp": 25, "smtps": 465}
 
 
-def settings() -> dict[str, Any]:
+def email_settings() -> dict[str, Any]:
     """The EMAIL_* settings, MAIL_TO and DEFAULT_FROM_EMAIL; nothing is sent unless a server is named."""
     url = env.text("ALIGNMENTER_SMTP_URL")
-    to = env.words("ALIGNMENTER_MAIL_TO", [])
+    to = env.word_list("ALIGNMENTER_MAIL_TO", [])
     sender = env.text("ALIGNMENTER_MAIL_FROM")
     if not url:
         return {"MAIL_TO": [], "EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
     if not to or not sender:
-        raise env.ImproperEnvironment(
+        raise env.EnvironmentVariableError(
             "ALIGNMENTER_SMTP_URL needs ALIGNMENTER_MAIL_TO (addresses, with commas between) and "
             "ALIGNMENTER_MAIL_FROM (the sender's address)"
         )
@@ -30,11 +30,11 @@ def settings() -> dict[str, Any]:
         "DEFAULT_FROM_EMAIL": sender,
         "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
         "EMAIL_TIMEOUT": TIMEOUT_SECONDS,
-        **_server(url),
+        **_server_settings(url),
     }
 
 
-def _server(url: str) -> dict[str, Any]:
+def _server_settings(url: str) -> dict[str, Any]:
     # The address itself is not repeated in what is said of it: there may be a password in it.
     expected = "ALIGNMENTER_SMTP_URL must be like smtp://user:password@host:587?tls=on or smtps://host"
     try:
@@ -42,10 +42,10 @@ def _server(url: str) -> dict[str, Any]:
         port = parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
         asked = {key: values[-1].lower() for key, values in parse_qs(parts.query).items()}
     except ValueError:
-        raise env.ImproperEnvironment(expected) from None
+        raise env.EnvironmentVariableError(expected) from None
     tls = asked.pop("tls", "off")
     if not port or not parts.hostname or asked or tls not in {"on", "off"} or parts.path not in {"", "/"}:
-        raise env.ImproperEnvironment(expected)
+        raise env.EnvironmentVariableError(expected)
     return {
         "EMAIL_HOST": parts.hostname,
         "EMAIL_PORT": port,

@@ -7,20 +7,20 @@ from django.templatetags.static import static
 from django.urls import reverse, reverse_lazy
 
 
-def _may(*permissions: str) -> Callable[[Any], bool]:
+def _has_permissions(*permissions: str) -> Callable[[Any], bool]:
     return lambda request: request.user.has_perms(permissions)
 
 
-def _list_of(title: str, icon: str, app: str, model: str) -> dict[str, Any]:
+def _changelist_item(title: str, icon: str, app: str, model: str) -> dict[str, Any]:
     return {
         "title": title,
         "icon": icon,
         "link": reverse_lazy(f"admin:{app}_{model}_changelist"),
-        "permission": _may(f"{app}.view_{model}"),
+        "permission": _has_permissions(f"{app}.view_{model}"),
     }
 
 
-def _among_datasets(request: Any) -> bool:
+def _is_dataset_page(request: Any) -> bool:
     """On the pages of datasets, but for the one that has a place of its own in the side bar."""
     datasets, generate = (
         reverse(f"admin:datasets_app_dataset_{page}") for page in ("changelist", "generate")
@@ -28,7 +28,7 @@ def _among_datasets(request: Any) -> bool:
     return request.path.startswith(datasets) and not request.path.startswith(generate)
 
 
-def _asset(name: str) -> Callable[[Any], str]:
+def _static_url(name: str) -> Callable[[Any], str]:
     return lambda request: static(f"datasets_app/{name}")
 
 
@@ -52,14 +52,14 @@ UNFOLD: dict[str, Any] = {
     "SITE_SYMBOL": "forum",
     # There is no site besides the admin to go back to.
     "SITE_URL": None,
-    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _asset("icon.svg")}],
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _static_url("icon.svg")}],
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "BORDER_RADIUS": "8px",
     "COLORS": {"primary": _TEAL},
-    "STYLES": [_asset("app.css")],
-    "SCRIPTS": [_asset("app.js"), _asset("command_palette.js")],
-    "DASHBOARD_CALLBACK": "datasets_app.admin.home.start_page",
+    "STYLES": [_static_url("app.css")],
+    "SCRIPTS": [_static_url("app.js"), _static_url("command_palette.js")],
+    "DASHBOARD_CALLBACK": "datasets_app.admin.home.home_context",
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,
@@ -73,17 +73,19 @@ UNFOLD: dict[str, Any] = {
                 "title": "Conversations",
                 "items": [
                     {
-                        **_list_of("Datasets", "database", "datasets_app", "dataset"),
-                        "active": _among_datasets,
+                        **_changelist_item("Datasets", "database", "datasets_app", "dataset"),
+                        "active": _is_dataset_page,
                     },
-                    _list_of("Turns", "search", "datasets_app", "turn"),
+                    _changelist_item("Turns", "search", "datasets_app", "turn"),
                     {
                         "title": "Generate",
                         "icon": "auto_awesome",
                         "link": reverse_lazy("admin:datasets_app_dataset_generate"),
-                        "permission": _may("datasets_app.view_dataset", "datasets_app.generate_dataset"),
+                        "permission": _has_permissions(
+                            "datasets_app.view_dataset", "datasets_app.generate_dataset"
+                        ),
                     },
-                    _list_of("Jobs", "autoplay", "datasets_app", "jobrun"),
+                    _changelist_item("Jobs", "autoplay", "datasets_app", "jobrun"),
                 ],
             },
             {
@@ -93,20 +95,20 @@ UNFOLD: dict[str, Any] = {
                         "title": "Label replies",
                         "icon": "keyboard",
                         "link": reverse_lazy("annotate:campaigns"),
-                        "permission": _may("annotations_app.annotate"),
+                        "permission": _has_permissions("annotations_app.annotate"),
                     },
-                    _list_of("Campaigns", "how_to_vote", "annotations_app", "campaign"),
-                    _list_of("Annotations", "label", "annotations_app", "annotation"),
-                    _list_of("Personas", "theater_comedy", "datasets_app", "persona"),
+                    _changelist_item("Campaigns", "how_to_vote", "annotations_app", "campaign"),
+                    _changelist_item("Annotations", "label", "annotations_app", "annotation"),
+                    _changelist_item("Personas", "theater_comedy", "datasets_app", "persona"),
                 ],
             },
             {
                 "title": "Governance",
                 "items": [
-                    _list_of("Retention policies", "auto_delete", "datasets_app", "retentionpolicy"),
-                    _list_of("Audit trail", "history", "datasets_app", "auditevent"),
-                    _list_of("Users", "person", "auth", "user"),
-                    _list_of("Roles", "group", "auth", "group"),
+                    _changelist_item("Retention policies", "auto_delete", "datasets_app", "retentionpolicy"),
+                    _changelist_item("Audit trail", "history", "datasets_app", "auditevent"),
+                    _changelist_item("Users", "person", "auth", "user"),
+                    _changelist_item("Roles", "group", "auth", "group"),
                 ],
             },
         ],

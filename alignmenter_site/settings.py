@@ -11,16 +11,16 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("ALIGNMENTER_VAR_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
 
 
-def _database(url: str) -> dict[str, object]:
+def _database_settings(url: str) -> dict[str, object]:
     """The DATABASES entry for a postgresql:// URL; an empty one means the embedded server."""
     common = {"ENGINE": "alignmenter_site.postgresql", "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     if not url:
         from alignmenter_site import embedded
 
-        return {**common, **embedded.django_database(VAR_DIR)}
+        return {**common, **embedded.django_database_settings(VAR_DIR)}
     parts = urlsplit(url)
     if parts.scheme not in {"postgres", "postgresql"}:
-        raise env.ImproperEnvironment(
+        raise env.EnvironmentVariableError(
             f"DATABASE_URL must begin with postgresql://, got {parts.scheme or 'no scheme'}://; "
             "no other database is supported"
         )
@@ -37,19 +37,19 @@ def _database(url: str) -> dict[str, object]:
     }
 
 
-SECRET_KEY = env.text("SECRET_KEY") or secret_key.kept(VAR_DIR / "secret_key")
+SECRET_KEY = env.text("SECRET_KEY") or secret_key.load_or_create(VAR_DIR / "secret_key")
 DEBUG = env.boolean("ALIGNMENTER_DEBUG", False)
 # Off only for plain http on one's own machine, as `make run` does.
 HTTPS = env.boolean("ALIGNMENTER_HTTPS", True)
-ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [])
+ALLOWED_HOSTS = env.word_list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.word_list("CSRF_TRUSTED_ORIGINS", [])
 
 INSTALLED_APPS = [
     "unfold",
     "unfold.contrib.filters",
     "unfold.contrib.forms",
     "unfold.contrib.import_export",
-    "alignmenter_site.admin_pages.AdminPages",
+    "alignmenter_site.admin_pages.LazyAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -66,13 +66,13 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "alignmenter_site.middleware.content_security.ContentSecurity",
+    "alignmenter_site.middleware.content_security.ContentSecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "alignmenter_site.middleware.staff_only.OnlyTheQueueForAnnotators",
+    "alignmenter_site.middleware.staff_only.StaffOnlyMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -93,14 +93,14 @@ TEMPLATES = [
     },
 ]
 
-DATABASES = {"default": _database(env.text("DATABASE_URL"))}
+DATABASES = {"default": _database_settings(env.text("DATABASE_URL"))}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 
-def _redis(url: str) -> str:
+def _redis_url(url: str) -> str:
     if url:
         if not url.startswith(("redis://", "rediss://", "unix://")):
-            raise env.ImproperEnvironment("REDIS_URL must begin with redis://, rediss:// or unix://")
+            raise env.EnvironmentVariableError("REDIS_URL must begin with redis://, rediss:// or unix://")
         # A server that can't be reached must not hold up a page.
         waits = url.startswith("redis") and "socket_connect_timeout" not in url
         return f"{url}{'&' if '?' in url else '?'}socket_connect_timeout=3" if waits else url
@@ -111,7 +111,7 @@ def _redis(url: str) -> str:
 
 # A job may run for hours: whether it is alive is told by its heartbeat, not by a time limit.
 EMBEDDED_VALKEY = not env.text("REDIS_URL")
-RQ_QUEUES = {"default": {"URL": _redis(env.text("REDIS_URL")), "DEFAULT_TIMEOUT": -1}}
+RQ_QUEUES = {"default": {"URL": _redis_url(env.text("REDIS_URL")), "DEFAULT_TIMEOUT": -1}}
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -137,7 +137,7 @@ STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 
 MEDIA_ROOT = Path(env.text("ALIGNMENTER_MEDIA_ROOT", str(VAR_DIR / "media")))
-STORAGES = file_storage.storages(env.text(file_storage.NAME))
+STORAGES = file_storage.storage_settings(env.text(file_storage.ENV_VAR))
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 FILE_UPLOAD_HANDLERS = ["alignmenter_site.local_files.UploadToDisk"]
@@ -154,32 +154,32 @@ SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
-CONTENT_SECURITY_POLICY = {"DIRECTIVES": content_security.STRICT}
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": content_security.STRICT_POLICY}
 if env.boolean("ALIGNMENTER_BEHIND_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-LOGGING = logs.configuration(env.text("LOG_LEVEL", "INFO").upper())
+LOGGING = logs.logging_settings(env.text("LOG_LEVEL", "INFO").upper())
 
 # --- the application's own ---------------------------------------------------------------------
 
-MAX_LINE_BYTES = env.integer("ALIGNMENTER_MAX_LINE_BYTES", 16 << 20, at_least=1024)
-MAX_UNPACKED_BYTES = env.integer("ALIGNMENTER_MAX_UNPACKED_BYTES", 20 << 30, at_least=1024)
-EXPORT_LINK_DAYS = env.integer("ALIGNMENTER_EXPORT_LINK_DAYS", 7, at_least=1)
+MAX_LINE_BYTES = env.integer("ALIGNMENTER_MAX_LINE_BYTES", 16 << 20, minimum=1024)
+MAX_UNPACKED_BYTES = env.integer("ALIGNMENTER_MAX_UNPACKED_BYTES", 20 << 30, minimum=1024)
+EXPORT_LINK_DAYS = env.integer("ALIGNMENTER_EXPORT_LINK_DAYS", 7, minimum=1)
 # Installed name models, by name or folder; "builtin" is the one that comes with the application.
-NAME_MODELS = env.words("ALIGNMENTER_NAME_MODELS", ["builtin"])
-hash_key.given_key()  # one that can't be used stops the start
-release_key.given_key(), release_key.former_keys()
+NAME_MODELS = env.word_list("ALIGNMENTER_NAME_MODELS", ["builtin"])
+hash_key.key_from_env()  # one that can't be used stops the start
+release_key.key_from_env(), release_key.former_keys()
 # Where conversations may be written by a model; the first is the default.
-LLM_ENDPOINTS = env.web_addresses("ALIGNMENTER_LLM_ENDPOINTS", ["https://api.openai.com/v1"])
-LLM_TIMEOUT = env.integer("ALIGNMENTER_LLM_TIMEOUT", 120, at_least=1)
+LLM_ENDPOINTS = env.base_urls("ALIGNMENTER_LLM_ENDPOINTS", ["https://api.openai.com/v1"])
+LLM_TIMEOUT = env.integer("ALIGNMENTER_LLM_TIMEOUT", 120, minimum=1)
 LLM_RETRIES = env.integer("ALIGNMENTER_LLM_RETRIES", 5)
 # When retention deletes what is due, and what else happens once a night: an hour in TIME_ZONE.
-NIGHT_HOUR = env.integer("ALIGNMENTER_NIGHT_HOUR", 3, at_least=0)
+NIGHT_HOUR = env.integer("ALIGNMENTER_NIGHT_HOUR", 3, minimum=0)
 if NIGHT_HOUR > 23:
-    raise env.ImproperEnvironment(f"ALIGNMENTER_NIGHT_HOUR must be 0 to 23, got {NIGHT_HOUR}")
-_mail = mail.settings()
-MAIL_TO: list[str] = _mail.pop("MAIL_TO")
-globals().update(_mail)
+    raise env.EnvironmentVariableError(f"ALIGNMENTER_NIGHT_HOUR must be 0 to 23, got {NIGHT_HOUR}")
+_email_settings = mail.email_settings()
+MAIL_TO: list[str] = _email_settings.pop("MAIL_TO")
+globals().update(_email_settings)
 
 IMPORT_EXPORT_USE_TRANSACTIONS = True
 

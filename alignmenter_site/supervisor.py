@@ -22,10 +22,10 @@ from typing import BinaryIO, NoReturn
 
 GRACE_SECONDS = 10.0
 TICK_SECONDS = 0.1
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+MIN_RESTART_DELAY_SECONDS, MAX_RESTART_DELAY_SECONDS = 0.5, 30.0
 # A child that ran this long had no trouble starting.
-SETTLED_SECONDS = 30.0
-FAILED_STARTS = 3
+STABLE_AFTER_SECONDS = 30.0
+MAX_FAILED_STARTS = 3
 
 
 class SupervisorError(RuntimeError):
@@ -66,9 +66,9 @@ class Address:
                 "ALIGNMENTER_HOST=127.0.0.1 make run"
             ) from None
         except OSError as error:
-            raise SupervisorError(self._why_not(error)) from None
+            raise SupervisorError(self._describe_bind_error(error)) from None
 
-    def _why_not(self, error: OSError) -> str:
+    def _describe_bind_error(self, error: OSError) -> str:
         other = self.port + 1 if self.port < 65535 else 8001
         if error.errno == errno.EADDRINUSE:
             return f"Port {self.port} is taken by another program. Use another one: PORT={other} make run"
@@ -103,16 +103,16 @@ class Child:
     greeting: str = ""
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     started_at: float = field(default=0.0, init=False)
-    start_again_at: float = field(default=0.0, init=False)
+    restart_at: float = field(default=0.0, init=False)
     is_ready: bool = field(default=False, init=False)
     restarts: int = field(default=0, init=False)  # since it last ran for long
     failed_starts: int = field(default=0, init=False)
 
     def pause(self) -> float:
-        return min(FIRST_PAUSE * 2.0**self.restarts, LONGEST_PAUSE)
+        return min(MIN_RESTART_DELAY_SECONDS * 2.0**self.restarts, MAX_RESTART_DELAY_SECONDS)
 
 
-def application(project: Path, address: Address, scratch: Path) -> list[Child]:
+def build_children(project: Path, address: Address, scratch: Path) -> list[Child]:
     """The web server, two workers and the scheduler."""
     manage = [sys.executable, str(project / "manage.py")]
     web = [sys.executable, "-m", "gunicorn", "alignmenter_site.wsgi:application", "--chdir", str(project)]
@@ -146,11 +146,11 @@ class Supervisor:
         try:
             succeeded = self._watch()
         finally:
-            self._end_all()
+            self._stop_all()
             self.watchdog.close()
             for number, handler in before.items():
                 signal.signal(number, handler)
-        say("Stopped.")
+        print_message("Stopped.")
         return 0 if succeeded else 1
 
     def _request_stop(self, number: int, frame: FrameType | None) -> None:
@@ -161,14 +161,14 @@ class Supervisor:
             self.watchdog.ensure()
             for child in self.children:
                 if child.process is None:
-                    if time.monotonic() >= child.start_again_at:
+                    if time.monotonic() >= child.restart_at:
                         self._start(child)
                 elif child.process.poll() is not None:
-                    if not self._after_death(child):
+                    if not self._handle_exit(child):
                         return False
                 elif child.ready and not child.is_ready and child.ready():
                     child.is_ready = True
-                    say(child.greeting)
+                    print_message(child.greeting)
             time.sleep(TICK_SECONDS)
         return True
 
@@ -178,57 +178,59 @@ class Supervisor:
         child.started_at = time.monotonic()
         self.watchdog.add(child.process.pid)
 
-    def _after_death(self, child: Child) -> bool:
+    def _handle_exit(self, child: Child) -> bool:
         """Have it started again after a while; False if that is of no use."""
         assert child.process is not None
-        ending = describe(child.process.returncode)
-        self._forget(child)
-        settled = time.monotonic() - child.started_at > SETTLED_SECONDS
+        ending = describe_exit(child.process.returncode)
+        self._kill_group(child)
+        settled = time.monotonic() - child.started_at > STABLE_AFTER_SECONDS
         child.restarts = 0 if settled else child.restarts + 1
         child.failed_starts = 0 if child.is_ready else child.failed_starts + 1
-        if child.ready and child.failed_starts >= FAILED_STARTS:
-            say(f"The {child.name} {ending}, {FAILED_STARTS} times in a row; its own message is above.")
+        if child.ready and child.failed_starts >= MAX_FAILED_STARTS:
+            print_message(
+                f"The {child.name} {ending}, {MAX_FAILED_STARTS} times in a row; its own message is above."
+            )
             return False
-        say(f"The {child.name} {ending}; it is started again in {child.pause():g} s.")
+        print_message(f"The {child.name} {ending}; it is started again in {child.pause():g} s.")
         if child.is_ready:
             child.greeting = f"The {child.name} is back."
         child.is_ready = False
-        child.start_again_at = time.monotonic() + child.pause()
+        child.restart_at = time.monotonic() + child.pause()
         return True
 
-    def _forget(self, child: Child) -> None:
+    def _kill_group(self, child: Child) -> None:
         """What it has started must not outlive it: old web workers would keep the port."""
         assert child.process is not None
         signal_group(child.process.pid, signal.SIGKILL)
         self.watchdog.remove(child.process.pid)
         child.process = None
 
-    def _end_all(self) -> None:
+    def _stop_all(self) -> None:
         running = [child for child in self.children if child.process is not None]
         self.stop_requests = 0  # from here on, another one means: at once
-        end_groups([child.process.pid for child in running if child.process], self._all_ended)
+        stop_process_groups([child.process.pid for child in running if child.process], self._have_all_exited)
         for child in running:
             assert child.process is not None
             child.process.wait()
-            self._forget(child)
+            self._kill_group(child)
 
-    def _all_ended(self) -> bool:
+    def _have_all_exited(self) -> bool:
         return self.stop_requests > 0 or all(
             child.process is None or child.process.poll() is not None for child in self.children
         )
 
 
-def end_groups(groups: Iterable[int], ended: Callable[[], bool]) -> None:
+def stop_process_groups(groups: Iterable[int], have_all_exited: Callable[[], bool]) -> None:
     """End the leaders of process groups in good order, and then whatever is left of them at once."""
     groups = list(groups)
     for leader in groups:
         with suppress(ProcessLookupError):
             os.kill(leader, signal.SIGTERM)
     deadline = time.monotonic() + GRACE_SECONDS
-    while not ended() and time.monotonic() < deadline:
+    while not have_all_exited() and time.monotonic() < deadline:
         time.sleep(0.05)
     # A worker's job runs in a group of its own, which is found only as long as the worker lives.
-    for pid in descendants(groups):
+    for pid in find_descendants(groups):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     for leader in groups:
@@ -241,44 +243,46 @@ def signal_group(leader: int, number: int) -> None:
         os.killpg(leader, number)
 
 
-def descendants(ancestors: Iterable[int]) -> set[int]:
+def find_descendants(ancestors: Iterable[int]) -> set[int]:
     """The processes below those, except for those in another session, which were meant to stay."""
     session = os.getsid(0)
     below, found = set(ancestors), set[int]()
     while below:
-        below = {pid for pid, parent in _parents() if parent in below} - found
+        below = {pid for pid, parent in _list_parents() if parent in below} - found
         found |= below
-    return {pid for pid in found if _session(pid) == session}
+    return {pid for pid in found if _get_session_id(pid) == session}
 
 
-def _parents() -> list[tuple[int, int]]:
+def _list_parents() -> list[tuple[int, int]]:
     """Each process with its parent."""
     try:
         shown = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True).stdout
         return [(int(pid), int(parent)) for pid, parent in (line.split() for line in shown.splitlines())]
     except FileNotFoundError:  # a slim Linux image
-        return [(int(path.name), _parent(path)) for path in Path("/proc").iterdir() if path.name.isdecimal()]
+        return [
+            (int(path.name), _read_parent(path)) for path in Path("/proc").iterdir() if path.name.isdecimal()
+        ]
 
 
-def _parent(process: Path) -> int:
+def _read_parent(process: Path) -> int:
     try:
         return int((process / "stat").read_text().rpartition(")")[2].split()[1])
     except OSError:
         return 0
 
 
-def _session(pid: int) -> int | None:
+def _get_session_id(pid: int) -> int | None:
     try:
         return os.getsid(pid)
     except OSError:
         return None
 
 
-def describe(code: int) -> str:
+def describe_exit(code: int) -> str:
     return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
 
 
-def say(message: str) -> None:
+def print_message(message: str) -> None:
     # A terminal that was closed can't be written to, and that's no reason to leave children behind.
     with suppress(OSError):
         print(message, file=sys.stderr, flush=True)
@@ -303,7 +307,9 @@ class Watchdog:
         """Start another one if this one is dead; the fork knows the groups there are by then."""
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         if pid:
-            say(f"The watchdog {describe(os.waitstatus_to_exitcode(status))}; starting another one.")
+            print_message(
+                f"The watchdog {describe_exit(os.waitstatus_to_exitcode(status))}; starting another one."
+            )
             os.close(self.writing)
             self._start()
 
@@ -333,6 +339,6 @@ class Watchdog:
                 group = int(change[1:])
                 groups.add(group) if change.startswith(b"+") else groups.discard(group)
             if groups:
-                end_groups(groups, lambda: not any(_session(group) for group in groups))
+                stop_process_groups(groups, lambda: not any(_get_session_id(group) for group in groups))
         finally:
             os._exit(0)

@@ -10,22 +10,22 @@ class AnnotationsConfig(AppConfig):
         from annotations_app import tasks  # noqa: F401  (registers them)
         from annotations_app.hooks import delete_labels
         from annotations_app.hooks.on_import import annotate_imported_turns
-        from annotations_app.hooks.package import label_facts
-        from annotations_app.hooks.panels import annotations_panel, label_notes, labels_under
-        from annotations_app.hooks.readers import readers_of
-        from annotations_app.hooks.scrub_notes import TABLES, notes_of, write_notes
+        from annotations_app.hooks.package import build_label_facts
+        from annotations_app.hooks.panels import annotations_panel, count_labels_for_persona, turn_label_notes
+        from annotations_app.hooks.readers import list_campaign_readers
+        from annotations_app.hooks.scrub_notes import TABLES, read_notes, write_notes
         from datasets_app import hooks
         from datasets_app.access.roles import ensure_roles
 
         hooks.after_import.append(annotate_imported_turns)
         hooks.dataset_panels.append(annotations_panel)
-        hooks.turn_notes.append(label_notes)
-        hooks.labels_under.append(labels_under)
-        hooks.shown_replies.append(readers_of)
-        hooks.label_facts.append(label_facts)
-        hooks.scrubbed_beside.append(hooks.Beside(notes_of, write_notes, TABLES))
-        hooks.deleted_beside.append(
-            hooks.Deleted(
+        hooks.turn_notes.append(turn_label_notes)
+        hooks.label_counters.append(count_labels_for_persona)
+        hooks.reply_access_reasons.append(list_campaign_readers)
+        hooks.label_facts.append(build_label_facts)
+        hooks.scrub_hooks.append(hooks.ScrubHook(read_notes, write_notes, TABLES))
+        hooks.deletion_hooks.append(
+            hooks.DeletionHook(
                 delete_labels.count_labels,
                 delete_labels.delete_labels,
                 delete_labels.close_campaigns,

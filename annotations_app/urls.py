@@ -5,11 +5,11 @@ from annotations_app.labeling.views import campaigns, decisions, queue, replies
 app_name = "annotate"
 
 urlpatterns = [
-    path("", campaigns.campaigns, name="campaigns"),
-    path("<str:name>/", queue.queue, name="queue"),
-    path("<str:name>/next/", queue.upcoming, name="next"),
+    path("", campaigns.list_campaigns, name="campaigns"),
+    path("<str:name>/", queue.show_queue, name="queue"),
+    path("<str:name>/next/", queue.queue_update, name="next"),
     path("<str:name>/decide/", decisions.decide, name="decide"),
-    path("<str:name>/replies/<int:pk>/", replies.reply, name="reply"),
-    path("<str:name>/replies/<int:pk>/turns/", replies.turns, name="turns"),
-    path("<str:name>/replies/<int:pk>/turns/<int:turn_index>/", replies.whole_turn, name="whole_turn"),
+    path("<str:name>/replies/<int:pk>/", replies.show_reply, name="reply"),
+    path("<str:name>/replies/<int:pk>/turns/", replies.show_turns, name="turns"),
+    path("<str:name>/replies/<int:pk>/turns/<int:turn_index>/", replies.show_whole_turn, name="whole_turn"),
 ]

@@ -18,10 +18,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.harness import servers, write_turns
+from benchmarks.harness import temporary_servers, write_turns
 
-WANTED = 2.0
-NOT_JUDGED = "search, a common word"
+MAX_RATIO = 2.0
+UNSCORED_PAGE = "search, a common word"
 
 
 def main() -> None:
@@ -32,31 +32,31 @@ def main() -> None:
     parser.add_argument("--small", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=15)
     given = parser.parse_args()
-    with servers() as folder:
+    with temporary_servers() as folder:
         from django.conf import settings
 
         settings.ALLOWED_HOSTS = ["testserver"]
-        small = measure(fill(folder, given.small), given.rounds)
-        large = measure(fill(folder, given.turns), given.rounds)
+        small = measure_pages(import_turns(folder, given.small), given.rounds)
+        large = measure_pages(import_turns(folder, given.turns), given.rounds)
     width = max(map(len, small))
     print(f"admin: medians of {given.rounds} requests in ms")
     print(f"{'page':<{width}}  {given.small:>11,}  {given.turns:>11,}  ratio")
     for page, before in small.items():
         print(f"{page:<{width}}  {before:>11.1f}  {large[page]:>11.1f}  {large[page] / before:>5.2f}")
-    worst = max(large[page] / small[page] for page in small if page != NOT_JUDGED)
-    print(f"admin: ratio {worst:.2f} (wanted: at most {WANTED})")
+    worst = max(large[page] / small[page] for page in small if page != UNSCORED_PAGE)
+    print(f"admin: ratio {worst:.2f} (wanted: at most {MAX_RATIO})")
 
 
-def fill(folder: Path, turns: int) -> Any:
+def import_turns(folder: Path, turns: int) -> Any:
     """Another dataset beside those there are; imported as any file is."""
     from django.db import connection
 
-    from datasets_app.importing.import_dataset import Source, import_dataset
+    from datasets_app.importing.import_dataset import ImportSource, import_dataset
     from datasets_app.models import Dataset
 
     path = folder / f"bench_{turns}.jsonl"
     write_turns(path, turns)
-    import_dataset([Source(path, path.name)], name=path.stem)
+    import_dataset([ImportSource(path, path.name)], name=path.stem)
     path.unlink()
     with connection.cursor() as cursor:
         # As autovacuum would have done a minute later: both sizes are measured at rest.
@@ -65,10 +65,10 @@ def fill(folder: Path, turns: int) -> Any:
     return Dataset.objects.get(name=path.stem)
 
 
-def measure(dataset: Any, rounds: int) -> dict[str, float]:
-    client = signed_in()
+def measure_pages(dataset: Any, rounds: int) -> dict[str, float]:
+    client = admin_client()
     results = {}
-    for page, addresses in pages(dataset).items():
+    for page, addresses in page_urls(dataset).items():
         times = []
         for _ in range(rounds + 2):
             address = next(addresses)
@@ -80,7 +80,7 @@ def measure(dataset: Any, rounds: int) -> dict[str, float]:
     return results
 
 
-def pages(dataset: Any) -> dict[str, Iterator[str]]:
+def page_urls(dataset: Any) -> dict[str, Iterator[str]]:
     """Each page's addresses: another place every time, so that no cache answers for the table."""
     from django.urls import reverse
 
@@ -110,11 +110,11 @@ def pages(dataset: Any) -> dict[str, Iterator[str]]:
         "turns of all datasets, deep": places(lambda pk: f"{everywhere}?after={pk}.3"),
         "search, one hit": numbers(lambda number: f"{everywhere}?q={number}"),
         "search, no hit": numbers(lambda number: f"{everywhere}?q=nowhere{number}"),
-        NOT_JUDGED: numbers(lambda _: f"{turns}&q=refund"),
+        UNSCORED_PAGE: numbers(lambda _: f"{turns}&q=refund"),
     }
 
 
-def signed_in() -> Any:
+def admin_client() -> Any:
     from django.contrib.auth.models import User
     from django.test import Client
 

@@ -17,24 +17,24 @@ import json
 import time
 from statistics import median
 
-from benchmarks.harness import measured, servers
+from benchmarks.harness import run_measured, temporary_servers
 
-WANTED_RATIO = 3.0
-WANTED_MB = 300
+MAX_RATIO = 3.0
+MAX_MEGABYTES = 300
 PERSONA = "default_v1"
 REPLIES_PER_SESSION = 6
 LABELS_PER_REPLY = 4.5
-BASELINE = """
+BASELINE_SQL = """
 SELECT turn_id, label, count(*) FROM annotations_app_annotation
 WHERE dataset_id = %s AND persona_id = %s AND kind = 'label' GROUP BY 1, 2
 """
-REPORTS = {"report": False, "with Dawid-Skene": True}
+REPORT_VARIANTS = {"report": False, "with Dawid-Skene": True}
 
-_SESSIONS = """
+_SESSIONS_SQL = """
 INSERT INTO datasets_app_session (dataset_id, session_id, turn_count)
 SELECT %(dataset)s, 'session-' || n, 2 * %(replies)s FROM generate_series(1, %(sessions)s) n
 """
-_TURNS = """
+_TURNS_SQL = """
 INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags)
 SELECT s.id, i, CASE WHEN i %% 2 = 0 THEN 'assistant' ELSE 'user' END, repeat(md5(s.id::text || i), 4),
        ARRAY['scenario:' || s.id %% 7]
@@ -42,7 +42,7 @@ FROM datasets_app_session s, generate_series(1, 2 * %(replies)s) i
 WHERE s.dataset_id = %(dataset)s ORDER BY s.id, i
 """
 # In the order in which people work, which is not that of the replies. An annotator errs once in ten times.
-_LABELS = """
+_LABELS_SQL = """
 INSERT INTO annotations_app_annotation (dataset_id, turn_id, label, persona_id, annotator, timestamp)
 SELECT %(dataset)s, t.id, ((hashint8(t.id) & 3 > 0) <> (random() < 0.1))::int, %(persona)s,
        'annotator-' || ((hashint8(t.id * 7) & 1023) + j * 10 + (random() * 9)::int) %% 50,
@@ -58,34 +58,34 @@ def main() -> None:
     )
     parser.add_argument("--labels", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--child", choices=["baseline", *REPORTS], help=argparse.SUPPRESS)
+    parser.add_argument("--child", choices=["baseline", *REPORT_VARIANTS], help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        return child(given.child)
-    with servers():
-        fill(given.labels)
-        runs: dict[str, list[dict[str, float]]] = {name: [] for name in ("baseline", *REPORTS)}
+        return run_child(given.child)
+    with temporary_servers():
+        create_labels(given.labels)
+        runs: dict[str, list[dict[str, float]]] = {name: [] for name in ("baseline", *REPORT_VARIANTS)}
         for _ in range(given.rounds):
             for name, results in runs.items():
-                results.append(measured("benchmarks.bench_agreement", "--child", name))
-    told(runs)
+                results.append(run_measured("benchmarks.bench_agreement", "--child", name))
+    print_results(runs)
     return None
 
 
-def told(runs: dict[str, list[dict[str, float]]]) -> None:
+def print_results(runs: dict[str, list[dict[str, float]]]) -> None:
     bare = median(run["seconds"] for run in runs["baseline"])
     labels = int(runs["report"][0]["labels"])
     print(f"agreement: {labels:,} labels; baseline {bare:.2f} s")
-    for name in REPORTS:
+    for name in REPORT_VARIANTS:
         took = median(run["seconds"] for run in runs[name])
         memory = max(run["rss_mb"] for run in runs[name])
         print(
-            f"agreement, {name}: {took:.2f} s, ratio {took / bare:.2f} (wanted: at most {WANTED_RATIO}), "
-            f"peak RSS {memory:.0f} MB (wanted: under {WANTED_MB})"
+            f"agreement, {name}: {took:.2f} s, ratio {took / bare:.2f} (wanted: at most {MAX_RATIO}), "
+            f"peak RSS {memory:.0f} MB (wanted: under {MAX_MEGABYTES})"
         )
 
 
-def fill(labels: int) -> None:
+def create_labels(labels: int) -> None:
     from django.db import connection
 
     from datasets_app.models import Dataset
@@ -100,12 +100,12 @@ def fill(labels: int) -> None:
     }
     with connection.cursor() as cursor:
         cursor.execute("SELECT setseed(0.42)")
-        for statement in (_SESSIONS, _TURNS, _LABELS):
+        for statement in (_SESSIONS_SQL, _TURNS_SQL, _LABELS_SQL):
             cursor.execute(statement, values)
         cursor.execute("VACUUM ANALYZE")
 
 
-def child(what: str) -> None:
+def run_child(variant: str) -> None:
     import django
 
     django.setup()
@@ -116,13 +116,13 @@ def child(what: str) -> None:
 
     dataset = Dataset.objects.get()
     start = time.perf_counter()
-    if what == "baseline":
+    if variant == "baseline":
         with connection.cursor() as cursor:
-            cursor.execute(BASELINE, [dataset.pk, PERSONA])
+            cursor.execute(BASELINE_SQL, [dataset.pk, PERSONA])
             labels = sum(row[2] for row in cursor.fetchall())
         took = time.perf_counter() - start
     else:
-        report = measure_agreement(dataset=dataset, persona_id=PERSONA, consensus=REPORTS[what])
+        report = measure_agreement(dataset=dataset, persona_id=PERSONA, consensus=REPORT_VARIANTS[variant])
         took = time.perf_counter() - start
         labels = report.headline.labels
         assert len(report.pairs) == 50 * 49 // 2 or labels < 100_000

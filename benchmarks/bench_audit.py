@@ -20,14 +20,14 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.harness import PROJECT, seconds, servers, write_turns
+from benchmarks.harness import PROJECT, temporary_servers, time_call, write_turns
 
-WRITERS = 8
+WRITER_COUNT = 8
 TRIGGER = "audit_event_seal_last"
 TABLE = "datasets_app_auditevent"
-DECISIONS = 150
+DECISION_COUNT = 150
 ROUNDS = 9
-TURNS = 60_000
+TURN_COUNT = 60_000
 
 
 def main() -> None:
@@ -37,21 +37,23 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each round")
     given = parser.parse_args()
-    with servers() as folder:
-        for count in (1, WRITERS):
-            with writers(count) as counted:
-                with_and_without(f"{count} writers", lambda counted=counted: rate(counted, given.seconds))
-        importing(folder)
-        deciding(folder)
-        a_long_trail(given.events)
+    with temporary_servers() as folder:
+        for count in (1, WRITER_COUNT):
+            with run_writers(count) as counted:
+                compare_with_chain(
+                    f"{count} writers", lambda counted=counted: measure_rate(counted, given.seconds)
+                )
+        benchmark_import(folder)
+        benchmark_decisions(folder)
+        benchmark_long_log(given.events)
 
 
-def with_and_without(name: str, measure: Any) -> None:
+def compare_with_chain(name: str, measure: Any) -> None:
     """Both many times by turns, as others may be at work here; the ratio of the medians."""
     chained, bare = [], []
     for _ in range(ROUNDS):
         chained.append(measure())
-        with without_the_chain():
+        with chain_disabled():
             bare.append(measure())
     print(
         f"{name}: {median(chained):,.0f} events/s with the chain, {median(bare):,.0f} without; "
@@ -60,25 +62,25 @@ def with_and_without(name: str, measure: Any) -> None:
 
 
 @contextmanager
-def without_the_chain() -> Iterator[None]:
-    switch("DISABLE")
+def chain_disabled() -> Iterator[None]:
+    set_trigger("DISABLE")
     try:
         yield
     finally:
-        switch("ENABLE")
+        set_trigger("ENABLE")
 
 
-def switch(how: str) -> None:
+def set_trigger(action: str) -> None:
     from django.db import connection
 
     with connection.cursor() as cursor:
-        cursor.execute(f"ALTER TABLE {TABLE} {how} TRIGGER {TRIGGER}")
+        cursor.execute(f"ALTER TABLE {TABLE} {action} TRIGGER {TRIGGER}")
 
 
 # --- writers in processes of their own ---
 
 
-def write(stop: Any, counted: Any) -> None:
+def write_events(stop: Any, counter: Any) -> None:
     import django
 
     django.setup()
@@ -88,16 +90,16 @@ def write(stop: Any, counted: Any) -> None:
     while not stop.is_set():
         audit.record("probe", actor=None, dataset_name="support", file="a.jsonl", sha256="a" * 64, size=count)
         count += 1
-        with counted.get_lock():
-            counted.value += 1
+        with counter.get_lock():
+            counter.value += 1
 
 
 @contextmanager
-def writers(count: int) -> Iterator[Any]:
+def run_writers(count: int) -> Iterator[Any]:
     """So many at work; gives the counter of what they have written."""
     context = multiprocessing.get_context("spawn")
     stop, counted = context.Event(), context.Value("q", 0)
-    running = [context.Process(target=write, args=[stop, counted], daemon=True) for _ in range(count)]
+    running = [context.Process(target=write_events, args=[stop, counted], daemon=True) for _ in range(count)]
     for process in running:
         process.start()
     while counted.value < 20 * count:
@@ -110,30 +112,30 @@ def writers(count: int) -> Iterator[Any]:
             process.join()
 
 
-def rate(counted: Any, length: float) -> float:
-    before, start = counted.value, time.perf_counter()
-    time.sleep(length)
-    return float(counted.value - before) / (time.perf_counter() - start)
+def measure_rate(counter: Any, duration: float) -> float:
+    before, start = counter.value, time.perf_counter()
+    time.sleep(duration)
+    return float(counter.value - before) / (time.perf_counter() - start)
 
 
 # --- what else goes on ---
 
 
-def importing(folder: Path) -> None:
-    from datasets_app.importing.import_dataset import Source, import_dataset
+def benchmark_import(folder: Path) -> None:
+    from datasets_app.importing.import_dataset import ImportSource, import_dataset
 
     path = folder / "bench.jsonl"
-    write_turns(path, TURNS)
+    write_turns(path, TURN_COUNT)
     names = iter(range(100))
 
     def once() -> float:
         name = f"import-{next(names)}"
-        return TURNS / seconds(lambda: import_dataset([Source(path, path.name)], name=name))
+        return TURN_COUNT / time_call(lambda: import_dataset([ImportSource(path, path.name)], name=name))
 
     chained, bare = [], []
     for _ in range(3):
         chained.append(once())
-        with without_the_chain():
+        with chain_disabled():
             bare.append(once())
     print(
         f"import: {median(chained):,.0f} turns/s with the chain, {median(bare):,.0f} without; "
@@ -141,36 +143,36 @@ def importing(folder: Path) -> None:
     )
 
 
-def deciding(folder: Path) -> None:
+def benchmark_decisions(folder: Path) -> None:
     """Milliseconds of a decision and of serving the next reply, as a press brings both."""
-    campaign, user = labelled(folder)
-    decisions(campaign, user)
-    with writers(WRITERS):
-        chained = decisions(campaign, user)
-        with without_the_chain():
-            bare = decisions(campaign, user)
+    campaign, user = create_campaign_fixture(folder)
+    time_decisions(campaign, user)
+    with run_writers(WRITER_COUNT):
+        chained = time_decisions(campaign, user)
+        with chain_disabled():
+            bare = time_decisions(campaign, user)
     print(
-        f"decisions beside {WRITERS} writers: median {median(chained):.1f} ms, "
-        f"95 % {percentile(chained):.1f} ms with the chain; "
-        f"{median(bare):.1f} and {percentile(bare):.1f} ms without; "
+        f"decisions beside {WRITER_COUNT} writers: median {median(chained):.1f} ms, "
+        f"95 % {percentile_95(chained):.1f} ms with the chain; "
+        f"{median(bare):.1f} and {percentile_95(bare):.1f} ms without; "
         f"ratio {median(bare) / median(chained):.2f}"
     )
 
 
-def percentile(times: list[float]) -> float:
+def percentile_95(times: list[float]) -> float:
     return quantiles(times, n=20)[-1]
 
 
-def labelled(folder: Path) -> Any:
+def create_campaign_fixture(folder: Path) -> Any:
     from django.contrib.auth.models import Group, User
 
     from annotations_app.campaigns.create import create_campaign
-    from datasets_app.importing.import_dataset import Source, import_dataset
+    from datasets_app.importing.import_dataset import ImportSource, import_dataset
     from datasets_app.models import Dataset, Persona
 
     path = folder / "replies.jsonl"
-    write_turns(path, 2 * 4 * DECISIONS)
-    import_dataset([Source(path, path.name)], name="replies")
+    write_turns(path, 2 * 4 * DECISION_COUNT)
+    import_dataset([ImportSource(path, path.name)], name="replies")
     yaml = (PROJECT / "datasets_app" / "demo" / "default_v1.yaml").read_text()
     persona = Persona.objects.create(persona_id="default_v1", yaml=yaml)
     user = User.objects.create_user("ana")
@@ -179,19 +181,19 @@ def labelled(folder: Path) -> Any:
     return create_campaign("bench", dataset=dataset, persona=persona, annotators=["ana"], overlap=1), user
 
 
-def decisions(campaign: Any, user: Any) -> list[float]:
+def time_decisions(campaign: Any, user: Any) -> list[float]:
     import uuid
 
     from annotations_app.labeling.decide import decide
-    from annotations_app.labeling.lease_next import serve
+    from annotations_app.labeling.lease_next import lease_next
 
     times = []
-    current = serve(campaign, user).current
-    for _ in range(DECISIONS):
+    current = lease_next(campaign, user).current
+    for _ in range(DECISION_COUNT):
         assert current
         start = time.perf_counter()
         decide(current.pk, user, key=uuid.uuid4(), kind="label", label=1)
-        current = serve(campaign, user).current
+        current = lease_next(campaign, user).current
         times.append(1000 * (time.perf_counter() - start))
     return times
 
@@ -199,28 +201,28 @@ def decisions(campaign: Any, user: Any) -> list[float]:
 # --- a long trail ---
 
 
-def a_long_trail(events: int) -> None:
-    from datasets_app.auditing.events import Wanted
+def benchmark_long_log(events: int) -> None:
+    from datasets_app.auditing.events import AuditFilter
     from datasets_app.auditing.export_audit import export_audit
     from datasets_app.auditing.verify_audit import verify_audit
 
-    filled = seconds(lambda: fill(events))
+    filled = time_call(lambda: insert_events(events))
     print(f"{events:,} events in one statement: {events / filled:,.0f} events/s")
     told: list[Any] = []
-    took = seconds(lambda: told.append(verify_audit()))
+    took = time_call(lambda: told.append(verify_audit()))
     (verified,) = told
     assert not verified.fault_count or all("no seal" in fault.message for fault in verified.faults)
-    bare = seconds(lambda: hashed(verified.events))
+    bare = time_call(lambda: hash_events(verified.events))
     print(
         f"verification: {verified.events / took:,.0f} events/s, {1_000_000 / verified.events * took:.0f} s a "
         f"million; hashing alone {verified.events / bare:,.0f} events/s; ratio {bare / took:.2f}"
     )
-    exported = seconds(lambda: export_audit(io.BytesIO(), Wanted(), actor=None))
+    exported = time_call(lambda: export_audit(io.BytesIO(), AuditFilter(), actor=None))
     print(f"export: {verified.events / exported:,.0f} events/s")
-    pages()
+    benchmark_pages()
 
 
-def fill(events: int) -> None:
+def insert_events(events: int) -> None:
     """Of forty people on a hundred datasets over a year."""
     from django.db import connection
 
@@ -236,13 +238,13 @@ def fill(events: int) -> None:
         cursor.execute(f"ANALYZE {TABLE}")
 
 
-def hashed(events: int) -> None:
+def hash_events(events: int) -> None:
     text = ("a" * 300).encode()
     for _ in range(events):
         hashlib.sha256(text).hexdigest()
 
 
-def pages() -> None:
+def benchmark_pages() -> None:
     from django.contrib.auth.models import User
     from django.test import Client
     from django.urls import reverse
@@ -262,7 +264,7 @@ def pages() -> None:
         "what never was": {"actor": "nobody", "dataset": "set 12"},
     }
     for name, query in asked.items():
-        times = [1000 * seconds(lambda query=query: client.get(address, query)) for _ in range(5)]
+        times = [1000 * time_call(lambda query=query: client.get(address, query)) for _ in range(5)]
         print(f"page, {name}: {median(times):.0f} ms")
 
 

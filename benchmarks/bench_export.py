@@ -9,17 +9,17 @@ import json
 import time
 from pathlib import Path
 
-from benchmarks.harness import measured, servers, told, write_turns
+from benchmarks.harness import print_comparison, run_measured, temporary_servers, write_turns
 
-ROWS = """
+ROWS_SQL = """
 SELECT s.session_id, t.turn_index, t.role, t.text, t.tags, s.persona_id, t.timestamp, t.metadata, t.extra
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
 ORDER BY t.session_id, t.turn_index
 """
-BASELINES = {
-    "baseline": f"COPY (SELECT row_to_json(x) FROM ({ROWS}) x) TO STDOUT "
+BASELINE_QUERIES = {
+    "baseline": f"COPY (SELECT row_to_json(x) FROM ({ROWS_SQL}) x) TO STDOUT "
     r"(FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')",
-    "columns": f"COPY ({ROWS}) TO STDOUT",
+    "columns": f"COPY ({ROWS_SQL}) TO STDOUT",
 }
 
 
@@ -27,43 +27,45 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--child", choices=[*BASELINES, "turns", "openai", "csv"], help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--child", choices=[*BASELINE_QUERIES, "turns", "openai", "csv"], help=argparse.SUPPRESS
+    )
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        return child(given.child, given.out)
-    with servers() as folder:
+        return run_child(given.child, given.out)
+    with temporary_servers() as folder:
         write_turns(folder / "bench.jsonl", given.turns)
-        fill(folder / "bench.jsonl")
+        import_turns(folder / "bench.jsonl")
         baseline: list[float] = []
         ours: list[float] = []
         memory: list[float] = []
         for _ in range(given.rounds):
-            baseline.append(run("baseline", folder)["seconds"])
-            result = run("turns", folder)
+            baseline.append(run_child_process("baseline", folder)["seconds"])
+            result = run_child_process("turns", folder)
             ours.append(result["seconds"])
             memory.append(result["rss_mb"])
-        told("export", given.turns, baseline, ours, 0.7)
+        print_comparison("export", given.turns, baseline, ours, 0.7)
         print(f"export: peak RSS {max(memory):.0f} MB")
         for other in ("columns", "openai", "csv"):
-            result = run(other, folder)
+            result = run_child_process(other, folder)
             print(
                 f"export, {other}: {given.turns / result['seconds']:,.0f} rows/s, {result['rss_mb']:.0f} MB"
             )
     return None
 
 
-def run(what: str, folder: Path) -> dict[str, float]:
-    return measured("benchmarks.bench_export", "--child", what, "--out", folder / "out")
+def run_child_process(variant: str, folder: Path) -> dict[str, float]:
+    return run_measured("benchmarks.bench_export", "--child", variant, "--out", folder / "out")
 
 
-def fill(path: Path) -> None:
-    from datasets_app.importing.import_dataset import Source, import_dataset
+def import_turns(path: Path) -> None:
+    from datasets_app.importing.import_dataset import ImportSource, import_dataset
 
-    import_dataset([Source(path, path.name)], name="bench")
+    import_dataset([ImportSource(path, path.name)], name="bench")
 
 
-def child(what: str, out: Path) -> None:
+def run_child(variant: str, out: Path) -> None:
     import django
 
     django.setup()
@@ -75,12 +77,12 @@ def child(what: str, out: Path) -> None:
     dataset = Dataset.objects.get()
     start = time.perf_counter()
     with out.open("wb") as file:
-        if what in BASELINES:
-            with connection.cursor() as cursor, cursor.copy(BASELINES[what]) as copy:
+        if variant in BASELINE_QUERIES:
+            with connection.cursor() as cursor, cursor.copy(BASELINE_QUERIES[variant]) as copy:
                 for row in copy:
                     file.write(row)
         else:
-            export_dataset(dataset, file, format=what)
+            export_dataset(dataset, file, format=variant)
     print(json.dumps({"seconds": time.perf_counter() - start}))
 
 

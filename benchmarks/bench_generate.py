@@ -27,12 +27,12 @@ from pathlib import Path
 
 from benchmarks.harness import PROJECT
 
-DEMO = PROJECT / "datasets_app" / "demo" / "demo_conversations.jsonl"
-WANTED_RATE_RATIO, WANTED_MEMORY_RATIO = 0.8, 1.15
-MOST_REPEATS = 1 / 200
-SAMPLED_WORDS = (800, 20_000)
-MOST_LINES = 50_000
-WORD = re.compile(r"[\w']+")
+DEMO_FILE = PROJECT / "datasets_app" / "demo" / "demo_conversations.jsonl"
+MIN_RATE_RATIO, MAX_MEMORY_RATIO = 0.8, 1.15
+MAX_REPEAT_SHARE = 1 / 200
+SAMPLE_WORD_COUNTS = (800, 20_000)
+MAX_LINES = 50_000
+WORD_PATTERN = re.compile(r"[\w']+")
 
 
 def main() -> None:
@@ -48,14 +48,14 @@ def main() -> None:
     )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-generate-") as folder:
-        speed(given.sessions, Path(folder))
-        variety(given.data, Path(folder))
+        measure_speed(given.sessions, Path(folder))
+        measure_variety(given.data, Path(folder))
 
 
-def speed(sizes: list[int], folder: Path) -> None:
+def measure_speed(sizes: list[int], folder: Path) -> None:
     measured = []
     for size in sizes:
-        seconds, megabytes = generate(folder / f"{size}.jsonl", size)
+        seconds, megabytes = generate_sessions(folder / f"{size}.jsonl", size)
         measured.append((size / seconds, megabytes))
         print(
             f"generate, offline, {size:,} sessions: {size / seconds:,.0f} sessions/s, peak {megabytes:.0f} MB"
@@ -63,14 +63,14 @@ def speed(sizes: list[int], folder: Path) -> None:
         (folder / f"{size}.jsonl").unlink()
     (first_rate, first_memory), (last_rate, last_memory) = measured[0], measured[-1]
     ratio = last_rate / first_rate
-    print(f"generate: rate of the largest to the smallest {ratio:.2f} (wanted: at least {WANTED_RATE_RATIO})")
+    print(f"generate: rate of the largest to the smallest {ratio:.2f} (wanted: at least {MIN_RATE_RATIO})")
     print(
         f"generate: memory of the largest to the smallest {last_memory / first_memory:.2f} "
-        f"(wanted: at most {WANTED_MEMORY_RATIO})"
+        f"(wanted: at most {MAX_MEMORY_RATIO})"
     )
 
 
-def generate(out: Path, sessions: int) -> tuple[float, float]:
+def generate_sessions(out: Path, sessions: int) -> tuple[float, float]:
     """Seconds, and megabytes at the highest."""
     started = time.perf_counter()
     process = subprocess.Popen(
@@ -85,28 +85,28 @@ def generate(out: Path, sessions: int) -> tuple[float, float]:
     return time.perf_counter() - started, kilobytes / 1024
 
 
-def variety(data: Path, folder: Path) -> None:
-    few, many = SAMPLED_WORDS
+def measure_variety(data: Path, folder: Path) -> None:
+    few, many = SAMPLE_WORD_COUNTS
     print(f"{'':34}replies  repeats  distinct-2 of {few:,} / {many:,} words  length: 10 %, 50 %, 90 %")
     for size in (200, 2_000):
         out = folder / f"varied-{size}.jsonl"
-        generate(out, size)
-        counted = tell(f"generated, {size:,} sessions", list(replies(out)))
-        verdict = "as wanted" if counted <= MOST_REPEATS else "MORE THAN WANTED"
-        print(f"{'':34}repeats {counted:.4f} of all (wanted: at most {MOST_REPEATS:g}): {verdict}")
-    tell("demonstration data", list(replies(DEMO)))
+        generate_sessions(out, size)
+        counted = print_variety(f"generated, {size:,} sessions", list(read_replies(out)))
+        verdict = "as wanted" if counted <= MAX_REPEAT_SHARE else "MORE THAN WANTED"
+        print(f"{'':34}repeats {counted:.4f} of all (wanted: at most {MAX_REPEAT_SHARE:g}): {verdict}")
+    print_variety("demonstration data", list(read_replies(DEMO_FILE)))
     if not data.is_dir():
         print("Other conversations: left out, there is no folder of them; name one with --data FOLDER.")
         return
     for path in sorted([*data.glob("*.jsonl"), *data.glob("*.jsonl.gz")]):
-        found = list(islice(replies(path), MOST_LINES))
+        found = list(islice(read_replies(path), MAX_LINES))
         if found:
-            tell(path.name, found)
+            print_variety(path.name, found)
         else:
             print(f"{path.name}: left out, it has no assistant replies.")
 
 
-def replies(path: Path) -> Iterator[str]:
+def read_replies(path: Path) -> Iterator[str]:
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
         for line in file:
             turn = json.loads(line)
@@ -114,25 +114,25 @@ def replies(path: Path) -> Iterator[str]:
                 yield turn["text"]
 
 
-def tell(name: str, texts: list[str]) -> float:
+def print_variety(name: str, texts: list[str]) -> float:
     repeats = len(texts) - len(set(texts))
-    lengths = sorted(len(WORD.findall(text)) for text in texts)
+    lengths = sorted(len(WORD_PATTERN.findall(text)) for text in texts)
     low, middle, high = (lengths[int(share * (len(lengths) - 1))] for share in (0.1, 0.5, 0.9))
-    first, second = (distinct_pairs(texts, words) for words in SAMPLED_WORDS)
+    first, second = (distinct_pair_share(texts, words) for words in SAMPLE_WORD_COUNTS)
     counts = f"{len(texts):>7,}  {repeats:>7,}"
     print(f"{name:34}{counts}  {first:>14} / {second:<22}  {low:>6}, {middle:>4}, {high:>4}")
     return repeats / len(texts)
 
 
-def distinct_pairs(texts: Iterable[str], wanted: int) -> str:
+def distinct_pair_share(texts: Iterable[str], word_count: int) -> str:
     """Different pairs by all pairs in the first ``wanted`` words, or a dash for fewer words."""
     pairs: Counter[tuple[str, str]] = Counter()
     words = 0
     for text in texts:
-        found = WORD.findall(text.lower())
+        found = WORD_PATTERN.findall(text.lower())
         pairs.update(pairwise(found))
         words += len(found)
-        if words >= wanted:
+        if words >= word_count:
             return f"{len(pairs) / pairs.total():.2f}"
     return "–"
 

@@ -9,7 +9,7 @@ import json
 import time
 from pathlib import Path
 
-from benchmarks.harness import measured, servers, told, write_turns
+from benchmarks.harness import print_comparison, run_measured, temporary_servers, write_turns
 
 
 def main() -> None:
@@ -20,24 +20,24 @@ def main() -> None:
     given = parser.parse_args()
     if given.child:
         return import_file(given.child)
-    with servers() as folder:
+    with temporary_servers() as folder:
         small, large = folder / "small.jsonl", folder / "large.jsonl"
         write_turns(small, given.turns // 10)
         write_turns(large, given.turns)
         baseline: list[float] = []
         ours: list[float] = []
         memory: list[float] = []
-        prepare(large, folder)
+        export_rows(large, folder)
         for _ in range(given.rounds):
-            empty()
-            baseline.append(bare_copy(folder))
-            empty()
-            result = measured("benchmarks.bench_import", "--child", large)
+            truncate_tables()
+            baseline.append(time_bare_copy(folder))
+            truncate_tables()
+            result = run_measured("benchmarks.bench_import", "--child", large)
             ours.append(result["seconds"])
             memory.append(result["rss_mb"])
-        empty()
-        little = measured("benchmarks.bench_import", "--child", small)["rss_mb"]
-        told("import", given.turns, baseline, ours, 0.6)
+        truncate_tables()
+        little = run_measured("benchmarks.bench_import", "--child", small)["rss_mb"]
+        print_comparison("import", given.turns, baseline, ours, 0.6)
         print(
             f"import: peak RSS {max(memory):.0f} MB for {given.turns:,} turns, {little:.0f} MB for a tenth "
             "(wanted: under 300, flat)"
@@ -49,27 +49,27 @@ def import_file(path: Path) -> None:
     import django
 
     django.setup()
-    from datasets_app.importing.import_dataset import Source, import_dataset
+    from datasets_app.importing.import_dataset import ImportSource, import_dataset
 
     start = time.perf_counter()
-    import_dataset([Source(path, path.name)], name="bench")
+    import_dataset([ImportSource(path, path.name)], name="bench")
     print(json.dumps({"seconds": time.perf_counter() - start}))
 
 
-def empty() -> None:
+def truncate_tables() -> None:
     from django.db import connection
 
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE datasets_app_dataset CASCADE")
-        cursor.execute("CHECKPOINT") if _may_checkpoint(cursor) else None
+        cursor.execute("CHECKPOINT") if _can_checkpoint(cursor) else None
 
 
-def _may_checkpoint(cursor: object) -> bool:
+def _can_checkpoint(cursor: object) -> bool:
     cursor.execute("SELECT pg_has_role(current_user, 'pg_checkpoint', 'MEMBER')")  # type: ignore[attr-defined]
     return bool(cursor.fetchone()[0])  # type: ignore[attr-defined]
 
 
-def prepare(path: Path, folder: Path) -> None:
+def export_rows(path: Path, folder: Path) -> None:
     """Import once, and keep the rows as COPY writes them."""
     from django.db import connection
 
@@ -84,7 +84,7 @@ def prepare(path: Path, folder: Path) -> None:
                 file.write(row)
 
 
-def bare_copy(folder: Path) -> float:
+def time_bare_copy(folder: Path) -> float:
     from django.db import connection, transaction
 
     start = time.perf_counter()

@@ -13,25 +13,25 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from benchmarks.harness import PROJECT, seconds
-from datasets_app.domain.generation.endpoint import Endpoint, normal_base_url
+from benchmarks.harness import PROJECT, time_call
+from datasets_app.domain.generation.endpoint import Endpoint, normalize_base_url
 from datasets_app.domain.generation.model_writer import ModelWriter
-from datasets_app.domain.generation.plan import Wish, plan_sessions
-from datasets_app.domain.generation.writer import shape_of
+from datasets_app.domain.generation.plan import GenerationRequest, plan_sessions
+from datasets_app.domain.generation.writer import format_shape
 from datasets_app.generating.journal import Journal, journal_path
 
-LATENCY = 0.05
+LATENCY_SECONDS = 0.05
 # Concurrency → sessions of one run, and the share of the ideal that is wanted.
-RUNS = {1: (40, 0.8), 8: (240, 0.7), 32: (640, 0.3)}
+RUNS_BY_CONCURRENCY = {1: (40, 0.8), 8: (240, 0.7), 32: (640, 0.3)}
 
 
-def write(base_url: str, concurrency: int, sessions: int, out: Path) -> None:
+def write_sessions(base_url: str, concurrency: int, sessions: int, out: Path) -> None:
     """As the command does: every session into the journal, on the disk, before the next is waited for."""
-    writer = ModelWriter(Endpoint(normal_base_url(base_url), True), "local", concurrency=concurrency)
-    made_by = shape_of(writer.describe())
-    plan = plan_sessions(Wish(sessions), made_by=made_by)
+    writer = ModelWriter(Endpoint(normalize_base_url(base_url), True), "local", concurrency=concurrency)
+    made_by = format_shape(writer.describe())
+    plan = plan_sessions(GenerationRequest(sessions), made_by=made_by)
     journal = Journal(journal_path(out), plan, made_by, resume=False)
-    writer.while_waiting = lambda: journal.sync(writer.used)
+    writer.on_tick = lambda: journal.sync(writer.used)
     for written in writer.write_all(plan):
         journal.add(written, writer.used)
     if journal.finished != sessions:
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     rounds = parser.parse_args().rounds
     server = subprocess.Popen(
-        [sys.executable, "-m", "tests.llm_server", "--latency", str(LATENCY)],
+        [sys.executable, "-m", "tests.llm_server", "--latency", str(LATENCY_SECONDS)],
         stdout=subprocess.PIPE,
         text=True,
         cwd=PROJECT,
@@ -55,15 +55,17 @@ def main() -> None:
         base_url = server.stdout.readline().strip()
         with tempfile.TemporaryDirectory(prefix="alignmenter-bench-") as folder:
             out = Path(folder, "out.jsonl")
-            write(base_url, 4, 8, out)  # the packages are loaded
-            for concurrency, (sessions, wanted) in RUNS.items():
+            write_sessions(base_url, 4, 8, out)  # the packages are loaded
+            for concurrency, (sessions, wanted) in RUNS_BY_CONCURRENCY.items():
                 taken = median(
-                    seconds(
-                        lambda at_a_time=concurrency, count=sessions: write(base_url, at_a_time, count, out)
+                    time_call(
+                        lambda at_a_time=concurrency, count=sessions: write_sessions(
+                            base_url, at_a_time, count, out
+                        )
                     )
                     for _ in range(rounds)
                 )
-                ideal = sessions * LATENCY / concurrency
+                ideal = sessions * LATENCY_SECONDS / concurrency
                 print(
                     f"llm, {concurrency} at a time: {sessions / taken:,.0f} sessions/s, "
                     f"ideal {sessions / ideal:,.0f}, ratio {ideal / taken:.2f} (wanted: at least {wanted})"

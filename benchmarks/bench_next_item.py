@@ -16,29 +16,29 @@ from collections.abc import Callable
 from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.harness import seconds, servers
+from benchmarks.harness import temporary_servers, time_call
 
-WANTED = 1.5
-REPLIES_IN_SESSION = 5
-NAMES = ("ana", "ben", "cy", "dan", "eli")
+MAX_RATIO = 1.5
+REPLIES_PER_SESSION = 5
+ANNOTATOR_NAMES = ("ana", "ben", "cy", "dan", "eli")
 
-_SESSIONS = """
+_SESSIONS_SQL = """
 INSERT INTO datasets_app_session (dataset_id, session_id, turn_count)
 SELECT %(dataset)s, 'session-' || n, %(turns)s FROM generate_series(1, %(sessions)s) n
 """
-_TURNS = """
+_TURNS_SQL = """
 INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags)
 SELECT s.id, n, 'assistant', 'reply ' || n, '{}'
 FROM datasets_app_session s CROSS JOIN generate_series(1, %(turns)s) n WHERE s.dataset_id = %(dataset)s
 ORDER BY s.id, n
 """
-_PRESSED_AT = "now() - (%(before)s + 1 - position) * interval '4 seconds'"
-_HISTORY = f"""
+_DECIDED_AT_SQL = "now() - (%(before)s + 1 - position) * interval '4 seconds'"
+_HISTORY_SQL = f"""
 INSERT INTO annotations_app_assignment
     (campaign_id, item_id, annotator_id, repeat, state, ordinal, persona_digest, served_at, leased_until,
      decided_at)
 SELECT %(campaign)s, id, %(user)s, false, %(state)s, position - 1, '', now(), now(),
-       {_PRESSED_AT}
+       {_DECIDED_AT_SQL}
 FROM annotations_app_campaignitem WHERE campaign_id = %(campaign)s AND position <= %(before)s
 """
 
@@ -52,57 +52,57 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--before", type=int, default=5_000, help="of what an annotator has done before")
     given = parser.parse_args()
-    with servers():
-        make_people()
+    with temporary_servers():
+        create_annotators()
         sizes = (given.small, given.replies)
         for size in sizes:
-            fill(size)
+            create_dataset(size)
         worst = max(
-            measured(name, order, prepare, sizes, given)
+            measure_ratio(name, order, prepare, sizes, given)
             for name, order, prepare in (
-                ("beginning", "random", beginning),
-                ("labelled before", "random", labelled_before),
-                ("skipped before", "random", skipped_before),
-                ("by session", "session", among_others),
+                ("beginning", "random", new_annotator),
+                ("labelled before", "random", annotator_with_labels),
+                ("skipped before", "random", annotator_with_skips),
+                ("by session", "session", annotator_among_others),
             )
         )
-        print(f"next item: ratio {worst:.2f} (wanted: at most {WANTED})")
+        print(f"next item: ratio {worst:.2f} (wanted: at most {MAX_RATIO})")
 
 
-def make_people() -> None:
+def create_annotators() -> None:
     from django.contrib.auth.models import Group, User
 
-    for name in NAMES:
+    for name in ANNOTATOR_NAMES:
         User.objects.create(username=name).groups.add(Group.objects.get(name="annotator"))
 
 
-def fill(replies: int) -> None:
+def create_dataset(replies: int) -> None:
     """A dataset of so many replies, and nothing else."""
     from django.db import connection
 
     from datasets_app.models import Dataset
 
     dataset = Dataset.objects.create(name=f"of_{replies}", origin="synthetic")
-    values = {"dataset": dataset.pk, "turns": REPLIES_IN_SESSION, "sessions": replies // REPLIES_IN_SESSION}
+    values = {"dataset": dataset.pk, "turns": REPLIES_PER_SESSION, "sessions": replies // REPLIES_PER_SESSION}
     with connection.cursor() as cursor:
-        cursor.execute(_SESSIONS, values)
-        cursor.execute(_TURNS, values)
+        cursor.execute(_SESSIONS_SQL, values)
+        cursor.execute(_TURNS_SQL, values)
         cursor.execute("ANALYZE datasets_app_session, datasets_app_turn")
 
 
-def campaign(size: int, name: str, order: str) -> Any:
+def create_timed_campaign(size: int, name: str, order: str) -> Any:
     from annotations_app.campaigns.create import create_campaign
     from datasets_app.models import Dataset, Persona
 
     persona, _ = Persona.objects.get_or_create(persona_id="p", defaults={"yaml": "id: p\n"})
     made: list[Any] = []
-    took = seconds(
+    took = time_call(
         lambda: made.append(
             create_campaign(
                 f"{name}-{size}".replace(" ", "-"),
                 dataset=Dataset.objects.get(name=f"of_{size}"),
                 persona=persona,
-                annotators=NAMES,
+                annotators=ANNOTATOR_NAMES,
                 order=order,
                 repeat_share=0.05,
             )
@@ -122,37 +122,37 @@ class Annotator:
     def press(self, kind: str = "label") -> float:
         """Press, and wait for the next reply; seconds."""
         from annotations_app.labeling.decide import decide
-        from annotations_app.labeling.lease_next import serve
+        from annotations_app.labeling.lease_next import lease_next
 
         if self.current is None:
-            self.current = serve(self.campaign, self.user).current
+            self.current = lease_next(self.campaign, self.user).current
         start = time.perf_counter()
         label = 1 if kind == "label" else None
         decide(self.current.pk, self.user, key=uuid.uuid4(), kind=kind, label=label, seconds=4.0)
-        self.current = serve(self.campaign, self.user).current
+        self.current = lease_next(self.campaign, self.user).current
         return time.perf_counter() - start
 
 
-def beginning(campaign: Any, before: int) -> Annotator:
+def new_annotator(campaign: Any, decision_count: int) -> Annotator:
     return Annotator(campaign, "ana")
 
 
-def labelled_before(campaign: Any, before: int) -> Annotator:
-    return with_history(campaign, before, "labelled", "open = open - 1")
+def annotator_with_labels(campaign: Any, decision_count: int) -> Annotator:
+    return annotator_with_history(campaign, decision_count, "labelled", "open = open - 1")
 
 
-def skipped_before(campaign: Any, before: int) -> Annotator:
-    return with_history(campaign, before, "skipped", f"returned_at = {_PRESSED_AT}")
+def annotator_with_skips(campaign: Any, decision_count: int) -> Annotator:
+    return annotator_with_history(campaign, decision_count, "skipped", f"returned_at = {_DECIDED_AT_SQL}")
 
 
-def with_history(campaign: Any, before: int, state: str, change: str) -> Annotator:
+def annotator_with_history(campaign: Any, decision_count: int, state: str, change: str) -> Annotator:
     """As pressing so many times leaves the rows, without the waiting."""
     from django.db import connection
 
     annotator = Annotator(campaign, "ana")
-    values = {"campaign": campaign.pk, "user": annotator.user.pk, "before": before, "state": state}
+    values = {"campaign": campaign.pk, "user": annotator.user.pk, "before": decision_count, "state": state}
     with connection.cursor() as cursor:
-        cursor.execute(_HISTORY, values)
+        cursor.execute(_HISTORY_SQL, values)
         cursor.execute(
             f"UPDATE annotations_app_campaignitem SET {change}"
             " WHERE campaign_id = %(campaign)s AND position <= %(before)s",
@@ -166,24 +166,24 @@ def with_history(campaign: Any, before: int, state: str, change: str) -> Annotat
     return annotator
 
 
-def among_others(campaign: Any, before: int) -> Annotator:
-    for name in NAMES[1:]:
+def annotator_among_others(campaign: Any, decision_count: int) -> Annotator:
+    for name in ANNOTATOR_NAMES[1:]:
         other = Annotator(campaign, name)
         for _ in range(7):
             other.press()
     return Annotator(campaign, "ana")
 
 
-def measured(
-    name: str, order: str, prepare: Callable[[Any, int], Annotator], sizes: tuple[int, int], given: Any
+def measure_ratio(
+    name: str, order: str, prepare: Callable[[Any, int], Annotator], sizes: tuple[int, int], options: Any
 ) -> float:
     from django.db import connection
 
-    annotators = [prepare(campaign(size, name, order), given.before) for size in sizes]
+    annotators = [prepare(create_timed_campaign(size, name, order), options.before) for size in sizes]
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE annotations_app_assignment, annotations_app_campaignitem")
     times: list[list[float]] = [[], []]
-    for number in range(given.rounds + 20):
+    for number in range(options.rounds + 20):
         for annotator, taken in zip(annotators, times, strict=True):
             took = annotator.press()
             # The first ones find nothing in any cache.

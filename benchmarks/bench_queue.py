@@ -27,13 +27,13 @@ from statistics import median, quantiles
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from benchmarks.harness import PROJECT, servers, write_turns
+from benchmarks.harness import PROJECT, temporary_servers, write_turns
 
-ALONE = 200  # labels by one annotator alone
-BARE = "/password/done/"
-SENT_TWICE = 1 / 50
-CSRF = "a" * 32
-LOOK_AGAIN = 0.2  # seconds, while others hold what is left
+SINGLE_ANNOTATOR_LABELS = 200  # labels by one annotator alone
+BASELINE_PATH = "/password/done/"
+RESEND_SHARE = 1 / 50
+CSRF_TOKEN = "a" * 32
+RETRY_SECONDS = 0.2  # seconds, while others hold what is left
 
 
 def main() -> None:
@@ -44,34 +44,36 @@ def main() -> None:
     parser.add_argument("--annotators", type=int, default=50)
     parser.add_argument("--overlap", type=int, default=2)
     given = parser.parse_args()
-    with servers() as folder:
-        cookies = prepare(folder, given.labels // given.overlap, given.annotators, given.overlap)
+    with temporary_servers() as folder:
+        cookies = prepare_campaign(folder, given.labels // given.overlap, given.annotators, given.overlap)
         with web_server(folder) as server:
-            alone = in_parallel(server, cookies[:1], lambda annotator: annotator.label(ALONE))
+            alone = run_in_parallel(
+                server, cookies[:1], lambda annotator: annotator.label(SINGLE_ANNOTATOR_LABELS)
+            )
             alone_times = server.times("decide")
-            bare = in_parallel(server, cookies, lambda annotator: annotator.look(given.labels // 20))
-            bare_times = server.times(BARE)
+            bare = run_in_parallel(server, cookies, lambda annotator: annotator.look(given.labels // 20))
+            bare_times = server.times(BASELINE_PATH)
             started = time.perf_counter()
-            done = in_parallel(server, cookies, lambda annotator: annotator.label())
+            done = run_in_parallel(server, cookies, lambda annotator: annotator.label())
             took = time.perf_counter() - started
             times = server.times("decide")
         pressed = {key: what for one in (*alone, *bare, *done) for key, what in one.pressed.items()}
-        told(given, took, {"alone": alone_times, "bare": bare_times, "at once": times})
-        check(pressed, given.labels // given.overlap, given.overlap)
+        print_results(given, took, {"alone": alone_times, "bare": bare_times, "at once": times})
+        check_consistency(pressed, given.labels // given.overlap, given.overlap)
 
 
-def prepare(folder: Path, replies: int, annotators: int, overlap: int) -> list[str]:
+def prepare_campaign(folder: Path, replies: int, annotators: int, overlap: int) -> list[str]:
     """A campaign of so many replies, and the session cookie of each annotator."""
     from django.contrib.auth.models import Group, User
     from django.test import Client
 
     from annotations_app.campaigns.create import create_campaign
-    from datasets_app.importing.import_dataset import Source, import_dataset
+    from datasets_app.importing.import_dataset import ImportSource, import_dataset
     from datasets_app.models import Dataset, Persona
 
     path = folder / "bench.jsonl"
     write_turns(path, 2 * replies)
-    import_dataset([Source(path, path.name)], name="bench")
+    import_dataset([ImportSource(path, path.name)], name="bench")
     yaml = (PROJECT / "datasets_app" / "demo" / "default_v1.yaml").read_text()
     persona = Persona.objects.create(persona_id="default_v1", yaml=yaml)
     group, cookies = Group.objects.get(name="annotator"), []
@@ -80,7 +82,7 @@ def prepare(folder: Path, replies: int, annotators: int, overlap: int) -> list[s
         user.groups.add(group)
         client = Client()
         client.force_login(user)
-        cookies.append(f"sessionid={client.cookies['sessionid'].value}; csrftoken={CSRF}|{user.pk}")
+        cookies.append(f"sessionid={client.cookies['sessionid'].value}; csrftoken={CSRF_TOKEN}|{user.pk}")
     names = [f"annotator{number}" for number in range(annotators)]
     dataset = Dataset.objects.get(name="bench")
     create_campaign("bench", dataset=dataset, persona=persona, annotators=names, overlap=overlap)
@@ -111,7 +113,7 @@ def web_server(folder: Path) -> Iterator[Server]:
         probe.bind(("127.0.0.1", 0))
         address = supervisor.Address("127.0.0.1", probe.getsockname()[1])
     log = folder / "access.log"
-    web = next(child for child in supervisor.application(PROJECT, address, folder) if child.ready)
+    web = next(child for child in supervisor.build_children(PROJECT, address, folder) if child.ready)
     command = [*web.command, "--access-logfile", str(log), "--access-logformat", "%(m)s %(U)s %(s)s %(D)s"]
     process = subprocess.Popen(command)
     try:
@@ -130,7 +132,7 @@ class Annotator:
         cookie, _, self.user = cookie.partition("|")
         self.headers = {
             "Cookie": cookie,
-            "X-CSRFToken": CSRF,
+            "X-CSRFToken": CSRF_TOKEN,
             "X-Queue": self.user,
             "Content-Type": "application/x-www-form-urlencoded",
         }
@@ -140,10 +142,10 @@ class Annotator:
         self.state = self.digest = ""
         self.pressed: dict[str, tuple[int, int]] = {}
 
-    def ask(self, method: str, address: str, body: str | None = None) -> str:
+    def ask(self, method: str, path: str, body: str | None = None) -> str:
         for attempt in (1, 2):
             try:
-                self.connection.request(method, address, body, self.headers)
+                self.connection.request(method, path, body, self.headers)
                 answer = self.connection.getresponse()
                 text = answer.read().decode()
                 break
@@ -152,7 +154,7 @@ class Annotator:
                 self.connection.close()
                 if attempt == 2:
                     raise
-        assert answer.status == 200, (address, answer.status, text[:200])
+        assert answer.status == 200, (path, answer.status, text[:200])
         return text
 
     def take(self, text: str) -> None:
@@ -167,24 +169,24 @@ class Annotator:
         self.take(self.ask("GET", "/annotate/bench/"))
         while self.state != "finished" and count != 0:
             if not self.held:
-                time.sleep(LOOK_AGAIN)
+                time.sleep(RETRY_SECONDS)
                 self.take(self.ask("GET", f"/annotate/bench/next/?persona={self.digest}"))
                 continue
             key, label = str(uuid.uuid4()), self.chance.randint(0, 1)
             self.pressed[key] = (int(self.held[0]), label)
             sent = {"key": key, "assignment": self.held[0], "decision": ("off", "on")[label]}
             body = urlencode(sent | {"have": ",".join(self.held), "persona": self.digest, "seconds": "1.5"})
-            if self.chance.random() < SENT_TWICE:
+            if self.chance.random() < RESEND_SHARE:
                 self.ask("POST", "/annotate/bench/decide/", body)
             self.take(self.ask("POST", "/annotate/bench/decide/", body))
             count = count and count - 1
 
     def look(self, count: int) -> None:
         for _ in range(count // 50 + 1):
-            self.ask("GET", BARE)
+            self.ask("GET", BASELINE_PATH)
 
 
-def in_parallel(server: Server, cookies: list[str], work: Callable[[Annotator], None]) -> list[Annotator]:
+def run_in_parallel(server: Server, cookies: list[str], work: Callable[[Annotator], None]) -> list[Annotator]:
     annotators, failures = [Annotator(server, cookie) for cookie in cookies], []
 
     def run(annotator: Annotator) -> None:
@@ -203,26 +205,29 @@ def in_parallel(server: Server, cookies: list[str], work: Callable[[Annotator], 
     return annotators
 
 
-def told(given: Any, took: float, times: dict[str, list[float]]) -> None:
+def print_results(options: Any, took: float, times: dict[str, list[float]]) -> None:
     labels = len(times["at once"])
     rate = f"{labels:,} presses in {took:.0f} s: {labels / took:.0f} a second"
-    print(f"queue: {given.annotators} annotators, {rate}")
+    print(f"queue: {options.annotators} annotators, {rate}")
     rows = {
         "next reply, one annotator alone": times["alone"],
-        f"next reply, {given.annotators} at once": times["at once"],
-        f"bare page, {given.annotators} at once": times["bare"],
+        f"next reply, {options.annotators} at once": times["at once"],
+        f"bare page, {options.annotators} at once": times["bare"],
     }
     for name, found in rows.items():
-        print(f"queue: {name}: p50 {median(found):.1f} ms, p95 {p95(found):.1f} ms (server's own time)")
-    ratio = p95(times["at once"]) / p95(times["bare"])
+        print(
+            f"queue: {name}: p50 {median(found):.1f} ms, p95 "
+            f"{percentile_95(found):.1f} ms (server's own time)"
+        )
+    ratio = percentile_95(times["at once"]) / percentile_95(times["bare"])
     print(f"queue: next reply against the bare page, p95: ratio {ratio:.2f}")
 
 
-def p95(times: list[float]) -> float:
+def percentile_95(times: list[float]) -> float:
     return quantiles(times, n=20)[-1]
 
 
-def check(pressed: dict[str, tuple[int, int]], replies: int, overlap: int) -> None:
+def check_consistency(submissions: dict[str, tuple[int, int]], replies: int, overlap: int) -> None:
     """Fails with the count of what is wrong, if anything is."""
     from django.db import connection
 
@@ -232,10 +237,10 @@ def check(pressed: dict[str, tuple[int, int]], replies: int, overlap: int) -> No
         str(key): (assignment, label)
         for key, assignment, label in Decision.objects.values_list("key", "assignment", "label")
     }
-    assert kept == pressed, f"{len(kept.keys() ^ pressed.keys())} presses lost or invented"
+    assert kept == submissions, f"{len(kept.keys() ^ submissions.keys())} presses lost or invented"
     labels = Annotation.objects.filter(kind="label")
     found = sorted(labels.values_list("assignment", "label"))
-    assert found == sorted(pressed.values()), "labels are not what was pressed"
+    assert found == sorted(submissions.values()), "labels are not what was pressed"
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FILTER (WHERE held > %s), count(*) FILTER (WHERE held < %s), "

@@ -11,16 +11,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import measured, servers, write_turns
+from benchmarks.harness import run_measured, temporary_servers, write_turns
 
-BARE = (
+BARE_STATEMENTS = (
     "DELETE FROM datasets_app_turn WHERE session_id IN "
     "(SELECT id FROM datasets_app_session WHERE dataset_id = %s)",
     "DELETE FROM datasets_app_session WHERE dataset_id = %s",
     "DELETE FROM datasets_app_sourcefile WHERE dataset_id = %s",
     "DELETE FROM datasets_app_dataset WHERE id = %s",
 )
-MOST_GROWTH = 12
+MAX_GROWTH = 12
 
 
 def main() -> None:
@@ -30,13 +30,15 @@ def main() -> None:
     parser.add_argument("--name", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        return child(given.child, given.name)
+        return run_child(given.child, given.name)
     sizes = (given.turns // 10, given.turns)
     seconds: dict[int, float] = {}
-    with servers() as folder:
+    with temporary_servers() as folder:
         for turns in sizes:
             write_turns(folder / "bench.jsonl", turns)
-            with_ours, with_bare = (_measured(folder / "bench.jsonl", what) for what in ("ours", "bare"))
+            with_ours, with_bare = (
+                _measure_deletion(folder / "bench.jsonl", what) for what in ("ours", "bare")
+            )
             seconds[turns] = with_ours["deleting"]
             print(
                 f"retention of {turns:,} turns: bare DELETE {with_bare['seconds']:.1f} s, ours "
@@ -44,23 +46,23 @@ def main() -> None:
                 f"traces {with_ours['traces']:.1f} s, peak RSS {with_ours['rss_mb']:.0f} MB"
             )
     growth = seconds[sizes[1]] / seconds[sizes[0]]
-    print(f"retention: ten times the turns take {growth:.1f} times as long (wanted: at most {MOST_GROWTH})")
+    print(f"retention: ten times the turns take {growth:.1f} times as long (wanted: at most {MAX_GROWTH})")
     return None
 
 
-def _measured(path: Path, what: str) -> dict[str, float]:
-    name = f"{what}-{path.stat().st_size}"
-    _fill(path, name)
-    return measured("benchmarks.bench_retention", "--child", what, "--name", name)
+def _measure_deletion(path: Path, variant: str) -> dict[str, float]:
+    name = f"{variant}-{path.stat().st_size}"
+    _import_turns(path, name)
+    return run_measured("benchmarks.bench_retention", "--child", variant, "--name", name)
 
 
-def _fill(path: Path, name: str) -> None:
-    from datasets_app.importing.import_dataset import Source, import_dataset
+def _import_turns(path: Path, name: str) -> None:
+    from datasets_app.importing.import_dataset import ImportSource, import_dataset
 
-    import_dataset([Source(path, path.name)], name=name)
+    import_dataset([ImportSource(path, path.name)], name=name)
 
 
-def child(what: str, name: str) -> None:
+def run_child(variant: str, name: str) -> None:
     import django
 
     django.setup()
@@ -68,20 +70,20 @@ def child(what: str, name: str) -> None:
 
     dataset = Dataset.objects.get(name=name)
     start = time.perf_counter()
-    facts = _bare(dataset) if what == "bare" else _ours(dataset)
+    facts = _delete_with_sql(dataset) if variant == "bare" else _delete_with_operation(dataset)
     print(json.dumps({"seconds": time.perf_counter() - start, **facts}))
 
 
-def _bare(dataset: Any) -> dict[str, float]:
+def _delete_with_sql(dataset: Any) -> dict[str, float]:
     from django.db import connection, transaction
 
     with transaction.atomic(), connection.cursor() as cursor:
-        for statement in BARE:
+        for statement in BARE_STATEMENTS:
             cursor.execute(statement, [dataset.pk])
     return {}
 
 
-def _ours(dataset: Any) -> dict[str, float]:
+def _delete_with_operation(dataset: Any) -> dict[str, float]:
     from datasets_app.retention import apply
 
     spent = 0.0

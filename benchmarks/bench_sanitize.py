@@ -17,35 +17,35 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from benchmarks.bench_validate import lines
+from benchmarks.bench_validate import generate_lines
 from benchmarks.harness import PROJECT
 
-SAMPLED_EVERY_SECONDS = 0.1
-WANTED_RATIO = 1.7
-PERSONAL = (
+SAMPLE_INTERVAL_SECONDS = 0.1
+MIN_RATIO = 1.7
+PERSONAL_TEMPLATES = (
     "My name is {first} {last}, ",
     "Reach me at {first}.{last}@example.org. ",
     "Call 415-555-{number:04d}, ",
     "I logged in from 83.12.{octet}.7 and ",
 )
-FIRST = ("Maria", "John", "Wei", "Fatima", "Olga", "Carlos", "Aisha", "Peter", "Priya", "Kwame")
-LAST = ("Garcia", "Smith", "Chen", "Hassan", "Ivanova", "Lopez", "Okafor", "Miller", "Sharma", "Mensah")
+FIRST_NAMES = ("Maria", "John", "Wei", "Fatima", "Olga", "Carlos", "Aisha", "Peter", "Priya", "Kwame")
+LAST_NAMES = ("Garcia", "Smith", "Chen", "Hassan", "Ivanova", "Lopez", "Okafor", "Miller", "Sharma", "Mensah")
 
 
-class Measured(NamedTuple):
+class Measurement(NamedTuple):
     seconds: float
     memory: int
 
 
-def write(path: Path, count: int) -> None:
+def write_lines(path: Path, count: int) -> None:
     """Turns as teams log them, one in ten with personal data."""
     choose = random.Random(7)
     with path.open("w", encoding="utf-8") as file:
-        for line in lines(count):
+        for line in generate_lines(count):
             if choose.random() < 0.1:
-                said = choose.choice(PERSONAL).format(
-                    first=choose.choice(FIRST),
-                    last=choose.choice(LAST),
+                said = choose.choice(PERSONAL_TEMPLATES).format(
+                    first=choose.choice(FIRST_NAMES),
+                    last=choose.choice(LAST_NAMES),
                     number=choose.randrange(10_000),
                     octet=choose.randrange(256),
                 )
@@ -53,7 +53,7 @@ def write(path: Path, count: int) -> None:
             file.write(line + "\n")
 
 
-def sanitize(source: Path, processes: int) -> Measured:
+def sanitize(source: Path, processes: int) -> Measurement:
     out = source.with_name("out.jsonl")
     started = time.perf_counter()
     process = subprocess.Popen(
@@ -66,14 +66,14 @@ def sanitize(source: Path, processes: int) -> Measured:
     )
     memory = 0
     while process.poll() is None:
-        memory = max(memory, memory_of_session(process.pid))
-        time.sleep(SAMPLED_EVERY_SECONDS)
+        memory = max(memory, session_memory(process.pid))
+        time.sleep(SAMPLE_INTERVAL_SECONDS)
     if process.returncode:
         sys.exit(f"sanitize_dataset ended with {process.returncode}")
-    return Measured(time.perf_counter() - started, memory)
+    return Measurement(time.perf_counter() - started, memory)
 
 
-def memory_of_session(session: int) -> int:
+def session_memory(session: int) -> int:
     """Resident bytes of all processes of a session; pages they share are counted for each."""
     total = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -95,24 +95,24 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-sanitize-") as folder:
         tenth, whole = Path(folder, "tenth.jsonl"), Path(folder, "whole.jsonl")
-        write(tenth, given.lines // 10)
-        write(whole, given.lines)
+        write_lines(tenth, given.lines // 10)
+        write_lines(whole, given.lines)
         small = sanitize(tenth, 2)
         rounds = [(sanitize(tenth, 1), sanitize(tenth, 2)) for _ in range(given.rounds)]
         large = sanitize(whole, 2)
-    tell("one process", [one.seconds for one, _ in rounds], given.lines // 10)
-    tell("two processes", [two.seconds for _, two in rounds], given.lines // 10)
-    tell(f"two processes, {given.lines:,} lines", [large.seconds], given.lines)
+    print_rate("one process", [one.seconds for one, _ in rounds], given.lines // 10)
+    print_rate("two processes", [two.seconds for _, two in rounds], given.lines // 10)
+    print_rate(f"two processes, {given.lines:,} lines", [large.seconds], given.lines)
     ratio = median(one.seconds for one, _ in rounds) / median(two.seconds for _, two in rounds)
-    print(f"sanitize: two processes {ratio:.2f} × one (wanted: at least {WANTED_RATIO})")
+    print(f"sanitize: two processes {ratio:.2f} × one (wanted: at least {MIN_RATIO})")
     print(
         f"sanitize: peak memory {small.memory / 2**20:.0f} MiB at {given.lines // 10:,} lines, "
         f"{large.memory / 2**20:.0f} MiB at {given.lines:,}"
     )
 
 
-def tell(what: str, seconds: list[float], count: int) -> None:
-    print(f"sanitize, {what}: {count / median(seconds):,.0f} lines/s")
+def print_rate(title: str, seconds: list[float], count: int) -> None:
+    print(f"sanitize, {title}: {count / median(seconds):,.0f} lines/s")
 
 
 if __name__ == "__main__":

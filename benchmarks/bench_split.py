@@ -20,26 +20,26 @@ import time
 from pathlib import Path
 from statistics import median
 
-from benchmarks.harness import PROJECT, measured, seconds, servers
+from benchmarks.harness import PROJECT, run_measured, temporary_servers, time_call
 
-WANTED_GROWTH = 12
-NO_DATABASE = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
+MAX_GROWTH = 12
+NO_DATABASE_ENVIRONMENT = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
 
 
-def write(path: Path, sessions: int) -> None:
+def generate_file(path: Path, sessions: int) -> None:
     command = [sys.executable, "manage.py", "bootstrap_dataset", "--out", path, "--seed", "7"]
     arguments = ["--sessions", str(sessions), "--persona-id", "default_v1"]
     subprocess.run(
         [*command, *arguments],
         cwd=PROJECT,
-        env=os.environ | NO_DATABASE,
+        env=os.environ | NO_DATABASE_ENVIRONMENT,
         check=True,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
 
 
-def baseline(path: Path) -> float:
+def time_baseline(path: Path) -> float:
     """Its seconds."""
     started = time.process_time()
     digest = hashlib.sha256()
@@ -49,12 +49,12 @@ def baseline(path: Path) -> float:
     return time.process_time() - started
 
 
-def of_file(path: Path, sessions: int) -> dict[str, float]:
+def measure_file_split(path: Path, sessions: int) -> dict[str, float]:
     """In a process of its own, so that its memory is its own."""
-    return measured("benchmarks.bench_split", "--split", path, "--sessions", sessions)
+    return run_measured("benchmarks.bench_split", "--split", path, "--sessions", sessions)
 
 
-def split(path: Path) -> None:
+def run_child(path: Path) -> None:
     """What the child process does; it prints its seconds as JSON."""
     from datasets_app.domain.conversations.reading import ConversationFile
     from datasets_app.splitting.split_file import split_file
@@ -67,14 +67,14 @@ def split(path: Path) -> None:
     print(json.dumps({"seconds": took, "pairs": pairs, "leaks": done.decision.report["leaking_pairs"]}))
 
 
-def of_dataset(path: Path) -> float:
+def time_dataset_split(path: Path) -> float:
     """Into a dataset and split there: seconds of the split alone."""
-    from datasets_app.importing.import_dataset import Source, import_dataset
+    from datasets_app.importing.import_dataset import ImportSource, import_dataset
     from datasets_app.models import Dataset
     from datasets_app.splitting.split_dataset import split_dataset
 
-    import_dataset([Source(path, path.name)], name="bench", origin="synthetic")
-    return seconds(lambda: split_dataset(Dataset.objects.get(name="bench")))
+    import_dataset([ImportSource(path, path.name)], name="bench", origin="synthetic")
+    return time_call(lambda: split_dataset(Dataset.objects.get(name="bench")))
 
 
 def main() -> None:
@@ -86,17 +86,17 @@ def main() -> None:
     parser.add_argument("--split", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.split:
-        split(given.split)
+        run_child(given.split)
         return
-    with servers() as folder:
+    with temporary_servers() as folder:
         medians = {}
         for sessions in (given.sessions // 10, given.sessions):
             path = folder / f"{sessions}.jsonl"
-            write(path, sessions)
+            generate_file(path, sessions)
             plain, ours = [], []
             for _ in range(given.rounds):
-                plain.append(baseline(path))
-                ours.append(of_file(path, sessions))
+                plain.append(time_baseline(path))
+                ours.append(measure_file_split(path, sessions))
             medians[sessions] = median(run["seconds"] for run in ours)
             print(
                 f"split_file, {sessions:,} sessions: {medians[sessions]:.1f} s, "
@@ -106,8 +106,8 @@ def main() -> None:
                 f"{ours[0]['leaks']} leaks"
             )
         growth = medians[given.sessions] / medians[given.sessions // 10]
-        print(f"ten times the sessions: {growth:.1f} times the time (wanted: at most {WANTED_GROWTH})")
-        print(f"split_dataset, {given.sessions:,} sessions: {of_dataset(path):.1f} s")
+        print(f"ten times the sessions: {growth:.1f} times the time (wanted: at most {MAX_GROWTH})")
+        print(f"split_dataset, {given.sessions:,} sessions: {time_dataset_split(path):.1f} s")
 
 
 if __name__ == "__main__":

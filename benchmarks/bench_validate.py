@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from datasets_app.domain.quality.files import CheckedFile
+from datasets_app.domain.quality.files import FileChecker
 
 TURNS_PER_SESSION = 8
 OPENINGS = (
@@ -50,7 +50,7 @@ ENDINGS = WORDS.split()
 THINGS = ("my delivery", "the invoice", "the login page", "your subscription", "the mobile app", "my refund")
 
 
-def lines(count: int, seed: int = 42) -> Iterator[str]:
+def generate_lines(count: int, seed: int = 42) -> Iterator[str]:
     """Turns as teams log them: texts of 40 to 250 characters, metadata on every other line."""
     choose = random.Random(seed)
     for number in range(count):
@@ -90,7 +90,7 @@ def time_json(path: Path) -> float:
 
 def time_validation(path: Path) -> float:
     started = time.perf_counter()
-    findings = sum(1 for _ in CheckedFile(path).findings())
+    findings = sum(1 for _ in FileChecker(path).findings())
     taken = time.perf_counter() - started
     print(f"  {findings} findings in {taken:.2f} s")
     return taken
@@ -101,10 +101,10 @@ def peak_memory(path: Path) -> int:
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
         pool.apply(time_validation, (path,))
-        return int(pool.apply(_peak)) * 1024
+        return int(pool.apply(_peak_rss_kilobytes)) * 1024
 
 
-def _peak() -> int:
+def _peak_rss_kilobytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
@@ -116,7 +116,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-validate-") as directory:
         path = Path(directory) / "conversations.jsonl"
         with path.open("w", encoding="utf-8") as file:
-            file.writelines(line + "\n" for line in lines(options.lines))
+            file.writelines(line + "\n" for line in generate_lines(options.lines))
         print(f"{options.lines:,} lines, {path.stat().st_size / options.lines:.0f} bytes each")
         rounds = [(time_json(path), time_validation(path)) for _ in range(options.rounds)]
         plain = statistics.median(taken for taken, _ in rounds)

@@ -8,11 +8,35 @@ from pathlib import Path
 
 from datasets_app.domain.conversations.records import TurnRecord
 
-FIRST = ("Mary", "James", "Priya", "Wei", "Fatima", "Diego", "Olga", "Kwame", "Rajesh", "Ingrid", "Tomasz")
-LAST = ("Smith", "Garcia", "Patel", "Chen", "Khan", "Novak", "Okafor", "Tanaka", "Weber", "Rossi", "Silva")
+FIRST_NAMES = (
+    "Mary",
+    "James",
+    "Priya",
+    "Wei",
+    "Fatima",
+    "Diego",
+    "Olga",
+    "Kwame",
+    "Rajesh",
+    "Ingrid",
+    "Tomasz",
+)
+LAST_NAMES = (
+    "Smith",
+    "Garcia",
+    "Patel",
+    "Chen",
+    "Khan",
+    "Novak",
+    "Okafor",
+    "Tanaka",
+    "Weber",
+    "Rossi",
+    "Silva",
+)
 PLACES = ("Oakland", "Leeds", "Boston", "Lyon", "Fresno", "Austin", "Dover", "Graz")
 THINGS = ("my delivery", "the invoice", "a table for four", "the login page", "the refund")
-USER = (
+USER_TEMPLATES = (
     "Hi, I need some help with {thing}.",
     "My name is {first} {last}.",
     "this is {first} speaking, it is about {thing} again",
@@ -24,7 +48,7 @@ USER = (
     "No, that is all. Thank you!",
     "it says host db{day}.corp.internal is not reachable from 10.3.{day}.{minute}",
 )
-ASSISTANT = (
+ASSISTANT_TEMPLATES = (
     "Of course. May I have your name, please?",
     "Thank you, {first}! I have looked into {thing} for you.",
     "Could you tell me a little more about what happened before the message was shown?",
@@ -36,7 +60,7 @@ ASSISTANT = (
 )
 
 
-def turns_of(path: Path, limit: int | None = None) -> list[TurnRecord]:
+def read_turns(path: Path, limit: int | None = None) -> list[TurnRecord]:
     """The turns of a conversation file (gzip or not), session by session."""
     turns = []
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open() as file:
@@ -56,27 +80,27 @@ def turns_of(path: Path, limit: int | None = None) -> list[TurnRecord]:
     return turns
 
 
-def made_up(count: int, *, turns_per_session: int = 18, seed: int = 42) -> list[TurnRecord]:
+def make_turns(count: int, *, turns_per_session: int = 18, seed: int = 42) -> list[TurnRecord]:
     """Talk of customers with agents, with names, numbers and repetitions as there are in such talk."""
-    return list(_made_up(count, turns_per_session, random.Random(seed)))
+    return list(_generate_turns(count, turns_per_session, random.Random(seed)))
 
 
-def _made_up(count: int, turns_per_session: int, chance: random.Random) -> Iterator[TurnRecord]:
+def _generate_turns(count: int, turns_per_session: int, generator: random.Random) -> Iterator[TurnRecord]:
     for number in range(count):
         session, turn = divmod(number, turns_per_session)
         if not turn:
-            first, last = chance.choice(FIRST), chance.choice(LAST)
-        text = chance.choice(ASSISTANT if turn % 2 else USER).format(
+            first, last = generator.choice(FIRST_NAMES), generator.choice(LAST_NAMES)
+        text = generator.choice(ASSISTANT_TEMPLATES if turn % 2 else USER_TEMPLATES).format(
             first=first,
             last=last,
             mail=f"{first}.{last}@mail.example.org".lower(),
-            phone=f"555-{chance.randint(200, 999)}-{chance.randint(1000, 9999)}",
-            thing=chance.choice(THINGS),
-            place=chance.choice(PLACES),
-            day=chance.randint(10, 23),
-            minute=chance.randint(10, 59),
-            price=chance.randint(10, 900),
-            number=chance.randint(10**6, 10**8),
+            phone=f"555-{generator.randint(200, 999)}-{generator.randint(1000, 9999)}",
+            thing=generator.choice(THINGS),
+            place=generator.choice(PLACES),
+            day=generator.randint(10, 23),
+            minute=generator.randint(10, 59),
+            price=generator.randint(10, 900),
+            number=generator.randint(10**6, 10**8),
         )
         role = "assistant" if turn % 2 else "user"
         yield TurnRecord(f"made-up-{session:06d}", turn + 1, role, text, ["scenario:help"])

@@ -26,7 +26,7 @@ WORDS = VOCABULARY.split()
 
 
 @contextmanager
-def servers() -> Iterator[Path]:
+def temporary_servers() -> Iterator[Path]:
     """A folder with PostgreSQL and Valkey of this run, migrated; all gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="alignmenter-bench-", ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o711)
@@ -62,7 +62,7 @@ def write_turns(path: Path, count: int, *, turns_per_session: int = 6) -> None:
             file.write(json.dumps(line) + "\n")
 
 
-def measured(module: str, *arguments: Any) -> dict[str, float]:
+def run_measured(module: str, *arguments: Any) -> dict[str, float]:
     """Run ``python -m module arguments`` and give what it prints as JSON, with its peak RSS in MB."""
     process = subprocess.Popen(
         [sys.executable, "-m", module, *map(str, arguments)], stdout=subprocess.PIPE, cwd=PROJECT
@@ -77,14 +77,18 @@ def measured(module: str, *arguments: Any) -> dict[str, float]:
     return result | {"rss_mb": kilobytes / 1024}
 
 
-def seconds(function: Any) -> float:
+def time_call(function: Any) -> float:
     start = time.perf_counter()
     function()
     return time.perf_counter() - start
 
 
-def told(name: str, rows: int, baseline: list[float], ours: list[float], wanted: float) -> None:
+def print_comparison(
+    name: str, rows: int, baseline: list[float], measured: list[float], target: float
+) -> None:
     """Print both rates and the ratio of the medians."""
-    ratio = median(baseline) / median(ours)
-    print(f"{name}: baseline {rows / median(baseline):,.0f} rows/s, ours {rows / median(ours):,.0f} rows/s")
-    print(f"{name}: ratio {ratio:.2f} (wanted: at least {wanted})")
+    ratio = median(baseline) / median(measured)
+    print(
+        f"{name}: baseline {rows / median(baseline):,.0f} rows/s, ours {rows / median(measured):,.0f} rows/s"
+    )
+    print(f"{name}: ratio {ratio:.2f} (wanted: at least {target})")

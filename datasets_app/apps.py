@@ -7,11 +7,11 @@ class DatasetsConfig(AppConfig):
     verbose_name = "Datasets"
 
     def ready(self) -> None:
-        from datasets_app.access.roles import ensure_roles, remember_permissions
+        from datasets_app.access.roles import ensure_roles, snapshot_permissions
         from datasets_app.auditing import permission_events  # noqa: F401  (registers them)
-        from datasets_app.jobs.permissions import cancel_jobs_of
+        from datasets_app.jobs.permissions import cancel_pending_jobs
 
-        permission_events.connect()
-        pre_migrate.connect(remember_permissions, sender=self)
+        permission_events.connect_signals()
+        pre_migrate.connect(snapshot_permissions, sender=self)
         post_migrate.connect(ensure_roles, sender=self)
-        pre_delete.connect(cancel_jobs_of, sender="auth.User")
+        pre_delete.connect(cancel_pending_jobs, sender="auth.User")

@@ -10,10 +10,10 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from datasets_app.admin.jobs import permission_to_download
+from datasets_app.admin.jobs import download_permission
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.jobs.permissions import is_behind_gate
+from datasets_app.core.errors import UserError
+from datasets_app.jobs.permissions import needs_override_permission
 from datasets_app.models import Dataset, JobFile, JobRun, ReleaseFile
 from datasets_app.releasing import files
 
@@ -21,34 +21,34 @@ from datasets_app.releasing import files
 @require_GET
 @never_cache
 @login_required
-def download(request: HttpRequest, pk: int) -> HttpResponseBase:
+def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Hand out a file a job was given or has made, always as an attachment, and write down who took it."""
     job_file = get_object_or_404(JobFile.objects.select_related("job_run"), pk=pk)
     job = job_file.job_run
-    if not request.user.has_perm(permission_to_download(job.operation, job_file.kind)):
+    if not request.user.has_perm(download_permission(job.operation, job_file.kind)):
         raise PermissionDenied
-    if not may_see(request.user, job):
+    if not can_see_job(request.user, job):
         raise Http404
-    if is_behind_gate(job, request.user):
+    if needs_override_permission(job, request.user):
         raise PermissionDenied
     if job_file.is_expired or not job_file.file:
-        return _gone(request, job_file)
+        return _gone_response(request, job_file)
     try:
         file = job_file.file.open("rb")
     except FileNotFoundError:
-        return _gone(request, job_file)
+        return _gone_response(request, job_file)
     audit.record(
         "download",
         actor=request.user,
         dataset_name=job.dataset_name,
-        **_named(job_file),
+        **_audit_file_details(job_file),
         sha256=job_file.sha256,
         size=job_file.size,
         job_run=job.pk,
         # Who has had which release is answered by the audit trail.
         **({"release": version} if (version := job.parameters.get("version")) else {}),
     )
-    return _attached(file, job_file.name)
+    return _attachment_response(file, job_file.name)
 
 
 @require_GET
@@ -64,8 +64,8 @@ def download_release(request: HttpRequest, pk: int) -> HttpResponseBase:
         raise Http404
     try:
         file = files.open_file(release_file)
-    except Refused:
-        return _gone(request, release_file)
+    except UserError:
+        return _gone_response(request, release_file)
     audit.record(
         "download",
         actor=request.user,
@@ -76,17 +76,17 @@ def download_release(request: HttpRequest, pk: int) -> HttpResponseBase:
         sha256=release_file.sha256,
         size=release_file.size,
     )
-    return _attached(file, release_file.name)
+    return _attachment_response(file, release_file.name)
 
 
-def _named(job_file: JobFile) -> dict[str, str]:
+def _audit_file_details(job_file: JobFile) -> dict[str, str]:
     """What came in was named by others: its name may tell who is in it, and in the trail it would stay."""
     if job_file.kind in {JobFile.Kind.UPLOAD, JobFile.Kind.QUARANTINE}:
         return {"kind": job_file.kind}
     return {"file": job_file.name}
 
 
-def may_see(user: Any, job: JobRun) -> bool:
+def can_see_job(user: Any, job: JobRun) -> bool:
     """Whether a job's files are there for a user. An import has no dataset yet, but perhaps a name that is
     taken by one that is hidden."""
     if job.dataset_id and not Dataset.objects.visible_to(user).filter(pk=job.dataset_id).exists():
@@ -95,12 +95,12 @@ def may_see(user: Any, job: JobRun) -> bool:
     return visible
 
 
-def _attached(file: IO[bytes], name: str) -> FileResponse:
+def _attachment_response(file: IO[bytes], name: str) -> FileResponse:
     response = FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
     response["X-Content-Type-Options"] = "nosniff"
     return response
 
 
-def _gone(request: HttpRequest, file: JobFile | ReleaseFile) -> HttpResponse:
+def _gone_response(request: HttpRequest, file: JobFile | ReleaseFile) -> HttpResponse:
     context = {"file": file, "release": getattr(file, "release", None)}
     return render(request, "datasets_app/file_gone.html", context, status=410)

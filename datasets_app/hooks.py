@@ -23,15 +23,15 @@ job_permissions: dict[str, str] = {}
 
 # Called with a persona whose text is about to change; returns how many labels were made under the one it has,
 # which will no longer be that of the persona they were given by.
-labels_under: list[Callable[[Any], int]] = []
+label_counters: list[Callable[[Any], int]] = []
 
 
 # Called with a dataset; returns, by the keys of users, sentences that tell what lets them read some of its
 # replies without seeing the dataset itself.
-shown_replies: list[Callable[[Any], dict[int, list[str]]]] = []
+reply_access_reasons: list[Callable[[Any], dict[int, list[str]]]] = []
 
 
-class Beside(NamedTuple):
+class ScrubHook(NamedTuple):
     """JSON objects that belong to sessions and are scrubbed with them, in the same transaction.
 
     ``read`` is given the primary keys of sessions, and locks what it returns: for each session pairs of
@@ -46,10 +46,10 @@ class Beside(NamedTuple):
     tables: tuple[str, ...]
 
 
-scrubbed_beside: list[Beside] = []
+scrub_hooks: list[ScrubHook] = []
 
 
-class Deleted(NamedTuple):
+class DeletionHook(NamedTuple):
     """What belongs to the sessions of a dataset and is deleted with them, for good.
 
     Counts are by kind, in words that stand in certificates: {"labels": 12}.
@@ -67,7 +67,7 @@ class Deleted(NamedTuple):
     tables: tuple[str, ...]
 
 
-deleted_beside: list[Deleted] = []
+deletion_hooks: list[DeletionHook] = []
 
 # Called with a dataset for the package it is handed over in; returns the LabelFacts (domain/package.py) of
 # its labels, or None if it has none.

@@ -7,7 +7,7 @@ from django.core.files.storage import default_storage
 from django.db import DatabaseError
 from django.utils import timezone
 
-from datasets_app.core.storage_listing import folders_and_files
+from datasets_app.core.storage_listing import list_storage
 from datasets_app.jobs import files
 from datasets_app.models import JobFile, JobRun
 from datasets_app.releasing import files as release_files
@@ -16,7 +16,7 @@ from datasets_app.tables.uploads import delete_stale_uploads
 log = logging.getLogger(__name__)
 
 # A file is stored before the row that names it is committed; this long it may stand alone.
-UNCLAIMED_AFTER = timedelta(hours=1)
+MIN_ORPHAN_AGE = timedelta(hours=1)
 
 
 def delete_expired_files() -> int:
@@ -27,13 +27,13 @@ def delete_expired_files() -> int:
     """
     count = 0
     for job_file in JobFile.objects.filter(expires_at__lte=timezone.now()).exclude(file=""):
-        count += _tried(partial(files.delete, job_file))
-    count += _delete_unclaimed() + release_files.destroy_left()
-    count += files.delete_left_uploads(UNCLAIMED_AFTER)
-    return count + files.delete_left_folders() + delete_stale_uploads()
+        count += _try_delete(partial(files.delete_file, job_file))
+    count += _delete_orphans() + release_files.destroy_orphans()
+    count += files.delete_stale_temp_uploads(MIN_ORPHAN_AGE)
+    return count + files.delete_stale_folders() + delete_stale_uploads()
 
 
-def _tried(delete: Callable[[], None]) -> int:
+def _try_delete(delete: Callable[[], None]) -> int:
     """One file that can't be deleted must not keep the others."""
     try:
         delete()
@@ -45,19 +45,19 @@ def _tried(delete: Callable[[], None]) -> int:
     return 1
 
 
-def _delete_unclaimed() -> int:
+def _delete_orphans() -> int:
     count = 0
-    for job in folders_and_files("jobs")[0]:
+    for job in list_storage("jobs")[0]:
         if not job.isdigit() or JobRun.objects.filter(pk=int(job), state="running").exists():
             continue
         claimed = set(JobFile.objects.filter(job_run=int(job)).values_list("file", flat=True))
-        for kind in folders_and_files(f"jobs/{job}")[0]:
-            for name in folders_and_files(f"jobs/{job}/{kind}")[1]:
-                count += _delete_if_unclaimed(f"jobs/{job}/{kind}/{name}", claimed)
+        for kind in list_storage(f"jobs/{job}")[0]:
+            for name in list_storage(f"jobs/{job}/{kind}")[1]:
+                count += _delete_if_orphaned(f"jobs/{job}/{kind}/{name}", claimed)
     return count
 
 
-def _delete_if_unclaimed(path: str, claimed: set[str]) -> bool:
-    if path in claimed or timezone.now() - default_storage.get_modified_time(path) < UNCLAIMED_AFTER:
+def _delete_if_orphaned(path: str, claimed: set[str]) -> bool:
+    if path in claimed or timezone.now() - default_storage.get_modified_time(path) < MIN_ORPHAN_AGE:
         return False
-    return bool(_tried(partial(default_storage.delete, path)))
+    return bool(_try_delete(partial(default_storage.delete, path)))

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
-from alignmenter_site.logs import without_values
-from datasets_app.auditing.heads import note_head
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import Cancelled, ProgressCallback, ignore
+from alignmenter_site.logs import describe_error
+from datasets_app.auditing.heads import verify_and_append_head
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
 from datasets_app.jobs.running import ClaimLost
 from datasets_app.models import Dataset, JobRun
 from datasets_app.releasing.verify import verify_releases
@@ -23,100 +23,102 @@ log = logging.getLogger(__name__)
 
 OPERATION = "nightly"
 # Any number, the same in all schedulers: only one of them starts the night's work.
-_LOCK = 7_203_011
+_LOCK_ID = 7_203_011
 
 # Not the fault of a step: the whole night is taken up again by another worker.
-_LOSSES = (ClaimLost, OperationalError, InterfaceError)
+_INTERRUPTIONS = (ClaimLost, OperationalError, InterfaceError)
 
 # Given the job's row and the progress callback; commits for itself, and can be repeated.
 Step = Callable[[JobRun | None, ProgressCallback], dict[str, Any]]
 
 
-def _retention(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
+def _run_retention(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
     done = apply_retention(job_run=job_run, report_progress=report_progress)
     return {key: value for key, value in done.items() if key != "certificates"}
 
 
-def _warnings(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
+def _run_warnings(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
     return mail_warnings()
 
 
-def _releases(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
+def _run_release_verification(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
     verified = verify_releases(actor=None, report_progress=report_progress)
     if verified.faults:
         first = verified.faults[0]
-        raise Refused(
+        raise UserError(
             f"{len(verified.faults):,} faults in releases: {first.dataset} {first.version}: {first.what}"
         )
     return {"releases": verified.releases, "files": verified.files}
 
 
-def _audit_trail(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
-    verified = note_head(report_progress=report_progress)
+def _run_audit_verification(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
+    verified = verify_and_append_head(report_progress=report_progress)
     if verified.fault_count:
-        raise Refused(f"{verified.fault_count:,} faults in the audit trail; verify_audit lists them.")
+        raise UserError(f"{verified.fault_count:,} faults in the audit trail; verify_audit lists them.")
     return {"events": verified.events, "position": verified.head.position}
 
 
 # What is deleted is deleted first; what is told is told of what stands then. The audit trail comes last,
 # with what all of these have entered into it.
-NIGHTLY: tuple[tuple[str, Step], ...] = (
-    ("retention", _retention),
-    ("warnings", _warnings),
-    ("releases", _releases),
-    ("audit trail", _audit_trail),
+NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
+    ("retention", _run_retention),
+    ("warnings", _run_warnings),
+    ("releases", _run_release_verification),
+    ("audit trail", _run_audit_verification),
 )
 
 
-def nightly(*, job_run: JobRun | None = None, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+def run_nightly(
+    *, job_run: JobRun | None = None, report_progress: ProgressCallback = ignore_progress
+) -> dict[str, Any]:
     """Do all of it, one after the other; a step that fails does not keep the others from being done.
 
     Raises Refused at the end if one has failed, with what the others did.
     """
     results: dict[str, Any] = {}
     failed = []
-    for name, step in NIGHTLY:
+    for name, step in NIGHTLY_STEPS:
         try:
             results[name] = step(job_run, report_progress)
-        except Refused as refusal:
+        except UserError as refusal:
             failed.append(f"{name}: {refusal.message}")
-        except (Cancelled, *_LOSSES):
+        except (OperationCanceled, *_INTERRUPTIONS):
             raise
         except Exception as error:
-            log.error("the night's %s failed: %s", name, without_values(error))
+            log.error("the night's %s failed: %s", name, describe_error(error))
             failed.append(f"{name}: unexpected error ({type(error).__name__}); the log tells where.")
     if failed:
-        raise Refused(" ".join(failed), results)
+        raise UserError(" ".join(failed), results)
     return results
 
 
-def night_of(now: datetime) -> datetime:
+def night_start(now: datetime) -> datetime:
     """The last time that the night's work was to begin, in the installation's time zone."""
     local = timezone.localtime(now)
     begins = local.replace(hour=settings.NIGHT_HOUR, minute=0, second=0, microsecond=0)
     return begins if begins <= local else begins - timedelta(days=1)
 
 
-def is_wanted(now: datetime) -> bool:
+def is_night_due(now: datetime) -> bool:
     """Whether this night's work has not been started, and there is anything that was there before it."""
-    begins = night_of(now)
-    return not _started(begins.date()) and Dataset.objects.filter(created_at__lt=begins).exists()
+    begins = night_start(now)
+    return not _has_started(begins.date()) and Dataset.objects.filter(created_at__lt=begins).exists()
 
 
-def start_if_wanted(start: Callable[..., JobRun]) -> JobRun | None:
+def start_if_due(start: Callable[..., JobRun]) -> JobRun | None:
     """Have a worker do this night's work: once, however many schedulers ask, and also after they were all
     away. ``start`` makes the job, as ``job_runs.start`` does."""
     now = timezone.now()
-    if not is_wanted(now):
+    if not is_night_due(now):
         return None
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        night = night_of(now).date()
-        if _started(night):
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK_ID])
+        night = night_start(now).date()
+        if _has_started(night):
             return None
         return start(OPERATION, actor=None, parameters={"night": night.isoformat()})
 
 
-def _started(night: date) -> bool:
+def _has_started(night: date) -> bool:
     return JobRun.objects.filter(operation=OPERATION, parameters__night=night.isoformat()).exists()

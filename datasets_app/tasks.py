@@ -11,9 +11,9 @@ from datasets_app.models import Dataset, JobRun, ScrubRun
 
 @task
 def import_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.importing.import_dataset import import_uploaded
+    from datasets_app.importing.import_dataset import import_for_job
 
-    return import_uploaded(job.row, report_progress=job.report_progress)
+    return import_for_job(job.row, report_progress=job.report_progress)
 
 
 @task
@@ -47,18 +47,18 @@ def check_dataset(job: RunningJob) -> dict[str, Any]:
 
 @task(commits_itself=True)
 def scrub_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.scrubbing.scrub_dataset import policy_of, scrub_dataset
+    from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 
     given = job.row.parameters
     return scrub_dataset(
         Dataset.objects.get(pk=job.row.dataset_id),
-        policy_of(given.get("policy")),
+        parse_policy(given.get("policy")),
         actor=job.actor,
         dry_run=bool(given.get("dry_run")),
         sample=given.get("sample"),
         job_run=job.row,
         report_progress=job.report_progress,
-        call_for_help=call_for_help,
+        start_helpers=start_helper_jobs,
     )
 
 
@@ -69,7 +69,7 @@ def scrub_part(job: RunningJob) -> dict[str, Any]:
     return scrub_part(job.row.parameters["scrub"], report_progress=job.report_progress)
 
 
-def call_for_help(scrub: ScrubRun, chunks: int) -> None:
+def start_helper_jobs(scrub: ScrubRun, chunks: int) -> None:
     """A job for each worker but the one that asks, unless it has one from an earlier try."""
     there = JobRun.objects.filter(
         operation="scrub_part", parameters__scrub=scrub.pk, state__in=["queued", "running"]
@@ -77,7 +77,7 @@ def call_for_help(scrub: ScrubRun, chunks: int) -> None:
     wanted = min(queue.worker_count() - 1, chunks - 1) - there.count()
     actor = scrub.job_run.actor if scrub.job_run else None
     for _ in range(wanted):
-        runs.start("scrub_part", actor=actor, dataset=scrub.dataset, parameters={"scrub": scrub.pk})
+        runs.start_job("scrub_part", actor=actor, dataset=scrub.dataset, parameters={"scrub": scrub.pk})
 
 
 @task(commits_itself=True)
@@ -111,9 +111,9 @@ def compare_releases(job: RunningJob) -> dict[str, Any]:
 
 @task(commits_itself=True)
 def nightly(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.nightly import nightly
+    from datasets_app.nightly import run_nightly
 
-    return nightly(job_run=job.row, report_progress=job.report_progress)
+    return run_nightly(job_run=job.row, report_progress=job.report_progress)
 
 
 @task(commits_itself=True)
@@ -139,13 +139,13 @@ def erase_session(job: RunningJob) -> dict[str, Any]:
 
 @task
 def export_audit(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.auditing.export_audit import export_for_job
+    from datasets_app.auditing.export_audit import export_audit_for_job
 
-    return export_for_job(job.row, report_progress=job.report_progress)
+    return export_audit_for_job(job.row, report_progress=job.report_progress)
 
 
 @task
 def verify_audit(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.auditing.heads import verify_for_job
+    from datasets_app.auditing.heads import verify_audit_for_job
 
-    return verify_for_job(report_progress=job.report_progress)
+    return verify_audit_for_job(report_progress=job.report_progress)

@@ -11,39 +11,44 @@ from typing import Any
 
 from datasets_app.domain.pii.names import gazetteer as packaged_gazetteer
 from datasets_app.domain.pii.names.name_network import FastTagger
-from datasets_app.domain.pii.names.name_weights import weights_of
-from datasets_app.domain.pii.names.names import PATH
+from datasets_app.domain.pii.names.name_weights import read_weights
+from datasets_app.domain.pii.names.names import PIPELINE_PATH
 from scripts.name_model import corpora, gazetteer, scoring, templates, training
 from scripts.name_model.corpora import Text
 from scripts.name_model.fillers import Fillers
 
 
 def main() -> None:
-    options = _options()
-    learnt, turns, held_out = _corpora(options)
-    packaged_gazetteer.PATH.parent.mkdir(parents=True, exist_ok=True)
-    packaged_gazetteer.PATH.write_text(
-        gazetteer.build(options.names, options.places, options.words, learnt, turns),
+    options = _parse_options()
+    learnt, turns, held_out = _load_corpora(options)
+    packaged_gazetteer.GAZETTEER_PATH.parent.mkdir(parents=True, exist_ok=True)
+    packaged_gazetteer.GAZETTEER_PATH.write_text(
+        gazetteer.build_gazetteer(options.names, options.places, options.words, learnt, turns),
         encoding="utf-8",
         newline="\n",
     )
-    print(f"{len(learnt)} texts of corpora; gazetteer {packaged_gazetteer.PATH.stat().st_size / 1e6:.1f} MB")
-    learnt = [corpora.doubtful(text) for text in learnt + turns]
+    print(
+        f"{len(learnt)} texts of corpora; gazetteer "
+        f"{packaged_gazetteer.GAZETTEER_PATH.stat().st_size / 1e6:.1f} MB"
+    )
+    learnt = [corpora.mark_unsure_spans(text) for text in learnt + turns]
     fillers = Fillers(options.names, options.places, options.seed)
-    learnt += templates.sentences(fillers, people=options.sentences, nobody=options.sentences * 2 // 3)
+    learnt += templates.generate_sentences(
+        fillers, with_people=options.sentences, without_people=options.sentences * 2 // 3
+    )
     nlp = training.new_pipeline(options.width, options.depth, options.seed)
     if options.start_from:
-        training.start_from(nlp, options.start_from)
-    training.train(nlp, learnt, options.epochs, options.seed, options.rate)
-    nlp = _keep(nlp, training.new_pipeline(options.width, options.depth, options.seed), options.out)
-    finder = FastTagger(weights_of(nlp.get_pipe("alignmenter_names").model.to_bytes()))
-    scores = {name: scoring.score(finder, corpus) for name, corpus in held_out.items()}
-    print(scoring.table(scores))
+        training.load_weights(nlp, options.start_from)
+    training.train_pipeline(nlp, learnt, options.epochs, options.seed, options.rate)
+    nlp = _save_pipeline(nlp, training.new_pipeline(options.width, options.depth, options.seed), options.out)
+    finder = FastTagger(read_weights(nlp.get_pipe("alignmenter_names").model.to_bytes()))
+    scores = {name: scoring.score_corpus(finder, corpus) for name, corpus in held_out.items()}
+    print(scoring.format_scores(scores))
     if options.scores:
         options.scores.write_text(json.dumps(scores, indent=1) + "\n")
 
 
-def _options() -> argparse.Namespace:
+def _parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -52,7 +57,7 @@ def _options() -> argparse.Namespace:
         "--multidogo", type=Path, required=True, help="customer turns in lower case, as JSONL"
     )
     parser.add_argument(
-        "--leave-out", choices=sorted(corpora.DOMAINS), help="a domain of it kept for the score"
+        "--leave-out", choices=sorted(corpora.DOMAIN_SHARES), help="a domain of it kept for the score"
     )
     parser.add_argument(
         "--dialogues", type=Path, help="conversation JSONL without people, as far as possible"
@@ -62,7 +67,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--words", type=Path, required=True, help="ordinary English words, one a line")
     parser.add_argument("--score-on", type=Path, nargs="*", default=[], help="JSONL never learnt from")
     parser.add_argument("--scores", type=Path, help="where the scores are written as JSON")
-    parser.add_argument("--out", type=Path, default=PATH, help="where the pipeline is written")
+    parser.add_argument("--out", type=Path, default=PIPELINE_PATH, help="where the pipeline is written")
     parser.add_argument("--sentences", type=int, default=60_000, help="sentences from templates with people")
     parser.add_argument("--start-from", type=Path, help="pipeline whose weights are learnt on from")
     parser.add_argument("--rate", type=float, default=0.002, help="the steepest learning rate")
@@ -73,21 +78,21 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _corpora(options: argparse.Namespace) -> tuple[list[Text], list[Text], dict[str, list[Text]]]:
+def _load_corpora(options: argparse.Namespace) -> tuple[list[Text], list[Text], dict[str, list[Text]]]:
     """What is learnt from, the customer turns apart, and what is only for the score."""
-    learnt = [text for path in options.train for text in corpora.texts(path)]
-    held_out = {path.name.split(".")[0]: corpora.texts(path) for path in options.score_on}
-    turns = corpora.texts(options.multidogo, weight=1.5)
+    learnt = [text for path in options.train for text in corpora.read_texts(path)]
+    held_out = {path.name.split(".")[0]: corpora.read_texts(path) for path in options.score_on}
+    turns = corpora.read_texts(options.multidogo, weight=1.5)
     if options.leave_out:
-        apart = corpora.domain(turns, options.leave_out)
+        apart = corpora.domain_range(turns, options.leave_out)
         held_out[f"multidogo {options.leave_out}"] = [turns[number] for number in apart]
         turns = [turn for number, turn in enumerate(turns) if number not in apart]
     if options.dialogues:
-        learnt += corpora.dialogues(options.dialogues, share=0.3, seed=options.seed)
+        learnt += corpora.read_dialogues(options.dialogues, share=0.3, seed=options.seed)
     return learnt, turns, held_out
 
 
-def _keep(trained: Any, fresh: Any, path: Path) -> Any:
+def _save_pipeline(trained: Any, fresh: Any, path: Path) -> Any:
     """Written from a pipeline that never saw a text: its vocabulary holds no word of the corpora."""
     network = fresh.get_pipe("alignmenter_names").model
     network.from_bytes(trained.get_pipe("alignmenter_names").model.to_bytes())

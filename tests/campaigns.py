@@ -8,14 +8,14 @@ from django.contrib.auth.models import Group, User
 from django.db import connection
 
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.labeling.decide import Outcome, decide
-from annotations_app.labeling.lease_next import Serving, serve
+from annotations_app.labeling.decide import DecisionOutcome, decide
+from annotations_app.labeling.lease_next import LeaseResult, lease_next
 from annotations_app.models import Assignment, Campaign
 from datasets_app.models import Dataset, Persona
-from tests.factories import dataset as made_dataset
-from tests.factories import sessions
+from tests.factories import make_dataset as made_dataset
+from tests.factories import make_sessions
 
-YAML = """\
+PERSONA_YAML = """\
 id: warm_v1
 display_name: Warm
 voice:
@@ -27,7 +27,7 @@ exemplars: ["Gladly: here is your invoice."]
 """
 
 
-def people(*names: str, role: str = "annotator") -> list[User]:
+def make_annotators(*names: str, role: str = "annotator") -> list[User]:
     """Accounts that may label; those that are there are taken as they are."""
     group, _ = Group.objects.get_or_create(name=role)
     found = []
@@ -38,49 +38,51 @@ def people(*names: str, role: str = "annotator") -> list[User]:
     return found
 
 
-def persona(persona_id: str = "warm_v1", yaml: str = YAML) -> Persona:
+def make_persona(persona_id: str = "warm_v1", yaml: str = PERSONA_YAML) -> Persona:
     return Persona.objects.get_or_create(persona_id=persona_id, defaults={"yaml": yaml})[0]
 
 
-def replies(path: Path, count: int, turns: int = 2, name: str = "support", **fields: Any) -> Dataset:
+def make_replies(path: Path, count: int, turns: int = 2, name: str = "support", **fields: Any) -> Dataset:
     """``count`` sessions, with a reply in every second turn."""
-    return made_dataset(path, sessions(count, turns, **fields), name)
+    return made_dataset(path, make_sessions(count, turns, **fields), name)
 
 
-def campaign(data: Dataset, *names: str, **asked: Any) -> Campaign:
+def make_campaign(data: Dataset, *names: str, **options: Any) -> Campaign:
     """Over a dataset, for annotators of these names (made if need be)."""
-    people(*names)
-    asked = {"overlap": 1, "persona": asked.pop("persona", None) or persona()} | asked
-    name = asked.pop("name", "round-1")
-    return create_campaign(name, dataset=data, annotators=names, **asked)
+    make_annotators(*names)
+    options = {"overlap": 1, "persona": options.pop("persona", None) or make_persona()} | options
+    name = options.pop("name", "round-1")
+    return create_campaign(name, dataset=data, annotators=names, **options)
 
 
-def user(name: str) -> User:
+def get_user(name: str) -> User:
     return User.objects.get(username=name)
 
 
-def served(to: Campaign, name: str) -> Serving:
-    return serve(to, user(name))
+def lease_for(campaign: Campaign, name: str) -> LeaseResult:
+    return lease_next(campaign, get_user(name))
 
 
-def press(assignment: Assignment, kind: str = "label", label: int | None = 1, **more: Any) -> Outcome:
+def submit(
+    assignment: Assignment, kind: str = "label", label: int | None = 1, **options: Any
+) -> DecisionOutcome:
     """By whom it was given to, with a key of its own unless one is given."""
     if kind == "flag":
-        more.setdefault("notes", "There is a telephone number in it.")
-    key = more.pop("key", None) or uuid.uuid4()
-    return decide(assignment.pk, assignment.annotator, key=key, kind=kind, label=label, **more)
+        options.setdefault("notes", "There is a telephone number in it.")
+    key = options.pop("key", None) or uuid.uuid4()
+    return decide(assignment.pk, assignment.annotator, key=key, kind=kind, label=label, **options)
 
 
-def label_all(to: Campaign, name: str, label: int = 1, most: int = 10_000) -> list[Assignment]:
+def label_all_replies(campaign: Campaign, name: str, label: int = 1, limit: int = 10_000) -> list[Assignment]:
     """Label whatever is served until nothing is; returns it in order."""
     done: list[Assignment] = []
-    while len(done) < most and (current := served(to, name).current):
-        press(current, label=label)
+    while len(done) < limit and (current := lease_for(campaign, name).current):
+        submit(current, label=label)
         done.append(current)
     return done
 
 
-_WRONG = """
+_INCONSISTENCIES_SQL = """
 SELECT 'open is not overlap less active ones', i.id FROM annotations_app_campaignitem i
 JOIN annotations_app_campaign c ON c.id = i.campaign_id
 WHERE i.open <> CASE WHEN i.gold THEN 0 ELSE c.overlap - (
@@ -123,8 +125,8 @@ WHERE (m.labelled, m.gold_labelled, m.repeated, m.skipped, m.flagged)
 """
 
 
-def what_is_wrong() -> list[tuple[str, int]]:
+def find_inconsistencies() -> list[tuple[str, int]]:
     """What must hold of all campaigns whatever was pressed, and does not."""
     with connection.cursor() as cursor:
-        cursor.execute(_WRONG)
+        cursor.execute(_INCONSISTENCIES_SQL)
         return cursor.fetchall()

@@ -6,20 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+EXECUTABLE_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
-def executable() -> str | None:
+def find_executable() -> str | None:
     """ALIGNMENTER_CHROMIUM, else one on the PATH, else Playwright's own; None if there is none."""
     if given := os.environ.get("ALIGNMENTER_CHROMIUM"):
         return given
-    for name in NAMES:
+    for name in EXECUTABLE_NAMES:
         if found := shutil.which(name):
             return found
-    return _playwrights_own()
+    return _playwright_executable()
 
 
-def _playwrights_own() -> str | None:
+def _playwright_executable() -> str | None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -27,17 +27,17 @@ def _playwrights_own() -> str | None:
     return path if path and Path(path).exists() else None
 
 
-def _install() -> None:
+def _install_chromium() -> None:
     """Playwright's download; where that is out of reach, Debian's package, which takes root."""
     attempts = [[[sys.executable, "-m", "playwright", "install", "chromium"]]]
     if os.geteuid() == 0 and shutil.which("apt-get"):
         attempts.append([["apt-get", "update"], ["apt-get", "install", "--yes", "chromium"]])
     for commands in attempts:
-        if all(_succeeds(command) for command in commands) and executable():
+        if all(_run_command(command) for command in commands) and find_executable():
             return
 
 
-def _succeeds(command: list[str]) -> bool:
+def _run_command(command: list[str]) -> bool:
     try:
         return subprocess.run(command, capture_output=True, timeout=600).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
@@ -45,10 +45,10 @@ def _succeeds(command: list[str]) -> bool:
 
 
 def main() -> None:
-    if executable() is None:
+    if find_executable() is None:
         print("No Chromium for the browser tests; installing one …", flush=True)
-        _install()
-    if executable() is None:
+        _install_chromium()
+    if find_executable() is None:
         message = "NO CHROMIUM: the browser tests can't run. Install one, or name it in ALIGNMENTER_CHROMIUM."
         if os.environ.get("ALIGNMENTER_REQUIRE_BROWSER"):
             sys.exit(message)

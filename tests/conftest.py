@@ -18,10 +18,10 @@ from django.test import TransactionTestCase
 
 from alignmenter_site import embedded
 from tests.environment import VAR_DIR
-from tests.terminal import as_text, run_here
+from tests.terminal import decode_output, run_in_process
 
 PROJECT = Path(__file__).resolve().parent.parent
-_flush = TransactionTestCase._fixture_teardown
+_default_teardown = TransactionTestCase._fixture_teardown
 # What migrations leave in the database. A flush makes these rows anew, one by one.
 _KEPT = ("django_content_type", "auth_permission", "auth_group", "auth_group_permissions")
 _APPEND_ONLY = {
@@ -69,7 +69,7 @@ def _read_kept_rows() -> str:
 
 def _flush_with_audit_log(self: TransactionTestCase) -> None:
     with connection.cursor() as cursor, _audit_log_writable(cursor):
-        _flush(self)
+        _default_teardown(self)
 
 
 @contextmanager
@@ -101,14 +101,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def media(settings: Any, tmp_path: Path) -> Path:
+def media_root(settings: Any, tmp_path: Path) -> Path:
     """Files of jobs are kept in the test's own folder."""
     settings.MEDIA_ROOT = tmp_path / "media"
     return tmp_path / "media"
 
 
 @pytest.fixture
-def queue() -> Iterator[None]:
+def empty_queue() -> Iterator[None]:
     """The real queue, empty."""
     if not os.environ.get("ALIGNMENTER_TEST_REDIS_URL"):
         embedded.ensure_valkey(VAR_DIR)
@@ -121,13 +121,13 @@ def queue() -> Iterator[None]:
 
 
 @pytest.fixture
-def environment(media: Path) -> dict[str, str]:
+def subprocess_environment(media_root: Path) -> dict[str, str]:
     """The environment in which another process works on this test's database, queue and files."""
     database = connection.settings_dict
     return {
         **os.environ,
         "DATABASE_URL": _database_url(database),
-        "ALIGNMENTER_MEDIA_ROOT": str(media),
+        "ALIGNMENTER_MEDIA_ROOT": str(media_root),
         "PYTHONPATH": str(PROJECT),
         "PYTHONUNBUFFERED": "1",
     }
@@ -141,21 +141,21 @@ def _database_url(database: dict[str, Any]) -> str:
     return f"postgresql://{user}@/{database['NAME']}?{urlencode(options)}"
 
 
-Manage = Callable[..., subprocess.CompletedProcess[str]]
+RunManage = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def manage(tmp_path: Path) -> Manage:
+def manage(tmp_path: Path) -> RunManage:
     """Run a command as a person would, in this process; gives its exit code and output."""
 
     def run(*arguments: Any, input: bytes | None = None) -> subprocess.CompletedProcess[str]:
-        return as_text(run_here(*arguments, cwd=tmp_path, input=input))
+        return decode_output(run_in_process(*arguments, cwd=tmp_path, input=input))
 
     return run
 
 
 @pytest.fixture
-def manage_apart(environment: dict[str, str], tmp_path: Path) -> Manage:
+def manage_subprocess(subprocess_environment: dict[str, str], tmp_path: Path) -> RunManage:
     """As ``manage``, in a process of its own: for its environment, pipes and exit code."""
 
     def run(*arguments: Any, input: bytes | None = None, **more: Any) -> subprocess.CompletedProcess[str]:
@@ -163,7 +163,7 @@ def manage_apart(environment: dict[str, str], tmp_path: Path) -> Manage:
             [sys.executable, str(PROJECT / "manage.py"), *map(str, arguments)],
             input=input or b"",
             capture_output=True,
-            env=environment | more.pop("env", {}),
+            env=subprocess_environment | more.pop("env", {}),
             cwd=tmp_path,
             timeout=120,
             **more,
@@ -178,8 +178,8 @@ def manage_apart(environment: dict[str, str], tmp_path: Path) -> Manage:
 class Processes:
     """Real processes of the application: workers and the scheduler."""
 
-    def __init__(self, environment: dict[str, str], log: Path) -> None:
-        self.environment, self.log = environment, log
+    def __init__(self, subprocess_environment: dict[str, str], log_path: Path) -> None:
+        self.environment, self.log = subprocess_environment, log_path
         self.running: list[subprocess.Popen[bytes]] = []
 
     def start(self, command: str) -> subprocess.Popen[bytes]:
@@ -215,9 +215,9 @@ def _descendants(pid: int) -> list[int]:
 
 @pytest.fixture
 def processes(
-    transactional_db: None, queue: None, environment: dict[str, str], tmp_path: Path
+    transactional_db: None, empty_queue: None, subprocess_environment: dict[str, str], tmp_path: Path
 ) -> Iterator[Processes]:
-    processes = Processes(environment, tmp_path / "processes.log")
+    processes = Processes(subprocess_environment, tmp_path / "processes.log")
     yield processes
     processes.stop()
 

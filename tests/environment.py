@@ -22,14 +22,14 @@ VAR_DIR_NAME = f"ALIGNMENTER_TEST_VAR_DIR_{os.environ.get('PYTEST_XDIST_WORKER',
 MEMORY_BYTES = 12 << 30
 
 
-def _var_dir() -> Path:
+def _get_var_dir() -> Path:
     if given := os.environ.get(VAR_DIR_NAME):
         return Path(given)
     made = Path(tempfile.mkdtemp(prefix="alignmenter-tests-", dir=_memory()))
     made.chmod(0o711)  # so that, as root, the server's own account can pass
     os.environ[VAR_DIR_NAME] = str(made)
     owner = os.getpid()
-    atexit.register(lambda: _remove(made) if os.getpid() == owner else None)
+    atexit.register(lambda: _remove_var_dir(made) if os.getpid() == owner else None)
     return made
 
 
@@ -40,7 +40,7 @@ def _memory() -> str | None:
     return str(memory) if roomy and not os.environ.get("TMPDIR") else None
 
 
-def _remove(var_dir: Path) -> None:
+def _remove_var_dir(var_dir: Path) -> None:
     """The servers stop when the last process that uses them has ended, which is this one."""
     from alignmenter_site.embedded import client
 
@@ -53,13 +53,13 @@ def _remove(var_dir: Path) -> None:
     shutil.rmtree(var_dir, ignore_errors=True)
 
 
-VAR_DIR = _var_dir()
+VAR_DIR = _get_var_dir()
 os.environ["ALIGNMENTER_VAR_DIR"] = str(VAR_DIR)
 os.environ["ALIGNMENTER_HTTPS"] = "off"
 os.environ.setdefault("LOG_LEVEL", "WARNING")
-_number = 8 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_redis_database = 8 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 # The queue's keys are deleted between tests: never those of a server that is in use (REDIS_URL).
 if given := os.environ.get("ALIGNMENTER_TEST_REDIS_URL"):
     os.environ["REDIS_URL"] = given
 else:
-    os.environ["REDIS_URL"] = f"{embedded.valkey_url(VAR_DIR)}?db={_number}"
+    os.environ["REDIS_URL"] = f"{embedded.valkey_url(VAR_DIR)}?db={_redis_database}"

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from datasets_app.importing.import_dataset import Options, Source, import_dataset
+from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
 from datasets_app.models import Dataset
 
 
-def turn(
+def make_turn(
     session_id: str = "s1", turn_index: int = 1, role: str | None = None, **fields: Any
 ) -> dict[str, Any]:
     role = role or ("user" if turn_index % 2 else "assistant")
@@ -17,32 +17,36 @@ def turn(
     return {"session_id": session_id, "turn_index": turn_index, "role": role, "text": text, **fields}
 
 
-def session(session_id: str = "s1", turns: int = 2, **fields: Any) -> list[dict[str, Any]]:
-    return [turn(session_id, index, **fields) for index in range(1, turns + 1)]
+def make_session(session_id: str = "s1", turns: int = 2, **fields: Any) -> list[dict[str, Any]]:
+    return [make_turn(session_id, index, **fields) for index in range(1, turns + 1)]
 
 
-def sessions(count: int, turns: int = 2, **fields: Any) -> list[dict[str, Any]]:
-    return [line for number in range(1, count + 1) for line in session(f"s{number}", turns, **fields)]
+def make_sessions(count: int, turns: int = 2, **fields: Any) -> list[dict[str, Any]]:
+    return [line for number in range(1, count + 1) for line in make_session(f"s{number}", turns, **fields)]
 
 
-def jsonl(lines: Iterable[Any]) -> bytes:
+def encode_jsonl(lines: Iterable[Any]) -> bytes:
     """Objects as lines; bytes are taken as they are."""
     return b"".join(
         (line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines
     )
 
 
-def write(path: Path, lines: Iterable[Any]) -> Path:
-    path.write_bytes(jsonl(lines))
+def write_jsonl(path: Path, lines: Iterable[Any]) -> Path:
+    path.write_bytes(encode_jsonl(lines))
     return path
 
 
-def imported(path: Path, name: str = "support", **given: Any) -> dict[str, Any]:
+def import_file(path: Path, name: str = "support", **import_arguments: Any) -> dict[str, Any]:
     """Import a file by the operation itself; options by their names."""
-    options = {key: given.pop(key) for key in list(given) if key in Options._fields}
-    return import_dataset([Source(path, path.name)], name=name, options=Options(**options), **given)
+    options = {
+        key: import_arguments.pop(key) for key in list(import_arguments) if key in ImportOptions._fields
+    }
+    return import_dataset(
+        [ImportSource(path, path.name)], name=name, options=ImportOptions(**options), **import_arguments
+    )
 
 
-def dataset(path: Path, lines: Sequence[Any], name: str = "support", **given: Any) -> Dataset:
-    imported(write(path / f"{name}.jsonl", lines), name, **given)
+def make_dataset(path: Path, lines: Sequence[Any], name: str = "support", **import_arguments: Any) -> Dataset:
+    import_file(write_jsonl(path / f"{name}.jsonl", lines), name, **import_arguments)
     return Dataset.objects.get(name=name)

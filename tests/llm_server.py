@@ -34,7 +34,7 @@ WORDS = VOCABULARY.split()
 
 
 @dataclass
-class Asked:
+class RecordedRequest:
     """A request as it came in, and what was done with it."""
 
     session: str
@@ -77,8 +77,8 @@ class LlmServer:
         self.first, self.latency, self.retry_after = list(first), latency, retry_after
         self.formats, self.refused_parameters = tuple(formats), tuple(refused_parameters)
         self.key, self.usage, self.port = key, usage, port
-        self.asked: list[Asked] = []
-        self.in_flight = self.most_in_flight = 0
+        self.asked: list[RecordedRequest] = []
+        self.in_flight = self.max_in_flight = 0
         self.location = ""
         self._ready, self._loop = threading.Event(), asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -123,9 +123,9 @@ class LlmServer:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while asked := await _read(reader):
+            while asked := await _read_request(reader):
                 self.in_flight += 1
-                self.most_in_flight = max(self.most_in_flight, self.in_flight)
+                self.max_in_flight = max(self.max_in_flight, self.in_flight)
                 self.asked.append(asked)
                 try:
                     if not await self._answer(asked, writer):
@@ -137,98 +137,98 @@ class LlmServer:
         finally:
             writer.close()
 
-    async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> bool:
+    async def _answer(self, request: RecordedRequest, writer: asyncio.StreamWriter) -> bool:
         """Whether the connection stays open."""
         if self.latency:
             await asyncio.sleep(self.latency)
-        if refusal := self._refusal(asked):
-            return await _send(writer, *refusal)
-        asked.fault = self._fault()
-        if asked.fault == "redirect":
-            return await _send(writer, 307, {}, location=self.location)
-        if asked.fault in {"429", "500", "403"}:
+        if refusal := self._refusal(request):
+            return await _send_response(writer, *refusal)
+        request.fault = self._choose_fault()
+        if request.fault == "redirect":
+            return await _send_response(writer, 307, {}, location=self.location)
+        if request.fault in {"429", "500", "403"}:
             error = {"error": {"message": "no, for the key sk-shown-by-the-server", "code": None}}
-            more = {"retry-after": self.retry_after} if asked.fault == "429" else {}
-            return await _send(writer, int(asked.fault), error, **more)
-        answer = self._completion(asked)
-        if asked.fault == "hang":
+            more = {"retry-after": self.retry_after} if request.fault == "429" else {}
+            return await _send_response(writer, int(request.fault), error, **more)
+        answer = self._completion(request)
+        if request.fault == "hang":
             await asyncio.sleep(HANG_SECONDS)
             return False
-        if asked.fault == "cut":
-            return await _send(writer, 200, answer, cut=True)
-        if asked.fault == "not_http_json":
-            return await _send(writer, 200, answer, cut_body=True)
-        if asked.fault == "packed":
-            return await _send(writer, 200, answer, content_encoding="gzip")
-        if asked.fault == "huge":
-            return await _send(writer, 200, answer | {"more": "x" * (5 << 20)})
-        await _send(writer, 200, answer)
-        asked.answered = True
+        if request.fault == "cut":
+            return await _send_response(writer, 200, answer, truncate=True)
+        if request.fault == "not_http_json":
+            return await _send_response(writer, 200, answer, truncate_body=True)
+        if request.fault == "packed":
+            return await _send_response(writer, 200, answer, content_encoding="gzip")
+        if request.fault == "huge":
+            return await _send_response(writer, 200, answer | {"more": "x" * (5 << 20)})
+        await _send_response(writer, 200, answer)
+        request.answered = True
         return True
 
-    def _fault(self) -> str:
+    def _choose_fault(self) -> str:
         if self.first:
             return self.first.pop(0)
         drawn = self.chance.random()
         number = int(drawn / self.share) if self.share else len(self.faults)
         return self.faults[number] if number < len(self.faults) else ""
 
-    def _refusal(self, asked: Asked) -> tuple[int, dict[str, Any]] | None:
-        if not asked.path.endswith("/chat/completions"):
-            return 404, _error("there is nothing at this path")
-        if self.key and asked.headers.get("authorization") != f"Bearer {self.key}":
-            return 401, _error(f"Incorrect API key provided: {asked.headers.get('authorization')}")
-        asked_format = (asked.body.get("response_format") or {}).get("type", "text")
+    def _refusal(self, request: RecordedRequest) -> tuple[int, dict[str, Any]] | None:
+        if not request.path.endswith("/chat/completions"):
+            return 404, _error_body("there is nothing at this path")
+        if self.key and request.headers.get("authorization") != f"Bearer {self.key}":
+            return 401, _error_body(f"Incorrect API key provided: {request.headers.get('authorization')}")
+        asked_format = (request.body.get("response_format") or {}).get("type", "text")
         if asked_format not in self.formats:
-            return 400, _error(f"response_format {asked_format} is not supported", "response_format")
+            return 400, _error_body(f"response_format {asked_format} is not supported", "response_format")
         for parameter in self.refused_parameters:
-            if parameter in asked.body:
-                return 400, _error(f"Unsupported parameter: '{parameter}'", parameter)
+            if parameter in request.body:
+                return 400, _error_body(f"Unsupported parameter: '{parameter}'", parameter)
         return None
 
     # --- answers -------------------------------------------------------------------------------
 
-    def _completion(self, asked: Asked) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": "assistant", "content": self._content(asked), "refusal": None}
-        if asked.fault == "refusal":
+    def _completion(self, request: RecordedRequest) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": self._content(request), "refusal": None}
+        if request.fault == "refusal":
             message |= {"content": None, "refusal": "I'm sorry, I can't help with that."}
-        prompt_tokens = sum(len(part) for part in asked.prompt.split("\n")) // 4
-        completion_tokens = min(len(message["content"] or "") // 4 + 1, _most_tokens(asked.body))
-        asked.tokens = prompt_tokens + completion_tokens
+        prompt_tokens = sum(len(part) for part in request.prompt.split("\n")) // 4
+        completion_tokens = min(len(message["content"] or "") // 4 + 1, _max_tokens(request.body))
+        request.tokens = prompt_tokens + completion_tokens
         answer: dict[str, Any] = {
             "id": f"chatcmpl-{len(self.asked)}",
             "object": "chat.completion",
             "created": int(time.time()),
-            "model": asked.body.get("model"),
+            "model": request.body.get("model"),
             "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
         }
         if self.usage:
             answer["usage"] = {
                 "prompt_tokens": prompt_tokens,
                 "completion_tokens": completion_tokens,
-                "total_tokens": asked.tokens,
+                "total_tokens": request.tokens,
             }
-        if asked.fault == "cut_off":
+        if request.fault == "cut_off":
             answer["choices"][0]["finish_reason"] = "length"
             message["content"] = message["content"][: len(message["content"]) // 2]
-        if asked.fault == "no_choices":
+        if request.fault == "no_choices":
             answer["choices"] = []
         return answer
 
-    def _content(self, asked: Asked) -> str:
-        if asked.fault == "not_json":
+    def _content(self, request: RecordedRequest) -> str:
+        if request.fault == "not_json":
             return 'Here it is: {"turns": [{"role": "user", "text": "I was about to'
-        turns = conversation(asked.session, asked.prompt, len(self.asked))
-        if asked.fault == "named":
+        turns = write_conversation(request.session, request.prompt, len(self.asked))
+        if request.fault == "named":
             turns[0]["text"] = "Hello, this is Sarah Miller. I can't find the button."
-        if asked.fault == "wrong_schema":
+        if request.fault == "wrong_schema":
             turns = [{"role": "assistant", "text": ""}, *turns]
         text = json.dumps({"turns": turns})
-        asked_format = (asked.body.get("response_format") or {}).get("type", "text")
+        asked_format = (request.body.get("response_format") or {}).get("type", "text")
         return text if asked_format != "text" else f"Sure!\n```json\n{text}\n```\nAnything {{else}}?"
 
 
-def conversation(session: str, prompt: str, number: int) -> list[dict[str, str]]:
+def write_conversation(session: str, prompt: str, number: int) -> list[dict[str, str]]:
     """What a model that does as it is told would write: other words for each session and request."""
     count = int(match[1]) if (match := re.search(r"exactly (\d+) turns", prompt)) else 2
     chance = random.Random(hashlib.sha256(f"{session}/{number}".encode()).digest())
@@ -243,15 +243,15 @@ def conversation(session: str, prompt: str, number: int) -> list[dict[str, str]]
     return turns
 
 
-def _most_tokens(body: dict[str, Any]) -> int:
+def _max_tokens(body: dict[str, Any]) -> int:
     return int(body.get("max_completion_tokens") or body.get("max_tokens") or 1 << 30)
 
 
-def _error(message: str, parameter: str | None = None) -> dict[str, Any]:
+def _error_body(message: str, parameter: str | None = None) -> dict[str, Any]:
     return {"error": {"message": message, "type": "invalid_request_error", "param": parameter, "code": None}}
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked | None:
+async def _read_request(reader: asyncio.StreamReader) -> RecordedRequest | None:
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     except asyncio.IncompleteReadError:
@@ -260,29 +260,29 @@ async def _read(reader: asyncio.StreamReader) -> Asked | None:
         name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)
     }
     body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
-    asked = Asked("", headers, body, head[0].split(" ")[1])
+    asked = RecordedRequest("", headers, body, head[0].split(" ")[1])
     match = re.search(r"\bsession (\S+-\d+)", asked.prompt, re.IGNORECASE)
     asked.session = match[1] if match else ""
     return asked
 
 
-async def _send(
+async def _send_response(
     writer: asyncio.StreamWriter,
     status: int,
     answer: dict[str, Any],
     *,
-    cut: bool = False,
-    cut_body: bool = False,
+    truncate: bool = False,
+    truncate_body: bool = False,
     **headers: str,
 ) -> bool:
     body = json.dumps(answer).encode()
-    if cut_body:
+    if truncate_body:
         body = body[: len(body) // 2]
     lines = [f"HTTP/1.1 {status} Said", "Content-Type: application/json", f"Content-Length: {len(body)}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-    writer.write("\r\n".join([*lines, "", ""]).encode() + (body[: len(body) // 2] if cut else body))
+    writer.write("\r\n".join([*lines, "", ""]).encode() + (body[: len(body) // 2] if truncate else body))
     await writer.drain()
-    return not cut
+    return not truncate
 
 
 def http_date(seconds_from_now: float) -> str:

@@ -52,7 +52,7 @@ FIELDS = frozenset(
 
 
 @st.composite
-def files(draw: st.DrawFn) -> list[dict[str, Any]]:
+def conversation_files(draw: st.DrawFn) -> list[dict[str, Any]]:
     """The objects of a valid conversation file, in order."""
     lines: list[dict[str, Any]] = []
     for session_id in draw(st.lists(names, min_size=1, max_size=4, unique=True)):
@@ -73,10 +73,10 @@ def files(draw: st.DrawFn) -> list[dict[str, Any]]:
     return lines
 
 
-def as_written(line: dict[str, Any]) -> dict[str, Any]:
+def with_default_fields(line: dict[str, Any]) -> dict[str, Any]:
     """A line as the product writes it: the first six fields always."""
     return {"tags": [], "persona_id": None} | line
 
 
-def encoded(line: dict[str, Any], ascii_only: bool) -> bytes:
+def encode_json(line: dict[str, Any], ascii_only: bool) -> bytes:
     return json.dumps(line, ensure_ascii=ascii_only).encode()

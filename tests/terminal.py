@@ -13,11 +13,13 @@ from unittest.mock import patch
 from django.core.management import get_commands, load_command_class
 
 
-def run_here(*arguments: Any, cwd: Path, input: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+def run_in_process(
+    *arguments: Any, cwd: Path, input: bytes | None = None
+) -> subprocess.CompletedProcess[bytes]:
     """The command ``arguments[0]`` in the folder ``cwd``. What it does not catch fails the test. In a test
     without a database there is none to be had."""
     name, *given = map(str, arguments)
-    with contextlib.chdir(cwd), _streams(input or b"") as (out, err):
+    with contextlib.chdir(cwd), _standard_streams(input or b"") as (out, err):
         command = load_command_class(get_commands()[name], name)  # takes the streams as they are now
         code: Any = 0
         try:
@@ -30,16 +32,16 @@ def run_here(*arguments: Any, cwd: Path, input: bytes | None = None) -> subproce
     return subprocess.CompletedProcess(["manage.py", name, *given], code, out.getvalue(), err.getvalue())
 
 
-def as_text(done: subprocess.CompletedProcess[bytes]) -> subprocess.CompletedProcess[str]:
+def decode_output(done: subprocess.CompletedProcess[bytes]) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 @contextlib.contextmanager
-def _streams(given: bytes) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
+def _standard_streams(input_bytes: bytes) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
     """Standard streams made of bytes, as a shell's are."""
     out, err = io.BytesIO(), io.BytesIO()
     wrapped = {
-        "stdin": io.TextIOWrapper(io.BytesIO(given), "utf-8"),
+        "stdin": io.TextIOWrapper(io.BytesIO(input_bytes), "utf-8"),
         "stdout": io.TextIOWrapper(out, "utf-8", write_through=True),
         "stderr": io.TextIOWrapper(err, "utf-8", write_through=True),
     }

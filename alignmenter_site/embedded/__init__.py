@@ -12,14 +12,14 @@ them again if they die, and stops them when it can have the lock for itself.
 from pathlib import Path
 from urllib.parse import quote
 
-from .client import ensure
+from .client import ensure_service
 from .errors import EmbeddedServiceError
-from .places import Places
+from .places import ServicePaths
 
 __all__ = [
     "EmbeddedServiceError",
-    "administrator",
-    "django_database",
+    "admin_role",
+    "django_database_settings",
     "ensure_postgres",
     "ensure_valkey",
     "postgres_url",
@@ -34,7 +34,7 @@ def postgres_url(var_dir: Path) -> str:
     return f"postgresql://{ROLE}@/{DATABASE}?host={quote(_postgres_host(var_dir), safe='')}"
 
 
-def django_database(var_dir: Path) -> dict[str, str]:
+def django_database_settings(var_dir: Path) -> dict[str, str]:
     """The entry in DATABASES. The backend starts the server at the first connection."""
     return {
         "ENGINE": "alignmenter_site.postgresql",
@@ -48,30 +48,30 @@ def django_database(var_dir: Path) -> dict[str, str]:
 
 
 def _postgres_host(var_dir: Path) -> str:
-    return str(Places.under(var_dir).postgres_sockets)
+    return str(ServicePaths.under(var_dir).postgres_sockets)
 
 
 def valkey_url(var_dir: Path) -> str:
-    return f"unix://{quote(str(Places.under(var_dir).valkey_socket))}"
+    return f"unix://{quote(str(ServicePaths.under(var_dir).valkey_socket))}"
 
 
-def ensure_postgres(var_dir: Path, *, again: bool = False) -> str:
+def ensure_postgres(var_dir: Path, *, recheck: bool = False) -> str:
     """Start PostgreSQL unless it runs, and keep it for as long as this process and its forks live.
 
     Costs nothing after the first time in a process; `again` makes sure afresh, for when a connection
     was refused. The answer is its URL. Raises EmbeddedServiceError.
     """
-    ensure("postgres", var_dir, again=again)
+    ensure_service("postgres", var_dir, recheck=recheck)
     return postgres_url(var_dir)
 
 
-def ensure_valkey(var_dir: Path, *, again: bool = False) -> str:
+def ensure_valkey(var_dir: Path, *, recheck: bool = False) -> str:
     """The same for Valkey. The answer is its URL."""
-    ensure("valkey", var_dir, again=again)
+    ensure_service("valkey", var_dir, recheck=recheck)
     return valkey_url(var_dir)
 
 
-def administrator(var_dir: Path, host: str) -> str | None:
+def admin_role(var_dir: Path, host: str) -> str | None:
     """The administrator's role of the embedded server; None if ``host`` is another server's.
 
     For what only an administrator may do, such as having old logs removed. Whoever may open the socket may

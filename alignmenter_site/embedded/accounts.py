@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import EmbeddedServiceError
-from .places import OTHER_SERVERS
+from .places import OTHER_SERVERS_HINT
 
 CLONE_NEWUSER = 0x10000000
 PR_SET_KEEPCAPS, PR_SET_SECUREBITS, PR_SET_NO_NEW_PRIVS = 8, 28, 38
@@ -39,28 +39,30 @@ class Account:
     become: Callable[[], None]
 
 
-def choose(trial: Sequence[str | Path], directories: list[Path], owner: int | None) -> Account:
+def choose_account(
+    trial: Sequence[str | Path], directories: list[Path], preferred_uid: int | None
+) -> Account:
     """The first account that can run the trial and write to the directories, which become its own.
 
     The trial is a command that makes the same checks as what is run later, and changes nothing.
 
     Files that are there already stay with their owner as long as that works.
     """
-    candidates = sorted(_candidates(), key=lambda account: account.uid != owner)
+    candidates = sorted(_candidate_accounts(), key=lambda account: account.uid != preferred_uid)
     obstacles = []
     for account in candidates:
-        obstacle = _obstacle(account, trial, directories)
+        obstacle = _find_obstacle(account, trial, directories)
         if obstacle is None:
             return account
         obstacles.append(f"{account.label}: {obstacle}")
     raise EmbeddedServiceError(
         "PostgreSQL does not run as root, and no other way to run it works here "
         f"({'; '.join(obstacles) or 'there is no unprivileged account'}): run this as an ordinary user, "
-        f"move the project or ALIGNMENTER_VAR_DIR to where every user may go, {OTHER_SERVERS}."
+        f"move the project or ALIGNMENTER_VAR_DIR to where every user may go, {OTHER_SERVERS_HINT}."
     )
 
 
-def _candidates() -> Iterator[Account]:
+def _candidate_accounts() -> Iterator[Account]:
     uid, gid = os.geteuid(), os.getegid()
     if uid != 0:
         yield Account("this user", uid, gid, lambda: None)
@@ -69,18 +71,21 @@ def _candidates() -> Iterator[Account]:
     if nobody is None:
         return
     user, group = nobody.pw_uid, nobody.pw_gid
-    yield Account(nobody.pw_name, user, group, lambda: _drop(user, group))
+    yield Account(nobody.pw_name, user, group, lambda: _drop_privileges(user, group))
     # The weakest loan first: passing through and reading; then root's own files, without root's
     # powers; then writing anywhere, for containers that allow nothing else.
     yield Account(
         f"{nobody.pw_name} with CAP_DAC_READ_SEARCH",
         user,
         group,
-        lambda: _drop(user, group, CAP_DAC_READ_SEARCH),
+        lambda: _drop_privileges(user, group, CAP_DAC_READ_SEARCH),
     )
     yield Account("a user namespace", uid, gid, lambda: _enter_user_namespace(user, group))
     yield Account(
-        f"{nobody.pw_name} with CAP_DAC_OVERRIDE", user, group, lambda: _drop(user, group, CAP_DAC_OVERRIDE)
+        f"{nobody.pw_name} with CAP_DAC_OVERRIDE",
+        user,
+        group,
+        lambda: _drop_privileges(user, group, CAP_DAC_OVERRIDE),
     )
 
 
@@ -95,7 +100,7 @@ def _unprivileged_user() -> pwd.struct_passwd | None:
     return None
 
 
-def _obstacle(account: Account, trial: Sequence[str | Path], directories: list[Path]) -> str | None:
+def _find_obstacle(account: Account, trial: Sequence[str | Path], directories: list[Path]) -> str | None:
     def enter() -> None:
         account.become()
         if os.geteuid() == 0:
@@ -107,10 +112,10 @@ def _obstacle(account: Account, trial: Sequence[str | Path], directories: list[P
 
     try:
         for directory in directories:
-            _hand_over(directory, account)
+            _chown_tree(directory, account)
         subprocess.run(
             trial,
-            preexec_fn=reporting(enter),
+            preexec_fn=report_child_errors(enter),
             env={},
             cwd="/",
             check=True,
@@ -124,12 +129,12 @@ def _obstacle(account: Account, trial: Sequence[str | Path], directories: list[P
     return None
 
 
-def reporting(enter: Callable[[], None]) -> Callable[[], None]:
+def report_child_errors(child_setup: Callable[[], None]) -> Callable[[], None]:
     """subprocess hides what went wrong between fork and exec; this writes it to the child's stderr."""
 
     def wrapped() -> None:
         try:
-            enter()
+            child_setup()
         except BaseException as error:
             os.write(2, f"{error}\n".encode())
             os._exit(126)
@@ -137,7 +142,7 @@ def reporting(enter: Callable[[], None]) -> Callable[[], None]:
     return wrapped
 
 
-def _hand_over(directory: Path, account: Account) -> None:
+def _chown_tree(directory: Path, account: Account) -> None:
     """Give the account a directory of ours with all that is in it."""
     found = directory.lstat()
     if found.st_uid == account.uid:
@@ -150,7 +155,7 @@ def _hand_over(directory: Path, account: Account) -> None:
     os.chown(directory, account.uid, account.gid, follow_symlinks=False)
 
 
-def _checked(result: int) -> None:
+def _check_result(result: int) -> None:
     if result != 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
@@ -158,10 +163,10 @@ def _checked(result: int) -> None:
 
 def _prctl(option: int, *arguments: int) -> None:
     padded = [*arguments, 0, 0, 0, 0][:4]
-    _checked(_libc.prctl(option, *(ctypes.c_ulong(argument) for argument in padded)))
+    _check_result(_libc.prctl(option, *(ctypes.c_ulong(argument) for argument in padded)))
 
 
-def _drop(uid: int, gid: int, capability: int | None = None) -> None:
+def _drop_privileges(uid: int, gid: int, capability: int | None = None) -> None:
     """Become that user for good, keeping at most one capability."""
     if capability is not None:
         _prctl(PR_SET_KEEPCAPS, 1)
@@ -172,17 +177,17 @@ def _drop(uid: int, gid: int, capability: int | None = None) -> None:
     os.setgid(gid)
     os.setuid(uid)
     if capability is not None:
-        _keep_only(capability)
+        _keep_capability(capability)
     if sys.platform == "linux":
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
-def _keep_only(capability: int) -> None:
+def _keep_capability(capability: int) -> None:
     mask = 1 << capability
     header = (ctypes.c_uint32 * 2)(LINUX_CAPABILITY_VERSION_3, 0)
     # effective, permitted, inheritable; then the same again for capabilities from 32 on
     sets = (ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0)
-    _checked(_libc.capset(header, sets))
+    _check_result(_libc.capset(header, sets))
     # An ambient capability is the kind that survives exec.
     _prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability)
 
@@ -190,7 +195,7 @@ def _keep_only(capability: int) -> None:
 def _enter_user_namespace(uid: int, gid: int) -> None:
     """Be called `uid` in a namespace of one's own while staying who one is, less all of root's powers."""
     outside_uid, outside_gid = os.geteuid(), os.getegid()
-    _checked(_libc.unshare(CLONE_NEWUSER))
+    _check_result(_libc.unshare(CLONE_NEWUSER))
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/gid_map").write_text(f"{gid} {outside_gid} 1")
     Path("/proc/self/uid_map").write_text(f"{uid} {outside_uid} 1")

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-def _open(path: Path) -> int:
+def _open_lock_file(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
 
 
-def attempt(path: Path) -> int | None:
+def try_acquire(path: Path) -> int | None:
     """Take the exclusive lock if it is free; close the descriptor to release it."""
-    descriptor = _open(path)
+    descriptor = _open_lock_file(path)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -27,24 +27,24 @@ def attempt(path: Path) -> int | None:
     return descriptor
 
 
-def attempt_for(path: Path, seconds: float) -> int | None:
+def acquire_within(path: Path, seconds: float) -> int | None:
     deadline = time.monotonic() + seconds
-    while (descriptor := attempt(path)) is None and time.monotonic() < deadline:
+    while (descriptor := try_acquire(path)) is None and time.monotonic() < deadline:
         time.sleep(0.05)
     return descriptor
 
 
-def share(path: Path) -> int:
+def acquire_shared(path: Path) -> int:
     """Wait for a shared lock; close the descriptor to release it."""
-    descriptor = _open(path)
+    descriptor = _open_lock_file(path)
     fcntl.flock(descriptor, fcntl.LOCK_SH)
     return descriptor
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
+def hold(path: Path) -> Iterator[None]:
     """Wait for the exclusive lock and hold it for the block."""
-    descriptor = _open(path)
+    descriptor = _open_lock_file(path)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

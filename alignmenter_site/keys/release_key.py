@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from alignmenter_site import env
 from alignmenter_site.keys import secret_key
 
-NAME, FORMER = "ALIGNMENTER_RELEASE_KEY", "ALIGNMENTER_FORMER_RELEASE_KEYS"
-LEAST_CHARACTERS = 32
+ENV_VAR, FORMER_KEYS_ENV_VAR = "ALIGNMENTER_RELEASE_KEY", "ALIGNMENTER_FORMER_RELEASE_KEYS"
+MIN_KEY_CHARACTERS = 32
 PUBLIC_KEY_BYTES = 32
 
 
@@ -32,7 +32,7 @@ def fingerprint(public: bytes) -> str:
     return hashlib.sha256(public).hexdigest()[:16]
 
 
-def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:
+def is_valid_signature(message: bytes, signature: bytes, public: bytes) -> bool:
     """Whether ``signature`` was made over ``message`` by the key that ``public`` belongs to."""
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
@@ -41,7 +41,7 @@ def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:
     return True
 
 
-def is_ours(public: bytes) -> bool:
+def is_own_key(public: bytes) -> bool:
     """Whether this is the installation's key, or one that it signed with before."""
     return public == public_key() or public in former_keys()
 
@@ -49,40 +49,42 @@ def is_ours(public: bytes) -> bool:
 def former_keys() -> list[bytes]:
     """Public keys, in base64, of keys that were in use before the present one."""
     keys = []
-    for number, given in enumerate(env.words(FORMER, []), 1):
+    for number, given in enumerate(env.word_list(FORMER_KEYS_ENV_VAR, []), 1):
         try:
             key = base64.b64decode(given, validate=True)
         except ValueError:
             key = b""
         if len(key) != PUBLIC_KEY_BYTES:
-            raise env.ImproperEnvironment(f"{FORMER}: key {number} must be a public key in base64")
+            raise env.EnvironmentVariableError(
+                f"{FORMER_KEYS_ENV_VAR}: key {number} must be a public key in base64"
+            )
         keys.append(key)
     return keys
 
 
-def given_key() -> str:
+def key_from_env() -> str:
     """The secret from the environment, or nothing."""
-    given = env.text(NAME)
-    return _checked(given, NAME) if given else ""
+    given = env.text(ENV_VAR)
+    return _validate_key(given, ENV_VAR) if given else ""
 
 
 def _private_key() -> Ed25519PrivateKey:
-    secret = given_key() or _checked(secret_key.kept(_generated_in()), str(_generated_in()))
+    secret = key_from_env() or _validate_key(secret_key.load_or_create(_key_path()), str(_key_path()))
     # Any long secret will do: the key proper is derived from it (RFC 5869).
     derive = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"alignmenter datasets: releases, 1")
     return Ed25519PrivateKey.from_private_bytes(derive.derive(secret.encode()))
 
 
-def _checked(key: str, source: str) -> str:
-    if len(key) < LEAST_CHARACTERS:
-        raise env.ImproperEnvironment(
-            f"{source} must have at least {LEAST_CHARACTERS} characters, got {len(key)}; make one with: "
+def _validate_key(key: str, source: str) -> str:
+    if len(key) < MIN_KEY_CHARACTERS:
+        raise env.EnvironmentVariableError(
+            f"{source} must have at least {MIN_KEY_CHARACTERS} characters, got {len(key)}; make one with: "
             "python -c 'import secrets; print(secrets.token_urlsafe(48))'"
         )
     return key
 
 
-def _generated_in() -> Path:
+def _key_path() -> Path:
     from django.conf import settings
 
     return Path(settings.VAR_DIR) / "release_key"

@@ -7,13 +7,13 @@ from pathlib import Path
 from alignmenter_site import env
 
 
-def kept(path: Path) -> str:
+def load_or_create(path: Path) -> str:
     """The key in the file; made first if there is none, by one process however many start at once.
 
     Raises :class:`env.ImproperEnvironment` if it can neither be read nor made.
     """
     try:
-        return _read(path) or _make(path)
+        return _read_key(path) or _make(path)
     except OSError as error:
         raise env.unusable(path, error) from None
 
@@ -22,8 +22,8 @@ def _make(path: Path) -> str:
     from alignmenter_site.embedded import locks
 
     env.writable_directory(path.parent)
-    with locks.held(path.with_name(f"{path.name}.lock")):
-        if key := _read(path):
+    with locks.hold(path.with_name(f"{path.name}.lock")):
+        if key := _read_key(path):
             return key
         # The file has its name only when it is whole; an empty one, left by a crash, is replaced.
         new = path.with_name(f"{path.name}.new")
@@ -33,10 +33,10 @@ def _make(path: Path) -> str:
             file.flush()
             os.fsync(file.fileno())
         os.replace(new, path)
-    return _read(path)
+    return _read_key(path)
 
 
-def _read(path: Path) -> str:
+def _read_key(path: Path) -> str:
     try:
         return path.read_text().strip()
     except FileNotFoundError:

@@ -12,7 +12,7 @@ from csp.middleware import CSPMiddleware, PolicyParts
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-STRICT: dict[str, list[str]] = {
+STRICT_POLICY: dict[str, list[str]] = {
     "default-src": [NONE],
     "script-src": [SELF],
     "style-src": [SELF],
@@ -23,10 +23,10 @@ STRICT: dict[str, list[str]] = {
     "base-uri": [NONE],
     "frame-ancestors": [NONE],
 }
-FOR_ADMIN: dict[str, Any] = {"script-src": [SELF, UNSAFE_EVAL], "style-src": [SELF, UNSAFE_INLINE]}
+ADMIN_OVERRIDES: dict[str, Any] = {"script-src": [SELF, UNSAFE_EVAL], "style-src": [SELF, UNSAFE_INLINE]}
 
 
-class ContentSecurity(CSPMiddleware):
+class ContentSecurityMiddleware(CSPMiddleware):
     def get_policy_parts(
         self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
     ) -> PolicyParts:
@@ -34,5 +34,5 @@ class ContentSecurity(CSPMiddleware):
         match = request.resolver_match
         # Errors are told on pages of our own, which need no more than the strict policy.
         if match and match.app_names[:1] == ["admin"] and response.status_code < 400:
-            parts.replace = {**FOR_ADMIN, **(parts.replace or {})}
+            parts.replace = {**ADMIN_OVERRIDES, **(parts.replace or {})}
         return parts

@@ -10,11 +10,11 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-OPEN_TO_ALL = {"home", "login", "logout", "password_change", "password_change_done"}
-OPEN_APPLICATION = "annotate"
+UNRESTRICTED_VIEWS = {"home", "login", "logout", "password_change", "password_change_done"}
+UNRESTRICTED_APP = "annotate"
 
 
-class OnlyTheQueueForAnnotators:
+class StaffOnlyMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
@@ -23,7 +23,7 @@ class OnlyTheQueueForAnnotators:
 
     def process_view(self, request: Any, view: Any, arguments: Any, named: Any) -> None:
         match = request.resolver_match
-        if match.view_name in OPEN_TO_ALL or match.app_names == [OPEN_APPLICATION]:
+        if match.view_name in UNRESTRICTED_VIEWS or match.app_names == [UNRESTRICTED_APP]:
             return
         if request.user.is_authenticated and not request.user.is_staff:
             raise PermissionDenied

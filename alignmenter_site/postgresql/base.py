@@ -24,5 +24,5 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return super().get_new_connection(conn_params)
         except psycopg.OperationalError:
             # It may have been killed since, and its keeper with it.
-            ensure_postgres(Path(var_dir), again=True)
+            ensure_postgres(Path(var_dir), recheck=True)
             return super().get_new_connection(conn_params)

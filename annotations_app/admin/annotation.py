@@ -21,21 +21,21 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from annotations_app.admin.annotation_resource import FORMATS, AnnotationResource
-from annotations_app.labels.history_pages import has_history, history_of, is_stale
+from annotations_app.labels.history_pages import has_history, is_stale, label_history
 from annotations_app.models import Annotation
 from datasets_app.catalog import policies, raw_access
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.web.filters import VisibleOnly
+from datasets_app.core.errors import UserError
+from datasets_app.core.web.filters import VisibleRelatedFilter
 from datasets_app.models import Dataset, Session, Turn
 from datasets_app.tables.admin import TableAdminMixin, TableImportForm
-from datasets_app.tables.formats import FileRefused
+from datasets_app.tables.formats import TableFileError
 
 # Counting millions of rows takes longer than reading a page: further pages are reached by filters.
-ROWS_COUNTED = 10_000
-TEXT_SHOWN = 80
-VALUES_OFFERED = 100
-LABEL_COLOURS = {"1": "success", "0": "danger"}
+MAX_COUNTED_ROWS = 10_000
+MAX_TEXT_CHARACTERS = 80
+MAX_FILTER_VALUES = 100
+LABEL_COLORS = {"1": "success", "0": "danger"}
 
 
 class BoundedPaginator(Paginator):
@@ -43,16 +43,16 @@ class BoundedPaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        return int(self.object_list.order_by()[:ROWS_COUNTED].count())
+        return int(self.object_list.order_by()[:MAX_COUNTED_ROWS].count())
 
 
-class OfferedValues(admin.SimpleListFilter):
+class RecentValuesFilter(admin.SimpleListFilter):
     """The values of a field among the latest labels: all distinct ones would read the whole table."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         visible = model_admin.get_queryset(request).order_by()
-        latest = visible.filter(pk__in=visible.order_by("-id").values("pk")[:ROWS_COUNTED])
-        found = latest.values_list(self.parameter_name, flat=True).distinct()[:VALUES_OFFERED]
+        latest = visible.filter(pk__in=visible.order_by("-id").values("pk")[:MAX_COUNTED_ROWS])
+        found = latest.values_list(self.parameter_name, flat=True).distinct()[:MAX_FILTER_VALUES]
         values = {value for value in found if value}
         if chosen := request.GET.get(self.parameter_name):
             values.add(chosen)
@@ -65,12 +65,12 @@ class OfferedValues(admin.SimpleListFilter):
         return queryset.filter(**{self.parameter_name: wanted}) if wanted else queryset
 
 
-class PersonaFilter(OfferedValues):
+class PersonaFilter(RecentValuesFilter):
     title = "persona"
     parameter_name = "persona_id"
 
 
-class AnnotatorFilter(OfferedValues):
+class AnnotatorFilter(RecentValuesFilter):
     title = "annotator"
     parameter_name = "annotator"
 
@@ -115,8 +115,8 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     list_filter = [
         "label",
         "kind",
-        ("dataset", VisibleOnly),
-        ("campaign", VisibleOnly),
+        ("dataset", VisibleRelatedFilter),
+        ("campaign", VisibleRelatedFilter),
         PersonaFilter,
         AnnotatorFilter,
     ]
@@ -147,14 +147,14 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
             Turn.objects.filter(pk__in=[row.turn_id for row in rows])
             .select_related("session")
             .only("session_id", "turn_index", "session__session_id")
-            .annotate(start=Left("text", 2 * TEXT_SHOWN))
+            .annotate(start=Left("text", 2 * MAX_TEXT_CHARACTERS))
             .in_bulk()
         )
         for row in rows:
             row.turn = turns[row.turn_id]
         datasets = Dataset.objects.in_bulk({row.dataset_id for row in rows})
         shown = [datasets[row.dataset_id] for row in rows]
-        raw_access.read_turns(shown, request.user, place="annotations")
+        raw_access.record_turn_access(shown, request.user, place="annotations")
         changelist.result_list = rows
         return changelist
 
@@ -173,14 +173,14 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     # --- list ---
 
-    @display(description="Label", label=LABEL_COLOURS)
+    @display(description="Label", label=LABEL_COLORS)
     def show_label(self, annotation: Annotation) -> tuple[str, str]:
         return str(annotation.label), annotation.get_label_display()
 
     @display(description="Text")
     def show_start(self, annotation: Any) -> str:
         start = " ".join(annotation.turn.start.split())
-        shown = start if len(start) <= TEXT_SHOWN else start[:TEXT_SHOWN].rstrip() + "…"
+        shown = start if len(start) <= MAX_TEXT_CHARACTERS else start[:MAX_TEXT_CHARACTERS].rstrip() + "…"
         return format_html('<span dir="auto" class="ad-break">{}</span>', shown)
 
     @display(description="Reply")
@@ -257,10 +257,12 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        extra = history_of(request, object_id)
+        extra = label_history(request, object_id)
         page = super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
         if page.status_code == 200 and (label := self.get_object(request, unquote(object_id))):
-            raw_access.read(label.dataset, request.user, place="annotation", annotation=label.pk, turns=1)
+            raw_access.record_access(
+                label.dataset, request.user, place="annotation", annotation=label.pk, turns=1
+            )
         return page
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -329,16 +331,16 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         chosen = getattr(form, "cleaned_data", {})
         return {"user": request.user, "dataset": chosen.get("dataset"), "persona": chosen.get("persona")}
 
-    def _tell_totals(self, request: HttpRequest, result: Any) -> None:
-        super()._tell_totals(request, result)
-        if result.is_good() and result.matches:
-            tell = messages.warning if result.makes_sessions else messages.info
-            tell(request, result.matches_in_words("will be made"))
+    def _show_totals(self, request: HttpRequest, result: Any) -> None:
+        super()._show_totals(request, result)
+        if result.is_clean() and result.matches:
+            tell = messages.warning if result.adds_sessions else messages.info
+            tell(request, result.describe_matches("will be made"))
 
     def add_success_message(self, result: Any, request: HttpRequest) -> None:
         super().add_success_message(result, request)
-        if result.makes_sessions:
-            messages.warning(request, result.matches_in_words("were made"))
+        if result.adds_sessions:
+            messages.warning(request, result.describe_matches("were made"))
 
     def get_export_data(self, file_format: Any, request: HttpRequest, queryset: Any, **kwargs: Any) -> bytes:
         """The table has the texts of the turns: those of every dataset in it must be allowed to leave."""
@@ -346,8 +348,8 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         for dataset in datasets:
             try:
                 policies.require_scrubbed(dataset, "export", actor=request.user)
-            except Refused as refusal:
-                raise FileRefused(refusal.message) from None
+            except UserError as refusal:
+                raise TableFileError(refusal.message) from None
         with transaction.atomic():
             written: bytes = super().get_export_data(file_format, request, queryset, **kwargs)
             for dataset in datasets:

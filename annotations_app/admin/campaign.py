@@ -15,11 +15,11 @@ from annotations_app.agreement import pages as agreement_pages
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.labels import export_pages
 from annotations_app.models import Campaign
-from datasets_app.core.web.filters import VisibleOnly
+from datasets_app.core.web.filters import VisibleRelatedFilter
 from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.templatetags.datasets_display import moment
 
-STATUS_COLOURS = {"preparing": "info", "open": "success", "paused": "warning", "closed": ""}
+STATUS_COLORS = {"preparing": "info", "open": "success", "paused": "warning", "closed": ""}
 
 
 @admin.register(Campaign)
@@ -35,7 +35,7 @@ class CampaignAdmin(ReadOnlyAdmin):
         "show_annotators",
         "show_created",
     ]
-    list_filter = ["status", ("dataset", VisibleOnly)]
+    list_filter = ["status", ("dataset", VisibleRelatedFilter)]
     search_fields = ["name", "dataset__name", "persona__persona_id"]
     search_help_text = "Part of a campaign's name, a dataset or a persona"
 
@@ -59,7 +59,7 @@ class CampaignAdmin(ReadOnlyAdmin):
     def show_persona(self, campaign: Campaign) -> str:
         return format_html('<span dir="auto" class="ad-break">{}</span>', campaign.persona.persona_id)
 
-    @display(description="Status", ordering="status", label=STATUS_COLOURS)
+    @display(description="Status", ordering="status", label=STATUS_COLORS)
     def show_status(self, campaign: Campaign) -> tuple[str, str]:
         return campaign.status, campaign.get_status_display()
 
@@ -83,23 +83,23 @@ class CampaignAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
         pages = [
-            ("add/", campaign_create.create, "add"),
-            ("add/estimate/", campaign_create.estimate, "estimate"),
+            ("add/", campaign_create.add_campaign, "add"),
+            ("add/estimate/", campaign_create.estimate_campaign, "estimate"),
             ("guidelines/", campaign_create.preview_guidelines, "guidelines"),
-            ("adjudicate/", adjudication_pages.adjudicate_page, "adjudicate"),
-            ("adjudicate/counted/", adjudication_pages.counted, "counted"),
-            ("agreement/<int:pk>/", agreement_pages.of_dataset, "dataset_agreement"),
-            ("agreement/<int:pk>/measured/", agreement_pages.measured_of_dataset, "dataset_measured"),
-            ("agreement/<int:pk>/parts/", agreement_pages.parts_of_dataset, "dataset_parts"),
-            ("<int:pk>/agreement/parts/", agreement_pages.parts_of_campaign, "parts"),
+            ("adjudicate/", adjudication_pages.adjudicate_reply, "adjudicate"),
+            ("adjudicate/counted/", adjudication_pages.adjudication_progress, "counted"),
+            ("agreement/<int:pk>/", agreement_pages.dataset_agreement, "dataset_agreement"),
+            ("agreement/<int:pk>/measured/", agreement_pages.dataset_report, "dataset_measured"),
+            ("agreement/<int:pk>/parts/", agreement_pages.dataset_breakdown, "dataset_parts"),
+            ("<int:pk>/agreement/parts/", agreement_pages.campaign_breakdown, "parts"),
             ("<int:pk>/change/", campaign_pages.overview, "change"),
-            ("<int:pk>/preparing/", campaign_pages.preparing, "preparing"),
-            ("<int:pk>/agreement/", agreement_pages.of_campaign, "agreement"),
-            ("<int:pk>/agreement/measured/", agreement_pages.measured_of_campaign, "measured"),
-            ("<int:pk>/flagged/", campaign_pages.flagged, "flagged"),
-            ("<int:pk>/stale/", campaign_pages.stale, "stale"),
-            ("<int:pk>/export/", export_pages.export, "export"),
-            ("<int:pk>/settings/", campaign_pages.settings, "settings"),
+            ("<int:pk>/preparing/", campaign_pages.preparation_status, "preparing"),
+            ("<int:pk>/agreement/", agreement_pages.campaign_agreement, "agreement"),
+            ("<int:pk>/agreement/measured/", agreement_pages.campaign_report, "measured"),
+            ("<int:pk>/flagged/", campaign_pages.flagged_replies, "flagged"),
+            ("<int:pk>/stale/", campaign_pages.stale_labels, "stale"),
+            ("<int:pk>/export/", export_pages.export_labels, "export"),
+            ("<int:pk>/settings/", campaign_pages.campaign_settings, "settings"),
             ("<int:pk>/status/", campaign_pages.set_status, "status"),
         ]
         own = [

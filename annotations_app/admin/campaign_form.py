@@ -15,75 +15,75 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from annotations_app.campaigns.validation import FEWEST_NEW, SEEDS
+from annotations_app.campaigns.validation import MIN_NEW_SHARE, SEED_LIMIT
 from annotations_app.models import Campaign
-from annotations_app.models.campaign import LARGEST_SHARE
+from annotations_app.models.campaign import MAX_SHARE
 from datasets_app.catalog import policies
 from datasets_app.models import Dataset, Persona
 
-LARGEST_PERCENT = int(100 * LARGEST_SHARE)
-LONGEST_GUIDELINES = 50_000
-ORDERS = [
+MAX_SHARE_PERCENT = int(100 * MAX_SHARE)
+MAX_GUIDELINES_LENGTH = 50_000
+ORDER_CHOICES = [
     ("random", "Random: every annotator meets a fair mix"),
     ("session", "Session by session: the context is read once, by one person as far as the overlap allows"),
     ("disputed", "Most disputed first: what earlier labels disagree on comes before the rest"),
 ]
 # What splits are called: see split_dataset.
-SPLITS = ("train", "validation", "test")
+SPLIT_NAMES = ("train", "validation", "test")
 
 
-def who_may_annotate() -> QuerySet[Any]:
+def users_who_can_annotate() -> QuerySet[Any]:
     """Active people with the permission to label, however they came by it."""
     may = Permission.objects.filter(content_type__app_label="annotations_app", codename="annotate")
     held = Q(is_superuser=True) | Q(user_permissions__in=may) | Q(groups__permissions__in=may)
     return User.objects.filter(held, is_active=True).distinct().order_by("username")
 
 
-def _text(**attrs: str) -> UnfoldAdminTextInputWidget:
+def _text_widget(**attrs: str) -> UnfoldAdminTextInputWidget:
     return UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", **attrs})
 
 
-def _guidelines() -> forms.CharField:
+def _guidelines_field() -> forms.CharField:
     return forms.CharField(
         required=False,
-        max_length=LONGEST_GUIDELINES,
+        max_length=MAX_GUIDELINES_LENGTH,
         widget=UnfoldAdminTextareaWidget(attrs={"class": "ad-low ad-guidelines", "rows": "8"}),
         help_text="What counts as on-brand, with examples of what is hard to tell. Markdown; annotators "
         "read it beside the reply.",
     )
 
 
-def _overlap(**more: Any) -> forms.IntegerField:
+def _overlap_field(**options: Any) -> forms.IntegerField:
     return forms.IntegerField(
         label="Annotators a reply",
         min_value=1,
         max_value=50,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="How many people label each reply. Agreement can be measured from two on.",
-        **more,
+        **options,
     )
 
 
-def _lease(**more: Any) -> forms.IntegerField:
+def _lease_minutes_field(**options: Any) -> forms.IntegerField:
     return forms.IntegerField(
         label="Minutes a reply is held",
         min_value=1,
         max_value=1440,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="After so long without a sign of its annotator a reply goes to another.",
-        **more,
+        **options,
     )
 
 
-class NameList(forms.ModelMultipleChoiceField):
+class UserMultipleChoiceField(forms.ModelMultipleChoiceField):
     """People to tick, told apart by their user names."""
 
-    def __init__(self, **more: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         super().__init__(
             User.objects.none(),
             widget=UnfoldAdminCheckboxSelectMultipleWidget(attrs={"class": "ad-check"}),
             error_messages={"required": "Choose at least one person."},
-            **more,
+            **options,
         )
 
     def label_from_instance(self, obj: Any) -> str:
@@ -107,16 +107,18 @@ class CampaignForm(forms.Form):
     )
     name = forms.CharField(
         max_length=100,
-        widget=_text(spellcheck="false"),
+        widget=_text_widget(spellcheck="false"),
         validators=Campaign._meta.get_field("name").validators,
         help_text="Letters, digits, dot, dash and underscore, for example support_tone_may.",
     )
-    annotators = NameList(help_text="They see this campaign in their queue as soon as it is open.")
-    overlap = _overlap(initial=2)
+    annotators = UserMultipleChoiceField(
+        help_text="They see this campaign in their queue as soon as it is open."
+    )
+    overlap = _overlap_field(initial=2)
     gold = forms.IntegerField(
         label="Gold replies, in percent",
         min_value=0,
-        max_value=LARGEST_PERCENT,
+        max_value=MAX_SHARE_PERCENT,
         initial=0,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="Of what an annotator sees, replies whose right label is known because they were "
@@ -125,51 +127,51 @@ class CampaignForm(forms.Form):
     repeats = forms.IntegerField(
         label="Hidden repeats, in percent",
         min_value=0,
-        max_value=LARGEST_PERCENT,
+        max_value=MAX_SHARE_PERCENT,
         initial=0,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="Of what an annotator sees, replies they have labelled before, unannounced: they show "
         "how far somebody agrees with themselves.",
     )
-    order = forms.ChoiceField(choices=ORDERS, initial="random", widget=UnfoldAdminRadioSelectWidget)
+    order = forms.ChoiceField(choices=ORDER_CHOICES, initial="random", widget=UnfoldAdminRadioSelectWidget)
     tag = forms.CharField(
         label="Only replies with this tag",
         required=False,
         max_length=500,
-        widget=_text(),
+        widget=_text_widget(),
         help_text="For example scenario:support. Leave empty for all.",
     )
     split = forms.CharField(
         label="Only sessions of this split",
         required=False,
         max_length=20,
-        widget=_text(list="splits", spellcheck="false"),
+        widget=_text_widget(list="splits", spellcheck="false"),
         help_text="Leave empty for all but the test split, which is locked: labels for calibration must "
         "not come from it.",
     )
-    guidelines = _guidelines()
-    lease_minutes = _lease(initial=15)
+    guidelines = _guidelines_field()
+    lease_minutes = _lease_minutes_field(initial=15)
     seed = forms.IntegerField(
         initial=42,
-        min_value=-SEEDS,
-        max_value=SEEDS - 1,
+        min_value=-SEED_LIMIT,
+        max_value=SEED_LIMIT - 1,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="Of the random order, the gold replies and the repeats: one seed gives one order.",
     )
     override = forms.CharField(
         label="Reason for labelling what is locked",
         required=False,
-        max_length=policies.LONGEST_REASON,
-        widget=_text(),
+        max_length=policies.MAX_REASON_CHARACTERS,
+        widget=_text_widget(),
         help_text="Only for production data that is not scrubbed, or for the test split. It is written "
         "into the audit trail, with your name.",
     )
 
-    def __init__(self, *args: Any, user: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
+    def __init__(self, *args: Any, user: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self.user = user
         self.fields["dataset"].queryset = Dataset.objects.visible_to(user).filter(turn_count__gt=0)
-        self.fields["annotators"].queryset = who_may_annotate()
+        self.fields["annotators"].queryset = users_who_can_annotate()
         if not policies.can_override(user):
             del self.fields["override"]
 
@@ -188,14 +190,14 @@ class CampaignForm(forms.Form):
                 f"{overlap} people are to label each reply, but only {len(people)} "
                 f"{'is' if len(people) == 1 else 'are'} chosen.",
             )
-        if said.get("gold", 0) + said.get("repeats", 0) > 100 * (1 - FEWEST_NEW):
+        if said.get("gold", 0) + said.get("repeats", 0) > 100 * (1 - MIN_NEW_SHARE):
             self.add_error("repeats", "Gold replies and repeats leave too little that is new.")
         dataset = said.get("dataset")
         if dataset and not policies.is_scrubbed(dataset) and not (said.get("override") or "").strip():
-            self.add_error("dataset", self._closed(dataset))
+            self.add_error("dataset", self._unscrubbed_error(dataset))
         return said
 
-    def _closed(self, dataset: Dataset) -> str:
+    def _unscrubbed_error(self, dataset: Dataset) -> str:
         may = "give the reason below" if "override" in self.fields else "ask a privacy officer"
         return f"{dataset.name} holds production data that no scrub has verified. Scrub it first, or {may}."
 
@@ -213,7 +215,7 @@ class CampaignForm(forms.Form):
         }
 
 
-class UnfinishedForm(CampaignForm):
+class PartialCampaignForm(CampaignForm):
     """The same while it is filled in: each answer counts by itself, whatever the others are."""
 
     def clean_name(self) -> str:
@@ -223,17 +225,17 @@ class UnfinishedForm(CampaignForm):
         return self.cleaned_data
 
 
-class SettingsForm(forms.Form):
+class CampaignSettingsForm(forms.Form):
     """What can be changed while people label: nothing of what is asked of whom so far."""
 
-    guidelines = _guidelines()
-    annotators = NameList(
+    guidelines = _guidelines_field()
+    annotators = UserMultipleChoiceField(
         help_text="Who is taken out keeps their labels and gets nothing further; what they hold comes back."
     )
-    overlap = _overlap()
-    lease_minutes = _lease()
+    overlap = _overlap_field()
+    lease_minutes = _lease_minutes_field()
 
-    def __init__(self, *args: Any, campaign: Campaign, **more: Any) -> None:
+    def __init__(self, *args: Any, campaign: Campaign, **options: Any) -> None:
         members: Sequence[int] = list(campaign.members.filter(active=True).values_list("user", flat=True))
         initial = {
             "guidelines": campaign.guidelines,
@@ -241,10 +243,10 @@ class SettingsForm(forms.Form):
             "overlap": campaign.overlap,
             "lease_minutes": campaign.lease_minutes,
         }
-        super().__init__(*args, initial=initial, **more)
+        super().__init__(*args, initial=initial, **options)
         self.campaign = campaign
         # Who has lost the permission since stays on the list, to be seen and taken out.
-        known = Q(pk__in=who_may_annotate().values("pk")) | Q(pk__in=members)
+        known = Q(pk__in=users_who_can_annotate().values("pk")) | Q(pk__in=members)
         self.fields["annotators"].queryset = User.objects.filter(known).order_by("username")
 
     def clean_overlap(self) -> int:

@@ -10,24 +10,24 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from annotations_app.admin.campaign_form import SettingsForm
-from annotations_app.agreement.figures import by_member, rate_lately
+from annotations_app.admin.campaign_form import CampaignSettingsForm
+from annotations_app.agreement.figures import member_stats, recent_labeling_rate
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.pages_common import (
-    campaign_address,
-    campaign_page,
-    fragment,
-    require,
+    campaign_url,
+    render_campaign_page,
+    render_fragment,
+    require_permissions,
     visible_campaign,
 )
 from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from datasets_app.catalog import policies, raw_access
-from datasets_app.core.errors import Refused
-from datasets_app.core.web.paging import newest_first
+from datasets_app.core.errors import UserError
+from datasets_app.core.web.paging import paginate_newest_first
 from datasets_app.models import JobRun
 
-TEXT_SHOWN = 300
+MAX_TEXT_CHARACTERS = 300
 
 
 # --- overview ----------------------------------------------------------------------------------
@@ -36,19 +36,19 @@ TEXT_SHOWN = 300
 def overview(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     if campaign.status == Campaign.Status.PREPARING:
-        return campaign_page(request, campaign, "change", "", _preparing(campaign))
+        return render_campaign_page(request, campaign, "change", "", _preparation_context(campaign))
     see = request.user.has_perm("annotations_app.view_annotation")
     context = {
-        "progress": _progress(campaign),
-        "balance": _balance(campaign) if see else None,
+        "progress": _progress_context(campaign),
+        "balance": _label_balance(campaign) if see else None,
         "stale_count": Annotation.objects.stale(campaign).count() if see else 0,
-        "gate_closed": not (campaign.overridden or policies.is_scrubbed(campaign.dataset)),
+        "is_scrub_missing": not (campaign.overridden or policies.is_scrubbed(campaign.dataset)),
     }
-    return campaign_page(request, campaign, "change", "", context)
+    return render_campaign_page(request, campaign, "change", "", context)
 
 
-def _progress(campaign: Campaign) -> dict[str, Any]:
-    people = by_member(campaign)
+def _progress_context(campaign: Campaign) -> dict[str, Any]:
+    people = member_stats(campaign)
     members = [figures.member for figures in people]
     total = {
         field: sum(getattr(member, field) for member in members)
@@ -57,7 +57,7 @@ def _progress(campaign: Campaign) -> dict[str, Any]:
     plain = campaign.item_count - campaign.gold_count
     wanted = plain * campaign.overlap
     done = min(total["labelled"], wanted)
-    rate = rate_lately(campaign, timezone.now())
+    rate = recent_labeling_rate(campaign, timezone.now())
     return {
         "people": people,
         "total": total,
@@ -70,7 +70,7 @@ def _progress(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def _balance(campaign: Campaign) -> dict[str, Any]:
+def _label_balance(campaign: Campaign) -> dict[str, Any]:
     """On-brand and off-brand among the campaign's labels."""
     of_campaign = Annotation.objects.filter(
         dataset=campaign.dataset_id, persona_id=campaign.persona.persona_id, campaign=campaign, kind="label"
@@ -80,16 +80,16 @@ def _balance(campaign: Campaign) -> dict[str, Any]:
     return {**counts, "off_brand": counts["labels"] - counts["on_brand"], "share": share}
 
 
-def preparing(request: HttpRequest, pk: int) -> HttpResponse:
+def preparation_status(request: HttpRequest, pk: int) -> HttpResponse:
     """The part that moves while the items are made; the whole page is fetched again after that."""
     campaign = visible_campaign(request, pk)
-    response = fragment(request, "_campaign_preparing", _preparing(campaign))
+    response = render_fragment(request, "_campaign_preparing", _preparation_context(campaign))
     if campaign.status != Campaign.Status.PREPARING:
         response["HX-Refresh"] = "true"
     return response
 
 
-def _preparing(campaign: Campaign) -> dict[str, Any]:
+def _preparation_context(campaign: Campaign) -> dict[str, Any]:
     jobs = JobRun.objects.filter(operation="create_campaign", parameters__campaign=campaign.pk)
     return {"campaign": campaign, "job": jobs.first()}
 
@@ -97,10 +97,10 @@ def _preparing(campaign: Campaign) -> dict[str, Any]:
 # --- flagged -----------------------------------------------------------------------------------
 
 
-def flagged(request: HttpRequest, pk: int) -> HttpResponse:
+def flagged_replies(request: HttpRequest, pk: int) -> HttpResponse:
     """What annotators could not judge, with their reasons; the latest first."""
     campaign = visible_campaign(request, pk)
-    require(request, "view_annotation")
+    require_permissions(request, "view_annotation")
     reason = Decision.objects.filter(assignment=OuterRef("pk"), kind=Decision.Kind.FLAG).order_by("-id")
     rows = (
         Assignment.objects.filter(campaign=campaign, state=Assignment.State.FLAGGED)
@@ -108,63 +108,63 @@ def flagged(request: HttpRequest, pk: int) -> HttpResponse:
         .annotate(
             reason=Subquery(reason.values("notes")[:1]),
             turn_index=F("item__turn__turn_index"),
-            start=Left("item__turn__text", TEXT_SHOWN),
+            start=Left("item__turn__text", MAX_TEXT_CHARACTERS),
         )
     )
-    page = newest_first(rows, request.GET)
+    page = paginate_newest_first(rows, request.GET)
     if page.rows:
-        raw_access.read(
+        raw_access.record_access(
             campaign.dataset, request.user, place="flagged", campaign=campaign.pk, turns=len(page.rows)
         )
-    return campaign_page(request, campaign, "flagged", "Flagged", {"page": page})
+    return render_campaign_page(request, campaign, "flagged", "Flagged", {"page": page})
 
 
 # --- stale labels ------------------------------------------------------------------------------
 
 
-def stale(request: HttpRequest, pk: int) -> HttpResponse:
+def stale_labels(request: HttpRequest, pk: int) -> HttpResponse:
     """Labels made under an earlier persona, by annotator. POST queues their replies again."""
     campaign = visible_campaign(request, pk)
-    require(request, "view_annotation")
+    require_permissions(request, "view_annotation")
     if request.method == "POST":
-        require(request, "change_campaign")
-        return _requeue(request, campaign)
+        require_permissions(request, "change_campaign")
+        return _requeue_labels(request, campaign)
     rows = Annotation.objects.stale(campaign).order_by().values("annotator").annotate(labels=Count("id"))
     by_annotator = list(rows.order_by("-labels", "annotator"))
     total = sum(row["labels"] for row in by_annotator)
     context = {"by_annotator": by_annotator, "total": total, "asks": "again" in request.GET and total}
-    return campaign_page(request, campaign, "stale", "Stale labels", context)
+    return render_campaign_page(request, campaign, "stale", "Stale labels", context)
 
 
-def _requeue(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def _requeue_labels(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     try:
         count = requeue_stale(campaign, actor=request.user)
-    except Refused as refusal:
+    except UserError as refusal:
         messages.error(request, refusal.message)
     else:
         replies = "1 reply is" if count == 1 else f"{count:,} replies are"
         messages.success(request, f"{replies} to be labelled again.")
-    return redirect(campaign_address(campaign, "stale"))
+    return redirect(campaign_url(campaign, "stale"))
 
 
 # --- settings ----------------------------------------------------------------------------------
 
 
-def settings(request: HttpRequest, pk: int) -> HttpResponse:
+def campaign_settings(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
-    require(request, "change_campaign")
-    form = SettingsForm(request.POST or None, campaign=campaign)
-    if request.method == "POST" and form.is_valid() and _edited(request, campaign, form):
+    require_permissions(request, "change_campaign")
+    form = CampaignSettingsForm(request.POST or None, campaign=campaign)
+    if request.method == "POST" and form.is_valid() and _save_settings(request, campaign, form):
         messages.success(request, "Saved.")
-        return redirect(campaign_address(campaign, "settings"))
-    return campaign_page(request, campaign, "settings", "Settings", {"form": form})
+        return redirect(campaign_url(campaign, "settings"))
+    return render_campaign_page(request, campaign, "settings", "Settings", {"form": form})
 
 
-def _edited(request: HttpRequest, campaign: Campaign, form: SettingsForm) -> bool:
+def _save_settings(request: HttpRequest, campaign: Campaign, form: CampaignSettingsForm) -> bool:
     """Whether the changes stand; a refusal is told on the form."""
     try:
         edit_campaign(campaign, changes=form.changes(), actor=request.user)
-    except Refused as refusal:
+    except UserError as refusal:
         form.add_error(None, refusal.message)
         return False
     return True
@@ -174,13 +174,13 @@ def _edited(request: HttpRequest, campaign: Campaign, form: SettingsForm) -> boo
 def set_status(request: HttpRequest, pk: int) -> HttpResponse:
     """Pause, open again or close."""
     campaign = visible_campaign(request, pk)
-    require(request, "change_campaign")
+    require_permissions(request, "change_campaign")
     wanted = request.POST.get("status", "")
     try:
         edit_campaign(campaign, changes={"status": wanted}, actor=request.user)
-    except Refused as refusal:
+    except UserError as refusal:
         messages.error(request, refusal.message)
     else:
         campaign.refresh_from_db()
         messages.success(request, f"{campaign.name} is {campaign.get_status_display().lower()}.")
-    return redirect(campaign_address(campaign, "settings"))
+    return redirect(campaign_url(campaign, "settings"))

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from annotations_app.domain.submission import NotValid, checked_notes
+from annotations_app.domain.submission import InvalidSubmission, clean_notes
 from annotations_app.models import Annotation, Campaign
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, Turn
 
-PAGE = 20
+DEFAULT_LIMIT = 20
 
-_DISPUTED = """
+_DISPUTED_SQL = """
 SELECT turn_id, labels, on_brand, dispute, settled FROM (
     SELECT a.turn_id, count(*) AS labels, sum(a.label) AS on_brand,
            2000000 * least(sum(a.label), count(*) - sum(a.label)) / count(*) AS dispute,
@@ -28,14 +28,14 @@ SELECT turn_id, labels, on_brand, dispute, settled FROM (
 ) said
 WHERE (NOT settled OR %(settled)s)
 """
-_PAGE = f"""
-{_DISPUTED} AND (%(last)s::bigint IS NULL OR (-dispute, turn_id) > (%(less)s, %(last)s))
+_PAGE_SQL = f"""
+{_DISPUTED_SQL} AND (%(last)s::bigint IS NULL OR (-dispute, turn_id) > (%(less)s, %(last)s))
 ORDER BY -dispute, turn_id LIMIT %(limit)s
 """
-_COUNT = f"SELECT count(*), count(*) FILTER (WHERE settled) FROM ({_DISPUTED}) disputed"
+_COUNT_SQL = f"SELECT count(*), count(*) FILTER (WHERE settled) FROM ({_DISPUTED_SQL}) disputed"
 
 
-class Disputed(NamedTuple):
+class DisputedReply(NamedTuple):
     """A reply with labels of both kinds. ``dispute`` goes up to 1,000,000: half and half."""
 
     turn: int
@@ -57,26 +57,29 @@ class DisputeCounts(NamedTuple):
     settled: int
 
 
-def disputed(
+def list_disputed(
     dataset: Dataset,
     persona_id: str,
     *,
     campaign: Campaign | None = None,
     after: tuple[int, int] | None = None,
-    settled: bool = False,
-    limit: int = PAGE,
-) -> list[Disputed]:
+    include_adjudicated: bool = False,
+    limit: int = DEFAULT_LIMIT,
+) -> list[DisputedReply]:
     """The most disputed replies, half and half first; those ``after`` a place. Settled ones if asked for."""
     dispute, last = after or (0, None)
-    values = _values(dataset, persona_id, campaign, settled) | {"last": last, "less": -dispute}
+    values = _query_parameters(dataset, persona_id, campaign, include_adjudicated) | {
+        "last": last,
+        "less": -dispute,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_PAGE, values | {"limit": limit})
-        return [Disputed(*row) for row in cursor.fetchall()]
+        cursor.execute(_PAGE_SQL, values | {"limit": limit})
+        return [DisputedReply(*row) for row in cursor.fetchall()]
 
 
 def count_disputed(dataset: Dataset, persona_id: str, *, campaign: Campaign | None = None) -> DisputeCounts:
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT, _values(dataset, persona_id, campaign, True))
+        cursor.execute(_COUNT_SQL, _query_parameters(dataset, persona_id, campaign, True))
         return DisputeCounts(*cursor.fetchone())
 
 
@@ -95,21 +98,21 @@ def adjudicate(
     say otherwise.
     """
     if type(label) is not int or label not in (0, 1):
-        raise Refused("A label is 1 (on-brand) or 0 (off-brand).")
-    said = _reason(reason)
+        raise UserError("A label is 1 (on-brand) or 0 (off-brand).")
+    said = _clean_reason(reason)
     if turn.role != Turn.Role.ASSISTANT:
-        raise Refused("Only an assistant's reply can be adjudicated.")
-    if said is None and _overrules(turn, persona_id, label, campaign):
+        raise UserError("Only an assistant's reply can be adjudicated.")
+    if said is None and _overrules_majority(turn, persona_id, label, campaign):
         most, settled = ("off-brand", "on-brand") if label else ("on-brand", "off-brand")
-        raise Refused(f"Most say {most}. Say in a few words why it is {settled}: others learn from it.")
+        raise UserError(f"Most say {most}. Say in a few words why it is {settled}: others learn from it.")
     try:
         with transaction.atomic():
-            return _settle(turn, persona_id, label, said, campaign, actor)
+            return _save_adjudicated_label(turn, persona_id, label, said, campaign, actor)
     except IntegrityError:
-        raise Refused("Somebody else has settled this reply at this moment; look at it again.") from None
+        raise UserError("Somebody else has settled this reply at this moment; look at it again.") from None
 
 
-def _settle(
+def _save_adjudicated_label(
     turn: Turn, persona_id: str, label: int, reason: str | None, campaign: Campaign | None, actor: Any
 ) -> Annotation:
     dataset = turn.session.dataset
@@ -144,26 +147,28 @@ def _settle(
     return settled
 
 
-def _reason(reason: str) -> str | None:
+def _clean_reason(reason: str) -> str | None:
     try:
-        return checked_notes(reason)
-    except NotValid as error:
-        raise Refused(str(error).replace("note", "reason")) from None
+        return clean_notes(reason)
+    except InvalidSubmission as error:
+        raise UserError(str(error).replace("note", "reason")) from None
 
 
-def _overrules(turn: Turn, persona_id: str, label: int, campaign: Campaign | None) -> bool:
+def _overrules_majority(turn: Turn, persona_id: str, label: int, campaign: Campaign | None) -> bool:
     """Whether more than half of the labels that count say something else."""
-    counting = Annotation.objects.in_force().filter(turn=turn, persona_id=persona_id)
+    counting = Annotation.objects.countable().filter(turn=turn, persona_id=persona_id)
     if campaign is not None:
         counting = counting.filter(campaign=campaign)
     said = list(counting.values_list("label", flat=True))
     return 2 * said.count(label) < len(said)
 
 
-def _values(dataset: Dataset, persona_id: str, campaign: Campaign | None, settled: bool) -> dict[str, Any]:
+def _query_parameters(
+    dataset: Dataset, persona_id: str, campaign: Campaign | None, include_adjudicated: bool
+) -> dict[str, Any]:
     return {
         "dataset": dataset.pk,
         "persona": persona_id,
         "campaign": campaign.pk if campaign else None,
-        "settled": settled,
+        "settled": include_adjudicated,
     }

@@ -6,17 +6,17 @@ from typing import NamedTuple
 from annotations_app.domain.agreement.agreement_report import (
     Comparison,
     DriftPoint,
-    Headline,
-    Pair,
+    HeadlineStats,
+    PairComparison,
     Statistic,
 )
 
 # --- a number and its interval on a line ---
 
-LINE = 240  # units of the drawing
+LINE_WIDTH = 240  # units of the drawing
 
 
-class Whisker(NamedTuple):
+class IntervalMark(NamedTuple):
     """Where a number and its interval stand on a line from ``low end`` to 1; None where there is nothing."""
 
     at: float | None
@@ -25,7 +25,7 @@ class Whisker(NamedTuple):
     zero: float | None
 
 
-class Told(NamedTuple):
+class HeadlineRow(NamedTuple):
     """A statistic with its name, how many things it is about, and a sentence on what it says."""
 
     name: str
@@ -33,23 +33,23 @@ class Told(NamedTuple):
     n: int
     unit: str
     meaning: str
-    whisker: Whisker
+    interval_mark: IntervalMark
 
 
-def whisker(statistic: Statistic, least: float) -> Whisker:
+def interval_mark(statistic: Statistic, low_end: float) -> IntervalMark:
     """``least`` is the left end: 0 for shares, -1 for what is corrected for chance."""
 
     def place(value: float | None) -> float | None:
         if value is None:
             return None
-        return round(LINE * (min(1.0, max(least, value)) - least) / (1.0 - least), 2)
+        return round(LINE_WIDTH * (min(1.0, max(low_end, value)) - low_end) / (1.0 - low_end), 2)
 
     begin, end = place(statistic.low), place(statistic.high)
     width = end - begin if begin is not None and end is not None else 0.0
-    return Whisker(place(statistic.value), begin, round(width, 2), place(0.0) if least < 0 else None)
+    return IntervalMark(place(statistic.value), begin, round(width, 2), place(0.0) if low_end < 0 else None)
 
 
-_MEANINGS = (
+_HEADLINE_FIELDS = (
     (
         "raw_agreement",
         "Raw agreement",
@@ -88,24 +88,24 @@ _MEANINGS = (
 )
 
 
-def headline(measured: Headline) -> list[Told]:
+def headline_rows(measured_headline: HeadlineStats) -> list[HeadlineRow]:
     """The headline numbers in the order they are shown."""
     told = []
-    for field, name, least, meaning in _MEANINGS:
-        statistic: Statistic = getattr(measured, field)
+    for field, name, least, meaning in _HEADLINE_FIELDS:
+        statistic: Statistic = getattr(measured_headline, field)
         n, unit = (
-            (measured.labels, "label")
+            (measured_headline.labels, "label")
             if field == "prevalence"
-            else (measured.items - measured.single, "reply")
+            else (measured_headline.items - measured_headline.single, "reply")
         )
-        told.append(Told(name, statistic, n, unit, meaning, whisker(statistic, least)))
+        told.append(HeadlineRow(name, statistic, n, unit, meaning, interval_mark(statistic, least)))
     return told
 
 
 # --- pairs as a map ---
 
 
-class Cell(NamedTuple):
+class HeatMapCell(NamedTuple):
     """``shade`` is a class: "none", "below" (less than chance) or "0" to "9" from light to dark."""
 
     comparison: Comparison | None
@@ -115,16 +115,16 @@ class Cell(NamedTuple):
 
 class HeatMap(NamedTuple):
     names: list[str]
-    rows: list[tuple[str, list[Cell]]]
+    rows: list[tuple[str, list[HeatMapCell]]]
 
 
-def shade(value: float | None) -> str:
+def kappa_shade(value: float | None) -> str:
     if value is None:
         return "none"
     return "below" if value < 0 else str(min(9, int(10 * value)))
 
 
-def heat_map(pairs: Sequence[Pair]) -> HeatMap:
+def build_heat_map(pairs: Sequence[PairComparison]) -> HeatMap:
     """Every two annotators that have labelled the same reply, in the order of their names."""
     names = sorted({name for pair in pairs for name in (pair.a, pair.b)})
     known = {(pair.a, pair.b): pair.comparison for pair in pairs}
@@ -134,20 +134,20 @@ def heat_map(pairs: Sequence[Pair]) -> HeatMap:
         for other in names:
             comparison = known.get((one, other)) or known.get((other, one))
             value = comparison.cohen_kappa.value if comparison and comparison.n else None
-            cells.append(Cell(comparison, shade(value), one == other))
+            cells.append(HeatMapCell(comparison, kappa_shade(value), one == other))
         rows.append((one, cells))
     return HeatMap(names, rows)
 
 
 # --- drift over months ---
 
-WIDTH, HEIGHT, EDGE, FOOT = 900, 240, 48, 30
+WIDTH, HEIGHT, LEFT_MARGIN, BOTTOM_MARGIN = 900, 240, 48, 30
 # Room for half of a month's name at both ends.
 INDENT = 36
-MOST_MONTHS_NAMED = 12
+MAX_MONTH_LABELS = 12
 
 
-class Mark(NamedTuple):
+class MonthMark(NamedTuple):
     """A month in the drawing: across and down, with the interval's ends; None where there is no number."""
 
     month: str
@@ -159,10 +159,10 @@ class Mark(NamedTuple):
     named: bool
 
 
-class Drift(NamedTuple):
+class DriftChart(NamedTuple):
     """``agreement`` and ``on_brand`` are the points of two lines, as SVG has them."""
 
-    marks: list[Mark]
+    marks: list[MonthMark]
     agreement: str
     on_brand: str
     grid: list[tuple[float, str]]
@@ -172,46 +172,48 @@ class Drift(NamedTuple):
     right: int
 
 
-def _down(value: float | None) -> float | None:
+def _y_position(value: float | None) -> float | None:
     if value is None:
         return None
-    return round(8 + (HEIGHT - FOOT - 8) * (1.0 - max(0.0, min(1.0, value))), 2)
+    return round(8 + (HEIGHT - BOTTOM_MARGIN - 8) * (1.0 - max(0.0, min(1.0, value))), 2)
 
 
-def drift(points: Sequence[DriftPoint]) -> Drift | None:
+def drift_chart(points: Sequence[DriftPoint]) -> DriftChart | None:
     """The months of all annotators together; None if there are fewer than two to compare."""
     months = [point for point in points if point.annotator is None]
     if len(months) < 2:
         return None
-    step = (WIDTH - EDGE - 2 * INDENT) / (len(months) - 1)
-    every = -(-len(months) // MOST_MONTHS_NAMED)
+    step = (WIDTH - LEFT_MARGIN - 2 * INDENT) / (len(months) - 1)
+    every = -(-len(months) // MAX_MONTH_LABELS)
     marks = []
     for number, point in enumerate(months):
         agreement = point.others.raw_agreement
         marks.append(
-            Mark(
+            MonthMark(
                 point.month,
-                round(EDGE + INDENT + number * step, 2),
-                _down(agreement.value),
-                _down(agreement.low),
-                _down(agreement.high),
-                _down(point.on_brand.value),
+                round(LEFT_MARGIN + INDENT + number * step, 2),
+                _y_position(agreement.value),
+                _y_position(agreement.low),
+                _y_position(agreement.high),
+                _y_position(point.on_brand.value),
                 number % every == 0,
             )
         )
-    grid = [(_down(share / 4) or 0.0, f"{25 * share} %") for share in range(5)]
+    grid = [(_y_position(share / 4) or 0.0, f"{25 * share} %") for share in range(5)]
     agreement_line, on_brand_line = (
-        _line([(mark.across, down) for mark in marks if (down := getattr(mark, field)) is not None])
+        _polyline_points(
+            [(mark.across, down) for mark in marks if (down := getattr(mark, field)) is not None]
+        )
         for field in ("agreement", "on_brand")
     )
-    return Drift(marks, agreement_line, on_brand_line, grid, WIDTH, HEIGHT, EDGE, WIDTH)
+    return DriftChart(marks, agreement_line, on_brand_line, grid, WIDTH, HEIGHT, LEFT_MARGIN, WIDTH)
 
 
-def _line(places: list[tuple[float, float]]) -> str:
-    return " ".join(f"{across:g},{down:g}" for across, down in places)
+def _polyline_points(points: list[tuple[float, float]]) -> str:
+    return " ".join(f"{across:g},{down:g}" for across, down in points)
 
 
-def drift_table(
+def build_drift_table(
     points: Sequence[DriftPoint],
 ) -> tuple[list[str], list[tuple[str | None, list[DriftPoint | None]]]]:
     """Months as columns, annotators as rows; everybody together (None) comes first."""

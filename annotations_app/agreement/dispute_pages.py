@@ -5,22 +5,22 @@ from typing import NamedTuple
 
 from django.http import Http404, HttpRequest, QueryDict
 
-from annotations_app.agreement.adjudicate import DisputeCounts, count_disputed, disputed
-from annotations_app.campaigns.pages_common import lead_address, visible_campaign
+from annotations_app.agreement.adjudicate import DisputeCounts, count_disputed, list_disputed
+from annotations_app.campaigns.pages_common import admin_url, visible_campaign
 from annotations_app.models import Annotation, Assignment, Campaign
-from datasets_app.core.web.pages import visible_dataset
-from datasets_app.core.web.paging import whole_numbers
+from datasets_app.core.web.pages import get_visible_dataset
+from datasets_app.core.web.paging import parse_numbers
 from datasets_app.models import Dataset
 
 # As many are looked up at once: finding the most disputed of a million labels takes most of a second.
-AHEAD = 20
-EVENLY_DIVIDED = 1_000_000
+LOOKAHEAD = 20
+MAX_DISPUTE = 1_000_000
 
 # (how divided, key of the turn): see operations/adjudicate.py.
-Place = tuple[int, int]
+DisputePosition = tuple[int, int]
 
 
-class Disputes(NamedTuple):
+class DisputeQueue(NamedTuple):
     """A dataset's replies for a persona, or a campaign's; only ties, or only what was flagged."""
 
     dataset: Dataset
@@ -30,17 +30,17 @@ class Disputes(NamedTuple):
     flagged: bool
 
     @classmethod
-    def asked(cls, request: HttpRequest) -> "Disputes":
+    def asked(cls, request: HttpRequest) -> "DisputeQueue":
         """As the address says; 404 for whatever is not there or may not be seen."""
         query = request.GET
         tie, flagged = "tie" in query, "flagged" in query
-        if campaign_pk := _key(query.get("campaign", "")):
+        if campaign_pk := _parse_pk(query.get("campaign", "")):
             campaign = visible_campaign(request, campaign_pk)
             return cls(campaign.dataset, campaign.persona.persona_id, campaign, tie, flagged)
-        dataset_pk, persona = _key(query.get("dataset", "")), query.get("persona", "").replace("\0", "")
+        dataset_pk, persona = _parse_pk(query.get("dataset", "")), query.get("persona", "").replace("\0", "")
         if not dataset_pk or not persona:
             raise Http404
-        return cls(visible_dataset(request, dataset_pk), persona, None, tie, False)
+        return cls(get_visible_dataset(request, dataset_pk), persona, None, tie, False)
 
     @property
     def scope(self) -> list[tuple[str, str]]:
@@ -54,52 +54,56 @@ class Disputes(NamedTuple):
         for name, value in [*self.scope, *chosen.items(), *more.items()]:
             if value:
                 query[name] = value
-        return f"{lead_address(f'campaign_{page}')}?{query.urlencode()}"
+        return f"{admin_url(f'campaign_{page}')}?{query.urlencode()}"
 
-    def following(self, after: Place | None) -> list[int]:
+    def next_turns(self, after: DisputePosition | None) -> list[int]:
         """Turns that are not settled, the most disputed first, after a place."""
         if self.flagged:
-            turns = self._flagged()
-            settled = self._settled(turns)
-            return [turn for turn in turns if turn not in settled and (not after or turn > after[1])][:AHEAD]
-        found = disputed(self.dataset, self.persona_id, campaign=self.campaign, after=after, limit=AHEAD)
+            turns = self._flagged_turns()
+            settled = self._adjudicated_turns(turns)
+            return [turn for turn in turns if turn not in settled and (not after or turn > after[1])][
+                :LOOKAHEAD
+            ]
+        found = list_disputed(
+            self.dataset, self.persona_id, campaign=self.campaign, after=after, limit=LOOKAHEAD
+        )
         # Ties come first of all.
-        return [row.turn for row in found if not self.tie or row.dispute == EVENLY_DIVIDED]
+        return [row.turn for row in found if not self.tie or row.dispute == MAX_DISPUTE]
 
-    def unsettled(self, turns: Sequence[int]) -> list[int]:
+    def without_adjudicated(self, turns: Sequence[int]) -> list[int]:
         """Those of the turns that nobody has settled meanwhile."""
-        settled = self._settled(turns)
+        settled = self._adjudicated_turns(turns)
         return [turn for turn in turns if turn not in settled]
 
     def counts(self) -> DisputeCounts:
         if not self.flagged:
             return count_disputed(self.dataset, self.persona_id, campaign=self.campaign)
-        turns = self._flagged()
-        return DisputeCounts(len(turns), len(self._settled(turns)))
+        turns = self._flagged_turns()
+        return DisputeCounts(len(turns), len(self._adjudicated_turns(turns)))
 
-    def _flagged(self) -> list[int]:
+    def _flagged_turns(self) -> list[int]:
         flagged = Assignment.objects.filter(campaign=self.campaign, state=Assignment.State.FLAGGED)
         return sorted(set(flagged.order_by().values_list("item__turn", flat=True)))
 
-    def _settled(self, turns: Sequence[int]) -> set[int]:
+    def _adjudicated_turns(self, turns: Sequence[int]) -> set[int]:
         settled = Annotation.objects.filter(
             turn__in=turns, persona_id=self.persona_id, kind=Annotation.Kind.ADJUDICATED
         )
         return set(settled.values_list("turn", flat=True))
 
 
-def _key(text: str) -> int | None:
-    found = whole_numbers(text, 1)
+def _parse_pk(text: str) -> int | None:
+    found = parse_numbers(text, 1)
     return found[0] if found else None
 
 
-def place_of(text: str) -> Place | None:
+def parse_position(text: str) -> DisputePosition | None:
     """ "1000000.17" → the place of a turn; None for what is none."""
-    found = whole_numbers(text, 2)
+    found = parse_numbers(text, 2)
     return (found[0], found[1]) if found else None
 
 
-def turns_of(text: str) -> list[int]:
+def parse_turn_pks(text: str) -> list[int]:
     """ "17.23.4" → keys of turns, at most as many as are looked up at once."""
-    parts = text.split(".")[:AHEAD]
-    return [key for part in parts if (key := _key(part)) is not None]
+    parts = text.split(".")[:LOOKAHEAD]
+    return [key for part in parts if (key := _parse_pk(part)) is not None]

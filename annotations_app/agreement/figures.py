@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from annotations_app.labeling.progress import FEWEST_FOR_PACE, PACE_OVER, PAUSE
+from annotations_app.labeling.progress import MIN_PACE_DECISIONS, PACE_DECISIONS, PAUSE_AFTER
 from annotations_app.models import Campaign, CampaignMember
 
 # The end of a campaign is reckoned from the labels of so many days.
-DAYS_LOOKED_AT = 7
+RATE_PERIOD_DAYS = 7
 
-_PACE = """
+_PACE_SQL = """
 SELECT m.id, max(g.decided_at), count(g.gap) FILTER (WHERE g.gap < %(pause)s),
        extract(epoch FROM sum(g.gap) FILTER (WHERE g.gap < %(pause)s))
 FROM annotations_app_campaignmember m
@@ -26,8 +26,8 @@ WHERE m.campaign_id = %(campaign)s
 GROUP BY m.id
 """
 # Of so many labels the time on task is told.
-TIMES_LOOKED_AT = 200
-_TIMES = """
+MAX_TIMED_LABELS = 200
+_MEDIAN_SECONDS_SQL = """
 SELECT u.username, percentile_cont(0.5) WITHIN GROUP (ORDER BY t.seconds)
 FROM annotations_app_campaignmember m JOIN auth_user u ON u.id = m.user_id
 CROSS JOIN LATERAL (
@@ -39,7 +39,7 @@ CROSS JOIN LATERAL (
 ) t
 WHERE m.campaign_id = %(campaign)s GROUP BY 1
 """
-_LATELY = """
+_RECENT_LABELS_SQL = """
 SELECT count(*), min(a.decided_at) FROM annotations_app_campaignmember m
 JOIN annotations_app_assignment a
   ON a.campaign_id = m.campaign_id AND a.annotator_id = m.user_id
@@ -48,59 +48,61 @@ WHERE m.campaign_id = %(campaign)s
 """
 
 
-class MemberFigures(NamedTuple):
+class MemberStats(NamedTuple):
     """What one annotator has done; ``per_hour`` without pauses, None if there is too little to tell.
     The same as the annotator sees."""
 
     member: CampaignMember
-    last_seen: datetime | None
+    last_decided_at: datetime | None
     per_hour: float | None
 
 
-class Rate(NamedTuple):
+class LabelingRate(NamedTuple):
     """Labels that came in lately, and how many that is a day."""
 
     labels: int
     per_day: float
 
 
-def by_member(campaign: Campaign) -> list[MemberFigures]:
+def member_stats(campaign: Campaign) -> list[MemberStats]:
     """The annotators of a campaign in the order of their names; those taken out come last."""
     with connection.cursor() as cursor:
-        cursor.execute(_PACE, {"pause": PAUSE, "looked_at": PACE_OVER, "campaign": campaign.pk})
+        cursor.execute(
+            _PACE_SQL, {"pause": PAUSE_AFTER, "looked_at": PACE_DECISIONS, "campaign": campaign.pk}
+        )
         seen = {pk: (last, gaps, seconds) for pk, last, gaps, seconds in cursor.fetchall()}
     members = campaign.members.select_related("user").order_by("-active", "user__username")
     figures = []
     for member in members:
         last, gaps, seconds = seen.get(member.pk, (None, 0, None))
-        per_hour = 3600 * gaps / float(seconds) if gaps >= FEWEST_FOR_PACE and seconds else None
-        figures.append(MemberFigures(member, last, per_hour))
+        per_hour = 3600 * gaps / float(seconds) if gaps >= MIN_PACE_DECISIONS and seconds else None
+        figures.append(MemberStats(member, last, per_hour))
     return figures
 
 
-def median_seconds(campaign: Campaign) -> dict[str, float]:
+def median_seconds_by_annotator(campaign: Campaign) -> dict[str, float]:
     """By user name: the median time on task of somebody's latest labels."""
     with connection.cursor() as cursor:
-        cursor.execute(_TIMES, {"looked_at": TIMES_LOOKED_AT, "campaign": campaign.pk})
+        cursor.execute(_MEDIAN_SECONDS_SQL, {"looked_at": MAX_TIMED_LABELS, "campaign": campaign.pk})
         return dict(cursor.fetchall())
 
 
-def rate_lately(campaign: Campaign, now: datetime) -> Rate:
+def recent_labeling_rate(campaign: Campaign, now: datetime) -> LabelingRate:
     """Labels of the last seven days, or of the time since the first of them."""
-    period = timedelta(days=DAYS_LOOKED_AT)
+    period = timedelta(days=RATE_PERIOD_DAYS)
     with connection.cursor() as cursor:
-        cursor.execute(_LATELY, {"period": period, "campaign": campaign.pk})
+        cursor.execute(_RECENT_LABELS_SQL, {"period": period, "campaign": campaign.pk})
         labels, first = cursor.fetchone()
     if not labels:
-        return Rate(0, 0.0)
+        return LabelingRate(0, 0.0)
     days = max((now - first) / timedelta(days=1), 1.0)
-    return Rate(labels, labels / days)
+    return LabelingRate(labels, labels / days)
 
 
 # --- of a dataset -----------------------------------------------------------------------------
 
 # Counted by annotator first: sorting a million names to count the different ones takes most of a second.
-_BY_PERSONA = """
+_LABELS_BY_PERSONA_SQL = """
 SELECT persona_id, sum(labels)::bigint, sum(on_brand)::bigint, count(annotator) FROM (
     SELECT persona_id, annotator, count(*) AS labels, sum(label) AS on_brand
     FROM annotations_app_annotation WHERE dataset_id = %s AND kind = 'label' GROUP BY 1, 2
@@ -108,7 +110,7 @@ SELECT persona_id, sum(labels)::bigint, sum(on_brand)::bigint, count(annotator) 
 """
 
 
-class PersonaFigures(NamedTuple):
+class PersonaLabelStats(NamedTuple):
     """The labels of a dataset for one persona; ``annotators`` counts names."""
 
     persona_id: str
@@ -117,15 +119,15 @@ class PersonaFigures(NamedTuple):
     annotators: int
 
 
-def by_persona(dataset: int) -> list[PersonaFigures]:
+def persona_label_stats(dataset_pk: int) -> list[PersonaLabelStats]:
     with connection.cursor() as cursor:
-        cursor.execute(_BY_PERSONA, [dataset])
-        return [PersonaFigures(*row) for row in cursor.fetchall()]
+        cursor.execute(_LABELS_BY_PERSONA_SQL, [dataset_pk])
+        return [PersonaLabelStats(*row) for row in cursor.fetchall()]
 
 
 # --- of several campaigns, for the start page ---------------------------------------------------
 
-_LAST = """
+_LAST_DECISIONS_SQL = """
 SELECT m.campaign_id, max(a.decided_at) FROM annotations_app_campaignmember m
 CROSS JOIN LATERAL (
     SELECT decided_at FROM annotations_app_assignment
@@ -134,8 +136,8 @@ CROSS JOIN LATERAL (
 ) a
 WHERE m.campaign_id = ANY(%s) GROUP BY 1
 """
-LATEST_LABELS = 10_000
-_DISPUTED = """
+RECENT_LABELS = 10_000
+_RECENT_DISPUTES_SQL = """
 SELECT l.campaign_id, count(*) FROM (
     SELECT DISTINCT campaign_id, turn_id, persona_id FROM annotations_app_annotation
     WHERE id > (SELECT max(id) - %s FROM annotations_app_annotation)
@@ -151,15 +153,15 @@ GROUP BY 1
 """
 
 
-def last_decisions(campaigns: list[int]) -> dict[int, datetime]:
+def last_decision_times(campaign_pks: list[int]) -> dict[int, datetime]:
     """By the key of a campaign: when somebody last decided something."""
     with connection.cursor() as cursor:
-        cursor.execute(_LAST, [campaigns])
+        cursor.execute(_LAST_DECISIONS_SQL, [campaign_pks])
         return dict(cursor.fetchall())
 
 
-def disputed_lately(campaigns: list[int]) -> dict[int, int]:
+def count_recent_disputes(campaign_pks: list[int]) -> dict[int, int]:
     """How many replies with both labels, not settled, are among the newest labels of the installation."""
     with connection.cursor() as cursor:
-        cursor.execute(_DISPUTED, [LATEST_LABELS, campaigns])
+        cursor.execute(_RECENT_DISPUTES_SQL, [RECENT_LABELS, campaign_pks])
         return dict(cursor.fetchall())

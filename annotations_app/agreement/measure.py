@@ -5,21 +5,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from annotations_app.domain.agreement.agreement import RESAMPLES, SEED, agreement
+from annotations_app.domain.agreement.agreement import DEFAULT_RESAMPLES, DEFAULT_SEED, build_agreement_report
 from annotations_app.domain.agreement.agreement_report import AgreementReport
-from annotations_app.domain.label_files import LabelCollector, labels_of_file
-from annotations_app.labels.label_counts import Scope, personas_of, read_labels
+from annotations_app.domain.label_files import LabelCollector, read_label_file
+from annotations_app.labels.label_counts import LabelScope, list_personas, read_labels
 from annotations_app.models import Campaign
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 from datasets_app.models import Dataset
 
-PROBLEMS_SHOWN = 100
-BY = ("annotator", "persona", "tag", "split", "month")
-GOLD_ITEMS = "gold items of the campaign"
-ADJUDICATED = "adjudicated labels"
+MAX_PROBLEMS = 100
+PART_KINDS = ("annotator", "persona", "tag", "split", "month")
+GOLD_BASIS_ITEMS = "gold items of the campaign"
+GOLD_BASIS_ADJUDICATED = "adjudicated labels"
 
 
 def measure_agreement(
@@ -28,8 +28,8 @@ def measure_agreement(
     campaign: Campaign | None = None,
     persona_id: str | None = None,
     by: Iterable[str] = (),
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
     consensus: bool = True,
 ) -> AgreementReport:
     """Measure the labels of ``campaign``, or all of ``dataset``; of one persona, or of each.
@@ -39,17 +39,19 @@ def measure_agreement(
     asked.
     """
     by = tuple(dict.fromkeys(by))
-    _check(by, resamples)
+    _validate_options(by, resamples)
     if campaign is not None:
-        scopes = [Scope(campaign.dataset_id, campaign.persona.persona_id, campaign.pk)]
-        basis = GOLD_ITEMS if campaign.items.filter(gold=True).exists() else ADJUDICATED
+        scopes = [LabelScope(campaign.dataset_id, campaign.persona.persona_id, campaign.pk)]
+        basis = GOLD_BASIS_ITEMS if campaign.items.filter(gold=True).exists() else GOLD_BASIS_ADJUDICATED
     else:
         assert dataset is not None
-        personas = [persona_id] if persona_id else personas_of(dataset.pk)
-        scopes = [Scope(dataset.pk, persona) for persona in personas]
-        basis = ADJUDICATED
+        personas = [persona_id] if persona_id else list_personas(dataset.pk)
+        scopes = [LabelScope(dataset.pk, persona) for persona in personas]
+        basis = GOLD_BASIS_ADJUDICATED
     table = read_labels(scopes, by)
-    return agreement(table, by=by, resamples=resamples, seed=seed, gold_basis=basis, consensus=consensus)
+    return build_agreement_report(
+        table, by=by, resamples=resamples, seed=seed, gold_basis=basis, consensus=consensus
+    )
 
 
 def measure_files(
@@ -58,10 +60,10 @@ def measure_files(
     names: Sequence[str] = (),
     persona_id: str | None = None,
     by: Iterable[str] = (),
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
     limits: Limits = DEFAULT_LIMITS,
-    report_progress: ProgressCallback = ignore,
+    report_progress: ProgressCallback = ignore_progress,
 ) -> AgreementReport:
     """Measure the labels of annotation files, taken together; no database is needed.
 
@@ -69,33 +71,33 @@ def measure_files(
     as an import tells them, or a file can't be read.
     """
     by = tuple(dict.fromkeys(by))
-    _check(by, resamples)
-    labels, problems = LabelCollector(by), Problems()
+    _validate_options(by, resamples)
+    labels, problems = LabelCollector(by), LineProblems()
     for path, name in zip(paths, names or map(str, paths), strict=True):
         size = path.stat().st_size if path.exists() else None
-        for record in _labels(path, name, limits, partial(_tell, report_progress, size)):
+        for record in _read_labels(path, name, limits, partial(_report_bytes, report_progress, size)):
             if isinstance(record, LineError):
                 problems.add(name, record)
             elif persona_id is None or record.persona_id == persona_id:
                 labels.add(record)
     problems.refuse()
-    return agreement(labels.table(), by=by, resamples=resamples, seed=seed)
+    return build_agreement_report(labels.table(), by=by, resamples=resamples, seed=seed)
 
 
-def _labels(
+def _read_labels(
     path: Path, name: str, limits: Limits, on_bytes: Callable[[int], None]
 ) -> Iterator[LabelRecord | LineError]:
     try:
-        yield from labels_of_file(path, limits, on_bytes)
+        yield from read_label_file(path, limits, on_bytes)
     except UnreadableFile as error:
-        raise Refused(f"{name}: {error}.") from None
+        raise UserError(f"{name}: {error}.") from None
 
 
-def _tell(report_progress: ProgressCallback, size: int | None, done: int) -> None:
+def _report_bytes(report_progress: ProgressCallback, size: int | None, done: int) -> None:
     report_progress(done, size)
 
 
-class Problems:
+class LineProblems:
     """Lines that are no labels: the first hundred, and how many in all."""
 
     def __init__(self) -> None:
@@ -104,20 +106,20 @@ class Problems:
 
     def add(self, name: str, error: LineError) -> None:
         self.total += 1
-        if len(self.first) < PROBLEMS_SHOWN:
+        if len(self.first) < MAX_PROBLEMS:
             self.first.append({"file": name, **error._asdict()})
 
     def refuse(self) -> None:
         if self.total:
             lines = "1 line is" if self.total == 1 else f"{self.total:,} lines are"
-            raise Refused(
+            raise UserError(
                 f"{lines} wrong; nothing was measured.", {"problems": self.first, "problem_total": self.total}
             )
 
 
-def _check(by: Iterable[str], resamples: int) -> None:
+def _validate_options(by: Iterable[str], resamples: int) -> None:
     for kind in by:
-        if kind not in BY:
-            raise Refused(f"Labels can't be divided by {kind!r}; it must be of {', '.join(BY)}.")
+        if kind not in PART_KINDS:
+            raise UserError(f"Labels can't be divided by {kind!r}; it must be of {', '.join(PART_KINDS)}.")
     if not 0 <= resamples <= 100_000:
-        raise Refused("The number of resamples must be from 0 to 100,000.")
+        raise UserError("The number of resamples must be from 0 to 100,000.")

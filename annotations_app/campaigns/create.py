@@ -6,13 +6,13 @@ from typing import Any
 from django.db import transaction
 
 from annotations_app.campaigns import rows, validation
-from annotations_app.campaigns.rows import Choice
-from annotations_app.domain.assignment import gold_items_wanted
+from annotations_app.campaigns.rows import ReplyFilter
+from annotations_app.domain.assignment import gold_item_target
 from annotations_app.models import Campaign, CampaignMember
 from datasets_app.catalog import policies
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.models import Dataset, Persona
 
 
@@ -22,12 +22,12 @@ def create_campaign(
     dataset: Dataset,
     persona: Persona,
     annotators: Sequence[str],
-    report_progress: ProgressCallback = ignore,
-    **asked: Any,
+    report_progress: ProgressCallback = ignore_progress,
+    **options: Any,
 ) -> Campaign:
     """Make a campaign and open it, all at once; the rest of what is asked as in :func:`prepare_campaign`."""
     with transaction.atomic():
-        campaign = prepare_campaign(name, dataset=dataset, persona=persona, annotators=annotators, **asked)
+        campaign = prepare_campaign(name, dataset=dataset, persona=persona, annotators=annotators, **options)
         return fill_campaign(campaign, report_progress=report_progress)
 
 
@@ -53,16 +53,16 @@ def prepare_campaign(
 
     ``override`` is the reason why unscrubbed production data, or the test split, is labelled. Raises Refused.
     """
-    validation.check_name(name)
-    validation.check_guidelines(guidelines)
-    validation.check_numbers(
+    validation.validate_name(name)
+    validation.validate_guidelines(guidelines)
+    validation.validate_numbers(
         overlap=overlap, gold_share=gold_share, repeat_share=repeat_share, lease_minutes=lease_minutes
     )
-    validation.check_filter(order, tag, split, seed)
-    users = validation.users_named(annotators, overlap=overlap)
+    validation.validate_filter(order, tag, split, seed)
+    users = validation.get_annotators(annotators, overlap=overlap)
     with transaction.atomic():
-        _require_gates(dataset, split, override=override, actor=actor)
-        _require_replies(Choice(dataset.pk, persona.persona_id, tag, split, gold_share > 0), dataset)
+        _require_policies(dataset, split, override=override, actor=actor)
+        _require_replies(ReplyFilter(dataset.pk, persona.persona_id, tag, split, gold_share > 0), dataset)
         campaign = Campaign.objects.create(
             name=name,
             dataset=dataset,
@@ -83,7 +83,7 @@ def prepare_campaign(
     return campaign
 
 
-def fill_campaign(campaign: Campaign, *, report_progress: ProgressCallback = ignore) -> Campaign:
+def fill_campaign(campaign: Campaign, *, report_progress: ProgressCallback = ignore_progress) -> Campaign:
     """Make the items of a prepared campaign and open it, all or nothing. A second time changes nothing."""
     with transaction.atomic():
         campaign = (
@@ -93,19 +93,19 @@ def fill_campaign(campaign: Campaign, *, report_progress: ProgressCallback = ign
         )
         if campaign.status != Campaign.Status.PREPARING:
             return campaign
-        choice = _choice(campaign)
-        replies, known = rows.count(choice)
-        _require_some(campaign.dataset, replies > 0, known > 0, choice)
+        choice = _reply_filter(campaign)
+        replies, known = rows.count_replies(choice)
+        _refuse_empty(campaign.dataset, replies > 0, known > 0, choice)
         report_progress(0, replies)
-        campaign.gold_count = gold_items_wanted(replies, known, campaign.gold_share)
-        _require_more_than_gold(replies, campaign.gold_count)
-        campaign.item_count = rows.fill(
+        campaign.gold_count = gold_item_target(replies, known, campaign.gold_share)
+        _refuse_all_gold(replies, campaign.gold_count)
+        campaign.item_count = rows.create_items(
             choice,
             campaign=campaign.pk,
             overlap=campaign.overlap,
             order=campaign.order,
             seed=campaign.seed,
-            gold_wanted=campaign.gold_count,
+            gold_target=campaign.gold_count,
         )
         campaign.status = Campaign.Status.OPEN
         campaign.save(update_fields=["item_count", "gold_count", "status"])
@@ -113,17 +113,17 @@ def fill_campaign(campaign: Campaign, *, report_progress: ProgressCallback = ign
     return campaign
 
 
-def fill_by_job(campaign_pk: int, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+def run_fill_job(campaign_pk: int, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
     """As the job does it; what its row keeps."""
     campaign = Campaign.objects.filter(pk=campaign_pk).first()
     if campaign is None:
-        raise Refused("The campaign is not there any more.")
+        raise UserError("The campaign is not there any more.")
     filled = fill_campaign(campaign, report_progress=report_progress)
     return {"campaign": filled.pk, "replies": filled.item_count, "gold": filled.gold_count}
 
 
-def _choice(campaign: Campaign) -> Choice:
-    return Choice(
+def _reply_filter(campaign: Campaign) -> ReplyFilter:
+    return ReplyFilter(
         campaign.dataset_id,
         campaign.persona.persona_id,
         campaign.tag,
@@ -132,19 +132,19 @@ def _choice(campaign: Campaign) -> Choice:
     )
 
 
-def _require_gates(dataset: Dataset, split: str, *, override: str, actor: Any) -> None:
+def _require_policies(dataset: Dataset, split: str, *, override: str, actor: Any) -> None:
     if dataset.status == Dataset.Status.EXPIRED:
-        raise Refused(f"The dataset {dataset.name} has expired; it can't be labelled any more.")
+        raise UserError(f"The dataset {dataset.name} has expired; it can't be labelled any more.")
     policies.require_scrubbed(dataset, "annotate", actor=actor, override=override)
     if split == policies.LOCKED_SPLIT:
-        _require_unlocked(dataset, override=override, actor=actor)
+        _require_override(dataset, override=override, actor=actor)
 
 
-def _require_unlocked(dataset: Dataset, *, override: str, actor: Any) -> None:
+def _require_override(dataset: Dataset, *, override: str, actor: Any) -> None:
     """What is learnt from labels is tried on the test split; it must not have been learnt from."""
     reason = " ".join(override.split())
     if not reason:
-        raise Refused(
+        raise UserError(
             f"The test split of {dataset.name} is locked: labels for calibration must not come from it. "
             "Who may override this must give a reason."
         )
@@ -152,29 +152,29 @@ def _require_unlocked(dataset: Dataset, *, override: str, actor: Any) -> None:
     policies.record_override(dataset, "annotate test split", actor=actor, reason=reason, refusal=refusal)
 
 
-def _require_replies(choice: Choice, dataset: Dataset) -> None:
-    _require_some(dataset, *rows.are_there(choice), choice)
+def _require_replies(choice: ReplyFilter, dataset: Dataset) -> None:
+    _refuse_empty(dataset, *rows.replies_exist(choice), choice)
 
 
-def _require_some(dataset: Dataset, replies: bool, known: bool, choice: Choice) -> None:
+def _refuse_empty(dataset: Dataset, replies: bool, known: bool, choice: ReplyFilter) -> None:
     narrowed = " of that tag or split" if choice.tag or choice.split else ""
     if not replies:
         locked = not choice.split and dataset.sessions.filter(split=policies.LOCKED_SPLIT).exists()
         but = " but of the test split, which is locked" if locked else ""
-        raise Refused(
+        raise UserError(
             f"{dataset.name} has no assistant's reply with text{narrowed}{but}; nothing is to be labelled."
         )
     if choice.gold and not known:
-        raise Refused(
+        raise UserError(
             f"Gold items are wanted, but no reply{narrowed} of {dataset.name} has an adjudicated label for "
             f"{choice.persona}. Adjudicate some, bring some in (import_annotations --adjudicated), or set "
             "the gold share to 0."
         )
 
 
-def _require_more_than_gold(replies: int, gold: int) -> None:
+def _refuse_all_gold(replies: int, gold: int) -> None:
     if gold >= replies:
-        raise Refused("There would be nothing but gold items; lower the gold share or widen the choice.")
+        raise UserError("There would be nothing but gold items; lower the gold share or widen the choice.")
 
 
 def _add_members(campaign: Campaign, users: Sequence[Any], actor: Any) -> None:

@@ -8,14 +8,14 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotations_app.campaigns import validation
-from annotations_app.campaigns.members import locked_members
-from annotations_app.campaigns.release_assignments import give_back
+from annotations_app.campaigns.members import lock_members
+from annotations_app.campaigns.release_assignments import release_assignments
 from annotations_app.models import Assignment, Campaign, CampaignItem, CampaignMember
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 
-CHANGEABLE = ("guidelines", "annotators", "overlap", "lease_minutes", "status")
-_NEXT_STATUS = {
+EDITABLE_FIELDS = ("guidelines", "annotators", "overlap", "lease_minutes", "status")
+_STATUS_TRANSITIONS = {
     "preparing": {"closed"},
     "open": {"paused", "closed"},
     "paused": {"open", "closed"},
@@ -29,20 +29,23 @@ def edit_campaign(campaign: Campaign, *, changes: Mapping[str, Any], actor: Any)
     They are "guidelines", "annotators" (user names: all there are to be), "overlap" (it can only be
     raised), "lease_minutes" and "status" (open, paused or closed). Raises Refused; then nothing is changed.
     """
-    if unknown := sorted(set(changes) - set(CHANGEABLE)):
-        raise Refused(f"{', '.join(unknown)} of a campaign can't be changed.")
+    if unknown := sorted(set(changes) - set(EDITABLE_FIELDS)):
+        raise UserError(f"{', '.join(unknown)} of a campaign can't be changed.")
     with transaction.atomic():
         row = (
             Campaign.objects.select_related("dataset")
             .select_for_update(of=("self",), no_key=True)
             .get(pk=campaign.pk)
         )
-        members = locked_members(row)
+        members = lock_members(row)
         done: dict[str, Any] = {}
         # First of all: who is there decides what the overlap may be.
         if "annotators" in changes or "overlap" in changes:
-            done |= _change_people(row, members, changes)
-        for name, check in (("guidelines", validation.check_guidelines), ("lease_minutes", _check_lease)):
+            done |= _change_annotators(row, members, changes)
+        for name, check in (
+            ("guidelines", validation.validate_guidelines),
+            ("lease_minutes", _validate_lease_minutes),
+        ):
             if name in changes and changes[name] != getattr(row, name):
                 check(changes[name])
                 setattr(row, name, changes[name])
@@ -63,30 +66,30 @@ def edit_campaign(campaign: Campaign, *, changes: Mapping[str, Any], actor: Any)
     return list(done)
 
 
-def _check_lease(minutes: int) -> None:
-    validation.check_lease(minutes)
+def _validate_lease_minutes(minutes: int) -> None:
+    validation.validate_lease_minutes(minutes)
 
 
 def _change_status(row: Campaign, status: str) -> str:
-    if status not in _NEXT_STATUS[row.status]:
-        raise Refused(f"{row.name} is {row.get_status_display().lower()}; it can't be {status!r} now.")
+    if status not in _STATUS_TRANSITIONS[row.status]:
+        raise UserError(f"{row.name} is {row.get_status_display().lower()}; it can't be {status!r} now.")
     row.status = status
     row.closed_at = timezone.now() if status == Campaign.Status.CLOSED else None
     return status
 
 
-def _change_people(
+def _change_annotators(
     row: Campaign, members: Sequence[CampaignMember], changes: Mapping[str, Any]
 ) -> dict[str, Any]:
     overlap = changes.get("overlap", row.overlap)
-    validation.check_overlap(overlap)
+    validation.validate_overlap(overlap)
     if overlap < row.overlap:
-        raise Refused(
+        raise UserError(
             f"The overlap can only be raised from {row.overlap}: there may be as many labels already."
         )
     present = [member.user.get_username() for member in members if member.active]
     names = list(changes.get("annotators", present))
-    users = _users(members, names, overlap)
+    users = _resolve_annotators(members, names, overlap)
     done: dict[str, Any] = {}
     added, removed = _set_members(row, members, users)
     if added or removed:
@@ -97,14 +100,14 @@ def _change_people(
     return done
 
 
-def _users(members: Sequence[CampaignMember], names: Sequence[str], overlap: int) -> list[Any]:
+def _resolve_annotators(members: Sequence[CampaignMember], names: Sequence[str], overlap: int) -> list[Any]:
     """Who is there already stays, whatever has become of their account."""
     standing = {member.user.get_username(): member.user for member in members if member.active}
     new = [name for name in names if name not in standing]
-    users = validation.users_named(new, overlap=1) if new else []
+    users = validation.get_annotators(new, overlap=1) if new else []
     chosen = [user for name, user in standing.items() if name in set(names)] + users
     if len(chosen) < overlap:
-        raise Refused(
+        raise UserError(
             f"{overlap} annotators label each reply, so there must be at least as many, not {len(chosen)}."
         )
     return chosen
@@ -127,7 +130,7 @@ def _set_members(
     )
     CampaignMember.objects.bulk_create(CampaignMember(campaign=row, user=user) for user in new)
     if gone:
-        give_back(
+        release_assignments(
             Assignment.objects.filter(
                 campaign=row, state="leased", annotator__in=[member.user_id for member in gone]
             )

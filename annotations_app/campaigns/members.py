@@ -3,10 +3,10 @@
 from typing import Any
 
 from annotations_app.models import Campaign, CampaignMember
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 
 
-def locked_member(campaign_pk: int, user: Any) -> CampaignMember:
+def lock_member(campaign_pk: int, user: Any) -> CampaignMember:
     """Theirs, with campaign, dataset and persona as they are now, until the transaction ends."""
     found: CampaignMember | None = (
         CampaignMember.objects.select_related("campaign__dataset", "campaign__persona")
@@ -15,11 +15,11 @@ def locked_member(campaign_pk: int, user: Any) -> CampaignMember:
         .first()
     )
     if found is None:
-        raise Refused("You are no annotator of this campaign; ask who leads it.")
+        raise UserError("You are no annotator of this campaign; ask who leads it.")
     return found
 
 
-def locked_members(campaign: Campaign) -> list[CampaignMember]:
+def lock_members(campaign: Campaign) -> list[CampaignMember]:
     """All of a campaign: nobody is served or decides until the transaction ends."""
     return list(
         CampaignMember.objects.filter(campaign=campaign)

@@ -8,11 +8,11 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
 from annotations_app.models import Campaign
-from datasets_app.core.web.pages import Crumbs, render_page
+from datasets_app.core.web.pages import Breadcrumbs, render_page
 from datasets_app.models import Dataset
 
 
-def require(request: HttpRequest, *permissions: str) -> None:
+def require_permissions(request: HttpRequest, *permissions: str) -> None:
     """403 unless the user has all of these permissions of this app."""
     if not all(request.user.has_perm(f"annotations_app.{permission}") for permission in permissions):
         raise PermissionDenied
@@ -25,17 +25,17 @@ def visible_campaigns(user: Any) -> Any:
 
 
 def visible_campaign(request: HttpRequest, pk: int | str) -> Campaign:
-    require(request, "view_campaign")
+    require_permissions(request, "view_campaign")
     campaign: Campaign = get_object_or_404(visible_campaigns(request.user), pk=pk)
     return campaign
 
 
-def lead_address(page: str, *arguments: Any) -> str:
+def admin_url(page: str, *arguments: Any) -> str:
     return reverse(f"admin:annotations_app_{page}", args=arguments)
 
 
-def campaign_address(campaign: Campaign, page: str = "change") -> str:
-    return lead_address(f"campaign_{page}", campaign.pk)
+def campaign_url(campaign: Campaign, page: str = "change") -> str:
+    return admin_url(f"campaign_{page}", campaign.pk)
 
 
 def campaign_tabs(request: HttpRequest, campaign: Campaign, current: str) -> list[dict[str, Any]]:
@@ -49,20 +49,20 @@ def campaign_tabs(request: HttpRequest, campaign: Campaign, current: str) -> lis
         ("settings", "Settings", has("annotations_app.change_campaign")),
     ]
     return [
-        {"title": title, "address": campaign_address(campaign, page), "current": page == current}
+        {"title": title, "address": campaign_url(campaign, page), "current": page == current}
         for page, title, shown in every
         if shown
     ]
 
 
-def campaign_crumbs(campaign: Campaign | None, *rest: tuple[str, str | None]) -> Crumbs:
-    crumbs: Crumbs = [("Campaigns", lead_address("campaign_changelist"))]
+def campaign_crumbs(campaign: Campaign | None, *more_crumbs: tuple[str, str | None]) -> Breadcrumbs:
+    crumbs: Breadcrumbs = [("Campaigns", admin_url("campaign_changelist"))]
     if campaign:
-        crumbs.append((campaign.name, campaign_address(campaign)))
-    return [*crumbs, *rest]
+        crumbs.append((campaign.name, campaign_url(campaign)))
+    return [*crumbs, *more_crumbs]
 
 
-def campaign_page(
+def render_campaign_page(
     request: HttpRequest, campaign: Campaign, page: str, title: str, context: dict[str, Any]
 ) -> HttpResponse:
     """A page of one campaign, under its tabs; ``page`` is the name of its address."""
@@ -77,12 +77,12 @@ def campaign_page(
         "may_change": has("annotations_app.change_campaign"),
         "may_adjudicate": has("annotations_app.adjudicate") and has("annotations_app.view_annotation"),
         "may_read": has("datasets_app.view_turn") and has("datasets_app.view_session"),
-        "see_personas": has("datasets_app.view_persona"),
+        "may_view_personas": has("datasets_app.view_persona"),
     }
     return render_page(request, f"annotations_app/campaign_{name}.html", crumbs, {**frame, **context})
 
 
-def fragment(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+def render_fragment(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
     """A part of a page, fetched by htmx; never kept by a browser."""
     response = render(request, f"annotations_app/{template}.html", context)
     response["Cache-Control"] = "no-store"

@@ -6,7 +6,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 # Gold items and repeats take nobody's place.
-_GIVE_BACK = """
+_FREE_PLACES_SQL = """
 UPDATE annotations_app_campaignitem i SET open = i.open + given_back.places, returned_at = clock_timestamp()
 FROM (
     SELECT item_id, count(*) AS places FROM annotations_app_assignment
@@ -16,12 +16,12 @@ WHERE i.id = given_back.item_id AND NOT i.gold
 """
 
 
-def give_back(assignments: QuerySet[Any]) -> list[int]:
+def release_assignments(assignments: QuerySet[Any]) -> list[int]:
     """Release assignments that are leased or labelled; returns their keys. The rows of all members of
     the campaign must be locked."""
     released = list(assignments.order_by("pk").values_list("pk", flat=True))
     if released:
         assignments.model.objects.filter(pk__in=released).update(state="released", decided_at=None)
         with connection.cursor() as cursor:
-            cursor.execute(_GIVE_BACK, [released])
+            cursor.execute(_FREE_PLACES_SQL, [released])
     return released

@@ -5,20 +5,23 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 # The replies a campaign is about. Without a split, the test split is left out: it is locked.
-_REPLIES = """
+_REPLIES_SQL = """
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
 WHERE s.dataset_id = %(dataset)s AND t.role = 'assistant' AND t.text ~ '[^[:space:]]'
   AND (%(tag)s = '' OR t.tags @> ARRAY[%(tag)s])
   AND CASE WHEN %(split)s = '' THEN s.split IS DISTINCT FROM 'test' ELSE s.split = %(split)s END
 """
-_KNOWN = """
+_HAS_ADJUDICATED_SQL = """
 EXISTS (SELECT FROM annotations_app_annotation k
         WHERE k.turn_id = t.id AND k.persona_id = %(persona)s AND k.kind = 'adjudicated')
 """
-_ANY = f"SELECT EXISTS (SELECT {_REPLIES}), %(gold)s AND EXISTS (SELECT {_REPLIES} AND {_KNOWN})"
-_COUNT = f"SELECT count(*), count(*) FILTER (WHERE %(gold)s AND {_KNOWN}) {_REPLIES}"
+_EXISTS_SQL = (
+    f"SELECT EXISTS (SELECT {_REPLIES_SQL}), %(gold)s AND EXISTS "
+    f"(SELECT {_REPLIES_SQL} AND {_HAS_ADJUDICATED_SQL})"
+)
+_COUNT_SQL = f"SELECT count(*), count(*) FILTER (WHERE %(gold)s AND {_HAS_ADJUDICATED_SQL}) {_REPLIES_SQL}"
 # Who says what: how far labels that stand already are apart, from 0 (all agree) to 1 (half and half).
-_DISPUTE = """
+_DISPUTE_JOIN_SQL = """
 LEFT JOIN (
     SELECT turn_id, 2.0 * least(sum(label), count(*) - sum(label)) / count(*) AS dispute, count(*) AS labels
     FROM annotations_app_annotation
@@ -31,11 +34,11 @@ _ORDERS = {
     "random": ("", "hashint8extended(turn, %(seed)s), turn"),
     "session": ("", "hashint8extended(session, %(seed)s), session, turn_index"),
     "disputed": (
-        _DISPUTE,
+        _DISPUTE_JOIN_SQL,
         "coalesce(dispute, 0) DESC, coalesce(labels, 0) DESC, hashint8extended(turn, %(seed)s), turn",
     ),
 }
-_FILL = """
+_FILL_SQL = """
 INSERT INTO annotations_app_campaignitem (campaign_id, turn_id, session_id, position, open, gold)
 SELECT %(campaign)s, turn, session, row_number() OVER (ORDER BY {order}),
        CASE WHEN gold THEN 0 ELSE %(overlap)s END, gold
@@ -55,7 +58,7 @@ ORDER BY 4
 _ANALYZE = "ANALYZE annotations_app_campaignitem"
 
 
-class Choice(NamedTuple):
+class ReplyFilter(NamedTuple):
     """Which replies: of a dataset (its key), for a persona (its id), with a tag and of a split if given."""
 
     dataset: int
@@ -68,29 +71,31 @@ class Choice(NamedTuple):
         return self._asdict()
 
 
-def are_there(choice: Choice) -> tuple[bool, bool]:
+def replies_exist(reply_filter: ReplyFilter) -> tuple[bool, bool]:
     """(whether there is any such reply, whether there is one whose label is known); stops at the first."""
     with connection.cursor() as cursor:
-        cursor.execute(_ANY, choice.values())
+        cursor.execute(_EXISTS_SQL, reply_filter.values())
         replies, known = cursor.fetchone()
     return replies, known
 
 
-def count(choice: Choice) -> tuple[int, int]:
+def count_replies(reply_filter: ReplyFilter) -> tuple[int, int]:
     """(replies, those of them whose label is known: 0 unless gold items are wanted)."""
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT, choice.values())
+        cursor.execute(_COUNT_SQL, reply_filter.values())
         replies, known = cursor.fetchone()
     return replies, known
 
 
-def fill(choice: Choice, *, campaign: int, overlap: int, order: str, seed: int, gold_wanted: int) -> int:
+def create_items(
+    reply_filter: ReplyFilter, *, campaign: int, overlap: int, order: str, seed: int, gold_target: int
+) -> int:
     """Make the items; returns how many. Within a transaction."""
     joined, ordered = _ORDERS[order]
-    sql = _FILL.format(replies=_REPLIES, known=_KNOWN, joined=joined, order=ordered)
-    values = {"campaign": campaign, "overlap": overlap, "seed": seed, "gold_wanted": gold_wanted}
+    sql = _FILL_SQL.format(replies=_REPLIES_SQL, known=_HAS_ADJUDICATED_SQL, joined=joined, order=ordered)
+    values = {"campaign": campaign, "overlap": overlap, "seed": seed, "gold_wanted": gold_target}
     with connection.cursor() as cursor:
-        cursor.execute(sql, choice.values() | values)
+        cursor.execute(sql, reply_filter.values() | values)
         made: int = cursor.rowcount
         cursor.execute(_ANALYZE)
     return made

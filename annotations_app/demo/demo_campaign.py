@@ -11,12 +11,12 @@ from django.db.models import F
 
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
-from datasets_app.access.demo_accounts import user_name
+from datasets_app.access.demo_accounts import account_name
 from datasets_app.models import Dataset, Persona
 
-NAME = "demo_tone"
-LABELLED_BY = ("ada", "ben", "chi")
-ROLE = "annotator"
+CAMPAIGN_NAME = "demo_tone"
+EARLIER_ANNOTATORS = ("ada", "ben", "chi")
+ANNOTATOR_ROLE = "annotator"
 GUIDELINES = """\
 Does the reply **sound like** the persona on the card? Judge the voice, not whether the facts are right.
 
@@ -32,15 +32,15 @@ def add_demo_campaign(dataset: Dataset, persona: Persona) -> bool:
     """Make the campaign, if the demonstration's annotator is there to go on with it; False if it is not,
     or the campaign has been made before. Within a transaction."""
     users = get_user_model()
-    annotator = users.objects.filter(username=user_name(ROLE), is_active=True).first()
-    if annotator is None or Campaign.objects.filter(name=NAME).exists():
+    annotator = users.objects.filter(username=account_name(ANNOTATOR_ROLE), is_active=True).first()
+    if annotator is None or Campaign.objects.filter(name=CAMPAIGN_NAME).exists():
         return False
     if not annotator.has_perm("annotations_app.annotate"):
         return False
-    earlier = _who_labelled()
-    names = [*LABELLED_BY, annotator.get_username()]
+    earlier = _get_earlier_annotators()
+    names = [*EARLIER_ANNOTATORS, annotator.get_username()]
     campaign = create_campaign(
-        NAME,
+        CAMPAIGN_NAME,
         dataset=dataset,
         persona=persona,
         annotators=names,
@@ -49,7 +49,7 @@ def add_demo_campaign(dataset: Dataset, persona: Persona) -> bool:
         order="session",
     )
     for user in earlier:
-        _take_over(campaign, user)
+        _adopt_labels(campaign, user)
     # Nobody logs in as them, and no other campaign is to offer them.
     users.objects.filter(pk__in=[user.pk for user in earlier if not user.has_usable_password()]).update(
         is_active=False
@@ -57,22 +57,22 @@ def add_demo_campaign(dataset: Dataset, persona: Persona) -> bool:
     return True
 
 
-def _who_labelled() -> list[Any]:
+def _get_earlier_annotators() -> list[Any]:
     found = []
-    for name in LABELLED_BY:
+    for name in EARLIER_ANNOTATORS:
         user, made = get_user_model().objects.get_or_create(username=name)
         if made:
             user.set_unusable_password()
             user.save()
-            user.groups.add(Group.objects.get(name=ROLE))
+            user.groups.add(Group.objects.get(name=ANNOTATOR_ROLE))
         found.append(user)
     return found
 
 
-def _take_over(campaign: Campaign, user: Any) -> None:
+def _adopt_labels(campaign: Campaign, user: Any) -> None:
     """The labels that came with the demonstration data become those of ``user`` in the campaign."""
     labels = list(
-        Annotation.objects.in_force()
+        Annotation.objects.countable()
         .filter(
             dataset=campaign.dataset_id,
             persona_id=campaign.persona.persona_id,
@@ -87,7 +87,7 @@ def _take_over(campaign: Campaign, user: Any) -> None:
     labels.sort(key=lambda label: items[label.turn_id].position)
     Annotation.objects.filter(pk__in=[label.pk for label in labels]).update(campaign=campaign)
     assignments = Assignment.objects.bulk_create(
-        _assignment(campaign, items[label.turn_id], user, label, ordinal)
+        _make_assignment(campaign, items[label.turn_id], user, label, ordinal)
         for ordinal, label in enumerate(labels)
     )
     Decision.objects.bulk_create(
@@ -109,7 +109,7 @@ def _take_over(campaign: Campaign, user: Any) -> None:
     )
 
 
-def _assignment(
+def _make_assignment(
     campaign: Campaign, item: CampaignItem, user: Any, label: Annotation, ordinal: int
 ) -> Assignment:
     at = datetime.fromisoformat(label.timestamp) if label.timestamp else label.created_at

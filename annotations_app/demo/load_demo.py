@@ -12,11 +12,11 @@ import datasets_app
 from annotations_app.demo.demo_campaign import add_demo_campaign
 from annotations_app.labels.import_annotations import import_annotations
 from datasets_app.catalog.import_persona import import_persona
-from datasets_app.importing.import_dataset import Source, import_dataset
+from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.models import Dataset
 
-DIRECTORY = Path(datasets_app.__path__[0]) / "demo"
-DATASET = "demo_conversations"
+DEMO_DIRECTORY = Path(datasets_app.__path__[0]) / "demo"
+DEMO_DATASET = "demo_conversations"
 
 
 def load_demo(*, actor: Any = None) -> bool:
@@ -24,12 +24,17 @@ def load_demo(*, actor: Any = None) -> bool:
 
     Returns False if all was there.
     """
-    conversations = DIRECTORY / f"{DATASET}.jsonl"
+    conversations = DEMO_DIRECTORY / f"{DEMO_DATASET}.jsonl"
     with transaction.atomic():
-        persona = import_persona((DIRECTORY / "default_v1.yaml").read_text("utf-8"), actor=actor)
+        persona = import_persona((DEMO_DIRECTORY / "default_v1.yaml").read_text("utf-8"), actor=actor)
         turns = import_dataset(
-            [Source(conversations, conversations.name)], name=DATASET, origin="synthetic", actor=actor
+            [ImportSource(conversations, conversations.name)],
+            name=DEMO_DATASET,
+            origin="synthetic",
+            actor=actor,
         )["turns"]
-        labels = import_annotations(DIRECTORY / "demo_labels.jsonl", dataset_name=DATASET, actor=actor)
-        campaign = add_demo_campaign(Dataset.objects.get(name=DATASET), persona.persona)
+        labels = import_annotations(
+            DEMO_DIRECTORY / "demo_labels.jsonl", dataset_name=DEMO_DATASET, actor=actor
+        )
+        campaign = add_demo_campaign(Dataset.objects.get(name=DEMO_DATASET), persona.persona)
     return bool(persona.change != "unchanged" or turns or labels.saved.added or campaign)

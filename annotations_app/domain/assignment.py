@@ -4,37 +4,39 @@ import hashlib
 from enum import Enum
 
 # So many decisions lie between a label and its hidden repeat, at least.
-REPEAT_DISTANCE = 10
+MIN_REPEAT_DISTANCE = 10
 # Leased at once: the reply that is looked at, and those that are fetched ahead.
-AHEAD = 2
+PREFETCH_COUNT = 2
 
 
-class Next(Enum):
+class NextKind(Enum):
     ITEM = "item"
     GOLD = "gold"
     REPEAT = "repeat"
 
 
-def kind_of_next(seed: int, user: str, ordinal: int, *, gold_share: float, repeat_share: float) -> Next:
+def choose_next_kind(
+    seed: int, user: str, ordinal: int, *, gold_share: float, repeat_share: float
+) -> NextKind:
     """What the ``ordinal``-th thing given to a user (by name) is to be; the shares are of all that is given.
 
     The same arguments give the same answer, so that a campaign can be followed up, and nothing of what
     was given or decided tells which comes next.
     """
-    drawn = draw(seed, user, ordinal, "kind")
+    drawn = seeded_draw(seed, user, ordinal, "kind")
     if drawn < gold_share:
-        return Next.GOLD
-    return Next.REPEAT if drawn < gold_share + repeat_share else Next.ITEM
+        return NextKind.GOLD
+    return NextKind.REPEAT if drawn < gold_share + repeat_share else NextKind.ITEM
 
 
-def draw(seed: int, user: str, ordinal: int, purpose: str) -> float:
+def seeded_draw(seed: int, user: str, ordinal: int, purpose: str) -> float:
     """A number from 0 up to, not including, 1; by these arguments alone."""
     digest = hashlib.sha256(f"{seed}:{user}:{ordinal}:{purpose}".encode()).digest()
     # 53 bits are what a float holds exactly; with more the quotient could be rounded up to 1.
     return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
 
 
-def gold_items_wanted(replies: int, known: int, gold_share: float) -> int:
+def gold_item_target(replies: int, known: int, gold_share: float) -> int:
     """How many of the ``known`` replies (their label is known) are to be gold items, out of all ``replies``.
 
     Who labels all that is not gold will then have met all of the gold items; the other known replies are

@@ -15,34 +15,34 @@ from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.domain.conversations.records import TurnRecord
 
 
-class Reply(NamedTuple):
+class CandidateReply(NamedTuple):
     """An assistant's turn, with the turns before it."""
 
     turn: TurnRecord
     context: Sequence[TurnRecord]
 
 
-class Labelled:
+class LabeledReplies:
     """What is labelled already: by its place, and of labels that name none by its text. Digests only."""
 
     def __init__(self) -> None:
-        self._known: set[bytes] = set()
+        self._digests: set[bytes] = set()
 
     def add(self, text: str, session_id: str | None, turn_index: int | None) -> None:
         if session_id is None or turn_index is None:
-            self._known.add(_digest("text", text))
+            self._digests.add(_digest("text", text))
         else:
-            self._known.add(_digest("place", session_id, turn_index))
+            self._digests.add(_digest("place", session_id, turn_index))
 
     def __contains__(self, turn: TurnRecord) -> bool:
         return bool(
-            {_digest("text", turn.text), _digest("place", turn.session_id, turn.turn_index)} & self._known
+            {_digest("text", turn.text), _digest("place", turn.session_id, turn.turn_index)} & self._digests
         )
 
 
-def replies(
-    turns: Iterable[TurnRecord], *, tag: str = "", labelled: Labelled | None = None, context: int = 0
-) -> Iterator[Reply]:
+def find_candidates(
+    turns: Iterable[TurnRecord], *, tag: str = "", labeled: LabeledReplies | None = None, context: int = 0
+) -> Iterator[CandidateReply]:
     """The assistant's turns with a text (and the tag), without those labelled already.
 
     The turns of a session must come together, in order; with each reply so many turns ``context``.
@@ -54,36 +54,36 @@ def replies(
             session = turn.session_id
             before.clear()
         wanted = turn.role == "assistant" and turn.text.strip() and (not tag or tag in turn.tags)
-        if wanted and (labelled is None or turn not in labelled):
-            yield Reply(turn, tuple(before))
+        if wanted and (labeled is None or turn not in labeled):
+            yield CandidateReply(turn, tuple(before))
         before.append(turn)
 
 
-def sample(chosen_from: Iterable[Reply], most: int, seed: int) -> list[Reply]:
+def sample_candidates(replies: Iterable[CandidateReply], limit: int, seed: int) -> list[CandidateReply]:
     """At most so many, drawn by the seed, in the order they stand in.
 
     They are spread over sessions: of no session a second is taken before every session has given one, nor
     a third before each that can has given two. No more than ``most`` and one session are held.
     """
-    kept: list[tuple[tuple[int, int], int, Reply]] = []
+    kept: list[tuple[tuple[int, int], int, CandidateReply]] = []
     order = 0
-    for _, of_session in groupby(chosen_from, key=lambda reply: reply.turn.session_id):
+    for _, of_session in groupby(replies, key=lambda reply: reply.turn.session_id):
         drawn = []
         for reply in of_session:
             order += 1
-            drawn.append((_drawn(seed, reply.turn.session_id, reply.turn.turn_index), order, reply))
+            drawn.append((_draw(seed, reply.turn.session_id, reply.turn.turn_index), order, reply))
         drawn.sort(key=lambda one: one[:2])
-        for round_number, (chance, place, reply) in enumerate(drawn[:most]):
+        for round_number, (chance, place, reply) in enumerate(drawn[:limit]):
             # A heap of what is to go first: the latest round, and in it the highest chance.
             item = ((-round_number, -chance), -place, reply)
-            if len(kept) < most:
+            if len(kept) < limit:
                 heapq.heappush(kept, item)
             elif item[:2] > kept[0][:2]:
                 heapq.heapreplace(kept, item)
     return [reply for _, _, reply in sorted(kept, key=lambda item: -item[1])]
 
 
-def encode_candidate(reply: Reply, persona_id: str, *, with_context: bool) -> bytes:
+def encode_candidate(reply: CandidateReply, persona_id: str, *, with_context: bool) -> bytes:
     """The line to be labelled: everything a label has, with nothing in it yet."""
     turn = reply.turn
     value: dict[str, Any] = {
@@ -103,8 +103,8 @@ def encode_candidate(reply: Reply, persona_id: str, *, with_context: bool) -> by
     return encode_line(value)
 
 
-def _drawn(seed: int, *what: object) -> int:
-    return int.from_bytes(_digest(seed, *what)[:8], "big")
+def _draw(seed: int, *parts: object) -> int:
+    return int.from_bytes(_digest(seed, *parts)[:8], "big")
 
 
 def _digest(*parts: object) -> bytes:

@@ -9,6 +9,6 @@ FLAG_REASONS: dict[str, str] = {
 }
 
 
-def reason_in_words(reason: str, words: str) -> str:
+def describe_reason(reason: str, comment: str) -> str:
     """ "Personal data: a phone number in turn 3"."""
-    return ": ".join(part for part in (FLAG_REASONS[reason], words.strip()) if part)
+    return ": ".join(part for part in (FLAG_REASONS[reason], comment.strip()) if part)

@@ -6,28 +6,28 @@ import nh3
 from markdown_it import MarkdownIt
 
 # Much more than anyone reads beside a queue; what goes beyond is left out and said to be.
-LONGEST = 100_000
-_TAGS = {
+MAX_RENDERED_LENGTH = 100_000
+_ALLOWED_TAGS = {
     "p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li",
     "h3", "h4", "h5", "h6", "a", "table", "thead", "tbody", "tr", "th", "td",
 }  # fmt: skip
 # The page has headings of the first two levels; those of the guidelines stand below them.
-_LEVELS_DOWN = 2
+_HEADING_SHIFT = 2
 
 
 @lru_cache(maxsize=32)
-def rendered(markdown: str) -> str:
+def render_guidelines(markdown: str) -> str:
     """Safe HTML: HTML in the text is shown as text, images are left out, links lead to http, https and
     mailto only and tell nothing of where they were followed from."""
-    cut = len(markdown) > LONGEST
-    tokens = _parser().parse(markdown[:LONGEST])
+    cut = len(markdown) > MAX_RENDERED_LENGTH
+    tokens = _markdown_parser().parse(markdown[:MAX_RENDERED_LENGTH])
     for token in tokens:
         if token.type in {"heading_open", "heading_close"}:
-            token.tag = f"h{min(6, int(token.tag[1]) + _LEVELS_DOWN)}"
-    html = _parser().renderer.render(tokens, _parser().options, {})
+            token.tag = f"h{min(6, int(token.tag[1]) + _HEADING_SHIFT)}"
+    html = _markdown_parser().renderer.render(tokens, _markdown_parser().options, {})
     clean = nh3.clean(
         html,
-        tags=_TAGS,
+        tags=_ALLOWED_TAGS,
         attributes={"a": {"href"}, "ol": {"start"}},
         url_schemes={"http", "https", "mailto"},
         url_relative="deny",
@@ -38,5 +38,5 @@ def rendered(markdown: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
+def _markdown_parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])

@@ -8,14 +8,14 @@ from typing import Any
 
 PREFERRED, AVOID = "preferred", "avoid"
 # Longer entries are no words; without a bound, a text could be gone over once for each of its characters.
-LONGEST_ENTRY = 100
+MAX_ENTRY_LENGTH = 100
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'", "\uff07": "'"})
 # Scripts whose words are not set apart: there an entry counts wherever it stands.
-_WITHOUT_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
+_UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 
 
 @dataclass(frozen=True)
-class Piece:
+class TextPiece:
     """A stretch of the text; ``kinds`` is empty, or says what its words are."""
 
     text: str
@@ -28,56 +28,56 @@ class Piece:
 
 
 @dataclass
-class _Node:
+class _TrieNode:
     """What may follow in an entry, character by character, and the kinds of entries that end here."""
 
-    next: dict[str, "_Node"] = field(default_factory=dict)
+    next: dict[str, "_TrieNode"] = field(default_factory=dict)
     kinds: set[str] = field(default_factory=set)
 
 
-def highlighted(text: str, preferred: Sequence[Any], avoid: Sequence[Any]) -> list[Piece]:
+def highlight_words(text: str, preferred: Sequence[Any], avoid: Sequence[Any]) -> list[TextPiece]:
     """The text in pieces, which together are the text.
 
     Found are whole words, whatever their case, accents composed or not, any space between the words of a
     phrase; entries may overlap. Entries that are no text (YAML's yes and no) are passed over.
     """
-    tree = _tree(_texts(preferred), _texts(avoid))
+    tree = _build_trie(_text_entries(preferred), _text_entries(avoid))
     if not tree.next or not text:
-        return [Piece(text)] if text else []
-    characters, places = _folded(text)
+        return [TextPiece(text)] if text else []
+    characters, places = _fold_text(text)
     kinds_at: list[frozenset[str]] = [frozenset()] * len(text)
-    for start, end, kinds in _found(characters, tree):
+    for start, end, kinds in _find_entries(characters, tree):
         for place in range(places[start], places[end - 1] + 1):
             kinds_at[place] = kinds_at[place] | kinds
-    return _pieces(text, kinds_at)
+    return _split_into_pieces(text, kinds_at)
 
 
-def words_found(pieces: Iterable[Piece], kind: str) -> list[str]:
+def list_highlighted_words(pieces: Iterable[TextPiece], kind: str) -> list[str]:
     """The words of a kind as they stand in the text, each once."""
     found = {" ".join(piece.text.split()).casefold(): piece.text for piece in pieces if kind in piece.kinds}
     return list(found.values())
 
 
-def _texts(entries: Sequence[Any]) -> tuple[str, ...]:
+def _text_entries(entries: Sequence[Any]) -> tuple[str, ...]:
     return tuple(entry for entry in entries if isinstance(entry, str))
 
 
 @lru_cache(maxsize=32)
-def _tree(preferred: tuple[str, ...], avoid: tuple[str, ...]) -> _Node:
-    root = _Node()
+def _build_trie(preferred: tuple[str, ...], avoid: tuple[str, ...]) -> _TrieNode:
+    root = _TrieNode()
     for kind, entries in ((PREFERRED, preferred), (AVOID, avoid)):
         for entry in entries:
-            characters = "".join(_folded(entry.strip())[0])
-            if not characters or len(characters) > LONGEST_ENTRY:
+            characters = "".join(_fold_text(entry.strip())[0])
+            if not characters or len(characters) > MAX_ENTRY_LENGTH:
                 continue
             node = root
             for character in characters:
-                node = node.next.setdefault(character, _Node())
+                node = node.next.setdefault(character, _TrieNode())
             node.kinds.add(kind)
     return root
 
 
-def _folded(text: str) -> tuple[list[str], list[int]]:
+def _fold_text(text: str) -> tuple[list[str], list[int]]:
     """Characters to compare, and for each the place in the text that it is from. Space is one space."""
     characters: list[str] = []
     places: list[int] = []
@@ -93,13 +93,13 @@ def _folded(text: str) -> tuple[list[str], list[int]]:
     return characters, places
 
 
-def _found(characters: list[str], tree: _Node) -> Iterable[tuple[int, int, frozenset[str]]]:
+def _find_entries(characters: list[str], trie: _TrieNode) -> Iterable[tuple[int, int, frozenset[str]]]:
     """Each entry that stands there as whole words: start, end (not included), kinds."""
-    inner = [_is_of_word(character) for character in characters] + [False]
+    inner = [_is_word_character(character) for character in characters] + [False]
     for start in range(len(characters)):
         if start and inner[start] and inner[start - 1]:
             continue
-        node: _Node | None = tree
+        node: _TrieNode | None = trie
         for end in range(start, len(characters)):
             node = node.next.get(characters[end]) if node else None
             if node is None:
@@ -109,17 +109,17 @@ def _found(characters: list[str], tree: _Node) -> Iterable[tuple[int, int, froze
 
 
 @lru_cache(maxsize=4096)
-def _is_of_word(character: str) -> bool:
-    if unicodedata.name(character, "").startswith(_WITHOUT_SPACES):
+def _is_word_character(character: str) -> bool:
+    if unicodedata.name(character, "").startswith(_UNSPACED_SCRIPTS):
         return False
     return character == "_" or unicodedata.category(character)[0] in "LMN"
 
 
-def _pieces(text: str, kinds_at: list[frozenset[str]]) -> list[Piece]:
-    pieces: list[Piece] = []
+def _split_into_pieces(text: str, kinds_at: list[frozenset[str]]) -> list[TextPiece]:
+    pieces: list[TextPiece] = []
     start = 0
     for place in range(1, len(text) + 1):
         if place == len(text) or kinds_at[place] != kinds_at[start]:
-            pieces.append(Piece(text[start:place], tuple(sorted(kinds_at[start]))))
+            pieces.append(TextPiece(text[start:place], tuple(sorted(kinds_at[start]))))
             start = place
     return pieces

@@ -12,35 +12,35 @@ from pathlib import Path
 
 import numpy as np
 
-from annotations_app.domain.label_table import LabelTable, Part, in_session_order, label_table
+from annotations_app.domain.label_table import LabelPart, LabelTable, build_label_table, order_by_session
 from datasets_app.domain.annotation_lines import parse_label
 from datasets_app.domain.conversations.lines import (
     DEFAULT_LIMITS,
     Limits,
-    numbered_lines,
     open_file,
-    unpacked,
+    read_numbered_lines,
+    unpack_stream,
 )
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 
-NONE = "none"
-PROGRESS_EVERY = 2000
-_MONTH = re.compile(r"(\d{4})-?(0[1-9]|1[0-2])(?:-|\d\d|$)")
+NO_VALUE = "none"
+PROGRESS_INTERVAL = 2000
+_MONTH_PATTERN = re.compile(r"(\d{4})-?(0[1-9]|1[0-2])(?:-|\d\d|$)")
 
 
-def month_of(timestamp: str | None) -> str:
+def parse_month(timestamp: str | None) -> str:
     """``2025-11-03T…`` or ``20251103T…`` → ``2025-11``."""
-    found = _MONTH.match(timestamp or "")
-    return f"{found[1]}-{found[2]}" if found else NONE
+    found = _MONTH_PATTERN.match(timestamp or "")
+    return f"{found[1]}-{found[2]}" if found else NO_VALUE
 
 
-def labels_of_file(
+def read_label_file(
     path: Path, limits: Limits = DEFAULT_LIMITS, on_bytes: Callable[[int], None] | None = None
 ) -> Iterator[LabelRecord | LineError]:
     """The labels of a file, plain or gzipped. Raises UnreadableFile."""
     with open_file(path) as raw:
-        for count, item in enumerate(numbered_lines(unpacked(raw), limits)):
-            if on_bytes is not None and count % PROGRESS_EVERY == 0:
+        for count, item in enumerate(read_numbered_lines(unpack_stream(raw), limits)):
+            if on_bytes is not None and count % PROGRESS_INTERVAL == 0:
                 on_bytes(raw.tell())
             yield item if isinstance(item, LineError) else parse_label(*item)
 
@@ -66,20 +66,20 @@ class LabelCollector:
         }
 
     def add(self, record: LabelRecord) -> None:
-        self._item.append(self._item_of(record))
+        self._item.append(self._find_or_add_item(record))
         self._annotator.append(self._names.setdefault(record.annotator, len(self._names) - 1))
         self._label.append(record.label)
         if "month" in self.by:
-            month = month_of(record.timestamp)
+            month = parse_month(record.timestamp)
             self._month.append(self._months.setdefault(month, len(self._months)))
 
     def table(self) -> LabelTable:
-        order, place, session = in_session_order(np.array(self._session_of, np.int64))
+        order, place, session = order_by_session(np.array(self._session_of, np.int64))
         names = sorted(name for name in self._names if name is not None)
-        renumbered = _places([name for name in self._names if name is not None], names)
+        renumbered = _positions_in([name for name in self._names if name is not None], names)
         months = sorted(self._months)
-        month = _places(list(self._months), months)[np.array(self._month, np.int64)]
-        return label_table(
+        month = _positions_in(list(self._months), months)[np.array(self._month, np.int64)]
+        return build_label_table(
             names,
             place[np.array(self._item, np.int64)],
             # The last is what -1, no name, stands for.
@@ -87,7 +87,7 @@ class LabelCollector:
             np.array(self._label, np.int8),
             session,
             parts=tuple(
-                Part(
+                LabelPart(
                     kind, {value: np.sort(place[np.array(items, np.int64)]) for value, items in found.items()}
                 )
                 for kind, found in self._members.items()
@@ -96,7 +96,7 @@ class LabelCollector:
             months=tuple(months),
         )
 
-    def _item_of(self, record: LabelRecord) -> int:
+    def _find_or_add_item(self, record: LabelRecord) -> int:
         if record.session_id is None or record.turn_index is None:
             parts = ("text", record.persona_id, record.text)
         else:
@@ -104,31 +104,31 @@ class LabelCollector:
         # Unequal keys may be as long as a text: their digests are kept. No field has a NUL of its own.
         key = blake2b("\0".join(parts).encode(), digest_size=16).digest()
         known = self._items.get(key)
-        return self._new_item(key, record) if known is None else known
+        return self._add_item(key, record) if known is None else known
 
-    def _new_item(self, key: bytes, record: LabelRecord) -> int:
+    def _add_item(self, key: bytes, record: LabelRecord) -> int:
         item = self._items[key] = len(self._items)
         # Without a session an item is one of its own.
         own = f"\0{item}" if record.session_id is None else record.session_id
         self._session_of.append(self._sessions.setdefault(own, len(self._sessions)))
         for kind, members in self._members.items():
-            for value in _values(kind, record):
+            for value in _part_values(kind, record):
                 members.setdefault(value, array("q")).append(item)
         return item
 
 
-def _values(kind: str, record: LabelRecord) -> list[str]:
+def _part_values(kind: str, record: LabelRecord) -> list[str]:
     if kind == "persona":
         return [record.persona_id]
     if kind == "split":
         split = (record.extra or {}).get("split")
-        return [split] if isinstance(split, str) and split else [NONE]
+        return [split] if isinstance(split, str) and split else [NO_VALUE]
     tags = (record.extra or {}).get("tags")
     found = dict.fromkeys(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else {}
-    return list(found) or [NONE]
+    return list(found) or [NO_VALUE]
 
 
-def _places(before: list[str], after: list[str]) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+def _positions_in(before: list[str], after: list[str]) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     """Where each of ``before`` stands in ``after``."""
     place = {name: number for number, name in enumerate(after)}
     return np.array([place[name] for name in before], np.int64)

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.int8]
-Floats = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+ByteArray = NDArray[np.int8]
+FloatArray = NDArray[np.float64]
 
-UNNAMED = -1
+NO_ANNOTATOR = -1
 NO_GOLD = -1
 
 
@@ -17,20 +17,20 @@ class Repeats(NamedTuple):
     """Labels given to an item a second time by the same annotator, who did not know; ``first`` is what
     they had said before, in the same campaign and by the same text of the persona."""
 
-    item: Ints
-    annotator: Ints
-    first: Bytes
-    label: Bytes
+    item: IntArray
+    annotator: IntArray
+    first: ByteArray
+    label: ByteArray
 
 
 NO_REPEATS = Repeats(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int8), np.zeros(0, np.int8))
 
 
-class Part(NamedTuple):
+class LabelPart(NamedTuple):
     """A way to divide items: the items of each value, by value."""
 
     kind: str
-    members: dict[str, Ints]
+    members: dict[str, IntArray]
 
 
 class LabelTable(NamedTuple):
@@ -42,17 +42,17 @@ class LabelTable(NamedTuple):
     """
 
     names: list[str]
-    item: Ints
-    annotator: Ints
-    label: Bytes
-    session: Ints
-    gold: Bytes
+    item: IntArray
+    annotator: IntArray
+    label: ByteArray
+    session: IntArray
+    gold: ByteArray
     repeats: Repeats = NO_REPEATS
-    parts: tuple[Part, ...] = ()
-    month: Ints | None = None
+    parts: tuple[LabelPart, ...] = ()
+    month: IntArray | None = None
     months: tuple[str, ...] = ()
     # The key of each item's turn, where labels come from a database.
-    turn: Ints = np.zeros(0, np.int64)
+    turn: IntArray = np.zeros(0, np.int64)
 
     @property
     def items(self) -> int:
@@ -62,65 +62,65 @@ class LabelTable(NamedTuple):
     def named(self) -> NDArray[np.bool_]:
         return self.annotator >= 0
 
-    def counts(self, of: Any = slice(None)) -> Ints:
+    def counts(self, mask: Any = slice(None)) -> IntArray:
         """(items, 2): how many labels of each kind an item has; ``of`` picks among the labels."""
-        flat = np.bincount(self.item[of] * 2 + self.label[of], minlength=2 * self.items)
+        flat = np.bincount(self.item[mask] * 2 + self.label[mask], minlength=2 * self.items)
         return flat.reshape(-1, 2)
 
 
-class OrderMatters(Exception):
+class AmbiguousOrder(Exception):
     """Someone has labelled an item more than once; which label is the last is not known."""
 
 
-def label_table(
-    names: list[str], item: Ints, annotator: Ints, label: Bytes, session: Ints, **more: Any
+def build_label_table(
+    names: list[str], item: IntArray, annotator: IntArray, label: ByteArray, session: IntArray, **options: Any
 ) -> LabelTable:
     """Put labels in order. Of several by one annotator on one item the last given counts.
 
     ``session`` is that of each item and must not fall; every item must have a label. With ``in_order`` False
     the labels may come in any order: raises :class:`OrderMatters` if someone has labelled an item twice.
     """
-    month, in_order = more.pop("month", None), more.pop("in_order", True)
+    month, in_order = options.pop("month", None), options.pop("in_order", True)
     bits = len(names).bit_length() + 1
     owner = (item << bits) | (annotator + 1)
     if month is None:
         packed = np.sort((owner << 1) | label)
-        if _last_of_each(packed >> 1, bits).all():
+        if _is_last_of_owner(packed >> 1, bits).all():
             said = (packed & 1).astype(np.int8)
-            return _table(names, packed >> 1, bits, said, session, None, more)
+            return _make_table(names, packed >> 1, bits, said, session, None, options)
     order = np.argsort(owner, kind="stable")
-    last = _last_of_each(owner[order], bits)
+    last = _is_last_of_owner(owner[order], bits)
     if not in_order and not last.all():
-        raise OrderMatters
+        raise AmbiguousOrder
     order = order[last]
     month = None if month is None else month[order]
-    return _table(names, owner[order], bits, label[order], session, month, more)
+    return _make_table(names, owner[order], bits, label[order], session, month, options)
 
 
-def _table(
+def _make_table(
     names: list[str],
-    owner: Ints,
+    owner: IntArray,
     bits: int,
-    label: Bytes,
-    session: Ints,
-    month: Ints | None,
-    more: dict[str, Any],
+    label: ByteArray,
+    session: IntArray,
+    month: IntArray | None,
+    options: dict[str, Any],
 ) -> LabelTable:
     annotator = (owner & ((1 << bits) - 1)) - 1
-    gold = more.pop("gold", None)
+    gold = options.pop("gold", None)
     if gold is None:
         gold = np.full(len(session), NO_GOLD, np.int8)
-    return LabelTable(names, owner >> bits, annotator, label, session, gold, month=month, **more)
+    return LabelTable(names, owner >> bits, annotator, label, session, gold, month=month, **options)
 
 
-def _last_of_each(owner: Ints, bits: int) -> NDArray[np.bool_]:
+def _is_last_of_owner(owner: IntArray, bits: int) -> NDArray[np.bool_]:
     """Of sorted owners the last of each; all of those without a name."""
     last = np.ones(len(owner), bool)
     last[:-1] = owner[1:] != owner[:-1]
     return np.asarray(last | ((owner & ((1 << bits) - 1)) == 0))
 
 
-def in_session_order(session: Ints) -> tuple[Ints, Ints, Ints]:
+def order_by_session(session: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Items with any session numbers → (their order, the place of each in it, sessions numbered from 0).
 
     Items of a session keep the order they have.

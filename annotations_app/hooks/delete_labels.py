@@ -22,7 +22,7 @@ SELECT id FROM annotations_app_campaignmember WHERE campaign_id IN (
     SELECT campaign_id FROM annotations_app_campaignitem WHERE session_id = ANY(%(sessions)s)
 ) ORDER BY id FOR NO KEY UPDATE
 """
-_COUNT_DOWN_MEMBERS = """
+_UPDATE_MEMBER_COUNTERS = """
 UPDATE annotations_app_campaignmember m
 SET labelled = m.labelled - c.labelled, gold_labelled = m.gold_labelled - c.gold_labelled,
     repeated = m.repeated - c.repeated, skipped = m.skipped - c.skipped, flagged = m.flagged - c.flagged
@@ -37,7 +37,7 @@ FROM (
     WHERE i.session_id = ANY(%(sessions)s) GROUP BY a.campaign_id, a.annotator_id
 ) c WHERE m.campaign_id = c.campaign_id AND m.user_id = c.annotator_id
 """
-_COUNT_DOWN_CAMPAIGNS = """
+_UPDATE_CAMPAIGN_COUNTERS = """
 UPDATE annotations_app_campaign m
 SET item_count = m.item_count - c.items, gold_count = m.gold_count - c.gold
 FROM (
@@ -45,16 +45,16 @@ FROM (
     FROM annotations_app_campaignitem WHERE session_id = ANY(%(sessions)s) GROUP BY campaign_id
 ) c WHERE m.id = c.campaign_id
 """
-_LEAVE_SESSIONS = (
+_CLEAR_MEMBER_SESSIONS = (
     "UPDATE annotations_app_campaignmember SET session_id = NULL WHERE session_id = ANY(%(sessions)s)"
 )
-_ASSIGNMENTS = """
+_ASSIGNMENTS_SQL = """
 SELECT a.id FROM annotations_app_assignment a JOIN annotations_app_campaignitem i ON i.id = a.item_id
 WHERE i.session_id = ANY(%(sessions)s)
 """
-_DELETE = (
-    ("decisions", f"DELETE FROM annotations_app_decision WHERE assignment_id IN ({_ASSIGNMENTS})"),
-    ("assignments", f"DELETE FROM annotations_app_assignment WHERE id IN ({_ASSIGNMENTS})"),
+_DELETE_STATEMENTS = (
+    ("decisions", f"DELETE FROM annotations_app_decision WHERE assignment_id IN ({_ASSIGNMENTS_SQL})"),
+    ("assignments", f"DELETE FROM annotations_app_assignment WHERE id IN ({_ASSIGNMENTS_SQL})"),
     ("campaign_items", "DELETE FROM annotations_app_campaignitem WHERE session_id = ANY(%(sessions)s)"),
     (
         "labels",
@@ -93,9 +93,9 @@ def delete_labels(sessions: Sequence[int]) -> dict[str, int]:
     counts = {}
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_MEMBERS, given)
-        for statement in (_COUNT_DOWN_MEMBERS, _COUNT_DOWN_CAMPAIGNS, _LEAVE_SESSIONS):
+        for statement in (_UPDATE_MEMBER_COUNTERS, _UPDATE_CAMPAIGN_COUNTERS, _CLEAR_MEMBER_SESSIONS):
             cursor.execute(statement, given)
-        for kind, statement in _DELETE:
+        for kind, statement in _DELETE_STATEMENTS:
             cursor.execute(statement, given)
             counts[kind] = cursor.rowcount
     return counts

@@ -6,7 +6,7 @@ from django.db import connection
 
 # What is no label, no name, no number of the right kind stays with the turn only: it is a key
 # like any other there (``label`` may be an intent), and must not make an import fail.
-_INSERT = """
+_INSERT_ANNOTATIONS_SQL = """
 INSERT INTO annotations_app_annotation
     (dataset_id, turn_id, label, persona_id, annotator, notes, confidence, timestamp)
 SELECT s.dataset_id, t.id, CASE WHEN t.extra->'label' = '1' THEN 1 ELSE 0 END, s.persona_id,
@@ -32,5 +32,5 @@ ORDER BY t.session_id, t.turn_index
 def annotate_imported_turns(dataset: Any, first_session: int, last_session: int) -> dict[str, int]:
     """One annotation for each turn of these sessions whose line has ``label`` 0 or 1."""
     with connection.cursor() as cursor:
-        cursor.execute(_INSERT, [dataset.pk, first_session, last_session])
+        cursor.execute(_INSERT_ANNOTATIONS_SQL, [dataset.pk, first_session, last_session])
         return {"annotations": cursor.rowcount} if cursor.rowcount else {}

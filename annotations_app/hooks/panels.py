@@ -3,14 +3,14 @@
 from collections import defaultdict
 from typing import Any
 
-from annotations_app.agreement.figures import by_persona
+from annotations_app.agreement.figures import persona_label_stats
 from annotations_app.models import Annotation, Campaign
 
-LABELS_SHOWN = 1_000
-CAMPAIGNS_SHOWN = 5
+MAX_LABELS = 1_000
+MAX_CAMPAIGNS = 5
 
 
-def label_notes(session: Any, turns: Any, user: Any) -> dict[int, list[str]]:
+def turn_label_notes(session: Any, turns: Any, user: Any) -> dict[int, list[str]]:
     """For each labelled turn what was said of it, and by whom: on-brand · ada. What counts no longer, and
     hidden repeats, are left out."""
     notes: dict[int, list[str]] = defaultdict(list)
@@ -19,44 +19,44 @@ def label_notes(session: Any, turns: Any, user: Any) -> dict[int, list[str]]:
             turn__in=[turn.pk for turn in turns], kind__in=["label", "adjudicated"]
         )
         labels = shown.order_by("turn", "id").only("turn", "label", "annotator", "kind")
-        for label in labels[:LABELS_SHOWN]:
+        for label in labels[:MAX_LABELS]:
             settled = "adjudicated" if label.kind == Annotation.Kind.ADJUDICATED else ""
             said = [label.get_label_display().lower(), label.annotator, settled]
             notes[label.turn_id].append(" · ".join(filter(None, said)))
     return notes
 
 
-def labels_under(persona: Any) -> int:
+def count_labels_for_persona(persona: Any) -> int:
     """How many labels of campaigns become stale if the text of the persona changes."""
-    made = Annotation.objects.in_force().filter(campaign__persona=persona, persona_digest=persona.digest)
+    made = Annotation.objects.countable().filter(campaign__persona=persona, persona_digest=persona.digest)
     return made.count()
 
 
 def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
     """Counts of labels for each persona, and the campaigns; None for who may not see labels."""
-    from datasets_app.core.web.pages import persona_pages  # pages are imported with pages only
+    from datasets_app.core.web.pages import persona_urls  # pages are imported with pages only
 
     if not user.has_perm("annotations_app.view_annotation"):
         return None
-    personas = by_persona(dataset.pk)
-    pages = persona_pages([row.persona_id for row in personas], user)
+    personas = persona_label_stats(dataset.pk)
+    pages = persona_urls([row.persona_id for row in personas], user)
     return {
         "title": "Annotations",
         "template": "annotations_app/dataset_panel.html",
         "context": {
             "dataset": dataset,
             "personas": [{**row._asdict(), "address": pages.get(row.persona_id)} for row in personas],
-            **_campaigns(dataset, user),
+            **_campaigns_context(dataset, user),
         },
     }
 
 
-def _campaigns(dataset: Any, user: Any) -> dict[str, Any]:
+def _campaigns_context(dataset: Any, user: Any) -> dict[str, Any]:
     if not user.has_perm("annotations_app.view_campaign"):
         return {"campaigns": None}
-    found = list(Campaign.objects.filter(dataset=dataset).select_related("persona")[: CAMPAIGNS_SHOWN + 1])
+    found = list(Campaign.objects.filter(dataset=dataset).select_related("persona")[: MAX_CAMPAIGNS + 1])
     return {
-        "campaigns": found[:CAMPAIGNS_SHOWN],
-        "more_campaigns": len(found) > CAMPAIGNS_SHOWN,
-        "may_begin": user.has_perm("annotations_app.add_campaign") and dataset.turn_count > 0,
+        "campaigns": found[:MAX_CAMPAIGNS],
+        "more_campaigns": len(found) > MAX_CAMPAIGNS,
+        "may_add_campaign": user.has_perm("annotations_app.add_campaign") and dataset.turn_count > 0,
     }

@@ -9,7 +9,7 @@ from django.db.models import Q
 from annotations_app.models import CampaignMember
 
 
-def readers_of(dataset: Any) -> dict[int, list[str]]:
+def list_campaign_readers(dataset: Any) -> dict[int, list[str]]:
     """By the key of a user: for each campaign that they are in and may label in, a sentence."""
     may = Permission.objects.filter(content_type__app_label="annotations_app", codename="annotate")
     held = (

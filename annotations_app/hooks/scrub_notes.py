@@ -8,8 +8,8 @@ from django.db import connection
 
 from annotations_app.labels.label_places import ORIGINAL_SESSION, PLACE_SESSION
 from annotations_app.models import Annotation, Decision
-from datasets_app.catalog.rows.turn_writer import jsonb_text
-from datasets_app.domain.pii.session_ids import looks_hashed
+from datasets_app.catalog.rows.turn_writer import encode_jsonb
+from datasets_app.domain.pii.session_ids import is_hashed_id
 
 # Keys of a label that hold a session id.
 _SESSION_KEYS = (PLACE_SESSION, ORIGINAL_SESSION)
@@ -25,7 +25,7 @@ FROM unnest(%s::bigint[], %s::text[]) AS n (id, notes) WHERE d.id = n.id
 TABLES = ("annotations_app_annotation", "annotations_app_decision")
 
 
-class _Own(NamedTuple):
+class _NoteSource(NamedTuple):
     """By which what was said is known again: its model and primary key, and of a label's unknown keys
     what is no text to look at."""
 
@@ -34,19 +34,19 @@ class _Own(NamedTuple):
     kept: dict[str, Any]
 
 
-_Found = dict[int, list[tuple[_Own, dict[str, Any]]]]
+_NotesBySession = dict[int, list[tuple[_NoteSource, dict[str, Any]]]]
 
 
-def notes_of(sessions: Sequence[int]) -> _Found:
+def read_notes(sessions: Sequence[int]) -> _NotesBySession:
     """For each session the labels and decisions that say more than 0 or 1, with what they say."""
-    found: _Found = defaultdict(list)
+    found: _NotesBySession = defaultdict(list)
     _add_labels(sessions, found)
     _add_decisions(sessions, found)
     return found
 
 
 def write_notes(
-    changes: list[tuple[_Own, dict[str, Any], dict[str, Any]]], hash_id: Callable[[str], str] | None
+    changes: list[tuple[_NoteSource, dict[str, Any], dict[str, Any]]], hash_id: Callable[[str], str] | None
 ) -> None:
     """Give labels and decisions what is left of their notes, labels of their unknown keys as well."""
     labels: list[tuple[int, str | None, str | None]] = []
@@ -60,13 +60,13 @@ def write_notes(
         if hash_id is not None:
             said = _with_hashed_ids(said, before.get("extra") or {}, hash_id)
         if (after.get("notes"), said) != (before.get("notes"), before.get("extra") or {}):
-            extra = jsonb_text({**own.kept, **said}) if own.kept or said else None
+            extra = encode_jsonb({**own.kept, **said}) if own.kept or said else None
             labels.append((own.pk, after.get("notes"), extra))
-    _update(_UPDATE_LABELS, labels)
-    _update(_UPDATE_DECISIONS, decisions)
+    _update_rows(_UPDATE_LABELS, labels)
+    _update_rows(_UPDATE_DECISIONS, decisions)
 
 
-def _add_labels(sessions: Sequence[int], found: _Found) -> None:
+def _add_labels(sessions: Sequence[int], found: _NotesBySession) -> None:
     rows = (
         Annotation.objects.filter(turn__session__in=sessions)
         .exclude(notes=None, extra=None)
@@ -76,15 +76,18 @@ def _add_labels(sessions: Sequence[int], found: _Found) -> None:
     )
     session: Any
     for session, pk, turn_index, notes, extra in rows:
-        kept = {key: value for key, value in (extra or {}).items() if _is_hash(key, value)}
+        kept = {key: value for key, value in (extra or {}).items() if _is_hashed_id(key, value)}
         said = {key: value for key, value in (extra or {}).items() if key not in kept}
         value = {"turn_index": turn_index, "notes": notes, "extra": said or None}
         found[session].append(
-            (_Own(Annotation, pk, kept), {key: item for key, item in value.items() if item is not None})
+            (
+                _NoteSource(Annotation, pk, kept),
+                {key: item for key, item in value.items() if item is not None},
+            )
         )
 
 
-def _add_decisions(sessions: Sequence[int], found: _Found) -> None:
+def _add_decisions(sessions: Sequence[int], found: _NotesBySession) -> None:
     rows = (
         Decision.objects.filter(assignment__item__session__in=sessions)
         .exclude(notes=None)
@@ -94,18 +97,18 @@ def _add_decisions(sessions: Sequence[int], found: _Found) -> None:
     )
     session: Any
     for session, pk, turn_index, notes in rows:
-        found[session].append((_Own(Decision, pk, {}), {"turn_index": turn_index, "notes": notes}))
+        found[session].append((_NoteSource(Decision, pk, {}), {"turn_index": turn_index, "notes": notes}))
 
 
-def _update(sql: str, rows: Sequence[Sequence[Any]]) -> None:
+def _update_rows(sql: str, rows: Sequence[Sequence[Any]]) -> None:
     if rows:
         with connection.cursor() as cursor:
             cursor.execute(sql, [list(column) for column in zip(*rows, strict=True)])
 
 
-def _is_hash(key: str, value: Any) -> bool:
+def _is_hashed_id(key: str, value: Any) -> bool:
     """A session id that is a hash already; as a text it would be taken for a credential."""
-    return key in _SESSION_KEYS and type(value) is str and looks_hashed(value)
+    return key in _SESSION_KEYS and type(value) is str and is_hashed_id(value)
 
 
 def _with_hashed_ids(

@@ -2,24 +2,26 @@
 
 from datetime import datetime
 
-from annotations_app.domain.submission import Pressed
+from annotations_app.domain.submission import Submission
 from annotations_app.models import Annotation, Assignment, CampaignMember
 
 
-def keep_label(assignment: Assignment, member: CampaignMember, pressed: Pressed, now: datetime) -> int | None:
+def sync_annotation(
+    assignment: Assignment, member: CampaignMember, submission: Submission, now: datetime
+) -> int | None:
     """Bring the annotation in line with what was pressed; the assignment is left to be saved.
 
     Returns the key of an annotation that is to go, once the assignment points to it no more.
     """
-    if pressed.kind != "label":
+    if submission.kind != "label":
         gone, assignment.annotation = assignment.annotation_id, None
         return gone
     values = {
-        "label": pressed.label,
+        "label": submission.label,
         "annotator": member.user.get_username(),
-        "notes": pressed.notes,
-        "confidence": pressed.confidence,
-        "seconds": pressed.seconds,
+        "notes": submission.notes,
+        "confidence": submission.confidence,
+        "seconds": submission.seconds,
         "persona_digest": assignment.persona_digest,
         "timestamp": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
     }

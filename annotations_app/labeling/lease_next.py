@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from annotations_app.campaigns.members import locked_member
-from annotations_app.domain.assignment import AHEAD
+from annotations_app.campaigns.members import lock_member
+from annotations_app.domain.assignment import PREFETCH_COUNT
 from annotations_app.labeling import leases
-from annotations_app.labeling.allocator import Giver
-from annotations_app.labeling.leases import Asking
+from annotations_app.labeling.allocator import Allocator
+from annotations_app.labeling.leases import LeaseRequest
 from annotations_app.models import Assignment, Campaign, CampaignMember
 from datasets_app.catalog import policies
 from datasets_app.models import Dataset
@@ -24,7 +24,7 @@ _MESSAGES = {
 }
 
 
-class Serving(NamedTuple):
+class LeaseResult(NamedTuple):
     """What is to be shown: ``state`` is "open", "paused", "closed", "nothing_now" or "finished".
 
     ``current`` and those ``ahead`` (fetched so that the next is there at once) come with item, turn and
@@ -38,47 +38,47 @@ class Serving(NamedTuple):
     message: str
 
 
-def serve(campaign: Campaign, user: Any) -> Serving:
+def lease_next(campaign: Campaign, user: Any) -> LeaseResult:
     """Lease what ``user`` is to label next. Asking again gives the same until something is decided.
 
     Refused if they are no annotator of the campaign.
     """
     with transaction.atomic():
-        member = locked_member(campaign.pk, user)
-        stopped = _stopped(member)
+        member = lock_member(campaign.pk, user)
+        stopped = _stop_reason(member)
         if stopped is not None:
             return stopped
-        asking = Asking(
+        asking = LeaseRequest(
             member.campaign_id,
             member.user_id,
             member.campaign.persona.digest,
             member.campaign.lease_minutes,
         )
-        held = leases.renew(asking)
-        leases.release_expired(member.campaign_id)
-        giver = Giver(member, user.get_username(), asking)
-        giver.give(1 + AHEAD - held)
+        held = leases.renew_leases(asking)
+        leases.release_expired_leases(member.campaign_id)
+        giver = Allocator(member, user.get_username(), asking)
+        giver.allocate(1 + PREFETCH_COUNT - held)
         given = list(
             Assignment.objects.of(member.campaign_id, member.user_id)
-            .with_reply()
+            .select_reply()
             .filter(state="leased")
             .order_by("ordinal")
         )
         if given:
-            return Serving("open", given[0], given[1:], "")
-        state = "nothing_now" if giver.contended or leases.others_hold(asking) else "finished"
-    return Serving(state, None, [], _MESSAGES[state])
+            return LeaseResult("open", given[0], given[1:], "")
+        state = "nothing_now" if giver.is_contended or leases.is_leased_by_others(asking) else "finished"
+    return LeaseResult(state, None, [], _MESSAGES[state])
 
 
-def _stopped(member: CampaignMember) -> Serving | None:
+def _stop_reason(member: CampaignMember) -> LeaseResult | None:
     """Why nothing is served, if so."""
     campaign = member.campaign
     if not member.active:
-        return Serving("closed", None, [], _MESSAGES["removed"])
+        return LeaseResult("closed", None, [], _MESSAGES["removed"])
     if campaign.status == Campaign.Status.CLOSED or campaign.dataset.status == Dataset.Status.EXPIRED:
-        return Serving("closed", None, [], _MESSAGES["closed"])
+        return LeaseResult("closed", None, [], _MESSAGES["closed"])
     if campaign.status != Campaign.Status.OPEN:
-        return Serving("paused", None, [], _MESSAGES[campaign.status])
+        return LeaseResult("paused", None, [], _MESSAGES[campaign.status])
     if not campaign.overridden and not policies.is_scrubbed(campaign.dataset):
-        return Serving("paused", None, [], _MESSAGES["unscrubbed"])
+        return LeaseResult("paused", None, [], _MESSAGES["unscrubbed"])
     return None

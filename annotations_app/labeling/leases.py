@@ -20,17 +20,17 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 # How many are looked at, to find one that nobody is taking at this very moment; and at a second try.
-WINDOWS = (32, 2048)
-RELEASED_AT_ONCE = 20
+WINDOW_SIZES = (32, 2048)
+MAX_RELEASED = 20
 
 # Not pulled up into a join by the planner: an index look-up for each item that is looked at, however
 # many the annotator has.
-_NOT_THEIRS = """
+_NOT_ASSIGNED_SQL = """
 coalesce((SELECT a.state FROM annotations_app_assignment a
           WHERE a.item_id = i.id AND a.annotator_id = %(user)s AND NOT a.repeat), 'released') = 'released'
 """
 # Others who are in the middle of a session will want what is left of it.
-_HELD = """
+_HELD_SESSIONS_SQL = """
 held AS MATERIALIZED (
     SELECT DISTINCT a.annotator_id, i.session_id
     FROM annotations_app_assignment a JOIN annotations_app_campaignitem i ON i.id = a.item_id
@@ -38,7 +38,7 @@ held AS MATERIALIZED (
       AND a.annotator_id <> %(user)s AND NOT a.repeat AND NOT i.gold
 ),
 """
-_NOT_HELD = """
+_NOT_HELD_SQL = """
 AND i.open > (
     SELECT count(*) FROM held h
     WHERE h.session_id = i.session_id AND NOT EXISTS (
@@ -53,7 +53,7 @@ _PLACES = {
     "returned": ("i.position <= %(cursor)s AND i.returned_at > %(returned_seen)s", "i.returned_at"),
     "next": ("i.position > %(cursor)s", "i.position"),
 }
-_INSERT = """
+_INSERT_SQL = """
 INSERT INTO annotations_app_assignment
     (campaign_id, item_id, annotator_id, repeat, state, ordinal, persona_digest, served_at, leased_until)
 SELECT %(campaign)s, {item}, %(user)s, {repeat}, 'leased', %(ordinal)s, %(digest)s, now(),
@@ -63,7 +63,7 @@ ON CONFLICT (item_id, annotator_id, repeat) DO UPDATE SET
     state = 'leased', ordinal = excluded.ordinal, persona_digest = excluded.persona_digest,
     served_at = excluded.served_at, leased_until = excluded.leased_until, decided_at = NULL
 """
-_TAKE = """
+_LEASE_ITEM_SQL = """
 WITH {held} looked_at AS MATERIALIZED (
     SELECT i.id, i.position FROM annotations_app_campaignitem i
     WHERE i.campaign_id = %(campaign)s AND i.open > 0 AND {place} AND {not_theirs} {not_held}
@@ -79,14 +79,14 @@ WITH {held} looked_at AS MATERIALIZED (
 SELECT (SELECT count(*) FROM given), (SELECT count(*) FROM looked_at), {first},
        (SELECT position FROM locked), (SELECT session_id FROM locked)
 """
-_FIRST = "(SELECT min(position) FROM looked_at)"
+_FIRST_POSITION_SQL = "(SELECT min(position) FROM looked_at)"
 # What is passed over only because others are in its session stays ahead of the cursor.
-_FIRST_NOT_THEIRS = f"""
+_FIRST_UNASSIGNED_SQL = f"""
 (SELECT i.position FROM annotations_app_campaignitem i
- WHERE i.campaign_id = %(campaign)s AND i.open > 0 AND i.position > %(cursor)s AND {_NOT_THEIRS}
+ WHERE i.campaign_id = %(campaign)s AND i.open > 0 AND i.position > %(cursor)s AND {_NOT_ASSIGNED_SQL}
  ORDER BY i.position LIMIT 1)
 """
-_TAKE_GOLD = """
+_LEASE_GOLD_SQL = """
 WITH taken AS (
     SELECT i.id, i.position FROM annotations_app_campaignitem i
     WHERE i.campaign_id = %(campaign)s AND i.gold AND i.position > %(gold_cursor)s AND {not_theirs}
@@ -94,13 +94,13 @@ WITH taken AS (
 ), given AS ({insert} RETURNING id)
 SELECT (SELECT position FROM taken) FROM given
 """
-_RENEW = """
+_RENEW_SQL = """
 UPDATE annotations_app_assignment SET
     leased_until = now() + make_interval(mins => %(minutes)s), persona_digest = %(digest)s
 WHERE campaign_id = %(campaign)s AND state = 'leased' AND annotator_id = %(user)s
 """
 # Gold items and repeats take nobody's place: they wait for their annotator.
-_RELEASE_EXPIRED = """
+_RELEASE_EXPIRED_SQL = """
 WITH expired AS MATERIALIZED (
     SELECT a.id, a.item_id
     FROM annotations_app_assignment a JOIN annotations_app_campaignitem i ON i.id = a.item_id
@@ -114,16 +114,16 @@ UPDATE annotations_app_campaignitem i SET open = i.open + given_back.places, ret
 FROM (SELECT item_id, count(*) AS places FROM expired GROUP BY item_id) given_back
 WHERE i.id = given_back.item_id
 """
-_OTHERS_HOLD = f"""
+_LEASED_BY_OTHERS_SQL = f"""
 SELECT EXISTS (
     SELECT FROM annotations_app_assignment o JOIN annotations_app_campaignitem i ON i.id = o.item_id
     WHERE o.campaign_id = %(campaign)s AND o.state = 'leased' AND o.annotator_id <> %(user)s
-      AND NOT o.repeat AND NOT i.gold AND {_NOT_THEIRS}
+      AND NOT o.repeat AND NOT i.gold AND {_NOT_ASSIGNED_SQL}
 )
 """
 
 
-class Asking(NamedTuple):
+class LeaseRequest(NamedTuple):
     """Who is to be given something, as their member's row and the campaign say; by keys."""
 
     campaign: int
@@ -132,7 +132,7 @@ class Asking(NamedTuple):
     minutes: int
 
 
-class Found(NamedTuple):
+class LeaseAttempt(NamedTuple):
     """What a look for an item came to.
 
     ``given``: an assignment was made. ``seen``: how many were there to be had. ``first``: the position of
@@ -146,8 +146,8 @@ class Found(NamedTuple):
     session: int | None
 
 
-def take(
-    asking: Asking,
+def lease_item(
+    request: LeaseRequest,
     place: str,
     *,
     ordinal: int,
@@ -155,84 +155,84 @@ def take(
     cursor: int = 0,
     returned_seen: datetime | None = None,
     session: int | None = None,
-    beside_others: bool = True,
-) -> Found:
+    share_sessions: bool = True,
+) -> LeaseAttempt:
     """Give the first item that is to be had in a ``place``: "session", "returned" or "next".
 
     Unless ``beside_others``, sessions that others are in the middle of are left to them.
     """
     where, order = _PLACES[place]
-    sql = _TAKE.format(
-        held="" if beside_others else _HELD,
+    sql = _LEASE_ITEM_SQL.format(
+        held="" if share_sessions else _HELD_SESSIONS_SQL,
         place=where,
-        not_theirs=_NOT_THEIRS,
-        not_held="" if beside_others else _NOT_HELD,
+        not_theirs=_NOT_ASSIGNED_SQL,
+        not_held="" if share_sessions else _NOT_HELD_SQL,
         order=order,
-        insert=_INSERT.format(item="taken.id", repeat="false", from_taken="FROM taken"),
-        first=_FIRST if beside_others else _FIRST_NOT_THEIRS,
+        insert=_INSERT_SQL.format(item="taken.id", repeat="false", from_taken="FROM taken"),
+        first=_FIRST_POSITION_SQL if share_sessions else _FIRST_UNASSIGNED_SQL,
     )
     values = {
-        **asking._asdict(),
+        **request._asdict(),
         "ordinal": ordinal,
         "window": window,
         "cursor": cursor,
         "returned_seen": returned_seen or "-infinity",
         "session": session,
     }
-    given, seen, first, position, its_session = _row(sql, values)
-    return Found(bool(given), seen, first, position, its_session)
+    given, seen, first, position, its_session = _fetch_row(sql, values)
+    return LeaseAttempt(bool(given), seen, first, position, its_session)
 
 
-def take_gold(asking: Asking, *, ordinal: int, gold_cursor: int) -> int | None:
+def lease_gold_item(request: LeaseRequest, *, ordinal: int, gold_cursor: int) -> int | None:
     """Give the next gold item; returns its position, None if there is none left."""
-    insert = _INSERT.format(item="taken.id", repeat="false", from_taken="FROM taken")
-    values = {**asking._asdict(), "ordinal": ordinal, "gold_cursor": gold_cursor}
-    row = _row(_TAKE_GOLD.format(not_theirs=_NOT_THEIRS, insert=insert), values)
+    insert = _INSERT_SQL.format(item="taken.id", repeat="false", from_taken="FROM taken")
+    values = {**request._asdict(), "ordinal": ordinal, "gold_cursor": gold_cursor}
+    row = _fetch_row(_LEASE_GOLD_SQL.format(not_theirs=_NOT_ASSIGNED_SQL, insert=insert), values)
     return None if row is None else row[0]
 
 
-def give_again(asking: Asking, item: int, *, ordinal: int) -> None:
+def lease_repeat(request: LeaseRequest, item: int, *, ordinal: int) -> None:
     """A hidden repeat of an item."""
-    insert = _INSERT.format(item="%(item)s", repeat="true", from_taken="")
+    insert = _INSERT_SQL.format(item="%(item)s", repeat="true", from_taken="")
     with connection.cursor() as cursor:
-        cursor.execute(insert, {**asking._asdict(), "ordinal": ordinal, "item": item})
+        cursor.execute(insert, {**request._asdict(), "ordinal": ordinal, "item": item})
 
 
-def renew(asking: Asking) -> int:
+def renew_leases(request: LeaseRequest) -> int:
     """Their leases run from now on again, and are of the persona as it is now; returns how many they have.
 
     Whoever calls this shows the persona anew with what is leased.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_RENEW, asking._asdict())
+        cursor.execute(_RENEW_SQL, request._asdict())
         count: int = cursor.rowcount
     return count
 
 
-def release_expired(campaign: int, *, limit: int = RELEASED_AT_ONCE) -> int:
+def release_expired_leases(campaign: int, *, limit: int = MAX_RELEASED) -> int:
     """Take back some leases that have run out; returns how many items got a place back."""
     with connection.cursor() as cursor:
-        cursor.execute(_RELEASE_EXPIRED, {"campaign": campaign, "limit": limit})
+        cursor.execute(_RELEASE_EXPIRED_SQL, {"campaign": campaign, "limit": limit})
         count: int = cursor.rowcount
     return count
 
 
-def others_hold(asking: Asking) -> bool:
+def is_leased_by_others(request: LeaseRequest) -> bool:
     """Whether others hold items that may still come to this annotator."""
-    return bool(_row(_OTHERS_HOLD, asking._asdict())[0])
+    return bool(_fetch_row(_LEASED_BY_OTHERS_SQL, request._asdict())[0])
 
 
-def begin_session(campaign: int) -> None:
+def lock_session_start(campaign: int) -> None:
     """Until the transaction ends nobody else begins a session of the campaign."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_ADVISORY_CLASS, campaign % 2**31])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_ADVISORY_LOCK_CLASS, campaign % 2**31])
 
 
 # Tells this use of advisory locks from any other: "camp" in ASCII.
-_ADVISORY_CLASS = 0x63616D70
+_ADVISORY_LOCK_CLASS = 0x63616D70
 
 
-def _row(sql: str, values: dict[str, Any]) -> Any:
+def _fetch_row(sql: str, values: dict[str, Any]) -> Any:
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         return cursor.fetchone()

@@ -9,14 +9,14 @@ from django.db.models import Count, F, Q, Sum
 
 from annotations_app.models import Assignment, Campaign, CampaignMember
 
-LAST_DECISIONS = 10
+MAX_RECENT_DECISIONS = 10
 # The pace is that of the latest decisions; longer than this between two of them is a pause.
-PACE_OVER = 50
-PAUSE = timedelta(minutes=5)
-FEWEST_FOR_PACE = 3
+PACE_DECISIONS = 50
+PAUSE_AFTER = timedelta(minutes=5)
+MIN_PACE_DECISIONS = 3
 
 
-class Progress(NamedTuple):
+class AnnotatorProgress(NamedTuple):
     """Of an annotator and their campaign.
 
     ``mine``: replies they have labelled (nothing tells what of these were gold items or repeats);
@@ -33,25 +33,25 @@ class Progress(NamedTuple):
     total_done: int
     total_wanted: int
     all_done: int
-    all_wanted: float
+    overall_target: float
     per_hour: float | None
-    seconds_median: float | None
+    median_seconds: float | None
 
     @property
     def share(self) -> float:
         """0 to 1."""
-        return min(1.0, self.all_done / self.all_wanted) if self.all_wanted else 0.0
+        return min(1.0, self.all_done / self.overall_target) if self.overall_target else 0.0
 
 
-def last_decisions(campaign: Campaign, user: Any, limit: int = LAST_DECISIONS) -> list[Assignment]:
+def recent_decisions(campaign: Campaign, user: Any, limit: int = MAX_RECENT_DECISIONS) -> list[Assignment]:
     """What ``user`` decided last, the latest first, with item, turn, session and annotation.
 
     One that is "released" came late, and does not count.
     """
-    return list(Assignment.objects.of(campaign, user).with_reply().decided()[:limit])
+    return list(Assignment.objects.of(campaign, user).select_reply().decided()[:limit])
 
 
-def progress(campaign: Campaign, user: Any) -> Progress:
+def annotator_progress(campaign: Campaign, user: Any) -> AnnotatorProgress:
     """Counters kept by who decides, and the last decisions: nothing here grows with the campaign."""
     members = CampaignMember.objects.filter(campaign=campaign)
     sums = members.aggregate(
@@ -65,32 +65,32 @@ def progress(campaign: Campaign, user: Any) -> Progress:
         flagged=Sum("flagged", filter=Q(user=user)),
     )
     known = {name: value or 0 for name, value in sums.items()}
-    per_hour, seconds = _pace(campaign, user)
+    per_hour, seconds = _measure_pace(campaign, user)
     wanted = (campaign.item_count - campaign.gold_count) * campaign.overlap
-    return Progress(
+    return AnnotatorProgress(
         mine=known["mine"] + known["gold"] + known["repeated"],
         skipped=known["skipped"],
         flagged=known["flagged"],
         total_done=known["done"],
         total_wanted=wanted,
         all_done=known["all_done"],
-        all_wanted=(wanted + campaign.gold_count * known["people"]) / (1 - campaign.repeat_share),
+        overall_target=(wanted + campaign.gold_count * known["people"]) / (1 - campaign.repeat_share),
         per_hour=per_hour,
-        seconds_median=seconds,
+        median_seconds=seconds,
     )
 
 
-def _pace(campaign: Campaign, user: Any) -> tuple[float | None, float | None]:
+def _measure_pace(campaign: Campaign, user: Any) -> tuple[float | None, float | None]:
     rows = list(
         Assignment.objects.of(campaign, user)
         .decided()
-        .values_list("decided_at", "annotation__seconds")[:PACE_OVER]
+        .values_list("decided_at", "annotation__seconds")[:PACE_DECISIONS]
     )
     gaps = [later - earlier for (later, _), (earlier, _) in pairwise(rows)]
-    working = [gap for gap in gaps if gap < PAUSE]
+    working = [gap for gap in gaps if gap < PAUSE_AFTER]
     spent = sum(working, timedelta()).total_seconds()
     times = [seconds for _, seconds in rows if seconds is not None]
     return (
-        3600 * len(working) / spent if len(working) >= FEWEST_FOR_PACE and spent else None,
-        median(times) if len(times) >= FEWEST_FOR_PACE else None,
+        3600 * len(working) / spent if len(working) >= MIN_PACE_DECISIONS and spent else None,
+        median(times) if len(times) >= MIN_PACE_DECISIONS else None,
     )

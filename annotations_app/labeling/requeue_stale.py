@@ -7,13 +7,13 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from annotations_app.campaigns.members import locked_members
-from annotations_app.campaigns.release_assignments import give_back
+from annotations_app.campaigns.members import lock_members
+from annotations_app.campaigns.release_assignments import release_assignments
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignMember, Decision
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 
-ROWS_AT_ONCE = 1000
+BATCH_SIZE = 1000
 
 
 def requeue_stale(campaign: Campaign, *, actor: Any) -> int:
@@ -24,15 +24,15 @@ def requeue_stale(campaign: Campaign, *, actor: Any) -> int:
     with transaction.atomic():
         row = Campaign.objects.select_related("dataset", "persona").get(pk=campaign.pk)
         if row.status == Campaign.Status.CLOSED:
-            raise Refused(f"{row.name} is closed; open it before replies are queued again.")
-        members = locked_members(row)
+            raise UserError(f"{row.name} is closed; open it before replies are queued again.")
+        members = lock_members(row)
         stale = list(Annotation.objects.stale(row).values_list("pk", flat=True))
         assignments = list(
             Assignment.objects.filter(annotation__in=stale, state="labelled").select_related("item")
         )
-        for start in range(0, len(assignments), ROWS_AT_ONCE):
-            _requeue(assignments[start : start + ROWS_AT_ONCE], row.persona.digest)
-        _count_out(members, assignments)
+        for start in range(0, len(assignments), BATCH_SIZE):
+            _requeue_assignments(assignments[start : start + BATCH_SIZE], row.persona.digest)
+        _subtract_from_counters(members, assignments)
         if stale:
             Annotation.objects.filter(pk__in=stale).update(kind=Annotation.Kind.WITHDRAWN)
             audit.record(
@@ -46,18 +46,18 @@ def requeue_stale(campaign: Campaign, *, actor: Any) -> int:
     return len(stale)
 
 
-def _requeue(assignments: list[Assignment], digest: str) -> None:
+def _requeue_assignments(assignments: list[Assignment], digest: str) -> None:
     chosen = Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments])
     Decision.objects.bulk_create(
         Decision(assignment=assignment, key=uuid.uuid4(), kind=Decision.Kind.REQUEUE, persona_digest=digest)
         for assignment in assignments
     )
-    give_back(chosen)
+    release_assignments(chosen)
     # The label stays as it is, withdrawn; the next one is another.
     chosen.update(annotation=None)
 
 
-def _count_out(members: list[CampaignMember], assignments: list[Assignment]) -> None:
+def _subtract_from_counters(members: list[CampaignMember], assignments: list[Assignment]) -> None:
     """Who has labelled them has so many fewer; and gold items are given in order, so from the first on."""
     plain = Counter(item.annotator_id for item in assignments if not item.item.gold)
     gold = Counter(item.annotator_id for item in assignments if item.item.gold)

@@ -8,35 +8,35 @@ from typing import IO, Any, NamedTuple
 
 from django.db import transaction
 
-from annotations_app.labels.label_counts import Scope
+from annotations_app.labels.label_counts import LabelScope
 from annotations_app.labels.selection import (
-    CHOICES,
-    DISPUTED,
-    LOCKED,
-    ROWS_AT_ONCE,
-    TIES,
-    Selection,
-    chosen_labels,
+    BATCH_SIZE,
+    LABEL_SELECTORS,
+    OMITTED_DISPUTED,
+    OMITTED_LOCKED,
+    OMITTED_TIES,
+    LabelSelection,
+    select_labels,
 )
 from annotations_app.models import Annotation, Campaign
 from datasets_app.catalog import policies
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.conversations.records import LabelRecord
 from datasets_app.jobs import files
 from datasets_app.models import Dataset, JobRun
 
-LABEL_CHOICES = tuple(CHOICES)
-DEFAULT_CHOICE = "majority"
-FEWEST_FOR_CALIBRATION = 50
-BALANCED = (0.4, 0.6)
+LABEL_SELECTIONS = tuple(LABEL_SELECTORS)
+DEFAULT_SELECTION = "majority"
+MIN_CALIBRATION_LABELS = 50
+BALANCED_RANGE = (0.4, 0.6)
 
-_WHY_LEFT_OUT = {
-    TIES: ("reply has as many labels of either kind", "replies have as many labels of either kind"),
-    DISPUTED: ("disputed reply is not settled", "disputed replies are not settled"),
-    LOCKED: ("label is of the locked test split", "labels are of the locked test split"),
+_OMISSION_REASONS = {
+    OMITTED_TIES: ("reply has as many labels of either kind", "replies have as many labels of either kind"),
+    OMITTED_DISPUTED: ("disputed reply is not settled", "disputed replies are not settled"),
+    OMITTED_LOCKED: ("label is of the locked test split", "labels are of the locked test split"),
 }
 
 
@@ -55,7 +55,7 @@ class ExportedLabels(NamedTuple):
     def omissions(self) -> list[str]:
         """What was left out, and why, in words."""
         return [
-            f"{number:,} {_WHY_LEFT_OUT[why][number != 1]}: left out"
+            f"{number:,} {_OMISSION_REASONS[why][number != 1]}: left out"
             for why, number in sorted(self.left_out.items())
             if number
         ]
@@ -63,9 +63,9 @@ class ExportedLabels(NamedTuple):
     @property
     def warnings(self) -> list[str]:
         found = []
-        if self.labels < FEWEST_FOR_CALIBRATION:
-            found.append(f"fewer than {FEWEST_FOR_CALIBRATION} labels: a calibration from them is unsteady")
-        if not BALANCED[0] <= self.share <= BALANCED[1]:
+        if self.labels < MIN_CALIBRATION_LABELS:
+            found.append(f"fewer than {MIN_CALIBRATION_LABELS} labels: a calibration from them is unsteady")
+        if not BALANCED_RANGE[0] <= self.share <= BALANCED_RANGE[1]:
             found.append("unbalanced: 40 to 60 % on-brand is what a calibration needs")
         return found
 
@@ -75,11 +75,11 @@ def export_annotations(
     *,
     persona: str,
     out: IO[bytes],
-    labels: str = DEFAULT_CHOICE,
+    labels: str = DEFAULT_SELECTION,
     campaign: Campaign | None = None,
     override: str = "",
     actor: Any = None,
-    report_progress: ProgressCallback = ignore,
+    report_progress: ProgressCallback = ignore_progress,
 ) -> ExportedLabels:
     """Write labels of ``persona``, ordered by turn, to ``out``: one a reply, or all that were given.
 
@@ -87,20 +87,20 @@ def export_annotations(
     production data must have been scrubbed, or ``override`` be a reason why not. Labels of the test split are
     left out, unless ``override`` is a reason for them. Raises Refused.
     """
-    _check(dataset, persona, labels, campaign)
+    _validate_selection(dataset, persona, labels, campaign)
     with tempfile.TemporaryFile() as spool:
         with transaction.atomic():
             policies.require_scrubbed(dataset, "export", actor=actor, override=override)
-            scope = Scope(dataset.pk, persona, campaign.pk if campaign else None)
-            unlocked = _unlocked(scope, dataset, override=override, actor=actor)
-            selection = Selection(scope, unlocked, Counter())
-            count, on_brand = _write(chosen_labels(labels, selection), spool, report_progress)
+            scope = LabelScope(dataset.pk, persona, campaign.pk if campaign else None)
+            unlocked = _unlock_test_split(scope, dataset, override=override, actor=actor)
+            selection = LabelSelection(scope, unlocked, Counter())
+            count, on_brand = _write_labels(select_labels(labels, selection), spool, report_progress)
             if not override:
                 # Raw sessions may have been committed between the first look and the reading.
                 policies.require_scrubbed(dataset, "export", actor=actor)
             exported = ExportedLabels(count, on_brand, dict(selection.left_out))
             if not exported.labels:
-                raise Refused(_nothing_to_export(dataset, persona, campaign, exported))
+                raise UserError(_no_labels_message(dataset, persona, campaign, exported))
             audit.record(
                 "export_annotations",
                 actor=actor,
@@ -117,17 +117,17 @@ def export_annotations(
     return exported
 
 
-def export_to_job_files(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+def run_export_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
     """The export that a page asked for: its file is kept for download until its date.
 
     ``parameters``: persona, labels, and perhaps campaign (its name) and override.
     """
     given, dataset = job_run.parameters, job_run.dataset
     if dataset is None:
-        raise Refused("The dataset is gone; there is nothing to export.")
-    campaign = campaign_named(given["campaign"]) if given.get("campaign") else None
-    labels = given.get("labels") or DEFAULT_CHOICE
-    with files.folder(job_run) as folder:
+        raise UserError("The dataset is gone; there is nothing to export.")
+    campaign = get_campaign(given["campaign"]) if given.get("campaign") else None
+    labels = given.get("labels") or DEFAULT_SELECTION
+    with files.work_folder(job_run) as folder:
         path = folder / f"{campaign.name if campaign else dataset.name}.{labels}.jsonl"
         with path.open("wb") as out:
             exported = export_annotations(
@@ -141,7 +141,7 @@ def export_to_job_files(job_run: JobRun, *, report_progress: ProgressCallback = 
                 actor=job_run.actor,
                 report_progress=report_progress,
             )
-        files.keep(job_run, "export", [path])
+        files.store_files(job_run, "export", [path])
     return {
         "labels": exported.labels,
         "on_brand": exported.on_brand,
@@ -150,25 +150,25 @@ def export_to_job_files(job_run: JobRun, *, report_progress: ProgressCallback = 
     }
 
 
-def campaign_named(name: str) -> Campaign:
+def get_campaign(name: str) -> Campaign:
     campaign: Campaign | None = Campaign.objects.select_related("persona").filter(name=name).first()
     if campaign is None:
-        raise Refused(f"There is no campaign {name!r}.")
+        raise UserError(f"There is no campaign {name!r}.")
     return campaign
 
 
-def _check(dataset: Dataset, persona: str, labels: str, campaign: Campaign | None) -> None:
-    if labels not in LABEL_CHOICES:
-        raise Refused(f"labels must be one of {', '.join(LABEL_CHOICES)}, got {labels!r}.")
+def _validate_selection(dataset: Dataset, persona: str, labels: str, campaign: Campaign | None) -> None:
+    if labels not in LABEL_SELECTIONS:
+        raise UserError(f"labels must be one of {', '.join(LABEL_SELECTIONS)}, got {labels!r}.")
     if campaign is None:
         return
     if campaign.dataset_id != dataset.pk:
-        raise Refused(f"The campaign {campaign.name} is of another dataset than {dataset.name}.")
+        raise UserError(f"The campaign {campaign.name} is of another dataset than {dataset.name}.")
     if campaign.persona.persona_id != persona:
-        raise Refused(f"The campaign {campaign.name} is for the persona {campaign.persona.persona_id}.")
+        raise UserError(f"The campaign {campaign.name} is for the persona {campaign.persona.persona_id}.")
 
 
-def _unlocked(scope: Scope, dataset: Dataset, *, override: str, actor: Any) -> bool:
+def _unlock_test_split(scope: LabelScope, dataset: Dataset, *, override: str, actor: Any) -> bool:
     """Whether labels of the test split go out as well: by permission and reason, on the record."""
     reason = " ".join(override.split())
     locked = Annotation.objects.filter(
@@ -181,7 +181,7 @@ def _unlocked(scope: Scope, dataset: Dataset, *, override: str, actor: Any) -> b
     return True
 
 
-def _write(
+def _write_labels(
     records: Iterator[LabelRecord], out: IO[bytes], report_progress: ProgressCallback
 ) -> tuple[int, int]:
     count = on_brand = 0
@@ -189,13 +189,13 @@ def _write(
         out.write(encode_label(record))
         count += 1
         on_brand += record.label
-        if count % ROWS_AT_ONCE == 0:
+        if count % BATCH_SIZE == 0:
             report_progress(count, None)
     report_progress(count, count)
     return count, on_brand
 
 
-def _nothing_to_export(
+def _no_labels_message(
     dataset: Dataset, persona: str, campaign: Campaign | None, exported: ExportedLabels
 ) -> str:
     if exported.omissions:

@@ -7,29 +7,40 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
-from annotations_app.domain.candidates import Labelled, Reply, encode_candidate, replies, sample
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
-from datasets_app.domain.conversations.jsonl import NotARecord, decode_object, session_of
+from annotations_app.domain.candidates import (
+    CandidateReply,
+    LabeledReplies,
+    encode_candidate,
+    find_candidates,
+    sample_candidates,
+)
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, find_session_id
 from datasets_app.domain.conversations.lines import (
     Limits,
     UnreadableFile,
-    numbered_lines,
     open_file,
-    unpacked,
+    read_numbered_lines,
+    unpack_stream,
 )
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata, stated_split
+from datasets_app.domain.metadata.metadata import (
+    MetadataError,
+    get_stated_split,
+    metadata_path,
+    read_metadata,
+)
 
-PROBLEMS_LISTED = 100
+MAX_PROBLEMS = 100
 # Under this name sessions are kept back: see split_dataset.
 LOCKED_SPLIT = "test"
 
-Record = TypeVar("Record", TurnRecord, "_LabelLine")
+LineRecord = TypeVar("LineRecord", TurnRecord, "_LabelLine")
 
 
-class Choice(NamedTuple):
+class CandidateOptions(NamedTuple):
     """Which replies: with a ``tag``; at most ``most`` of them (0: all), drawn by ``seed``, spread over
     sessions. They are labelled for ``persona``, or else for the one that each names. With each so many
     turns ``context``."""
@@ -41,7 +52,7 @@ class Choice(NamedTuple):
     context: int = 0
 
 
-class Extracted(NamedTuple):
+class ExtractionResult(NamedTuple):
     """How many lines were written, and of how many sessions."""
 
     replies: int
@@ -51,29 +62,33 @@ class Extracted(NamedTuple):
 def extract_candidates(
     file: ConversationFile,
     out: IO[bytes],
-    choice: Choice,
+    options: CandidateOptions,
     *,
-    labelled: Labelled | None = None,
-    packed: bool = False,
-    report_progress: ProgressCallback = ignore,
-) -> Extracted:
+    labeled: LabeledReplies | None = None,
+    compress: bool = False,
+    report_progress: ProgressCallback = ignore_progress,
+) -> ExtractionResult:
     """Write the chosen replies of ``file`` to ``out`` (gzipped if ``packed``), in the order they stand in.
 
     Nothing reaches ``out`` before all lines are made. Raises Refused, with the lines that are no turns.
     """
-    problems = _Problems(file.name)
+    problems = _LineProblems(file.name)
     with tempfile.TemporaryFile(prefix="alignmenter-candidates-") as spool:
         try:
             turns = problems.without(file.turns(lambda done: report_progress(done, file.bytes_total)))
-            found = replies(turns, tag=choice.tag, labelled=labelled, context=choice.context)
-            written = _write(sample(found, choice.most, choice.seed) if choice.most else found, spool, choice)
+            found = find_candidates(turns, tag=options.tag, labeled=labeled, context=options.context)
+            written = _write_candidates(
+                sample_candidates(found, options.most, options.seed) if options.most else found,
+                spool,
+                options,
+            )
         except UnreadableFile as error:
-            raise Refused(f"{file.name} {error}. Nothing was written.") from None
+            raise UserError(f"{file.name} {error}. Nothing was written.") from None
         problems.refuse()
         if not written.replies:
-            raise Refused(_nothing(choice, labelled))
+            raise UserError(_no_candidates_message(options, labeled))
         spool.seek(0)
-        if packed:
+        if compress:
             # No name and no time in the header: the same lines give the same bytes.
             with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=out, mtime=0) as target:
                 shutil.copyfileobj(spool, target)
@@ -92,24 +107,26 @@ def refuse_test_split(data: Path, *, override: str = "") -> None:
         return  # it says nothing that can be understood, and nothing here depends on the rest
     if stated is None or override.strip():
         return
-    if stated_split(stated) == LOCKED_SPLIT:
-        raise Refused(
+    if get_stated_split(stated) == LOCKED_SPLIT:
+        raise UserError(
             f"{path.name} says that this is the test split, which is locked: what is calibrated on it can't "
             "be tried on it. Nothing was written. Who must may give a reason (--override)."
         )
 
 
-def read_labelled(path: Path, limits: Limits, *, persona: str = "", name: str = "") -> Labelled:
+def read_labeled_replies(path: Path, limits: Limits, *, persona: str = "", name: str = "") -> LabeledReplies:
     """What a file has labels for (of ``persona``, if given): annotation lines, or those of Alignmenter's own
     tool. A line whose label is null is not labelled yet. Raises Refused, with the lines that are wrong."""
-    labelled, problems = Labelled(), _Problems(name or path.name)
+    labelled, problems = LabeledReplies(), _LineProblems(name or path.name)
     try:
         with open_file(path) as raw:
-            for item in problems.without(map(_label_at, numbered_lines(unpacked(raw), limits))):
+            for item in problems.without(
+                map(_parse_label_line, read_numbered_lines(unpack_stream(raw), limits))
+            ):
                 if item.is_label and (not persona or item.persona_id == persona):
                     labelled.add(item.text, item.session_id, item.turn_index)
     except UnreadableFile as error:
-        raise Refused(f"{problems.name} {error}. Nothing was written.") from None
+        raise UserError(f"{problems.name} {error}. Nothing was written.") from None
     problems.refuse()
     return labelled
 
@@ -124,14 +141,14 @@ class _LabelLine(NamedTuple):
     is_label: bool
 
 
-def _label_at(item: tuple[int, bytes] | LineError) -> _LabelLine | LineError:
+def _parse_label_line(item: tuple[int, bytes] | LineError) -> _LabelLine | LineError:
     if isinstance(item, LineError):
         return item
     number, raw = item
     try:
         value = decode_object(raw)
-    except NotARecord as error:
-        return error.at(number, session_of(raw))
+    except InvalidRecord as error:
+        return error.at(number, find_session_id(raw))
     text, session, index = value.get("text"), value.get("session_id"), value.get("turn_index")
     if type(text) is not str:
         return LineError(number, "E102", "text must be a string", field="text")
@@ -145,50 +162,52 @@ def _label_at(item: tuple[int, bytes] | LineError) -> _LabelLine | LineError:
     )
 
 
-def _write(chosen: Iterable[Reply], spool: IO[bytes], choice: Choice) -> Extracted:
+def _write_candidates(
+    candidates: Iterable[CandidateReply], spool: IO[bytes], options: CandidateOptions
+) -> ExtractionResult:
     count = sessions = 0
     last: str | None = None
-    for reply in chosen:
-        persona = choice.persona or reply.turn.persona_id
+    for reply in candidates:
+        persona = options.persona or reply.turn.persona_id
         if not persona:
-            raise Refused(
+            raise UserError(
                 f"Line {reply.turn.line} names no persona; say with --persona ID for which one the replies "
                 "are to be labelled. Nothing was written."
             )
-        spool.write(encode_candidate(reply, persona, with_context=choice.context > 0))
+        spool.write(encode_candidate(reply, persona, with_context=options.context > 0))
         count += 1
         sessions += reply.turn.session_id != last
         last = reply.turn.session_id
-    return Extracted(count, sessions)
+    return ExtractionResult(count, sessions)
 
 
-def _nothing(choice: Choice, labelled: Labelled | None) -> str:
-    tagged = f" with the tag {choice.tag!r}" if choice.tag else ""
-    unlabelled = " that is not labelled yet" if labelled is not None else ""
+def _no_candidates_message(options: CandidateOptions, labeled: LabeledReplies | None) -> str:
+    tagged = f" with the tag {options.tag!r}" if options.tag else ""
+    unlabelled = " that is not labelled yet" if labeled is not None else ""
     return f"There is no assistant's turn with a text{tagged}{unlabelled}. Nothing was written."
 
 
-class _Problems:
+class _LineProblems:
     """Sets lines that are wrong aside, and refuses the file for them in the end."""
 
     def __init__(self, name: str) -> None:
         self.name, self.total = name, 0
         self.listed: list[dict[str, Any]] = []
 
-    def without(self, lines: Iterable[Record | LineError]) -> Iterator[Record]:
+    def without(self, lines: Iterable[LineRecord | LineError]) -> Iterator[LineRecord]:
         for line in lines:
             if not isinstance(line, LineError):
                 if not self.total:
                     yield line
                 continue
             self.total += 1
-            if self.total <= PROBLEMS_LISTED:
+            if self.total <= MAX_PROBLEMS:
                 self.listed.append({"file": self.name, **line._asdict()})
 
     def refuse(self) -> None:
         if self.total:
             lines = "1 line is" if self.total == 1 else f"{self.total:,} lines are"
-            raise Refused(
+            raise UserError(
                 f"{self.name}: {lines} wrong; nothing was written.",
                 {"problems": self.listed, "problem_total": self.total},
             )

@@ -4,12 +4,12 @@ from typing import Any
 
 from django.http import HttpRequest, QueryDict
 
-from annotations_app.campaigns.pages_common import lead_address
+from annotations_app.campaigns.pages_common import admin_url
 from annotations_app.models import Annotation, Decision
-from datasets_app.core.web.paging import whole_numbers
+from datasets_app.core.web.paging import parse_numbers
 from datasets_app.models import Dataset
 
-DECISIONS_SHOWN = 100
+MAX_DECISIONS = 100
 
 
 def has_history(annotation: Annotation) -> bool:
@@ -25,9 +25,9 @@ def is_stale(annotation: Annotation) -> bool:
     return annotation.persona_digest != campaign.persona.digest
 
 
-def history_of(request: HttpRequest, object_id: str) -> dict[str, Any]:
+def label_history(request: HttpRequest, object_id: str) -> dict[str, Any]:
     """For the page of one label: its decisions, and where the reply can be settled."""
-    place = whole_numbers(object_id, 1)
+    place = parse_numbers(object_id, 1)
     visible = Annotation.objects.filter(dataset__in=Dataset.objects.visible_to(request.user))
     label = (
         visible.select_related("campaign__persona", "assignment").filter(pk=place[0]).first()
@@ -41,12 +41,12 @@ def history_of(request: HttpRequest, object_id: str) -> dict[str, Any]:
     return {
         "has_history": True,
         "stale": is_stale(label),
-        "decisions": decisions[:DECISIONS_SHOWN],
-        "adjudicate_address": _where_it_is_settled(request, label),
+        "decisions": decisions[:MAX_DECISIONS],
+        "adjudicate_url": _adjudicate_url(request, label),
     }
 
 
-def _where_it_is_settled(request: HttpRequest, label: Annotation) -> str:
+def _adjudicate_url(request: HttpRequest, label: Annotation) -> str:
     if not request.user.has_perm("annotations_app.adjudicate"):
         return ""
     query = QueryDict(mutable=True)
@@ -55,4 +55,4 @@ def _where_it_is_settled(request: HttpRequest, label: Annotation) -> str:
     else:
         query["dataset"], query["persona"] = str(label.dataset_id), label.persona_id
     query["turn"] = str(label.turn_id)
-    return f"{lead_address('campaign_adjudicate')}?{query.urlencode()}"
+    return f"{admin_url('campaign_adjudicate')}?{query.urlencode()}"

@@ -8,33 +8,33 @@ from django.conf import settings
 from django.db import transaction
 
 from annotations_app.labels.label_staging import (
-    Contradicted,
+    ContradictoryLabels,
     LabelOutcome,
     SavedLabels,
     StagedLabels,
-    staged_labels,
+    stage_labels,
 )
 from annotations_app.models import Annotation
 from datasets_app.catalog import activity, facts
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
-from datasets_app.domain.annotation_lines import label_from_object
-from datasets_app.domain.conversations.jsonl import NotARecord, decode_object, session_of
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.annotation_lines import parse_label_object
+from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, find_session_id
 from datasets_app.domain.conversations.lines import (
     Limits,
     UnreadableFile,
-    numbered_lines,
     open_file,
-    unpacked,
+    read_numbered_lines,
+    unpack_stream,
 )
-from datasets_app.domain.conversations.reading import data_stem, file_sha256
+from datasets_app.domain.conversations.reading import data_stem, hash_file
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 from datasets_app.models import Dataset
 
-PROBLEMS_SHOWN = 100
-MAX_ANNOTATOR_CHARACTERS = 200
-PROGRESS_EVERY = 2000
+MAX_PROBLEMS = 100
+MAX_ANNOTATOR_LENGTH = 200
+PROGRESS_INTERVAL = 2000
 
 
 class LabelImport(NamedTuple):
@@ -54,7 +54,7 @@ def import_annotations(
     create: bool = False,
     adjudicated: bool = False,
     actor: Any = None,
-    report_progress: ProgressCallback = ignore,
+    report_progress: ProgressCallback = ignore_progress,
 ) -> LabelImport:
     """Save the labels of an annotation file, each with its turn; see label_staging for the joining.
 
@@ -63,42 +63,42 @@ def import_annotations(
     Raises Refused; if lines are wrong, with ``details`` {"problems": the first hundred, "problem_total"}.
     """
     name = dataset_name or data_stem(file_name or path.name)
-    reader = _Reader(path, persona, report_progress)
+    reader = _LabelReader(path, persona, report_progress)
     with transaction.atomic():
-        dataset, created = locked_dataset(name, create=create, actor=actor)
+        dataset, created = lock_dataset(name, create=create, actor=actor)
         kind = Annotation.Kind.ADJUDICATED if adjudicated else Annotation.Kind.LABEL
-        with staged_labels(dataset, kind) as staged:
+        with stage_labels(dataset, kind) as staged:
             try:
                 count = staged.stage(reader.labels())
             except UnreadableFile as error:
-                raise Refused(f"{file_name or path.name} {error}") from None
-            reader.refuse_problems(file_name or path.name)
+                raise UserError(f"{file_name or path.name} {error}") from None
+            reader.raise_problems(file_name or path.name)
             if not count:
-                raise Refused(f"{file_name or path.name} is empty; expected one label per line.")
-            saved = _saved(staged, file_name or path.name)
+                raise UserError(f"{file_name or path.name} is empty; expected one label per line.")
+            saved = _save_labels(staged, file_name or path.name)
         audit.record(
             "import_annotations",
             actor=actor,
             dataset_name=dataset.name,
             labels=count,
             kind=kind,
-            sha256=file_sha256(path),
+            sha256=hash_file(path),
             **saved._asdict(),
         )
     dataset.refresh_from_db()
     return LabelImport(dataset, created, saved)
 
 
-def _saved(staged: StagedLabels, file_name: str) -> SavedLabels:
+def _save_labels(staged: StagedLabels, file_name: str) -> SavedLabels:
     try:
         return staged.save()
-    except Contradicted as error:
+    except ContradictoryLabels as error:
         message = "says otherwise than an earlier line of the same turn and persona; settle which is right"
         problems = [
             {"file": file_name, **LineError(line, "E102", message, field="label")._asdict()}
             for line in error.lines
         ]
-        raise Refused(
+        raise UserError(
             f"{file_name}: adjudicated labels contradict each other; nothing was saved.",
             {"problems": problems, "problem_total": error.total},
         ) from None
@@ -114,8 +114,8 @@ def import_label_rows(
     outcomes = {}
     with transaction.atomic():
         for name in sorted(labels):
-            dataset, _ = locked_dataset(name)
-            with staged_labels(dataset) as staged:
+            dataset, _ = lock_dataset(name)
+            with stage_labels(dataset) as staged:
                 count = staged.stage(labels[name])
                 saved = staged.save()
                 outcomes[name] = staged.outcomes()
@@ -125,23 +125,23 @@ def import_label_rows(
     return outcomes
 
 
-def locked_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple[Dataset, bool]:
+def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple[Dataset, bool]:
     """The dataset, held until the transaction ends so that two imports don't add the same twice.
 
     With it, whether it was made just now. Raises Refused.
     """
     created = create and not Dataset.objects.filter(name=name).exists()
     if created:
-        facts.check_name(name)
-        return facts.locked_dataset(name, origin=None, actor=actor), True
-    dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=facts.dataset_named(name).pk)
+        facts.check_dataset_name(name)
+        return facts.lock_or_create_dataset(name, origin=None, actor=actor), True
+    dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=facts.get_dataset(name).pk)
     if dataset.status == Dataset.Status.EXPIRED:
-        raise Refused(f"The dataset {name} has expired; labels can't be added to it any more.")
-    activity.refuse_while_scrubbed(dataset)
+        raise UserError(f"The dataset {name} has expired; labels can't be added to it any more.")
+    activity.refuse_during_scrub(dataset)
     return dataset, False
 
 
-class _Reader:
+class _LabelReader:
     """Reads labels until a line is wrong, and from there on collects what is wrong."""
 
     def __init__(self, path: Path, persona: str | None, report_progress: ProgressCallback) -> None:
@@ -153,48 +153,50 @@ class _Reader:
         limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
         size = self.path.stat().st_size if self.path.exists() else 0
         with open_file(self.path) as raw:
-            for count, item in enumerate(numbered_lines(unpacked(raw), limits), 1):
-                label = item if isinstance(item, LineError) else label_of_line(*item, self.persona)
+            for count, item in enumerate(read_numbered_lines(unpack_stream(raw), limits), 1):
+                label = item if isinstance(item, LineError) else parse_label_line(*item, self.persona)
                 if isinstance(label, LineError):
                     self._add_problem(label)
                 elif not self.total:
                     yield label
-                if count % PROGRESS_EVERY == 0:
+                if count % PROGRESS_INTERVAL == 0:
                     self.report_progress(raw.tell(), size)
         self.report_progress(size, size)
 
-    def refuse_problems(self, file_name: str) -> None:
+    def raise_problems(self, file_name: str) -> None:
         if self.total:
             lines = "1 line is" if self.total == 1 else f"{self.total:,} lines are"
             problems = [{"file": file_name, **problem._asdict()} for problem in self.problems]
-            raise Refused(
+            raise UserError(
                 f"{file_name}: {lines} wrong; nothing was saved.",
                 {"problems": problems, "problem_total": self.total},
             )
 
     def _add_problem(self, problem: LineError) -> None:
         self.total += 1
-        if self.total <= PROBLEMS_SHOWN:
+        if self.total <= MAX_PROBLEMS:
             self.problems.append(problem)
 
 
-def label_of_line(line: int, raw: bytes, persona: str | None) -> LabelRecord | LineError:
+def parse_label_line(line: int, raw: bytes, persona: str | None) -> LabelRecord | LineError:
     """One line → LabelRecord, with ``persona`` where the line has none."""
     try:
-        return label_of_object(decode_object(raw), line, persona)
-    except NotARecord as error:
-        return error.at(line, session_of(raw))
+        return parse_import_label(decode_object(raw), line, persona)
+    except InvalidRecord as error:
+        return error.at(line, find_session_id(raw))
 
 
-def label_of_object(value: dict[str, Any], line: int, persona: str | None) -> LabelRecord:
+def parse_import_label(value: dict[str, Any], line: int, persona: str | None) -> LabelRecord:
     """A parsed object → LabelRecord; takes ``value`` apart. Raises NotARecord."""
     if persona is not None and value.get("persona_id") is None:
         value["persona_id"] = persona
-    label = label_from_object(value, line)
+    label = parse_label_object(value, line)
     if persona is not None and label.persona_id != persona:
-        raise NotARecord("E102", "persona_id is another than the one given for the whole file", "persona_id")
-    if label.annotator is not None and len(label.annotator) > MAX_ANNOTATOR_CHARACTERS:
-        raise NotARecord(
-            "E102", f"annotator is longer than {MAX_ANNOTATOR_CHARACTERS} characters", "annotator"
+        raise InvalidRecord(
+            "E102", "persona_id is another than the one given for the whole file", "persona_id"
+        )
+    if label.annotator is not None and len(label.annotator) > MAX_ANNOTATOR_LENGTH:
+        raise InvalidRecord(
+            "E102", f"annotator is longer than {MAX_ANNOTATOR_LENGTH} characters", "annotator"
         )
     return label

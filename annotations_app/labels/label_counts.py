@@ -12,47 +12,47 @@ from django.db import connection
 from psycopg import sql
 
 from annotations_app.domain.label_table import (
+    NO_ANNOTATOR,
     NO_GOLD,
-    UNNAMED,
-    Bytes,
-    Ints,
+    AmbiguousOrder,
+    ByteArray,
+    IntArray,
+    LabelPart,
     LabelTable,
-    OrderMatters,
-    Part,
     Repeats,
-    in_session_order,
-    label_table,
+    build_label_table,
+    order_by_session,
 )
-from datasets_app.core.copy import copying
+from datasets_app.core.copy import open_copy
 
 # Turns whose numbers differ in the lower bits only are packed into one string.
 TURN_BITS = 16
 # Fewer turns than this are asked for by number; for more all turns in their range are read.
-FEW_TURNS = 20_000
-NONE = "none"
+MAX_LISTED_TURNS = 20_000
+NO_VALUE = "none"
 # A table of places may have so many more rows than there are values.
-SPARSE = 16
+MAX_SPARSENESS = 16
 HASH_SLOTS = 1 << 16
 
-_PACKED = sql.SQL("""
+_PACKED_SQL = sql.SQL("""
 SELECT string_agg({packed}, ''::bytea {order})
 FROM annotations_app_annotation a
 WHERE a.dataset_id = {dataset} AND a.persona_id = {persona} AND {kinds}
 GROUP BY a.turn_id >> {bits}
 """)
 # The label takes the place of the hash's lowest bit, so that 0 and 1 are labels without a name.
-_SAID = """
+_LABEL_BYTES_SQL = """
 int8send(a.turn_id) || int8send(COALESCE(hashtextextended(a.annotator, 0), 0) & -2 | a.label)
 """
 # A timestamp is kept as it was written: 2025-11-03T… or 20251103…; without one the row's own time counts.
-_MONTH = r"""
+_MONTH_BYTES_SQL = r"""
 int8send(CASE
     WHEN a.timestamp ~ '^\d{4}-(0[1-9]|1[0-2])' THEN (left(a.timestamp, 4) || substr(a.timestamp, 6, 2))::int
     WHEN a.timestamp ~ '^\d{4}(0[1-9]|1[0-2])\d\d' THEN left(a.timestamp, 6)::int
     ELSE to_char(a.created_at AT TIME ZONE 'UTC', 'YYYYMM')::int END)
 """
 # A repeat, with what was said before: in the same campaign, and by the same text of the persona.
-_REPEATS = sql.SQL("""
+_REPEATS_SQL = sql.SQL("""
 SELECT string_agg({packed} || int8send(l.label::bigint), ''::bytea)
 FROM annotations_app_annotation a JOIN annotations_app_annotation l
   ON l.turn_id = a.turn_id AND l.annotator = a.annotator AND l.campaign_id = a.campaign_id
@@ -60,27 +60,27 @@ FROM annotations_app_annotation a JOIN annotations_app_annotation l
 WHERE a.dataset_id = {dataset} AND a.persona_id = {persona} AND {kinds}
 GROUP BY a.turn_id >> {bits}
 """)
-_SESSIONS = sql.SQL("""
+_SESSIONS_SQL = sql.SQL("""
 SELECT string_agg(int8send(t.id) || int8send(t.session_id), ''::bytea)
 FROM datasets_app_turn t WHERE {turns} GROUP BY t.id >> {bits}
 """)
-_NAME = """
+_ANNOTATOR_NAMES_SQL = """
 SELECT x.hash, a.annotator FROM unnest(%s::bigint[], %s::bigint[]) AS x (hash, turn)
 CROSS JOIN LATERAL (
     SELECT annotator FROM annotations_app_annotation
     WHERE turn_id = x.turn AND hashtextextended(annotator, 0) & -2 = x.hash AND annotator <> '' LIMIT 1
 ) a
 """
-_GOLD_ITEMS = "SELECT turn_id FROM annotations_app_campaignitem WHERE campaign_id = %s AND gold"
-_CAMPAIGN_TURNS = """
+_GOLD_ITEMS_SQL = "SELECT turn_id FROM annotations_app_campaignitem WHERE campaign_id = %s AND gold"
+_CAMPAIGN_TURNS_SQL = """
 SELECT turn_id FROM annotations_app_campaignitem WHERE campaign_id = %s AND turn_id = ANY(%s::bigint[])
 """
-_TAGS = sql.SQL("""
+_TAGS_SQL = sql.SQL("""
 SELECT tag, string_agg(int8send(t.id), ''::bytea)
 FROM datasets_app_turn t CROSS JOIN LATERAL unnest(CASE WHEN t.tags = '{{}}' THEN {none} ELSE t.tags END) AS
 tag WHERE {turns} GROUP BY tag
 """)
-_SPLITS = sql.SQL("""
+_SPLITS_SQL = sql.SQL("""
 SELECT COALESCE(s.split, 'none'), string_agg(int8send(t.id), ''::bytea)
 FROM datasets_app_turn t JOIN datasets_app_session s ON s.id = t.session_id
 WHERE {turns} GROUP BY 1
@@ -88,7 +88,7 @@ WHERE {turns} GROUP BY 1
 
 
 # From one persona to the next by the index: there are few, and many labels of each.
-_PERSONAS = """
+_PERSONAS_SQL = """
 WITH RECURSIVE persona AS (
     (SELECT persona_id FROM annotations_app_annotation WHERE dataset_id = %(dataset)s
      ORDER BY persona_id LIMIT 1)
@@ -102,7 +102,7 @@ SELECT persona_id FROM persona WHERE persona_id IS NOT NULL
 """
 
 
-class Scope(NamedTuple):
+class LabelScope(NamedTuple):
     """Labels of a dataset for a persona; with a campaign only those given in it."""
 
     dataset: int
@@ -110,39 +110,39 @@ class Scope(NamedTuple):
     campaign: int | None = None
 
 
-class _Packed(NamedTuple):
+class _PackedLabels(NamedTuple):
     """Labels of one kind as they come; ``who`` is a hash of the annotator's name, 0 if there is none.
 
     ``key`` is the item: the turn's number times the number of scopes, plus that of the scope. ``more`` is
     the month, if that was asked for; of a repeat it is the label it is compared with.
     """
 
-    key: Ints
-    who: Ints
-    label: Bytes
-    more: Ints | None
+    key: IntArray
+    who: IntArray
+    label: ByteArray
+    more: IntArray | None
 
 
-def read_labels(scopes: Sequence[Scope], by: Sequence[str] = ()) -> LabelTable:
+def read_labels(scopes: Sequence[LabelScope], by: Sequence[str] = ()) -> LabelTable:
     """The labels of these scopes, of one dataset: a reply judged for two personas is two items.
 
     ``by`` may have "month", "tag", "split", "persona": what the labels are to be divided by.
     """
     try:
-        return _read(scopes, by, in_order=False)
-    except OrderMatters:
+        return _read_table(scopes, by, in_order=False)
+    except AmbiguousOrder:
         # Sorting by the server is left undone where it makes no difference, which is nearly always.
-        return _read(scopes, by, in_order=True)
+        return _read_table(scopes, by, in_order=True)
 
 
-def _read(scopes: Sequence[Scope], by: Sequence[str], *, in_order: bool) -> LabelTable:
-    packed = _packed(scopes, "label", monthly="month" in by, in_order=in_order)
-    names, annotator = _annotators(packed, len(scopes))
-    items, item = _items(packed.key)
-    order, place, session = in_session_order(_sessions(items // max(1, len(scopes))))
+def _read_table(scopes: Sequence[LabelScope], by: Sequence[str], *, in_order: bool) -> LabelTable:
+    packed = _read_packed(scopes, "label", monthly="month" in by, in_order=in_order)
+    names, annotator = _annotator_names(packed, len(scopes))
+    items, item = _number_items(packed.key)
+    order, place, session = order_by_session(_session_of_turns(items // max(1, len(scopes))))
     items, item = items[order], place[item]
-    months, month = _months(packed.more)
-    table = label_table(
+    months, month = _number_months(packed.more)
+    table = build_label_table(
         names,
         item,
         annotator,
@@ -154,43 +154,45 @@ def _read(scopes: Sequence[Scope], by: Sequence[str], *, in_order: bool) -> Labe
         turn=items // max(1, len(scopes)),
     )
     return table._replace(
-        gold=_gold(scopes, items),
-        repeats=_repeats(scopes, items, names),
-        parts=tuple(_part(kind, scopes, items) for kind in by if kind in ("persona", "tag", "split")),
+        gold=_gold_labels(scopes, items),
+        repeats=_read_repeats(scopes, items, names),
+        parts=tuple(_read_part(kind, scopes, items) for kind in by if kind in ("persona", "tag", "split")),
     )
 
 
-def personas_of(dataset: int) -> list[str]:
+def list_personas(dataset: int) -> list[str]:
     """The personas that a dataset's replies were judged for, in order."""
     with connection.cursor() as cursor:
-        cursor.execute(_PERSONAS, {"dataset": dataset})
+        cursor.execute(_PERSONAS_SQL, {"dataset": dataset})
         return [persona for (persona,) in cursor.fetchall()]
 
 
-def adjudicated_turns(scope: Scope) -> Ints:
+def adjudicated_turns(scope: LabelScope) -> IntArray:
     """The turns whose label is settled for the persona, ascending; of a campaign only its own."""
-    turns = np.unique(_packed([scope], "adjudicated").key)
+    turns = np.unique(_read_packed([scope], "adjudicated").key)
     if scope.campaign is None:
         return turns
     with connection.cursor() as cursor:
-        cursor.execute(_CAMPAIGN_TURNS, [scope.campaign, turns.tolist()])
+        cursor.execute(_CAMPAIGN_TURNS_SQL, [scope.campaign, turns.tolist()])
         return np.array(sorted(turn for (turn,) in cursor.fetchall()), np.int64)
 
 
-def in_session_order_of(turns: Ints) -> tuple[Ints, Ints]:
+def order_turns_by_session(turns: IntArray) -> tuple[IntArray, IntArray]:
     """Ascending turns → their order session by session, and their sessions numbered in it."""
-    order, _, session = in_session_order(_sessions(turns))
+    order, _, session = order_by_session(_session_of_turns(turns))
     return order, session
 
 
 # --- labels --------------------------------------------------------------------------------------
 
 
-def _packed(scopes: Sequence[Scope], kind: str, *, monthly: bool = False, in_order: bool = False) -> _Packed:
+def _read_packed(
+    scopes: Sequence[LabelScope], kind: str, *, monthly: bool = False, in_order: bool = False
+) -> _PackedLabels:
     columns = 3 if monthly or kind == "repeat" else 2
     keys, who, label, more = [], [], [], []
     for number, scope in enumerate(scopes):
-        for (packed,) in _copied(_query(scope, kind, monthly, in_order), ["bytea"]):
+        for (packed,) in _copy_rows(_labels_query(scope, kind, monthly, in_order), ["bytea"]):
             rows = np.frombuffer(packed, ">i8").reshape(-1, columns)
             keys.append(rows[:, 0] * np.int64(len(scopes)) + number)
             said = rows[:, 1].astype(np.int64)
@@ -198,16 +200,21 @@ def _packed(scopes: Sequence[Scope], kind: str, *, monthly: bool = False, in_ord
             label.append((said & 1).astype(np.int8))
             if columns == 3:
                 more.append(rows[:, 2].astype(np.int64))
-    return _Packed(_all(keys), _all(who), _all(label, np.int8), _all(more) if columns == 3 else None)
+    return _PackedLabels(
+        _concatenate(keys),
+        _concatenate(who),
+        _concatenate(label, np.int8),
+        _concatenate(more) if columns == 3 else None,
+    )
 
 
-def _query(scope: Scope, kind: str, monthly: bool, in_order: bool) -> sql.Composed:
+def _labels_query(scope: LabelScope, kind: str, monthly: bool, in_order: bool) -> sql.Composed:
     kinds = sql.SQL("a.kind = {}").format(sql.Literal(kind))
     # Gold is gold wherever it comes from.
     if scope.campaign is not None and kind != "adjudicated":
         kinds += sql.SQL(" AND a.campaign_id = {}").format(sql.Literal(scope.campaign))
-    return (_REPEATS if kind == "repeat" else _PACKED).format(
-        packed=sql.SQL(f"{_SAID} || {_MONTH}" if monthly else _SAID),
+    return (_REPEATS_SQL if kind == "repeat" else _PACKED_SQL).format(
+        packed=sql.SQL(f"{_LABEL_BYTES_SQL} || {_MONTH_BYTES_SQL}" if monthly else _LABEL_BYTES_SQL),
         order=sql.SQL("ORDER BY a.id" if in_order else ""),
         dataset=sql.Literal(scope.dataset),
         persona=sql.Literal(scope.persona_id),
@@ -216,20 +223,20 @@ def _query(scope: Scope, kind: str, monthly: bool, in_order: bool) -> sql.Compos
     )
 
 
-def _annotators(packed: _Packed, scopes: int) -> tuple[list[str], Ints]:
+def _annotator_names(packed: _PackedLabels, scopes: int) -> tuple[list[str], IntArray]:
     """Names in order, and for each label the place of its annotator's name among them."""
-    hashes, example, number = _distinct(packed.who)
+    hashes, example, number = _distinct_hashes(packed.who)
     turns = packed.key[example] // max(1, scopes)
     with connection.cursor() as cursor:
-        cursor.execute(_NAME, [hashes.tolist(), turns.tolist()])
+        cursor.execute(_ANNOTATOR_NAMES_SQL, [hashes.tolist(), turns.tolist()])
         known = dict(cursor.fetchall())
     names = sorted(known.values())
     places = {name: place for place, name in enumerate(names)}
-    place = np.array([places.get(known.get(one, ""), UNNAMED) for one in hashes.tolist()], np.int64)
+    place = np.array([places.get(known.get(one, ""), NO_ANNOTATOR) for one in hashes.tolist()], np.int64)
     return names, place[number]
 
 
-def _distinct(hashes: Ints) -> tuple[Ints, Ints, Ints]:
+def _distinct_hashes(hashes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """(the different hashes, where one of each stands, for each of all its number among the different)."""
     slot = (hashes >> 40) & (HASH_SLOTS - 1)
     example_of = np.full(HASH_SLOTS, -1)
@@ -242,12 +249,12 @@ def _distinct(hashes: Ints) -> tuple[Ints, Ints, Ints]:
     return hashes[example], example, example_of[slot]
 
 
-def _items(keys: Ints) -> tuple[Ints, Ints]:
+def _number_items(keys: IntArray) -> tuple[IntArray, IntArray]:
     """The items, ascending, and for each key the place of its item."""
     if not len(keys):
         return keys, keys
     lowest, highest = int(keys.min()), int(keys.max())
-    if highest - lowest > SPARSE * len(keys):
+    if highest - lowest > MAX_SPARSENESS * len(keys):
         items, item = np.unique(keys, return_inverse=True)
         return items, item
     there = np.zeros(highest - lowest + 1, bool)
@@ -256,7 +263,7 @@ def _items(keys: Ints) -> tuple[Ints, Ints]:
     return np.flatnonzero(there) + lowest, places[keys - lowest]
 
 
-def _months(month: Ints | None) -> tuple[tuple[str, ...], Ints | None]:
+def _number_months(month: IntArray | None) -> tuple[tuple[str, ...], IntArray | None]:
     if month is None:
         return (), None
     months, number = np.unique(month, return_inverse=True)
@@ -266,28 +273,28 @@ def _months(month: Ints | None) -> tuple[tuple[str, ...], Ints | None]:
 # --- what is known of the items ------------------------------------------------------------------
 
 
-def _gold(scopes: Sequence[Scope], items: Ints) -> Bytes:
+def _gold_labels(scopes: Sequence[LabelScope], items: IntArray) -> ByteArray:
     """The adjudicated label of each item, or NO_GOLD."""
-    settled = _packed(scopes, "adjudicated")
+    settled = _read_packed(scopes, "adjudicated")
     gold = np.full(len(items), NO_GOLD, np.int8)
-    place, found = _found(items, settled.key)
+    place, found = _match_items(items, settled.key)
     gold[place] = settled.label[found]
-    _only_gold_items(scopes, items, gold)
+    _clear_non_gold(scopes, items, gold)
     return gold
 
 
-def _repeats(scopes: Sequence[Scope], items: Ints, names: list[str]) -> Repeats:
-    again = _packed(scopes, "repeat")
-    place, found = _found(items, again.key)
-    theirs, annotator = _annotators(again, len(scopes))
+def _read_repeats(scopes: Sequence[LabelScope], items: IntArray, names: list[str]) -> Repeats:
+    again = _read_packed(scopes, "repeat")
+    place, found = _match_items(items, again.key)
+    theirs, annotator = _annotator_names(again, len(scopes))
     number = {name: place for place, name in enumerate(names)}
     # Who has made repeats only has nothing to compare them with.
-    whose = np.array([*(number.get(name, UNNAMED) for name in theirs), UNNAMED], np.int64)
+    whose = np.array([*(number.get(name, NO_ANNOTATOR) for name in theirs), NO_ANNOTATOR], np.int64)
     first = np.zeros(0, np.int64) if again.more is None else again.more
     return Repeats(place, whose[annotator[found]], first[found].astype(np.int8), again.label[found])
 
 
-def _found(items: Ints, keys: Ints) -> tuple[Ints, Ints]:
+def _match_items(items: IntArray, keys: IntArray) -> tuple[IntArray, IntArray]:
     """Of the keys those that are items: their places among the items (in any order), and their own."""
     if not len(items):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -297,13 +304,13 @@ def _found(items: Ints, keys: Ints) -> tuple[Ints, Ints]:
     return order[place[found]], found
 
 
-def _only_gold_items(scopes: Sequence[Scope], items: Ints, gold: Bytes) -> None:
+def _clear_non_gold(scopes: Sequence[LabelScope], items: IntArray, gold: ByteArray) -> None:
     """In a campaign that has gold items no other label is taken for known."""
     campaign = scopes[0].campaign if scopes else None
     if campaign is None:
         return
     with connection.cursor() as cursor:
-        cursor.execute(_GOLD_ITEMS, [campaign])
+        cursor.execute(_GOLD_ITEMS_SQL, [campaign])
         turns = np.array([turn for (turn,) in cursor.fetchall()], np.int64)
     if len(turns):
         gold[~np.isin(items // len(scopes), turns)] = NO_GOLD
@@ -312,41 +319,43 @@ def _only_gold_items(scopes: Sequence[Scope], items: Ints, gold: Bytes) -> None:
 # --- turns ---------------------------------------------------------------------------------------
 
 
-def _sessions(turns: Ints) -> Ints:
+def _session_of_turns(turns: IntArray) -> IntArray:
     """The session of each turn; turns ascend, and may repeat."""
     session = np.zeros(len(turns), np.int64)
-    for (packed,) in _copied(_SESSIONS.format(turns=_these(turns), bits=sql.Literal(TURN_BITS)), ["bytea"]):
-        rows = _numbers(packed).reshape(-1, 2)
-        _set_where(turns, rows[:, 0], session, rows[:, 1])
+    for (packed,) in _copy_rows(
+        _SESSIONS_SQL.format(turns=_turns_condition(turns), bits=sql.Literal(TURN_BITS)), ["bytea"]
+    ):
+        rows = _unpack_numbers(packed).reshape(-1, 2)
+        _assign_values(turns, rows[:, 0], session, rows[:, 1])
     return session
 
 
-def _set_where(turns: Ints, found: Ints, into: Ints, values: Ints) -> None:
+def _assign_values(turns: IntArray, found: IntArray, into: IntArray, values: IntArray) -> None:
     first, last = np.searchsorted(turns, found), np.searchsorted(turns, found, side="right")
     for shift in range(int((last - first).max(initial=0))):
         there = first + shift < last
         into[first[there] + shift] = values[there]
 
 
-def _part(kind: str, scopes: Sequence[Scope], items: Ints) -> Part:
+def _read_part(kind: str, scopes: Sequence[LabelScope], items: IntArray) -> LabelPart:
     if kind == "persona":
         of = items % len(scopes)
-        return Part(kind, {scope.persona_id: np.flatnonzero(of == n) for n, scope in enumerate(scopes)})
+        return LabelPart(kind, {scope.persona_id: np.flatnonzero(of == n) for n, scope in enumerate(scopes)})
     turns = items // max(1, len(scopes))
-    query = (_TAGS if kind == "tag" else _SPLITS).format(
-        turns=_these(np.sort(turns)), none=sql.Literal([NONE])
+    query = (_TAGS_SQL if kind == "tag" else _SPLITS_SQL).format(
+        turns=_turns_condition(np.sort(turns)), none=sql.Literal([NO_VALUE])
     )
     members = {}
-    for value, packed in _copied(query, ["text", "bytea"]):
-        inside = np.flatnonzero(np.isin(turns, _numbers(packed)))
+    for value, packed in _copy_rows(query, ["text", "bytea"]):
+        inside = np.flatnonzero(np.isin(turns, _unpack_numbers(packed)))
         if len(inside):
             members[value] = inside
-    return Part(kind, members)
+    return LabelPart(kind, members)
 
 
-def _these(turns: Ints) -> sql.Composable:
+def _turns_condition(turns: IntArray) -> sql.Composable:
     """A condition on ``t``: these turns, or, where that would be too long, all in their range."""
-    if len(turns) > FEW_TURNS:
+    if len(turns) > MAX_LISTED_TURNS:
         return sql.SQL("t.id BETWEEN {} AND {}").format(
             sql.Literal(int(turns[0])), sql.Literal(int(turns[-1]))
         )
@@ -356,16 +365,16 @@ def _these(turns: Ints) -> sql.Composable:
 # --- the wire ------------------------------------------------------------------------------------
 
 
-def _copied(query: sql.Composable, types: list[str]) -> Iterator[Any]:
-    with copying(sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(query)) as copy:
+def _copy_rows(query: sql.Composable, types: list[str]) -> Iterator[Any]:
+    with open_copy(sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(query)) as copy:
         copy.set_types(types)
         yield from copy.rows()
 
 
-def _numbers(packed: bytes) -> Ints:
+def _unpack_numbers(packed: bytes) -> IntArray:
     """Eight bytes each, the highest first."""
     return np.frombuffer(packed, ">i8").astype(np.int64)
 
 
-def _all(parts: list[Any], kind: type = np.int64) -> Any:
+def _concatenate(parts: list[Any], kind: type = np.int64) -> Any:
     return np.concatenate(parts) if parts else np.zeros(0, kind)

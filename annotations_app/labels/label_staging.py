@@ -18,14 +18,14 @@ from django.utils import timezone
 
 from annotations_app.labels.label_places import ORIGINAL_SESSION, ORIGINAL_TURN, PLACE_SESSION, PLACE_TURN
 from annotations_app.models import Annotation
-from datasets_app.catalog.rows.turn_writer import jsonb_text
-from datasets_app.core.copy import copying
+from datasets_app.catalog.rows.turn_writer import encode_jsonb
+from datasets_app.core.copy import open_copy
 from datasets_app.domain.conversations.records import LabelRecord
 from datasets_app.models import Dataset
 
-CONTRADICTIONS_LISTED = 100
+MAX_CONTRADICTIONS = 100
 
-_CREATE = """
+_CREATE_TABLE = """
 CREATE TEMPORARY TABLE staged_label (
     line bigint, text text, label smallint, persona_id text, session_id text, turn_index integer,
     annotator text, notes text, timestamp text, confidence double precision, extra jsonb,
@@ -33,7 +33,7 @@ CREATE TEMPORARY TABLE staged_label (
     keeps_place boolean NOT NULL DEFAULT false
 )
 """
-_COPY = """
+_COPY_ROWS = """
 COPY staged_label (line, text, label, persona_id, session_id, turn_index, annotator, notes, timestamp,
                    confidence, extra)
 FROM STDIN
@@ -43,7 +43,7 @@ UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
 WHERE s.dataset_id = %(dataset)s AND s.session_id = l.session_id AND t.turn_index = l.turn_index
 """
-_OWN_SESSION = """
+_OWN_SESSION_ID = """
 'label-' || left(encode(sha256(convert_to(CASE
     WHEN l.session_id IS NULL OR l.turn_index IS NULL THEN l.text
     ELSE jsonb_build_array(l.session_id, l.turn_index, l.text)::text
@@ -60,7 +60,7 @@ FROM (
      AND a.extra->'{PLACE_TURN}' = to_jsonb(l.turn_index)
     JOIN datasets_app_turn t ON t.id = a.turn_id JOIN datasets_app_session s ON s.id = t.session_id
     WHERE l.turn IS NULL
-    ORDER BY l.line, t.text <> l.text, s.session_id <> {_OWN_SESSION}, t.id
+    ORDER BY l.line, t.text <> l.text, s.session_id <> {_OWN_SESSION_ID}, t.id
 ) found
 WHERE staged_label.line = found.line
 """
@@ -101,11 +101,11 @@ _JOIN_BY_OWN_SESSION = f"""
 UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text,
     keeps_place = l.session_id IS NOT NULL AND l.turn_index IS NOT NULL
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id AND t.turn_index = 1
-WHERE l.turn IS NULL AND s.dataset_id = %(dataset)s AND s.session_id = {_OWN_SESSION}
+WHERE l.turn IS NULL AND s.dataset_id = %(dataset)s AND s.session_id = {_OWN_SESSION_ID}
 """
 _ADD_OWN_SESSIONS = f"""
 WITH unmatched AS (
-    SELECT DISTINCT ON (name) {_OWN_SESSION} AS name, l.text, l.persona_id, l.line
+    SELECT DISTINCT ON (name) {_OWN_SESSION_ID} AS name, l.text, l.persona_id, l.line
     FROM staged_label l WHERE l.turn IS NULL ORDER BY name, l.line
 ), added AS (
     INSERT INTO datasets_app_session (dataset_id, session_id, persona_id, turn_count)
@@ -152,7 +152,7 @@ FROM staged_label WHERE is_new ORDER BY line
 """
 # There is one adjudicated label for a turn and persona: two lines that say different things can't both
 # be it, and of two that say the same the first is.
-_CONTRADICTED = """
+_FIND_CONTRADICTIONS = """
 SELECT max(line), count(*) OVER () FROM staged_label
 GROUP BY turn, persona_id HAVING min(label) <> max(label) ORDER BY max(line) LIMIT %(limit)s
 """
@@ -169,7 +169,7 @@ _WITHDRAW_REPLACED = """
 UPDATE annotations_app_annotation a SET kind = 'withdrawn' FROM staged_label l
 WHERE l.is_new AND a.turn_id = l.turn AND a.persona_id = l.persona_id AND a.kind = 'adjudicated'
 """
-_OUTCOMES = """
+_SELECT_OUTCOMES = """
 SELECT l.line, l.is_new, s.session_id, t.turn_index
 FROM staged_label l JOIN datasets_app_turn t ON t.id = l.turn
 JOIN datasets_app_session s ON s.id = t.session_id ORDER BY l.line
@@ -186,7 +186,7 @@ class SavedLabels(NamedTuple):
     text_differs: int
 
 
-class Contradicted(Exception):
+class ContradictoryLabels(Exception):
     """Of adjudicated labels some contradict each other: ``lines`` are the last of each, the first hundred
     of ``total``."""
 
@@ -214,9 +214,9 @@ class StagedLabels:
     def stage(self, labels: Iterable[LabelRecord]) -> int:
         """Take the labels in; returns how many. May raise what the iterable raises."""
         count = 0
-        with copying(_COPY) as copy:
+        with open_copy(_COPY_ROWS) as copy:
             for label in labels:
-                copy.write_row(_row(label))
+                copy.write_row(_label_row(label))
                 count += 1
         return count
 
@@ -226,31 +226,31 @@ class StagedLabels:
             # Nobody analyses a temporary table for us, and the plans hang on its size.
             cursor.execute("ANALYZE staged_label")
             cursor.execute(_JOIN_BY_PLACE, self._values)
-            sessions_added = self._join_the_rest(cursor)
+            sessions_added = self._join_remaining(cursor)
             cursor.execute(_KEEP_PLACE)
             cursor.execute(_MARK_NEW, self._values)
             if self.kind == Annotation.Kind.ADJUDICATED:
-                self._settle(cursor)
+                self._resolve_adjudicated(cursor)
             cursor.execute(_INSERT_NEW, self._values)
             added = cursor.rowcount
             cursor.execute("SELECT count(*), count(*) FILTER (WHERE text_differs) FROM staged_label")
             total, text_differs = cursor.fetchone()
         return SavedLabels(added, total - added, sessions_added, text_differs)
 
-    def _settle(self, cursor: Any) -> None:
-        cursor.execute(_CONTRADICTED, {"limit": CONTRADICTIONS_LISTED})
+    def _resolve_adjudicated(self, cursor: Any) -> None:
+        cursor.execute(_FIND_CONTRADICTIONS, {"limit": MAX_CONTRADICTIONS})
         if contradicted := cursor.fetchall():
-            raise Contradicted([line for line, _ in contradicted], contradicted[0][1])
+            raise ContradictoryLabels([line for line, _ in contradicted], contradicted[0][1])
         cursor.execute(_KEEP_FIRST)
         cursor.execute(_WITHDRAW_REPLACED)
 
     def outcomes(self) -> list[LabelOutcome]:
         """One for each label, by line. After :meth:`save`."""
         with connection.cursor() as cursor:
-            cursor.execute(_OUTCOMES)
+            cursor.execute(_SELECT_OUTCOMES)
             return [LabelOutcome(*row) for row in cursor.fetchall()]
 
-    def _join_the_rest(self, cursor: Any) -> int:
+    def _join_remaining(self, cursor: Any) -> int:
         for statement in (
             _JOIN_BY_KEPT_PLACE,
             _JOIN_BY_TEXT_IN_SESSION,
@@ -265,10 +265,10 @@ class StagedLabels:
         added: int = cursor.rowcount
         if added:
             cursor.execute(_JOIN_BY_OWN_SESSION, self._values)
-            self._count_in(added)
+            self._update_dataset_counts(added)
         return added
 
-    def _count_in(self, added: int) -> None:
+    def _update_dataset_counts(self, added: int) -> None:
         changes: dict[str, Any] = {
             "session_count": F("session_count") + added,
             "turn_count": F("turn_count") + added,
@@ -281,21 +281,21 @@ class StagedLabels:
 
 
 @contextmanager
-def staged_labels(dataset: Dataset, kind: str = Annotation.Kind.LABEL) -> Iterator[StagedLabels]:
+def stage_labels(dataset: Dataset, kind: str = Annotation.Kind.LABEL) -> Iterator[StagedLabels]:
     """A staging table for labels of ``dataset``, whose row the caller has locked. Within a transaction.
 
     Of the ``kind`` adjudicated there is one for a turn and persona: an earlier one that says otherwise is
     withdrawn.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_CREATE)
+        cursor.execute(_CREATE_TABLE)
     yield StagedLabels(dataset, kind)
     # An exception takes the table with it when the transaction is rolled back.
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE staged_label")
 
 
-def _row(label: LabelRecord) -> tuple[object, ...]:
+def _label_row(label: LabelRecord) -> tuple[object, ...]:
     return (
         label.line,
         label.text,
@@ -307,5 +307,5 @@ def _row(label: LabelRecord) -> tuple[object, ...]:
         label.notes,
         label.timestamp,
         label.confidence,
-        None if label.extra is None else jsonb_text(label.extra),
+        None if label.extra is None else encode_jsonb(label.extra),
     )

@@ -1,14 +1,14 @@
 """A persona by its id."""
 
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.models import Persona
 
 
-def persona_named(persona_id: str) -> Persona:
+def get_persona(persona_id: str) -> Persona:
     """The persona of that id; refuses with those there are if there is none."""
     persona: Persona | None = Persona.objects.filter(persona_id=persona_id).first()
     if persona is not None:
         return persona
     there = list(Persona.objects.values_list("persona_id", flat=True)[:10])
     hint = f"There are: {', '.join(there)}." if there else "Import one with import_persona FILE."
-    raise Refused(f"There is no persona {persona_id!r}. {hint}")
+    raise UserError(f"There is no persona {persona_id!r}. {hint}")

@@ -8,13 +8,13 @@ from datasets_app.models import Dataset, Persona, Session
 from datasets_app.models.dataset import NAME_PATTERN
 
 # More would leave annotators with little to label that is new.
-LARGEST_SHARE = 0.5
+MAX_SHARE = 0.5
 
 
-def _share(help_text: str) -> "models.FloatField[float, float]":
+def _share_field(help_text: str) -> "models.FloatField[float, float]":
     return models.FloatField(
         default=0.0,
-        validators=[MinValueValidator(0.0), MaxValueValidator(LARGEST_SHARE)],
+        validators=[MinValueValidator(0.0), MaxValueValidator(MAX_SHARE)],
         help_text=help_text,
     )
 
@@ -46,8 +46,8 @@ class Campaign(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(50)],
         help_text="How many annotators label each reply.",
     )
-    gold_share = _share("Of what an annotator sees, replies whose label is known (0 to 0.5).")
-    repeat_share = _share("Of what an annotator sees, replies they have labelled before (0 to 0.5).")
+    gold_share = _share_field("Of what an annotator sees, replies whose label is known (0 to 0.5).")
+    repeat_share = _share_field("Of what an annotator sees, replies they have labelled before (0 to 0.5).")
     order = models.CharField(max_length=8, choices=Order, default=Order.RANDOM)
     tag = models.TextField(blank=True, help_text="Only replies with this tag.")
     split = models.CharField(max_length=20, blank=True, help_text="Only sessions of this split.")
@@ -78,8 +78,8 @@ class Campaign(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(overlap__gte=1), name="campaign_overlap_from_one"),
             models.CheckConstraint(
-                condition=Q(gold_share__gte=0, gold_share__lte=LARGEST_SHARE)
-                & Q(repeat_share__gte=0, repeat_share__lte=LARGEST_SHARE),
+                condition=Q(gold_share__gte=0, gold_share__lte=MAX_SHARE)
+                & Q(repeat_share__gte=0, repeat_share__lte=MAX_SHARE),
                 name="campaign_shares_in_range",
             ),
             models.CheckConstraint(

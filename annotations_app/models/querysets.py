@@ -7,21 +7,21 @@ from django.db.models import F, Q
 
 
 class AnnotationQuerySet(models.QuerySet[Any]):
-    def in_force(self) -> "AnnotationQuerySet":
+    def countable(self) -> "AnnotationQuerySet":
         """Labels that count: no hidden repeats, nothing adjudicated, nothing withdrawn."""
         return self.filter(kind="label")
 
     def stale(self, campaign: Any) -> "AnnotationQuerySet":
         """Labels of a campaign that were made under another text of the persona than it has now."""
         outdated = ~Q(persona_digest="") & ~Q(persona_digest=F("campaign__persona__digest"))
-        return self.in_force().filter(outdated, campaign=campaign)
+        return self.countable().filter(outdated, campaign=campaign)
 
 
 class AssignmentQuerySet(models.QuerySet[Any]):
     def of(self, campaign: Any, user: Any) -> "AssignmentQuerySet":
         return self.filter(campaign=campaign, annotator=user)
 
-    def with_reply(self) -> "AssignmentQuerySet":
+    def select_reply(self) -> "AssignmentQuerySet":
         """With what a page shows of each: item, turn, session and its dataset."""
         return self.select_related("item__turn__session", "annotation")
 

@@ -11,8 +11,8 @@ from django.db import transaction
 from datasets_app.access.roles import ROLES
 from datasets_app.core import audit
 
-ADMINISTRATOR = "admin"
-ANNOTATOR = "annotator"
+ADMIN_NAME = "admin"
+ANNOTATOR_ROLE = "annotator"
 FILE_NAME = "demo-accounts.txt"
 _HEADER = (
     "# Demonstration accounts of Alignmenter Datasets. Delete them before others can reach the server.\n"
@@ -30,33 +30,31 @@ def create_demo_accounts(directory: Path, *, only_if_none: bool = False) -> dict
     with transaction.atomic():
         if only_if_none and users.objects.exists():
             return {}
-        names = [user_name(role) for role in ROLES]
+        names = [account_name(role) for role in ROLES]
         standing = set(
-            users.objects.filter(username__in=[ADMINISTRATOR, *names]).values_list("username", flat=True)
+            users.objects.filter(username__in=[ADMIN_NAME, *names]).values_list("username", flat=True)
         )
-        passwords = {
-            name: secrets.token_urlsafe(12) for name in [ADMINISTRATOR, *names] if name not in standing
-        }
+        passwords = {name: secrets.token_urlsafe(12) for name in [ADMIN_NAME, *names] if name not in standing}
         for role in ROLES:
-            if password := passwords.get(user_name(role)):
+            if password := passwords.get(account_name(role)):
                 # Who only labels has nothing to do in the admin.
-                is_staff = role != ANNOTATOR
-                user = users.objects.create_user(user_name(role), password=password, is_staff=is_staff)
+                is_staff = role != ANNOTATOR_ROLE
+                user = users.objects.create_user(account_name(role), password=password, is_staff=is_staff)
                 user.groups.add(Group.objects.get(name=role))
-        if password := passwords.get(ADMINISTRATOR):
-            users.objects.create_superuser(ADMINISTRATOR, password=password)
+        if password := passwords.get(ADMIN_NAME):
+            users.objects.create_superuser(ADMIN_NAME, password=password)
         if passwords:
             audit.record("create_demo_accounts", actor=None, accounts=sorted(passwords))
-            _keep(directory / FILE_NAME, passwords)
+            _append_passwords(directory / FILE_NAME, passwords)
     return passwords
 
 
-def user_name(role: str) -> str:
+def account_name(role: str) -> str:
     """ "privacy officer" → "privacy-officer"."""
     return role.replace(" ", "-")
 
 
-def _keep(path: Path, passwords: dict[str, str]) -> None:
+def _append_passwords(path: Path, passwords: dict[str, str]) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     lines = "".join(f"{name}\t{password}\n" for name, password in passwords.items())
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a") as file:

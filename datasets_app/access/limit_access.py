@@ -10,43 +10,43 @@ from django.contrib.auth.models import Group, User
 from django.db import transaction
 
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, DatasetGrant
 
-PERMISSION = "datasets_app.limit_access"
+LIMIT_ACCESS_PERMISSION = "datasets_app.limit_access"
 
 Grantee = User | Group
 
 
-def restrict(dataset: Dataset, *, actor: Any) -> bool:
+def restrict_dataset(dataset: Dataset, *, actor: Any) -> bool:
     """Only those who are granted it see it from now on. Each of these tells whether anything has changed."""
     return _set_restricted(dataset, True, actor)
 
 
-def open_to_all(dataset: Dataset, *, actor: Any) -> bool:
+def unrestrict_dataset(dataset: Dataset, *, actor: Any) -> bool:
     """Everybody whose role sees datasets sees it. Grants stay, for the day it is restricted again."""
     return _set_restricted(dataset, False, actor)
 
 
-def grant(dataset: Dataset, grantee: Grantee, *, actor: Any) -> bool:
+def grant_access(dataset: Dataset, grantee: Grantee, *, actor: Any) -> bool:
     def add() -> bool:
         _, made = DatasetGrant.objects.get_or_create(
-            dataset=dataset, **_of(grantee), defaults={"granted_by": actor}
+            dataset=dataset, **_grantee_filter(grantee), defaults={"granted_by": actor}
         )
         return made
 
-    return _changed(dataset, "grant_access", add, actor, **_named(grantee))
+    return _apply_change(dataset, "grant_access", add, actor, **_grantee_details(grantee))
 
 
-def revoke(dataset: Dataset, grantee: Grantee, *, actor: Any) -> bool:
+def revoke_access(dataset: Dataset, grantee: Grantee, *, actor: Any) -> bool:
     def remove() -> bool:
-        gone, _ = DatasetGrant.objects.filter(dataset=dataset, **_of(grantee)).delete()
+        gone, _ = DatasetGrant.objects.filter(dataset=dataset, **_grantee_filter(grantee)).delete()
         return bool(gone)
 
-    return _changed(dataset, "revoke_access", remove, actor, **_named(grantee))
+    return _apply_change(dataset, "revoke_access", remove, actor, **_grantee_details(grantee))
 
 
-def limit_like(copy: Dataset, source: Dataset, *, actor: Any) -> None:
+def copy_restriction(copy: Dataset, source: Dataset, *, actor: Any) -> None:
     """For a dataset made from sessions of another: what few may see is not for all to see in a copy."""
     if not Dataset.objects.filter(pk=source.pk, restricted=True).exists():
         return
@@ -63,18 +63,18 @@ def limit_like(copy: Dataset, source: Dataset, *, actor: Any) -> None:
 # --- finding people ----------------------------------------------------------------------------------
 
 
-def user_named(name: str) -> User:
+def get_user(name: str) -> User:
     found = User.objects.filter(username=name).first()
     if found is None:
-        raise Refused(f"There is no user {name!r}.")
+        raise UserError(f"There is no user {name!r}.")
     return found
 
 
-def group_named(name: str) -> Group:
+def get_group(name: str) -> Group:
     found = Group.objects.filter(name=name).first()
     if found is None:
         known = ", ".join(Group.objects.order_by("name").values_list("name", flat=True)[:20])
-        raise Refused(f"There is no group {name!r}. Known are: {known}.")
+        raise UserError(f"There is no group {name!r}. Known are: {known}.")
     return found
 
 
@@ -86,29 +86,31 @@ def _set_restricted(dataset: Dataset, restricted: bool, actor: Any) -> bool:
         others = Dataset.objects.filter(pk=dataset.pk, restricted=not restricted)
         return bool(others.update(restricted=restricted))
 
-    changed = _changed(dataset, "restrict" if restricted else "unrestrict", change, actor)
+    changed = _apply_change(dataset, "restrict" if restricted else "unrestrict", change, actor)
     dataset.restricted = restricted
     return changed
 
 
-def _changed(dataset: Dataset, action: str, change: Callable[[], bool], actor: Any, **details: str) -> bool:
-    if actor is not None and not actor.has_perm(PERMISSION):
-        raise Refused("You may not limit who sees a dataset; ask a privacy officer.")
+def _apply_change(
+    dataset: Dataset, action: str, change: Callable[[], bool], actor: Any, **details: str
+) -> bool:
+    if actor is not None and not actor.has_perm(LIMIT_ACCESS_PERMISSION):
+        raise UserError("You may not limit who sees a dataset; ask a privacy officer.")
     with transaction.atomic():
         # One after the other, so that the trail tells them in the order in which they hold.
         if not Dataset.objects.select_for_update(no_key=True).filter(pk=dataset.pk).exists():
-            raise Refused("The dataset is not there any more.")
+            raise UserError("The dataset is not there any more.")
         changed = change()
         if changed:
             audit.record(action, actor=actor, dataset_name=dataset.name, **details)
     return changed
 
 
-def _of(grantee: Grantee) -> dict[str, Grantee]:
+def _grantee_filter(grantee: Grantee) -> dict[str, Grantee]:
     return {"group": grantee} if isinstance(grantee, Group) else {"user": grantee}
 
 
-def _named(grantee: Grantee) -> dict[str, str]:
+def _grantee_details(grantee: Grantee) -> dict[str, str]:
     if isinstance(grantee, Group):
         return {"group": grantee.name}
     return {"user": grantee.get_username()}

@@ -56,19 +56,21 @@ ROLES: dict[str, tuple[str, ...]] = {
 
 
 # By database, in this process: the last permission there was before migrating, and the roles made since.
-_last_before: dict[str, int] = {}
-_made_since: dict[str, set[str]] = {}
+_last_permission_before: dict[str, int] = {}
+_created_roles: dict[str, set[str]] = {}
 
 
-def remember_permissions(using: str = "default", **_: Any) -> None:
+def snapshot_permissions(using: str = "default", **_: Any) -> None:
     """Before migrating: which permissions there are, so that those that are new are known afterwards."""
     from django.contrib.auth.models import Permission
     from django.db import connections
     from django.db.models import Max
 
-    _last_before[using], _made_since[using] = 0, set()
+    _last_permission_before[using], _created_roles[using] = 0, set()
     if Permission._meta.db_table in connections[using].introspection.table_names():
-        _last_before[using] = Permission.objects.using(using).aggregate(last=Max("pk"))["last"] or 0
+        _last_permission_before[using] = (
+            Permission.objects.using(using).aggregate(last=Max("pk"))["last"] or 0
+        )
 
 
 def ensure_roles(using: str = "default", **_: Any) -> None:
@@ -76,7 +78,7 @@ def ensure_roles(using: str = "default", **_: Any) -> None:
     those that are new. What an installation added or took away stays so."""
     from django.contrib.auth.models import Group, Permission
 
-    from datasets_app.auditing.permission_events import unrecorded
+    from datasets_app.auditing.permission_events import suspend_recording
 
     known = {
         f"{app}.{codename}": pk
@@ -84,15 +86,15 @@ def ensure_roles(using: str = "default", **_: Any) -> None:
             "pk", "content_type__app_label", "codename"
         )
     }
-    made = _made_since.setdefault(using, set())
+    made = _created_roles.setdefault(using, set())
     # Without a migration before it (flush), no permission is new to a group that stands.
-    last_before = _last_before.get(using, max(known.values(), default=0))
+    last_before = _last_permission_before.get(using, max(known.values(), default=0))
     for role, permissions in ROLES.items():
-        with unrecorded():
+        with suspend_recording():
             group, created = Group.objects.using(using).get_or_create(name=role)
         if created:
             made.add(role)
         # A new group also gets what is made for the apps whose turn comes later.
         given = [known[name] for name in permissions if name in known]
-        with unrecorded() if role in made else nullcontext():
+        with suspend_recording() if role in made else nullcontext():
             group.permissions.add(*(pk for pk in given if role in made or pk > last_before))

@@ -12,9 +12,9 @@ from django.db.models import Case, Count, Q, QuerySet, Value, When
 from datasets_app import hooks
 from datasets_app.models import Dataset, DatasetGrant
 
-VIEW, LIMIT = "datasets_app.view_dataset", "datasets_app.limit_access"
+VIEW_PERMISSION, LIMIT_PERMISSION = "datasets_app.view_dataset", "datasets_app.limit_access"
 # What somebody sees of a dataset.
-ALL, REPLIES, NOTHING = "all", "replies", "nothing"
+ALL, REPLIES, NO_ACCESS = "all", "replies", "nothing"
 # What a role lets people do with what they see, in the order it is told.
 _ABILITIES = (
     ("read conversations", {"datasets_app.view_session", "datasets_app.view_turn"}),
@@ -23,12 +23,12 @@ _ABILITIES = (
     ("edit", {"datasets_app.change_dataset"}),
     ("scrub", {"datasets_app.scrub_dataset"}),
     ("erase sessions", {"datasets_app.erase_session"}),
-    ("limit access", {LIMIT}),
+    ("limit access", {LIMIT_PERMISSION}),
 )
-_AT_ONCE = 500
+_BATCH_SIZE = 500
 
 
-class Seer(NamedTuple):
+class Viewer(NamedTuple):
     """``sees`` is one of ALL, REPLIES and NOTHING; ``reasons`` are sentences without a full stop; ``may`` is
     what the role allows beside looking; ``can_be_granted``: a grant would let them see it."""
 
@@ -39,54 +39,56 @@ class Seer(NamedTuple):
     can_be_granted: bool
 
 
-def people(dataset: Dataset) -> "QuerySet[Any]":
+def list_accounts(dataset: Dataset) -> "QuerySet[Any]":
     """All active accounts, each with what it ``sees`` of the dataset."""
     return User.objects.filter(is_active=True).annotate(
         sees=Case(
-            When(_sees_all(dataset, restricted=dataset.restricted), then=Value(ALL)),
-            When(pk__in=list(_shown_replies(dataset)), then=Value(REPLIES)),
-            default=Value(NOTHING),
+            When(_sees_whole_dataset(dataset, restricted=dataset.restricted), then=Value(ALL)),
+            When(pk__in=list(_collect_reply_reasons(dataset)), then=Value(REPLIES)),
+            default=Value(NO_ACCESS),
         )
     )
 
 
-def counted(dataset: Dataset) -> dict[str, int]:
+def count_viewers(dataset: Dataset) -> dict[str, int]:
     """How many see all of it, replies, nothing; and how many would if it were ``open`` or ``restricted``."""
     sees = {
         name: Count("pk", filter=Q(sees=value))
-        for name, value in (("all", ALL), ("replies", REPLIES), ("nothing", NOTHING))
+        for name, value in (("all", ALL), ("replies", REPLIES), ("nothing", NO_ACCESS))
     }
     there = User.objects.filter(is_active=True)
     return {
-        **people(dataset).aggregate(**sees),
-        "open": there.filter(_sees_all(dataset, restricted=False)).count(),
-        "restricted": there.filter(_sees_all(dataset, restricted=True)).count(),
+        **list_accounts(dataset).aggregate(**sees),
+        "open": there.filter(_sees_whole_dataset(dataset, restricted=False)).count(),
+        "restricted": there.filter(_sees_whole_dataset(dataset, restricted=True)).count(),
     }
 
 
-def seers(dataset: Dataset, found: Sequence[Any]) -> list[Seer]:
+def explain_viewers(dataset: Dataset, found: Sequence[Any]) -> list[Viewer]:
     """The reasons for some of :func:`people`, in a fixed number of queries."""
-    facts = _Facts(dataset, [user.pk for user in found])
+    facts = _AccessFacts(dataset, [user.pk for user in found])
     return [facts.of(user) for user in found]
 
 
-def everybody(dataset: Dataset, *, only: Sequence[str]) -> Iterator[Seer]:
+def iterate_viewers(dataset: Dataset, *, only: Sequence[str]) -> Iterator[Viewer]:
     """All people who see what ``only`` says, by name."""
-    rows = iter(people(dataset).filter(sees__in=only).order_by("username").iterator(chunk_size=_AT_ONCE))
-    while found := list(islice(rows, _AT_ONCE)):
-        yield from seers(dataset, found)
+    rows = iter(
+        list_accounts(dataset).filter(sees__in=only).order_by("username").iterator(chunk_size=_BATCH_SIZE)
+    )
+    while found := list(islice(rows, _BATCH_SIZE)):
+        yield from explain_viewers(dataset, found)
 
 
 # --- by the database ---------------------------------------------------------------------------------
 
 
-def _sees_all(dataset: Dataset, *, restricted: bool) -> Q:
+def _sees_whole_dataset(dataset: Dataset, *, restricted: bool) -> Q:
     """Staff only: a wall keeps other accounts from every page but the queue."""
-    may = Q(is_staff=True) & _holders(VIEW)
-    return may & (_holders(LIMIT) | _granted(dataset)) if restricted else may
+    may = Q(is_staff=True) & _holds_permission(VIEW_PERMISSION)
+    return may & (_holds_permission(LIMIT_PERMISSION) | _has_grant(dataset)) if restricted else may
 
 
-def _holders(permission: str) -> Q:
+def _holds_permission(permission: str) -> Q:
     """Accounts that hold a permission, however they came by it."""
     app, codename = permission.split(".")
     held = Permission.objects.filter(content_type__app_label=app, codename=codename)
@@ -95,15 +97,15 @@ def _holders(permission: str) -> Q:
     return Q(is_superuser=True) | Q(pk__in=directly.values("user")) | Q(pk__in=by_role.values("user"))
 
 
-def _granted(dataset: Dataset) -> Q:
+def _has_grant(dataset: Dataset) -> Q:
     grants = DatasetGrant.objects.filter(dataset=dataset).order_by()
     by_group = User.groups.through.objects.filter(group__in=grants.exclude(group=None).values("group"))
     return Q(pk__in=grants.exclude(user=None).values("user")) | Q(pk__in=by_group.values("user"))
 
 
-def _shown_replies(dataset: Dataset) -> dict[int, list[str]]:
+def _collect_reply_reasons(dataset: Dataset) -> dict[int, list[str]]:
     shown: dict[int, list[str]] = defaultdict(list)
-    for readers in hooks.shown_replies:
+    for readers in hooks.reply_access_reasons:
         for user, reasons in readers(dataset).items():
             shown[user] += reasons
     return shown
@@ -112,7 +114,7 @@ def _shown_replies(dataset: Dataset) -> dict[int, list[str]]:
 # --- in words ----------------------------------------------------------------------------------------
 
 
-class _Facts:
+class _AccessFacts:
     """What is needed to tell the reasons for some people."""
 
     def __init__(self, dataset: Dataset, users: Sequence[int]) -> None:
@@ -120,7 +122,7 @@ class _Facts:
         # By person: where each of their permissions is from.
         self.sources: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self.groups: dict[int, set[int]] = defaultdict(set)
-        self.replies = _shown_replies(dataset)
+        self.replies = _collect_reply_reasons(dataset)
         self._read_permissions(users)
         grants = DatasetGrant.objects.filter(dataset=dataset).select_related("user", "group", "granted_by")
         self.grants = list(grants)
@@ -139,12 +141,14 @@ class _Facts:
             self.groups[user].add(group)
             self.sources[user][f"{app}.{codename}"].append(f"The role {name}")
 
-    def of(self, user: Any) -> Seer:
+    def of(self, user: Any) -> Viewer:
         held = self.sources[user.pk]
-        can_be_granted = self.restricted and user.sees != ALL and user.is_staff and bool(held.get(VIEW))
-        return Seer(user, user.sees, self._reasons(user), self._may(user), can_be_granted)
+        can_be_granted = (
+            self.restricted and user.sees != ALL and user.is_staff and bool(held.get(VIEW_PERMISSION))
+        )
+        return Viewer(user, user.sees, self._reasons(user), self._list_abilities(user), can_be_granted)
 
-    def _may(self, user: Any) -> list[str]:
+    def _list_abilities(self, user: Any) -> list[str]:
         if user.sees != ALL:
             return []
         held = self.sources[user.pk].keys()
@@ -153,11 +157,11 @@ class _Facts:
     def _reasons(self, user: Any) -> list[str]:
         replies = self.replies.get(user.pk, [])
         if not user.is_staff:
-            return replies or [_not_staff(user, bool(self.sources[user.pk].get(VIEW)))]
+            return replies or [_explain_not_staff(user, bool(self.sources[user.pk].get(VIEW_PERMISSION)))]
         if user.is_superuser:
             return ["A superuser sees every dataset", *replies]
-        by_role = self.sources[user.pk].get(VIEW, [])
-        granted = [_in_words(grant) for grant in self.grants if self._is_for(grant, user)]
+        by_role = self.sources[user.pk].get(VIEW_PERMISSION, [])
+        granted = [_describe_grant(grant) for grant in self.grants if self._is_for(grant, user)]
         if not by_role:
             none = "No role of theirs sees datasets"
             return replies or [f"{none}; {text[0].lower() + text[1:]}" for text in granted] or [none]
@@ -166,7 +170,7 @@ class _Facts:
     def _reasons_by_role(self, user: Any, by_role: list[str], granted: list[str]) -> list[str]:
         limits = [
             f"{source} lets them limit access, and so see every dataset"
-            for source in self.sources[user.pk].get(LIMIT, [])
+            for source in self.sources[user.pk].get(LIMIT_PERMISSION, [])
         ]
         if not self.restricted:
             return [f"{source} sees datasets, and this one is open" for source in by_role]
@@ -180,13 +184,13 @@ class _Facts:
         )
 
 
-def _not_staff(user: Any, sees_datasets: bool) -> str:
+def _explain_not_staff(user: Any, sees_datasets: bool) -> str:
     if sees_datasets or user.is_superuser:
         return "The account is not staff: whatever its role, it reaches the queue of annotators and no more"
     return "An account for annotators; in no campaign of this dataset"
 
 
-def _in_words(grant: DatasetGrant) -> str:
+def _describe_grant(grant: DatasetGrant) -> str:
     to = f"the group {grant.group.name}" if grant.group else "them"
     by = grant.granted_by.get_username() if grant.granted_by else "the command line"
     return f"Granted to {to} by {by} on {grant.granted_at:%-d %b %Y}"

@@ -11,10 +11,10 @@ from unfold.decorators import display
 
 from datasets_app.access import pages as access_pages
 from datasets_app.admin import dataset_pages
-from datasets_app.admin.dataset_metadata import metadata_pages
+from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.catalog.edit import edit_dataset
 from datasets_app.catalog.policies import is_scrubbed
-from datasets_app.core.web.pages import dataset_address, require, visible_dataset
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.generating import pages as generate_pages
 from datasets_app.importing import pages as import_pages
 from datasets_app.jobs import runs
@@ -27,9 +27,9 @@ from datasets_app.retention import pages as retention_pages
 from datasets_app.scrubbing import mark_pages
 from datasets_app.scrubbing import pages as scrub_pages
 from datasets_app.splitting import pages as split_pages
-from datasets_app.templatetags.datasets_display import moment, status_kind
+from datasets_app.templatetags.datasets_display import moment, status_color
 
-STATUS_COLOURS = {
+STATUS_COLORS = {
     "raw": "",
     "to scrub": "warning",
     "scrubbed": "info",
@@ -49,8 +49,8 @@ class DatasetAdmin(ModelAdmin):
         "show_sessions",
         "show_turns",
         "show_checks",
-        "show_licence",
-        "show_changed",
+        "show_license",
+        "show_updated",
     ]
     list_filter = ["origin", "status", "legal_hold"]
     list_per_page = 50
@@ -88,10 +88,10 @@ class DatasetAdmin(ModelAdmin):
         }
         return super().changelist_view(request, {**(extra_context or {}), **may})
 
-    @display(description="Status", ordering="status", label=STATUS_COLOURS)
+    @display(description="Status", ordering="status", label=STATUS_COLORS)
     def show_status(self, dataset: Dataset) -> tuple[str, str]:
         # What real people wrote and nobody has scrubbed stands out.
-        waiting = status_kind(dataset) == "warn" and dataset.status == Dataset.Status.RAW
+        waiting = status_color(dataset) == "warn" and dataset.status == Dataset.Status.RAW
         return "to scrub" if waiting else dataset.status, dataset.get_status_display()
 
     @display(description="Sessions", ordering="session_count")
@@ -116,16 +116,16 @@ class DatasetAdmin(ModelAdmin):
         return "clean", "clean"
 
     @display(description="Licence", ordering="license", empty_value="missing")
-    def show_licence(self, dataset: Dataset) -> str | None:
+    def show_license(self, dataset: Dataset) -> str | None:
         return dataset.license or None
 
     @display(description="Changed", ordering="updated_at")
-    def show_changed(self, dataset: Dataset) -> str:
+    def show_updated(self, dataset: Dataset) -> str:
         return moment(dataset.updated_at)
 
     @admin.action(description="Run checks", permissions=["check"])
     def check_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
-        self._start_each(request, "check_dataset", queryset)
+        self._start_jobs(request, "check_dataset", queryset)
 
     @admin.action(description="Export as conversation JSONL", permissions=["export"])
     def export_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
@@ -135,10 +135,10 @@ class DatasetAdmin(ModelAdmin):
             messages.warning(request, f"{dataset.name} is production data and not scrubbed: not exported.")
         rest = queryset.exclude(pk__in=[dataset.pk for dataset in closed])
         if rest:
-            self._start_each(request, "export_dataset", rest, parameters=parameters)
+            self._start_jobs(request, "export_dataset", rest, parameters=parameters)
 
-    def _start_each(self, request: HttpRequest, operation: str, queryset: Any, **details: Any) -> None:
-        jobs = [runs.start(operation, actor=request.user, dataset=row, **details) for row in queryset]
+    def _start_jobs(self, request: HttpRequest, operation: str, queryset: Any, **job_options: Any) -> None:
+        jobs = [runs.start_job(operation, actor=request.user, dataset=row, **job_options) for row in queryset]
         what = "1 job" if len(jobs) == 1 else f"{len(jobs)} jobs"
         messages.success(request, f"{what} started; the start page and the job list show how far they are.")
 
@@ -158,7 +158,7 @@ class DatasetAdmin(ModelAdmin):
         if "_continue" in request.POST:
             return super().response_change(request, obj)
         messages.success(request, "Saved.")
-        return HttpResponseRedirect(dataset_address(obj))
+        return HttpResponseRedirect(dataset_url(obj))
 
     # --- addresses ---
 
@@ -176,9 +176,9 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/checks/run/", dataset_pages.run_checks, "run_checks"),
             ("<int:pk>/scrub/", scrub_pages.scrub, "scrub"),
             ("<int:pk>/scrub/progress/", scrub_pages.progress, "scrub_progress"),
-            ("<int:pk>/scrub/not-personal/", mark_pages.not_personal, "mark_not_personal"),
-            ("<int:pk>/scrub/missed/", mark_pages.missed, "mark_missed"),
-            ("<int:pk>/scrub/marks/<int:mark_pk>/", mark_pages.take_back, "mark_take_back"),
+            ("<int:pk>/scrub/not-personal/", mark_pages.mark_not_personal, "mark_not_personal"),
+            ("<int:pk>/scrub/missed/", mark_pages.mark_missed, "mark_missed"),
+            ("<int:pk>/scrub/marks/<int:mark_pk>/", mark_pages.remove_mark, "mark_take_back"),
             ("<int:pk>/splits/", split_pages.splits, "splits"),
             ("<int:pk>/sharing/", sharing_pages.sharing, "sharing"),
             ("<int:pk>/releases/", release_pages.releases, "releases"),
@@ -192,22 +192,22 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/history/", dataset_pages.history, "history"),
             ("<int:pk>/export/", export_pages.export, "export"),
             ("<int:pk>/access/", access_pages.access, "access"),
-            ("<int:pk>/access/change/", access_pages.change, "access_change"),
-            ("<int:pk>/access/<int:grant_pk>/revoke/", access_pages.revoke, "access_revoke"),
+            ("<int:pk>/access/change/", access_pages.change_access, "access_change"),
+            ("<int:pk>/access/<int:grant_pk>/revoke/", access_pages.revoke_grant, "access_revoke"),
             ("<int:pk>/edit/", self.edit_view, "edit"),
         ]
         own = [path(route, wrap(view), name=f"datasets_app_dataset_{name}") for route, view, name in pages]
-        return own + metadata_pages(self.admin_site).get_metadata_urls() + super().get_urls()
+        return own + make_metadata_admin(self.admin_site).get_metadata_urls() + super().get_urls()
 
     def edit_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        require(request, "change_dataset")
-        dataset = visible_dataset(request, pk)
+        require_permissions(request, "change_dataset")
+        dataset = get_visible_dataset(request, pk)
         if dataset.status == Dataset.Status.EXPIRED:
             messages.warning(request, "Its contents were deleted; there is nothing left to edit.")
-            return redirect(dataset_address(dataset, "retention"))
+            return redirect(dataset_url(dataset, "retention"))
         request.crumbs = [
             ("Datasets", reverse("admin:datasets_app_dataset_changelist")),
-            (dataset.name, dataset_address(dataset)),
+            (dataset.name, dataset_url(dataset)),
             ("Edit", None),
         ]
         return self.changeform_view(

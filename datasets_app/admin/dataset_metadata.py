@@ -15,11 +15,11 @@ from datasets_app.admin.resources import DatasetMetadataResource
 from datasets_app.models import Dataset
 from datasets_app.tables.admin import TableAdminMixin
 
-IMPORT_ADDRESS = "admin:datasets_app_dataset_metadata_import"
-EXPORT_ADDRESS = "admin:datasets_app_dataset_metadata_export"
+IMPORT_URL_NAME = "admin:datasets_app_dataset_metadata_import"
+EXPORT_URL_NAME = "admin:datasets_app_dataset_metadata_export"
 
 
-class DatasetMetadataPages(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
+class DatasetMetadataAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     """Registered for no model: it lends its pages to DatasetAdmin."""
 
     resource_classes = [DatasetMetadataResource]
@@ -43,13 +43,17 @@ class DatasetMetadataPages(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         return [
             path("metadata/import/", wrap(self.import_action), name="datasets_app_dataset_metadata_import"),
             # This name is the one that the confirmation page knows.
-            path("metadata/process_import/", wrap(self._process), name="datasets_app_dataset_process_import"),
+            path(
+                "metadata/process_import/",
+                wrap(self._process_import),
+                name="datasets_app_dataset_process_import",
+            ),
             path("metadata/export/", wrap(self.export_action), name="datasets_app_dataset_metadata_export"),
         ]
 
-    def _process(self, request: HttpRequest) -> HttpResponse:
+    def _process_import(self, request: HttpRequest) -> HttpResponse:
         return self.process_import(request)
 
 
-def metadata_pages(admin_site: AdminSite) -> DatasetMetadataPages:
-    return DatasetMetadataPages(Dataset, admin_site)
+def make_metadata_admin(admin_site: AdminSite) -> DatasetMetadataAdmin:
+    return DatasetMetadataAdmin(Dataset, admin_site)

@@ -8,26 +8,26 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
 from datasets_app import hooks
-from datasets_app.core.web.dataset_page import dataset_page
-from datasets_app.core.web.pages import require, visible_dataset
+from datasets_app.core.web.dataset_page import render_dataset_page
+from datasets_app.core.web.pages import get_visible_dataset, require_permissions
 from datasets_app.core.web.paging import (
     PAGE_SIZE,
-    Asked,
     Page,
-    asked,
-    latest_first,
-    newest_first,
-    page_by,
-    page_by_two,
+    PageRequest,
+    paginate_by,
+    paginate_by_field_and_id,
+    paginate_latest_first,
+    paginate_newest_first,
+    parse_page_request,
 )
-from datasets_app.core.web.redaction import hidden_names, without_names
+from datasets_app.core.web.redaction import get_hidden_names, redact_json
 from datasets_app.domain.splits.splits import SPLITS
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
 from datasets_app.splitting.rows import count_splits
 
 
-def active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:
+def list_active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:
     """What runs and waits, of one dataset or of all that the user may see."""
     unfinished = JobRun.objects.visible_to(user).filter(state__in=["queued", "running"])
     if dataset_pk is not None:
@@ -36,7 +36,7 @@ def active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:
 
 
 def overview(request: HttpRequest, pk: int) -> HttpResponse:
-    dataset = visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk)
     panels = [panel(dataset, request.user) for panel in hooks.dataset_panels]
     shown = [
         {"title": panel["title"], "html": render_to_string(panel["template"], panel["context"], request)}
@@ -46,16 +46,16 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "report": dataset.check_reports.first(),
         "source_files": dataset.source_files.order_by("-imported_at")[:PAGE_SIZE],
-        "active_jobs": active_jobs(request.user, dataset.pk)
+        "active_jobs": list_active_jobs(request.user, dataset.pk)
         if request.user.has_perm("datasets_app.view_jobrun")
         else [],
         "panels": shown,
-        "splits": split_counts(dataset),
+        "splits": count_sessions_by_split(dataset),
     }
-    return dataset_page(request, dataset, "overview", "", context)
+    return render_dataset_page(request, dataset, "overview", "", context)
 
 
-def split_counts(dataset: Dataset) -> dict[str, int]:
+def count_sessions_by_split(dataset: Dataset) -> dict[str, int]:
     """Sessions in each split, and in "none" those that came since; nothing if it was never split."""
     if not dataset.split_settings:
         return {}
@@ -67,7 +67,7 @@ def split_counts(dataset: Dataset) -> dict[str, int]:
 
 
 def checks(request: HttpRequest, pk: int) -> HttpResponse:
-    dataset = visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk)
     reports = dataset.check_reports.all()
     wanted = request.GET.get("report", "")
     report = get_object_or_404(reports, pk=wanted) if wanted.isdecimal() else reports.first()
@@ -77,24 +77,24 @@ def checks(request: HttpRequest, pk: int) -> HttpResponse:
         "is_latest": not wanted,
         "code": code,
         "totals": sorted(report.totals.items()) if report else [],
-        "page": _findings(report, code, asked(request.GET)) if report else None,
+        "page": _paginate_findings(report, code, parse_page_request(request.GET)) if report else None,
         "earlier": reports[:10],
         "check_job": dataset.job_runs.filter(
             operation="check_dataset", state__in=["queued", "running"]
         ).first(),
     }
-    return dataset_page(request, dataset, "checks", "Checks", context)
+    return render_dataset_page(request, dataset, "checks", "Checks", context)
 
 
-def _findings(report: CheckReport, code: str, wanted: Asked) -> Page:
+def _paginate_findings(report: CheckReport, code: str, wanted: PageRequest) -> Page:
     findings = CheckFinding.objects.filter(report=report).select_related("session")
-    return page_by_two(findings.filter(code=code) if code else findings, "code", wanted)
+    return paginate_by_field_and_id(findings.filter(code=code) if code else findings, "code", wanted)
 
 
 @require_POST
 def run_checks(request: HttpRequest, pk: int) -> HttpResponse:
-    require(request, "check_dataset")
-    job = runs.start("check_dataset", actor=request.user, dataset=visible_dataset(request, pk))
+    require_permissions(request, "check_dataset")
+    job = runs.start_job("check_dataset", actor=request.user, dataset=get_visible_dataset(request, pk))
     return redirect("admin:datasets_app_jobrun_change", job.pk)
 
 
@@ -102,27 +102,31 @@ def run_checks(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def sessions(request: HttpRequest, pk: int) -> HttpResponse:
-    require(request, "view_session")
-    dataset = visible_dataset(request, pk)
+    require_permissions(request, "view_session")
+    dataset = get_visible_dataset(request, pk)
     prefix = request.GET.get("q", "").strip()
     if prefix:
-        page = page_by(Session.objects.beginning_with(dataset, prefix), "session_id", asked(request.GET))
+        page = paginate_by(
+            Session.objects.with_id_prefix(dataset, prefix), "session_id", parse_page_request(request.GET)
+        )
     else:
-        page = page_by(Session.objects.of(dataset), "id", asked(request.GET))
-    return dataset_page(request, dataset, "sessions", "Sessions", {"page": page, "prefix": prefix})
+        page = paginate_by(Session.objects.of(dataset), "id", parse_page_request(request.GET))
+    return render_dataset_page(request, dataset, "sessions", "Sessions", {"page": page, "prefix": prefix})
 
 
 def jobs(request: HttpRequest, pk: int) -> HttpResponse:
-    require(request, "view_jobrun")
-    dataset = visible_dataset(request, pk)
+    require_permissions(request, "view_jobrun")
+    dataset = get_visible_dataset(request, pk)
     rows = JobRun.objects.filter(dataset=dataset).select_related("actor")
-    return dataset_page(request, dataset, "jobs", "Jobs", {"page": newest_first(rows, request.GET)})
+    return render_dataset_page(
+        request, dataset, "jobs", "Jobs", {"page": paginate_newest_first(rows, request.GET)}
+    )
 
 
 def history(request: HttpRequest, pk: int) -> HttpResponse:
-    dataset = visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk)
     events = AuditEvent.objects.filter(dataset_name=dataset.name)
-    page, hidden = latest_first(events, request.GET), hidden_names(request.user)
+    page, hidden = paginate_latest_first(events, request.GET), get_hidden_names(request.user)
     for event in page.rows:
-        event.details = without_names(event.details, hidden)
-    return dataset_page(request, dataset, "history", "History", {"page": page})
+        event.details = redact_json(event.details, hidden)
+    return render_dataset_page(request, dataset, "history", "History", {"page": page})

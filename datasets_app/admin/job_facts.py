@@ -5,50 +5,52 @@ from typing import Any
 from django.forms import Form
 
 from datasets_app.domain.pii.policy import Policy, PolicyError
-from datasets_app.domain.splits.splits import Settings
-from datasets_app.importing.pages import OptionsForm
+from datasets_app.domain.splits.splits import SplitSettings
+from datasets_app.importing.pages import ImportOptionsForm
 from datasets_app.models import JobRun
 from datasets_app.releasing import pages
-from datasets_app.releasing.sharing.export_pages import OverrideForm
-from datasets_app.templatetags.datasets_display import plain, words
+from datasets_app.releasing.sharing.export_pages import OverrideExportForm
+from datasets_app.templatetags.datasets_display import format_value, words
 
-_FORMS: dict[str, type[Form]] = {
-    "import_dataset": OptionsForm,
-    "export_dataset": OverrideForm,
-    "release_dataset": pages.OverrideForm,
+_FORM_BY_OPERATION: dict[str, type[Form]] = {
+    "import_dataset": ImportOptionsForm,
+    "export_dataset": OverrideExportForm,
+    "release_dataset": pages.OverrideReleaseForm,
 }
 # What need not be told, as it is done unless somebody says otherwise.
-_DEFAULTS = {"format": "auto", "on_error": "abort", "origin": "external"}
+_HIDDEN_DEFAULTS = {"format": "auto", "on_error": "abort", "origin": "external"}
 
 # Of an erasure: numbers of rows that are gone when it is done, which tell a person nothing.
-_KEYS_OF_ROWS = {"erased", "session", "copies"}
+_ROW_ID_KEYS = {"erased", "session", "copies"}
 
 
-def asked_for(job: JobRun) -> list[tuple[str, str]]:
+def parameter_rows(job: JobRun) -> list[tuple[str, str]]:
     """(label, value) of each parameter that says something."""
     if job.operation == "scrub_dataset":
-        return _scrub_asked_for(job.parameters)
+        return _scrub_rows(job.parameters)
     if job.operation == "bootstrap_dataset":
-        return _generation_asked_for(job.parameters)
+        return _generation_rows(job.parameters)
     if job.operation == "split_dataset":
-        return _split_asked_for(job.parameters)
-    form = _FORMS.get(job.operation)
+        return _split_rows(job.parameters)
+    form = _FORM_BY_OPERATION.get(job.operation)
     return [
-        _told(key, value, form)
+        _parameter_row(key, value, form)
         for key, value in job.parameters.items()
-        if value not in (None, "", [], {}, False) and _DEFAULTS.get(key) != value and key not in _KEYS_OF_ROWS
+        if value not in (None, "", [], {}, False)
+        and _HIDDEN_DEFAULTS.get(key) != value
+        and key not in _ROW_ID_KEYS
     ]
 
 
-def _told(key: str, value: Any, form: type[Form] | None) -> tuple[str, str]:
+def _parameter_row(key: str, value: Any, form: type[Form] | None) -> tuple[str, str]:
     field = form.base_fields.get(key) if form else None
     label = str(field.label or words(key)) if field else words(key)
     # Commands keep lists as well: only a string can be one of a field's choices.
     choice = dict(getattr(field, "choices", [])).get(value) if isinstance(value, str) else None
-    return label, str(choice or plain(value))
+    return label, str(choice or format_value(value))
 
 
-def _scrub_asked_for(asked: dict[str, Any]) -> list[tuple[str, str]]:
+def _scrub_rows(asked: dict[str, Any]) -> list[tuple[str, str]]:
     """The policy in sentences; the terms never to be scrubbed are told by their number."""
     try:
         policy = Policy.from_json(asked.get("policy") or {})
@@ -61,14 +63,14 @@ def _scrub_asked_for(asked: dict[str, Any]) -> list[tuple[str, str]]:
     return told + ([("Never scrubbed", f"{len(policy.allow):,} terms")] if policy.allow else [])
 
 
-def _split_asked_for(asked: dict[str, Any]) -> list[tuple[str, str]]:
-    settings = Settings.from_json(asked["settings"]).as_words() if asked.get("settings") else ""
+def _split_rows(asked: dict[str, Any]) -> list[tuple[str, str]]:
+    settings = SplitSettings.from_json(asked["settings"]).as_words() if asked.get("settings") else ""
     told = [("What", "All sessions, again" if asked.get("again") else "Sessions without a split")]
     told += [("How", settings or "As the others were split")]
     return told + ([("Reason", str(asked["override"]))] if asked.get("override") else [])
 
 
-_GENERATION = {
+_GENERATION_LABELS = {
     "persona": "Persona",
     "sessions": "Sessions",
     "seed": "Seed",
@@ -79,29 +81,29 @@ _GENERATION = {
     "max_tokens_total": "Token budget",
     "resume": "Goes on with an earlier run",
 }
-_SHARES = {
+_SHARE_LABELS = {
     "safety_trap_ratio": "Safety traps",
     "brand_trap_ratio": "Brand traps",
     "edge_case_share": "Edge cases",
 }
 
 
-def _generation_asked_for(asked: dict[str, Any]) -> list[tuple[str, str]]:
+def _generation_rows(asked: dict[str, Any]) -> list[tuple[str, str]]:
     """Turns and shares as they were typed; how far a model has come stands elsewhere."""
     told = [
-        (label, plain(asked[key]))
-        for key, label in _GENERATION.items()
+        (label, format_value(asked[key]))
+        for key, label in _GENERATION_LABELS.items()
         if asked.get(key) not in (None, "", False)
     ]
     if turns := asked.get("turns"):
         low, high = turns
         told.insert(2, ("Turns per session", str(low) if low == high else f"{low} to {high}"))
-    shares = [f"{label} {100 * asked[key]:g} %" for key, label in _SHARES.items() if key in asked]
+    shares = [f"{label} {100 * asked[key]:g} %" for key, label in _SHARE_LABELS.items() if key in asked]
     told += [("Shares", ", ".join(shares))] if shares else []
     return told + ([("Plan", f"{asked['plan'][:12]}…")] if asked.get("plan") else [])
 
 
-def plain_result(job: JobRun, result: dict[str, Any]) -> dict[str, Any]:
+def result_facts(job: JobRun, result: dict[str, Any]) -> dict[str, Any]:
     """What a job answered. Of an erasure, the versions that were replaced stand with the names of their
     datasets as those are written, and other datasets that have the session only if there are any. A
     verification of the audit trail that ended has found nothing, or it would have failed."""
@@ -115,7 +117,7 @@ def plain_result(job: JobRun, result: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-def tokens_used(job: JobRun) -> dict[str, Any] | None:
+def token_usage(job: JobRun) -> dict[str, Any] | None:
     """What a generation by a model has used so far, in all its attempts; None if it is no such job."""
     run = job.parameters.get("model_run")
     if not isinstance(run, dict) or not isinstance(run.get("used"), dict):

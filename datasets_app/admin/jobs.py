@@ -13,18 +13,18 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from datasets_app import hooks
-from datasets_app.admin.dataset_pages import active_jobs
-from datasets_app.admin.job_facts import asked_for, plain_result, tokens_used
-from datasets_app.core.web.pages import dataset_address, render_page, require, visible_dataset
+from datasets_app.admin.dataset_pages import list_active_jobs
+from datasets_app.admin.job_facts import parameter_rows, result_facts, token_usage
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset, render_page, require_permissions
 from datasets_app.core.web.read_only import ReadOnlyAdmin
-from datasets_app.core.web.redaction import hidden_names, without_names
+from datasets_app.core.web.redaction import get_hidden_names, redact_json
 from datasets_app.importing import pages as import_pages
 from datasets_app.jobs import runs
-from datasets_app.jobs.permissions import is_behind_gate, permission_to_start
+from datasets_app.jobs.permissions import needs_override_permission, start_permission
 from datasets_app.models import CheckReport, JobRun
 from datasets_app.templatetags.datasets_display import moment, words
 
-STATE_COLOURS = {
+STATE_COLORS = {
     "prepared": "",
     "queued": "info",
     "running": "info",
@@ -33,18 +33,18 @@ STATE_COLOURS = {
     "cancelled": "",
 }
 # The import counts bytes over several passes: of that only the share tells a person anything.
-UNITS = dict.fromkeys(
+UNIT_BY_OPERATION = dict.fromkeys(
     ("export_dataset", "check_dataset", "scrub_dataset", "scrub_part", "apply_retention"), "turns"
 )
-UNITS["bootstrap_dataset"] = "sessions"
+UNIT_BY_OPERATION["bootstrap_dataset"] = "sessions"
 # Where what a job has done is to be seen: a tab of its dataset.
-TAB_OF = {
+RESULT_TABS = {
     "split_dataset": ("splits", "See the splits"),
     "release_dataset": ("releases", "See the versions"),
     "verify_releases": ("releases", "See the versions"),
 }
 # What the result of a job holds besides counts: these have places of their own on the page.
-NOT_FACTS = {
+KEYS_SHOWN_ELSEWHERE = {
     "problems",
     "problem_total",
     "report",
@@ -75,7 +75,7 @@ class JobRunAdmin(ReadOnlyAdmin):
     def show_job(self, job: JobRun) -> str:
         return str(job)
 
-    @display(description="State", label=STATE_COLOURS)
+    @display(description="State", label=STATE_COLORS)
     def show_state(self, job: JobRun) -> tuple[str, str]:
         return job.state, job.state_label
 
@@ -98,7 +98,7 @@ class JobRunAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
         pages = [
-            ("active/", active, "active"),
+            ("active/", active_jobs_panel, "active"),
             ("<int:pk>/change/", job_page, "change"),
             ("<int:pk>/progress/", progress, "progress"),
             ("<int:pk>/cancel/", cancel, "cancel"),
@@ -108,23 +108,23 @@ class JobRunAdmin(ReadOnlyAdmin):
         return own + super().get_urls()
 
 
-def _visible_job(request: HttpRequest, pk: int) -> JobRun:
+def _get_visible_job(request: HttpRequest, pk: int) -> JobRun:
     """Whoever started a job may follow it; the jobs of others need the permission. Those of a dataset that
     is hidden from somebody are not there."""
     visible = JobRun.objects.visible_to(request.user)
     job = get_object_or_404(visible.select_related("actor", "dataset"), pk=pk)
     if job.actor_id != request.user.pk or request.user.pk is None:
-        require(request, "view_jobrun")
+        require_permissions(request, "view_jobrun")
     return job
 
 
-def _may_control(request: HttpRequest, job: JobRun) -> bool:
+def _can_control(request: HttpRequest, job: JobRun) -> bool:
     """The permission to start such a job is the one to stop it."""
-    return request.user.has_perm(permission_to_start(job.operation))
+    return request.user.has_perm(start_permission(job.operation))
 
 
 def job_page(request: HttpRequest, pk: int) -> HttpResponse:
-    job = _visible_job(request, pk)
+    job = _get_visible_job(request, pk)
     if job.state == JobRun.State.PREPARED and job.operation == "import_dataset":
         if request.user.has_perm("datasets_app.import_dataset"):
             return redirect("admin:datasets_app_dataset_import_preview", job.pk)
@@ -135,90 +135,95 @@ def job_page(request: HttpRequest, pk: int) -> HttpResponse:
 
 def progress(request: HttpRequest, pk: int) -> HttpResponse:
     """The part of the job's page that changes; it asks for itself again until the job has ended."""
-    job = _visible_job(request, pk)
+    job = _get_visible_job(request, pk)
     response = render(request, "datasets_app/_job_run.html", _job_context(request, job))
     response["Cache-Control"] = "no-store"
     return response
 
 
-def active(request: HttpRequest) -> HttpResponse:
+def active_jobs_panel(request: HttpRequest) -> HttpResponse:
     """What runs and waits, for the start page, and for the page of ``?dataset=``."""
-    require(request, "view_jobrun")
+    require_permissions(request, "view_jobrun")
     wanted = request.GET.get("dataset", "")
-    dataset = visible_dataset(request, wanted) if wanted.isdecimal() else None
-    context = {"dataset": dataset, "active_jobs": active_jobs(request.user, dataset.pk if dataset else None)}
+    dataset = get_visible_dataset(request, wanted) if wanted.isdecimal() else None
+    context = {
+        "dataset": dataset,
+        "active_jobs": list_active_jobs(request.user, dataset.pk if dataset else None),
+    }
     response = render(request, "datasets_app/_active_jobs.html", context)
     response["Cache-Control"] = "no-store"
     return response
 
 
 def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
-    hidden = hidden_names(request.user)
-    result = dict(without_names(job.result or {}, hidden))
-    rate, remaining = _pace(job)
+    hidden = get_hidden_names(request.user)
+    result = dict(redact_json(job.result or {}, hidden))
+    rate, remaining = _estimate_pace(job)
     dataset = job.dataset
     has = request.user.has_perm
     report = result.get("report")
     # Only an import lists its files; a verification counts them, which is a fact like others.
     imported_files = result.pop("files", []) if job.operation == "import_dataset" else []
-    closed = is_behind_gate(job, request.user)
+    closed = needs_override_permission(job, request.user)
     return {
         "job": job,
-        "asked_for": without_names([list(pair) for pair in asked_for(job)], hidden),
-        "unit": UNITS.get(job.operation, ""),
-        "tokens": tokens_used(job),
-        "may_go_on": _may_go_on(request, job),
+        "asked_for": redact_json([list(pair) for pair in parameter_rows(job)], hidden),
+        "unit": UNIT_BY_OPERATION.get(job.operation, ""),
+        "tokens": token_usage(job),
+        "may_go_on": _can_resume(request, job),
         "imported_files": imported_files,
         "dataset": dataset if has("datasets_app.view_dataset") else None,
-        "result": {key: value for key, value in plain_result(job, result).items() if key not in NOT_FACTS},
+        "result": {
+            key: value for key, value in result_facts(job, result).items() if key not in KEYS_SHOWN_ELSEWHERE
+        },
         "problems": result.get("problems") or [],
         "problem_total": result.get("problem_total") or 0,
-        "saved": runs.what_is_saved(job.operation),
+        "saved": runs.describe_saved_work(job.operation),
         "is_scrub": job.operation in {"scrub_dataset", "scrub_part"} and has("datasets_app.view_scrubrun"),
-        "tab": _tab(request, job),
-        "handed_out": result.get("handed_out") if _may_know_recipients(request) else None,
+        "tab": _result_tab(request, job),
+        "handed_out": result.get("handed_out") if _can_see_recipients(request) else None,
         "report": CheckReport.objects.filter(pk=report).first() if report else None,
         "files": [
-            {"row": row, "may_download": not closed and has(permission_to_download(job.operation, row.kind))}
+            {"row": row, "may_download": not closed and has(download_permission(job.operation, row.kind))}
             for row in job.files.all()
         ],
         "rate": rate,
         "remaining": remaining,
-        "silent_for": timezone.now() - job.heartbeat_at if job.heartbeat_at else None,
+        "heartbeat_age": timezone.now() - job.heartbeat_at if job.heartbeat_at else None,
         "took": job.finished_at - job.started_at if job.finished_at and job.started_at else None,
-        "queue_is_up": job.state != JobRun.State.QUEUED or runs.queue_is_up(),
-        "may_control": _may_control(request, job),
+        "queue_is_up": job.state != JobRun.State.QUEUED or runs.is_queue_reachable(),
+        "may_control": _can_control(request, job),
         "may_cancel": job.state in {"queued", "running"} and not job.cancel_requested,
         "may_retry": job.state in {"failed", "cancelled"} and not job.foreground and not closed,
-        "may_reopen": job.state in {"failed", "cancelled"} and import_pages.kept_upload(job) is not None,
+        "may_reopen": job.state in {"failed", "cancelled"} and import_pages.stored_upload(job) is not None,
     }
 
 
-def _tab(request: HttpRequest, job: JobRun) -> dict[str, str] | None:
-    if job.operation not in TAB_OF or job.dataset is None:
+def _result_tab(request: HttpRequest, job: JobRun) -> dict[str, str] | None:
+    if job.operation not in RESULT_TABS or job.dataset is None:
         return None
-    tab, title = TAB_OF[job.operation]
+    tab, title = RESULT_TABS[job.operation]
     if tab == "releases" and not request.user.has_perm("datasets_app.view_release"):
         return None
-    return {"title": title, "address": dataset_address(job.dataset, tab)}
+    return {"title": title, "address": dataset_url(job.dataset, tab)}
 
 
-def _may_know_recipients(request: HttpRequest) -> bool:
+def _can_see_recipients(request: HttpRequest) -> bool:
     """Who was handed what is for those who read the audit trail, or are to tell the recipients."""
     has = request.user.has_perm
     return has("datasets_app.view_auditevent") or has("datasets_app.erase_session")
 
 
-def _may_go_on(request: HttpRequest, job: JobRun) -> bool:
+def _can_resume(request: HttpRequest, job: JobRun) -> bool:
     """A generation that has left sessions unwritten: they can be asked for again, with other answers."""
-    if job.operation != "bootstrap_dataset" or job.foreground or not _may_control(request, job):
+    if job.operation != "bootstrap_dataset" or job.foreground or not _can_control(request, job):
         return False
     result = job.result or {}
     left = result.get("sessions_left") or result.get("failed_sessions")
     return job.state in {"failed", "cancelled"} or bool(job.state == "done" and left)
 
 
-def permission_to_download(operation: str, kind: str) -> str:
+def download_permission(operation: str, kind: str) -> str:
     """What came in belongs to those who may import, what goes out to those who may export."""
     of_the_app = "import_dataset" if kind in {"upload", "quarantine"} else "export_dataset"
     if operation == "export_audit":
@@ -226,7 +231,7 @@ def permission_to_download(operation: str, kind: str) -> str:
     return hooks.job_permissions.get(operation, f"datasets_app.{of_the_app}")
 
 
-def _pace(job: JobRun) -> tuple[int | None, timedelta | None]:
+def _estimate_pace(job: JobRun) -> tuple[int | None, timedelta | None]:
     """Units a second up to the last heartbeat, and the time the rest takes at that pace."""
     end = job.finished_at or job.heartbeat_at
     if not job.started_at or not end or not job.done:
@@ -241,19 +246,19 @@ def _pace(job: JobRun) -> tuple[int | None, timedelta | None]:
 
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    job = _visible_job(request, pk)
-    if not _may_control(request, job):
+    job = _get_visible_job(request, pk)
+    if not _can_control(request, job):
         raise PermissionDenied
-    runs.request_cancel(job, actor=request.user)
+    runs.request_cancellation(job, actor=request.user)
     return redirect("admin:datasets_app_jobrun_change", pk)
 
 
 @require_POST
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
-    job = _visible_job(request, pk)
-    if not _may_control(request, job) or is_behind_gate(job, request.user):
+    job = _get_visible_job(request, pk)
+    if not _can_control(request, job) or needs_override_permission(job, request.user):
         raise PermissionDenied
-    if not runs.retry(job, actor=request.user):
+    if not runs.retry_job(job, actor=request.user):
         messages.warning(
             request, f"{words(job.operation)} is {job.state_label.lower()} and can't be retried."
         )

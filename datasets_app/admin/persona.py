@@ -12,7 +12,7 @@ from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from datasets_app.admin import persona_pages
-from datasets_app.admin.resources import PERSONA_FORMATS, PersonaResource, checked_persona
+from datasets_app.admin.resources import PERSONA_FORMATS, PersonaResource, validate_persona
 from datasets_app.catalog.import_persona import import_persona
 from datasets_app.core import audit
 from datasets_app.domain.personas.persona import PersonaError, check_persona, parse_persona
@@ -20,7 +20,7 @@ from datasets_app.models import Persona
 from datasets_app.tables.admin import TableAdminMixin
 from datasets_app.templatetags.datasets_display import moment
 
-SKELETON = """\
+NEW_PERSONA_YAML = """\
 # What labels and sessions call the persona. Required, and never changed afterwards.
 id:
 display_name:
@@ -72,7 +72,7 @@ class PersonaForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if "yaml" in cleaned:
-            document = checked_persona(cleaned["yaml"])
+            document = validate_persona(cleaned["yaml"])
             if self.instance.pk and document.id != self.instance.persona_id:
                 self.add_error("yaml", f"id: stays {self.instance.persona_id}; add a persona for a new id")
             elif not self.instance.pk and Persona.objects.filter(persona_id=document.id).exists():
@@ -97,7 +97,7 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     change_form_template = "admin/datasets_app/persona/change_form.html"
 
     def get_urls(self) -> list[URLPattern]:
-        page = self.admin_site.admin_view(persona_pages.beside)
+        page = self.admin_site.admin_view(persona_pages.preview)
         return [path("beside/", page, name="datasets_app_persona_beside"), *super().get_urls()]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -115,11 +115,14 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         may_edit = "yaml" in form.fields
         # A form that was refused has left its answers in the persona it was bound to.
         stored = Persona.objects.filter(pk=persona.pk).first() if persona else None
-        context |= {"may_edit": may_edit, **persona_pages.about(str(shown or ""), stored, request.user)}
+        context |= {
+            "may_edit": may_edit,
+            **persona_pages.preview_context(str(shown or ""), stored, request.user),
+        }
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        return {"yaml": SKELETON, **super().get_changeform_initial_data(request)}
+        return {"yaml": NEW_PERSONA_YAML, **super().get_changeform_initial_data(request)}
 
     @admin.display(description="Changed", ordering="updated_at")
     def show_updated(self, persona: Persona) -> str:
@@ -136,7 +139,7 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     @admin.display(description="Findings")
     def show_findings(self, persona: Persona) -> str:
-        return ", ".join(sorted({item.code for item in _findings(persona)})) or "–"
+        return ", ".join(sorted({item.code for item in _find_problems(persona)})) or "–"
 
     def save_model(self, request: HttpRequest, obj: Persona, form: Any, change: bool) -> None:
         saved = import_persona(obj.yaml, actor=request.user)
@@ -153,7 +156,7 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
             self.delete_model(request, persona)
 
 
-def _findings(persona: Persona) -> list[Any]:
+def _find_problems(persona: Persona) -> list[Any]:
     try:
         return check_persona(parse_persona(persona.yaml))
     except PersonaError:

@@ -10,59 +10,59 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST
 
 from datasets_app import hooks
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.personas.persona import PersonaDocument, PersonaError, check_persona, parse_persona
-from datasets_app.domain.personas.wording import in_words, rules_in_words
+from datasets_app.domain.personas.wording import describe_rules, format_value
 from datasets_app.generating.preview import sample_voices
 from datasets_app.models import Persona
 
 # A comparison of longer texts would take longer than somebody waits.
-LINES_COMPARED, DIFF_LINES_SHOWN = 1_000, 200
-ENTRIES_SHOWN = 200
-_KINDS = {"+": "added", "-": "removed", "@": "place"}
+MAX_LINES_COMPARED, MAX_DIFF_LINES_SHOWN = 1_000, 200
+MAX_ENTRIES_SHOWN = 200
+_DIFF_KINDS = {"+": "added", "-": "removed", "@": "place"}
 
 
 @require_POST
-def beside(request: HttpRequest) -> HttpResponse:
+def preview(request: HttpRequest) -> HttpResponse:
     """For the YAML as it stands in the form; ``?persona=`` is the one being changed. Nothing is saved."""
     if not any(request.user.has_perm(f"datasets_app.{verb}_persona") for verb in ("add", "change")):
         raise PermissionDenied
     wanted = request.GET.get("persona", "")
     is_number = wanted.isascii() and wanted.isdigit() and len(wanted) < 19
     persona = get_object_or_404(Persona, pk=int(wanted)) if is_number else None
-    context = {**about(request.POST.get("yaml", ""), persona, request.user), "is_news": True}
+    context = {**preview_context(request.POST.get("yaml", ""), persona, request.user), "is_news": True}
     response = render(request, "datasets_app/_persona_beside.html", context)
     response["Cache-Control"] = "no-store"
     return response
 
 
-def about(text: str, persona: Persona | None, user: Any) -> dict[str, Any]:
+def preview_context(text: str, persona: Persona | None, user: Any) -> dict[str, Any]:
     """What there is to say of a text that is, or may become, that of ``persona`` (None for a new one)."""
     stored = persona.yaml if persona else ""
-    text = stored if _lines(text) == _lines(stored) else text.replace("\r\n", "\n")
+    text = stored if _split_lines(text) == _split_lines(stored) else text.replace("\r\n", "\n")
     told = {
-        **_checked(text),
+        **_check_context(text),
         "persona": persona,
-        "changes": _changes(stored, text) if persona else [],
+        "changes": _diff_lines(stored, text) if persona else [],
         "may_generate": persona is not None and user.has_perm("datasets_app.generate_dataset"),
     }
     if persona and persona.digest != hashlib.sha256(text.encode(errors="replace")).hexdigest():
-        told["stale_labels"] = sum(count(persona) for count in hooks.labels_under)
+        told["stale_labels"] = sum(count(persona) for count in hooks.label_counters)
     return told
 
 
-def _checked(text: str) -> dict[str, Any]:
+def _check_context(text: str) -> dict[str, Any]:
     try:
         document = parse_persona(text)
     except PersonaError as error:
         return {"unreadable": error}
     findings = check_persona(document)
     return {
-        "findings": findings[:ENTRIES_SHOWN],
+        "findings": findings[:MAX_ENTRIES_SHOWN],
         "finding_count": len(findings),
-        "will_be_refused": any(map(_is_error, findings)),
-        "voice": _voice(document),
+        "cannot_save": any(map(_is_error, findings)),
+        "voice": _voice_context(document),
     }
 
 
@@ -70,35 +70,35 @@ def _is_error(finding: Finding) -> bool:
     return finding.code.startswith("E")
 
 
-def _voice(document: PersonaDocument) -> dict[str, Any]:
+def _voice_context(document: PersonaDocument) -> dict[str, Any]:
     """The two sides. ``pairs`` are the offline writer's; where it can't write, ``no_samples`` says why."""
     told: dict[str, Any] = {
         "description": document.description,
-        "exemplars": document.exemplars[:ENTRIES_SHOWN],
-        "preferred": [in_words(entry) for entry in document.preferred[:ENTRIES_SHOWN]],
-        "avoid": [in_words(entry) for entry in document.avoid[:ENTRIES_SHOWN]],
-        "rules": list(rules_in_words(document.style_rules))[:ENTRIES_SHOWN],
-        "never": list(document.safety_rules.get("disallowed_topics") or [])[:ENTRIES_SHOWN],
-        "brand_notes": in_words(document.safety_rules.get("brand_notes") or ""),
+        "exemplars": document.exemplars[:MAX_ENTRIES_SHOWN],
+        "preferred": [format_value(entry) for entry in document.preferred[:MAX_ENTRIES_SHOWN]],
+        "avoid": [format_value(entry) for entry in document.avoid[:MAX_ENTRIES_SHOWN]],
+        "rules": list(describe_rules(document.style_rules))[:MAX_ENTRIES_SHOWN],
+        "never": list(document.safety_rules.get("disallowed_topics") or [])[:MAX_ENTRIES_SHOWN],
+        "brand_notes": format_value(document.safety_rules.get("brand_notes") or ""),
     }
     try:
         return {**told, "pairs": sample_voices(document)}
-    except Refused as refused:
-        return {**told, "no_samples": refused.message}
+    except UserError as refused:
+        return {**told, "sample_error": refused.message}
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").split("\n")
 
 
-def _changes(stored: str, text: str) -> list[tuple[str, str]]:
+def _diff_lines(stored: str, text: str) -> list[tuple[str, str]]:
     """(kind, line) of what differs, with two lines around it; kinds are added, removed, same, place."""
-    before, after = _lines(stored), _lines(text)
+    before, after = _split_lines(stored), _split_lines(text)
     if before == after:
         return []
-    if max(len(before), len(after)) > LINES_COMPARED:
+    if max(len(before), len(after)) > MAX_LINES_COMPARED:
         return [("place", "The text is too long to be compared here.")]
     lines = list(unified_diff(before, after, n=2, lineterm=""))[2:]
-    told = [(_KINDS.get(line[:1], "same"), line) for line in lines[:DIFF_LINES_SHOWN]]
-    more = len(lines) - DIFF_LINES_SHOWN
+    told = [(_DIFF_KINDS.get(line[:1], "same"), line) for line in lines[:MAX_DIFF_LINES_SHOWN]]
+    more = len(lines) - MAX_DIFF_LINES_SHOWN
     return [*told, ("place", f"… and {more:,} lines more")] if more > 0 else told

@@ -9,24 +9,24 @@ from import_export.fields import Field
 from import_export.results import RowResult
 from import_export.widgets import Widget
 
-from datasets_app.catalog.edit import edit_dataset, problems_of_table, with_own_provenance
+from datasets_app.catalog.edit import edit_dataset, find_table_problems, keep_managed_provenance
 from datasets_app.catalog.import_persona import import_persona
-from datasets_app.domain.conversations.jsonl import NotARecord, decode_object
+from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.metadata.yaml_text import YamlError, load_yaml
 from datasets_app.domain.personas.persona import PersonaDocument, PersonaError, check_persona, parse_persona
 from datasets_app.domain.retention import RetentionRule, dump_retention_rules
 from datasets_app.models import Dataset, Persona, RetentionPolicy
-from datasets_app.retention.rules import acting_rules, keep_acting, record_rules
-from datasets_app.tables.admin import TableResource, TableResult, text_of
-from datasets_app.tables.formats import CSV, JSONL, XLSX, YAML, FileRefused
+from datasets_app.retention.rules import lock_rule_states, record_rule_import, restore_activation
+from datasets_app.tables.admin import TableResource, TableResult, cell_text
+from datasets_app.tables.formats import CSV, JSONL, XLSX, YAML, TableFileError
 
 
 class TextWidget(Widget):  # type: ignore[misc]
     def clean(self, value: Any, row: Any = None, **_: Any) -> str:
-        return text_of(value)
+        return cell_text(value)
 
 
-class TrueFalseWidget(Widget):  # type: ignore[misc]
+class StrictBooleanWidget(Widget):  # type: ignore[misc]
     def clean(self, value: Any, row: Any = None, **_: Any) -> bool:
         if isinstance(value, bool):
             return value
@@ -38,7 +38,7 @@ class TrueFalseWidget(Widget):  # type: ignore[misc]
         raise ValueError("expected true or false")
 
 
-class ObjectWidget(Widget):  # type: ignore[misc]
+class JSONObjectWidget(Widget):  # type: ignore[misc]
     """A JSON object, as such or (in a spreadsheet's cell) as text."""
 
     def clean(self, value: Any, row: Any = None, **_: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class ObjectWidget(Widget):  # type: ignore[misc]
             return {}
         try:
             return decode_object(value.encode() if isinstance(value, str) else json.dumps(value).encode())
-        except NotARecord as error:
+        except InvalidRecord as error:
             raise ValueError(f"expected a JSON object: {error}") from None
         except (TypeError, UnicodeEncodeError):
             raise ValueError("expected a JSON object") from None
@@ -54,13 +54,13 @@ class ObjectWidget(Widget):  # type: ignore[misc]
 
 class PositionWidget(Widget):  # type: ignore[misc]
     def clean(self, value: Any, row: Any = None, **_: Any) -> int:
-        text = text_of(value)
+        text = cell_text(value)
         if not (text.isascii() and text.isdigit() and int(text) < 2**31):
             raise ValueError("expected a whole number")
         return int(text)
 
 
-def _text_field(name: str) -> Field:
+def _make_text_field(name: str) -> Field:
     return Field(attribute=name, column_name=name, widget=TextWidget())
 
 
@@ -88,10 +88,10 @@ PERSONA_FORMATS = [JSONL, CSV, XLSX, PersonaYAML]
 class PersonaResource(TableResource):
     """The YAML is what counts: the other columns are taken from it, and must agree with it."""
 
-    persona_id = _text_field("persona_id")
-    display_name = _text_field("display_name")
-    description = _text_field("description")
-    yaml = _text_field("yaml")
+    persona_id = _make_text_field("persona_id")
+    display_name = _make_text_field("display_name")
+    description = _make_text_field("description")
+    yaml = _make_text_field("yaml")
 
     class Meta:
         model = Persona
@@ -101,14 +101,14 @@ class PersonaResource(TableResource):
         skip_unchanged = report_skipped = True
 
     def before_import_row(self, row: Any, **_: Any) -> None:
-        document = checked_persona(text_of(row.get("yaml")))
+        document = validate_persona(cell_text(row.get("yaml")))
         from_yaml = {
             "persona_id": document.id,
             "display_name": document.display_name,
             "description": document.description,
         }
         for column, value in from_yaml.items():
-            if row.get(column) is not None and text_of(row[column]) != value:
+            if row.get(column) is not None and cell_text(row[column]) != value:
                 raise ValidationError({column: "differs from the YAML; change it there"})
         row.update(from_yaml)
 
@@ -117,7 +117,7 @@ class PersonaResource(TableResource):
         instance.pk = import_persona(instance.yaml, actor=self.user).persona.pk
 
 
-def checked_persona(text: str) -> PersonaDocument:
+def validate_persona(text: str) -> PersonaDocument:
     """The persona of a YAML text that may be saved. Raises ValidationError, by field ``yaml``."""
     try:
         document = parse_persona(text)
@@ -137,7 +137,7 @@ class RetentionYAML(YAML):
     def items(self, value: Any) -> list[Any]:
         if isinstance(value, dict) and isinstance(value.get("policies"), list):
             return list(value["policies"])
-        raise FileRefused("Expected a retention.yaml: the key “policies” with a list of rules.")
+        raise TableFileError("Expected a retention.yaml: the key “policies” with a list of rules.")
 
     def rows(self, raw: bytes) -> Any:
         for position, item in enumerate(super().rows(raw), 1):
@@ -156,9 +156,9 @@ class RetentionResource(TableResource):
     """A file replaces all policies: one that is not in it goes, as the preview shows."""
 
     position = Field(attribute="position", column_name="position", widget=PositionWidget())
-    pattern = _text_field("pattern")
-    retention = _text_field("retention")
-    reason = _text_field("reason")
+    pattern = _make_text_field("pattern")
+    retention = _make_text_field("retention")
+    reason = _make_text_field("reason")
 
     class Meta:
         model = RetentionPolicy
@@ -169,24 +169,24 @@ class RetentionResource(TableResource):
 
     def before_import(self, dataset: Any, **options: Any) -> None:
         super().before_import(dataset, **options)
-        self.acting = acting_rules()
-        positions = [text_of(value) for value in dataset["position"]] if dataset.headers else []
+        self.acting = lock_rule_states()
+        positions = [cell_text(value) for value in dataset["position"]] if dataset.headers else []
         for position in positions:
             if positions.count(position) > 1:
-                raise FileRefused(f"The position {position} stands twice.")
+                raise TableFileError(f"The position {position} stands twice.")
 
     def before_import_row(self, row: Any, **_: Any) -> None:
-        row["pattern"], row["retention"] = text_of(row.get("pattern")), text_of(row.get("retention"))
+        row["pattern"], row["retention"] = cell_text(row.get("pattern")), cell_text(row.get("retention"))
 
     def after_import(self, dataset: Any, result: TableResult, **options: Any) -> None:
-        if result.is_good():
-            positions = [int(text_of(value)) for value in dataset["position"]]
+        if result.is_clean():
+            positions = [int(cell_text(value)) for value in dataset["position"]]
             for policy in RetentionPolicy.objects.exclude(position__in=positions):
-                self._delete(policy, result)
-            keep_acting(self.acting)
+                self._delete_policy(policy, result)
+            restore_activation(self.acting)
         super().after_import(dataset, result, **options)
 
-    def _delete(self, policy: RetentionPolicy, result: TableResult) -> None:
+    def _delete_policy(self, policy: RetentionPolicy, result: TableResult) -> None:
         row = self.get_row_result_class()()
         row.import_type = RowResult.IMPORT_TYPE_DELETE
         diff = self.get_diff_class()(self, policy, False)
@@ -199,7 +199,7 @@ class RetentionResource(TableResource):
     def record_import(self, result: TableResult) -> None:
         rows = RetentionPolicy.objects.order_by("position").values_list("pattern", "retention", "reason")
         replaced = result.totals[RowResult.IMPORT_TYPE_UPDATE] + result.totals[RowResult.IMPORT_TYPE_DELETE]
-        record_rules([RetentionRule(*row) for row in rows], replaced, self.user)
+        record_rule_import([RetentionRule(*row) for row in rows], replaced, self.user)
 
 
 # --- dataset metadata -------------------------------------------------------------------------
@@ -208,13 +208,13 @@ class RetentionResource(TableResource):
 class DatasetMetadataResource(TableResource):
     """The facts that people type about datasets. Makes no datasets, and touches nothing that is counted."""
 
-    name = _text_field("name")
-    origin = _text_field("origin")
-    license = _text_field("license")
-    source = _text_field("source")
-    attribution = _text_field("attribution")
-    legal_hold = Field(attribute="legal_hold", column_name="legal_hold", widget=TrueFalseWidget())
-    provenance = Field(attribute="provenance", column_name="provenance", widget=ObjectWidget())
+    name = _make_text_field("name")
+    origin = _make_text_field("origin")
+    license = _make_text_field("license")
+    source = _make_text_field("source")
+    attribution = _make_text_field("attribution")
+    legal_hold = Field(attribute="legal_hold", column_name="legal_hold", widget=StrictBooleanWidget())
+    provenance = Field(attribute="provenance", column_name="provenance", widget=JSONObjectWidget())
 
     class Meta:
         model = Dataset
@@ -234,7 +234,7 @@ class DatasetMetadataResource(TableResource):
         super().before_import(dataset, **options)
         if not self.is_preview and "name" in (dataset.headers or []):
             # In one order, so that two tables wait for each other, and do not block each other.
-            rows = self.get_queryset().filter(name__in=[text_of(name) for name in dataset["name"]])
+            rows = self.get_queryset().filter(name__in=[cell_text(name) for name in dataset["name"]])
             list(rows.order_by("name").select_for_update(no_key=True).values_list("pk"))
 
     def after_init_instance(self, instance: Dataset, new: bool, row: Any, **_: Any) -> None:
@@ -245,14 +245,14 @@ class DatasetMetadataResource(TableResource):
         standing = copy(instance)
         super().import_instance(instance, row, **options)
         if "provenance" in row:
-            instance.provenance = with_own_provenance(standing, instance.provenance)
-        if problems := problems_of_table(standing, self._facts(instance, row)):
+            instance.provenance = keep_managed_provenance(standing, instance.provenance)
+        if problems := find_table_problems(standing, self._imported_values(instance, row)):
             raise ValidationError(problems)
 
     def save_instance(self, instance: Dataset, is_create: bool, row: Any, **options: Any) -> None:
         """Only what is in the file: a running import writes counts into the same row."""
         if not self.is_preview:
-            edit_dataset(instance.pk, self._facts(instance, row), actor=self.user)
+            edit_dataset(instance.pk, self._imported_values(instance, row), actor=self.user)
 
-    def _facts(self, instance: Dataset, row: Any) -> dict[str, Any]:
+    def _imported_values(self, instance: Dataset, row: Any) -> dict[str, Any]:
         return {name: getattr(instance, name) for name in self._meta.fields[1:] if name in row}

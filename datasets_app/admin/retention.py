@@ -15,10 +15,10 @@ from datasets_app.admin.resources import RETENTION_FORMATS, RetentionResource
 from datasets_app.core import audit
 from datasets_app.models import RetentionPolicy
 from datasets_app.retention import dry_run_pages
-from datasets_app.retention.rules import changing_rules, datasets_by_policy
+from datasets_app.retention.rules import datasets_by_policy, preserve_activation
 from datasets_app.tables.admin import TableAdminMixin
 
-NAMES_SHOWN = 10
+MAX_NAMES_SHOWN = 10
 
 
 @admin.register(RetentionPolicy)
@@ -62,8 +62,8 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         if policy.pk is None:
             return "–"
         names = policy.decided
-        more = f" … and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-        return (", ".join(names[:NAMES_SHOWN]) + more) or "none"
+        more = f" … and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
+        return (", ".join(names[:MAX_NAMES_SHOWN]) + more) or "none"
 
     @admin.display(description="Acts")
     def show_active(self, policy: Any) -> str:
@@ -76,10 +76,10 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
         pages = [
-            ("rehearsal/", dry_run_pages.rehearsal, "rehearsal"),
-            ("apply/", dry_run_pages.apply, "apply"),
-            ("<int:pk>/rehearsal/", dry_run_pages.of_policy, "of_policy"),
-            ("<int:pk>/deactivate/", dry_run_pages.deactivate, "deactivate"),
+            ("rehearsal/", dry_run_pages.deletion_schedule, "rehearsal"),
+            ("apply/", dry_run_pages.apply_due, "apply"),
+            ("<int:pk>/rehearsal/", dry_run_pages.policy_schedule, "of_policy"),
+            ("<int:pk>/deactivate/", dry_run_pages.deactivate_policy, "deactivate"),
         ]
         own = [
             path(route, wrap(view), name=f"datasets_app_retentionpolicy_{name}")
@@ -88,20 +88,20 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         return own + super().get_urls()
 
     def save_model(self, request: HttpRequest, obj: RetentionPolicy, form: Any, change: bool) -> None:
-        with transaction.atomic(), changing_rules():
+        with transaction.atomic(), preserve_activation():
             super().save_model(request, obj, form, change)
-        self._record(request, obj, "edit_retention_policy" if change else "add_retention_policy")
+        self._record_event(request, obj, "edit_retention_policy" if change else "add_retention_policy")
 
     def delete_model(self, request: HttpRequest, obj: RetentionPolicy) -> None:
-        self._record(request, obj, "delete_retention_policy")
-        with transaction.atomic(), changing_rules():
+        self._record_event(request, obj, "delete_retention_policy")
+        with transaction.atomic(), preserve_activation():
             super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for policy in queryset:
             self.delete_model(request, policy)
 
-    def _record(self, request: HttpRequest, policy: RetentionPolicy, action: str) -> None:
+    def _record_event(self, request: HttpRequest, policy: RetentionPolicy, action: str) -> None:
         audit.record(
             action,
             actor=request.user,

@@ -10,18 +10,24 @@ from django.shortcuts import get_object_or_404, redirect
 
 from datasets_app import hooks
 from datasets_app.catalog import raw_access
-from datasets_app.core.web.pages import dataset_address, dataset_crumbs, persona_pages, render_page, require
-from datasets_app.core.web.paging import whole_numbers
+from datasets_app.core.web.pages import (
+    dataset_breadcrumbs,
+    dataset_url,
+    persona_urls,
+    render_page,
+    require_permissions,
+)
+from datasets_app.core.web.paging import parse_numbers
 from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.models import CheckFinding, CheckReport, Dataset, Session, Turn
-from datasets_app.scrubbing.highlights import Highlights, beginning
+from datasets_app.scrubbing.highlights import Highlights, take_first
 
 TURNS_PER_PAGE = 200
 # A turn is folded beyond this many characters, and beyond the second number only its own page
 # shows the whole of it: two hundred texts of a megabyte are no page.
-FOLDED_CHARACTERS = 1_200
-SHOWN_CHARACTERS = 20_000
-FINDINGS_SHOWN = 500
+FOLD_AFTER_CHARACTERS = 1_200
+MAX_CHARACTERS_SHOWN = 20_000
+MAX_FINDINGS_SHOWN = 500
 
 
 @admin.register(Session)
@@ -32,56 +38,56 @@ class SessionAdmin(ReadOnlyAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Sessions belong to their dataset, and are listed on its page."""
-        require(request, "view_session")
+        require_permissions(request, "view_session")
         return redirect("admin:datasets_app_dataset_changelist")
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
-        require(request, "view_dataset", "view_session", "view_turn")
-        place = whole_numbers(object_id, 1)
+        require_permissions(request, "view_dataset", "view_session", "view_turn")
+        place = parse_numbers(object_id, 1)
         session = get_object_or_404(
             self.get_queryset(request).select_related("dataset"),
             pk=place[0] if place else None,
         )
-        return _session_page(request, session)
+        return _render_session(request, session)
 
 
-def _session_page(request: HttpRequest, session: Session) -> HttpResponse:
+def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
     dataset = session.dataset
-    turns, previous_from, next_from = _turns_from(session, _first_turn(request))
+    turns, previous_from, next_from = _load_turns(session, _parse_first_turn(request))
     neighbours = Session.objects.filter(dataset=dataset)
     report = CheckReport.objects.filter(dataset=dataset).first()
-    of_turns, of_session = _findings(report, session)
-    highlights = _highlights(request, session, turns)
-    notes = _notes(session, turns, request.user)
+    of_turns, of_session = _load_findings(report, session)
+    highlights = _make_highlights(request, session, turns)
+    notes = _collect_notes(session, turns, request.user)
     for turn in turns:
         turn.findings = of_turns.get(turn.turn_index, [])
         turn.notes = notes.get(turn.pk, [])
         if highlights:
             turn.pieces = highlights.pieces(turn)
-            turn.first_pieces = beginning(turn.pieces)
+            turn.first_pieces = take_first(turn.pieces)
             turn.found_beside = highlights.beside(turn.turn_index)
     context = {
         "dataset": dataset,
         "session": session,
         "turns": turns,
-        "previous_from": previous_from,
-        "next_from": next_from,
+        "previous_page_turn": previous_from,
+        "next_page_turn": next_from,
         "session_findings": of_session,
         "highlights": highlights,
         "may_erase": request.user.has_perm("datasets_app.erase_session"),
-        "persona": persona_pages([session.persona_id], request.user).get(session.persona_id or ""),
+        "persona": persona_urls([session.persona_id], request.user).get(session.persona_id or ""),
         "previous_session": neighbours.filter(id__lt=session.pk).order_by("-id").first(),
         "next_session": neighbours.filter(id__gt=session.pk).order_by("id").first(),
-        "folded": FOLDED_CHARACTERS,
-        "shown": SHOWN_CHARACTERS,
+        "folded": FOLD_AFTER_CHARACTERS,
+        "shown": MAX_CHARACTERS_SHOWN,
     }
-    raw_access.read(dataset, request.user, place="session", session=session.pk, turns=len(turns))
-    sessions = ("Sessions", dataset_address(dataset, "sessions"))
-    crumbs = dataset_crumbs(dataset, sessions, (session.session_id, None))
+    raw_access.record_access(dataset, request.user, place="session", session=session.pk, turns=len(turns))
+    sessions = ("Sessions", dataset_url(dataset, "sessions"))
+    crumbs = dataset_breadcrumbs(dataset, sessions, (session.session_id, None))
     return render_page(request, "datasets_app/session.html", crumbs, context)
 
 
-def _highlights(request: HttpRequest, session: Session, turns: list[Any]) -> Highlights | None:
+def _make_highlights(request: HttpRequest, session: Session, turns: list[Any]) -> Highlights | None:
     """What scrubs have found here, for those who may know it."""
     has = request.user.has_perm
     if not has("datasets_app.view_scrubfinding"):
@@ -89,7 +95,7 @@ def _highlights(request: HttpRequest, session: Session, turns: list[Any]) -> Hig
     return Highlights(session, turns, may_mark=has("datasets_app.scrub_dataset"))
 
 
-def _notes(session: Session, turns: list[Any], user: Any) -> dict[int, list[str]]:
+def _collect_notes(session: Session, turns: list[Any], user: Any) -> dict[int, list[str]]:
     """What other apps have to say of these turns."""
     notes: dict[int, list[str]] = defaultdict(list)
     for notes_of in hooks.turn_notes:
@@ -98,21 +104,21 @@ def _notes(session: Session, turns: list[Any], user: Any) -> dict[int, list[str]
     return notes
 
 
-def _first_turn(request: HttpRequest) -> int:
+def _parse_first_turn(request: HttpRequest) -> int:
     """``turn`` is one to be seen, with what was said before it; ``from`` begins a page."""
-    turn = whole_numbers(request.GET.get("turn", ""), 1)
+    turn = parse_numbers(request.GET.get("turn", ""), 1)
     if turn:
         return max(1, turn[0] - 20) if turn[0] > TURNS_PER_PAGE else 1
-    begin = whole_numbers(request.GET.get("from", ""), 1)
+    begin = parse_numbers(request.GET.get("from", ""), 1)
     return begin[0] if begin else 1
 
 
-def _turns_from(session: Session, first: int) -> tuple[list[Any], int | None, int | None]:
+def _load_turns(session: Session, first: int) -> tuple[list[Any], int | None, int | None]:
     """A page of turns, and the first turn of the page before and of the page after."""
     turns: QuerySet[Any] = Turn.objects.filter(session=session)
     rows = list(
         turns.filter(turn_index__gte=first)
-        .with_start(SHOWN_CHARACTERS)
+        .with_text_start(MAX_CHARACTERS_SHOWN)
         .order_by("turn_index")[: TURNS_PER_PAGE + 1]
     )
     before = list(
@@ -124,12 +130,12 @@ def _turns_from(session: Session, first: int) -> tuple[list[Any], int | None, in
     return rows[:TURNS_PER_PAGE], before[-1] if before else None, following
 
 
-def _findings(report: CheckReport | None, session: Session) -> tuple[dict[int, list[Any]], list[Any]]:
+def _load_findings(report: CheckReport | None, session: Session) -> tuple[dict[int, list[Any]], list[Any]]:
     """What the last checks found here: by turn, and for the session as a whole."""
     by_turn: dict[int, list[Any]] = defaultdict(list)
     whole: list[Any] = []
     if report:
-        found = CheckFinding.objects.filter(report=report, session=session)[:FINDINGS_SHOWN]
+        found = CheckFinding.objects.filter(report=report, session=session)[:MAX_FINDINGS_SHOWN]
         for finding in found:
             (whole if finding.turn_index is None else by_turn[finding.turn_index]).append(finding)
     return by_turn, whole

@@ -9,10 +9,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 
-from datasets_app.auditing.events import Wanted, chosen, offered
-from datasets_app.auditing.export_audit import FORMATS
-from datasets_app.core.web.pages import render_page, require
-from datasets_app.core.web.paging import latest_first, whole_numbers
+from datasets_app.auditing.events import AuditFilter, filter_events, list_field_values
+from datasets_app.auditing.export_audit import AUDIT_FORMATS
+from datasets_app.core.web.pages import render_page, require_permissions
+from datasets_app.core.web.paging import paginate_latest_first, parse_numbers
 from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun
@@ -21,7 +21,7 @@ from datasets_app.templatetags.datasets_display import words
 TITLE = "Audit trail"
 
 
-class FilterForm(forms.Form):
+class AuditFilterForm(forms.Form):
     """Whole names; the days both included."""
 
     action = forms.CharField(required=False, max_length=50)
@@ -37,22 +37,22 @@ class FilterForm(forms.Form):
             self.add_error("until", "The last day is before the first.")
         return given
 
-    def wanted(self) -> Wanted | None:
+    def wanted(self) -> AuditFilter | None:
         """None if something was given that can't be."""
-        return Wanted(**self.cleaned_data) if self.is_valid() else None
+        return AuditFilter(**self.cleaned_data) if self.is_valid() else None
 
 
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        require(request, "view_auditevent")
-        return _list(request)
+        require_permissions(request, "view_auditevent")
+        return _render_list(request)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        require(request, "view_auditevent")
-        place = whole_numbers(object_id, 1)
+        require_permissions(request, "view_auditevent")
+        place = parse_numbers(object_id, 1)
         event = get_object_or_404(AuditEvent, pk=place[0] if place else None)
         datasets = Dataset.objects.visible_to(request.user)
         crumbs = [
@@ -69,10 +69,10 @@ class AuditEventAdmin(ReadOnlyAdmin):
         return own + super().get_urls()
 
 
-def _list(request: HttpRequest) -> HttpResponse:
-    form = FilterForm(request.GET)
+def _render_list(request: HttpRequest) -> HttpResponse:
+    form = AuditFilterForm(request.GET)
     wanted = form.wanted()
-    page = latest_first(chosen(wanted), request.GET) if wanted else None
+    page = paginate_latest_first(filter_events(wanted), request.GET) if wanted else None
     if page:
         _link_datasets(page.rows, request.user)
     context = {
@@ -80,18 +80,18 @@ def _list(request: HttpRequest) -> HttpResponse:
         "wanted": wanted,
         "asked": wanted.as_json() if wanted else {},
         "page": page,
-        "actions": [(action, words(action)) for action in _actions(wanted)],
-        "names": {field: offered(field) for field in ("actor", "dataset")},
-        "formats": FORMATS,
+        "actions": [(action, words(action)) for action in _action_choices(wanted)],
+        "names": {field: list_field_values(field) for field in ("actor", "dataset")},
+        "formats": AUDIT_FORMATS,
         "verification": JobRun.objects.filter(operation="verify_audit").first(),
     }
     return render_page(request, "datasets_app/audit_list.html", [(TITLE, None)], context)
 
 
-def _actions(wanted: Wanted | None) -> list[str]:
+def _action_choices(wanted: AuditFilter | None) -> list[str]:
     """What there is, and what was asked for, if there is none of it."""
     asked = {wanted.action} if wanted and wanted.action else set()
-    return sorted({*offered("action"), *asked})
+    return sorted({*list_field_values("action"), *asked})
 
 
 def _link_datasets(events: list[Any], user: Any) -> None:
@@ -105,17 +105,19 @@ def _link_datasets(events: list[Any], user: Any) -> None:
 @require_POST
 def export(request: HttpRequest) -> HttpResponse:
     """A job that writes what the page shows, on all of its pages."""
-    require(request, "view_auditevent")
-    wanted = FilterForm(request.POST).wanted()
+    require_permissions(request, "view_auditevent")
+    wanted = AuditFilterForm(request.POST).wanted()
     format = request.POST.get("format", "")
-    if wanted is None or format not in FORMATS:
+    if wanted is None or format not in AUDIT_FORMATS:
         return redirect("admin:datasets_app_auditevent_changelist")
-    job = runs.start("export_audit", actor=request.user, parameters={"format": format, **wanted.as_json()})
+    job = runs.start_job(
+        "export_audit", actor=request.user, parameters={"format": format, **wanted.as_json()}
+    )
     return redirect("admin:datasets_app_jobrun_change", job.pk)
 
 
 @require_POST
 def verify(request: HttpRequest) -> HttpResponse:
-    require(request, "view_auditevent")
-    job = runs.start("verify_audit", actor=request.user)
+    require_permissions(request, "view_auditevent")
+    job = runs.start_job("verify_audit", actor=request.user)
     return redirect("admin:datasets_app_jobrun_change", job.pk)

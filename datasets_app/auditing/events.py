@@ -11,9 +11,9 @@ from django.utils import timezone
 from datasets_app.models import AuditEvent
 
 # Of a field with more values than that, a form offers the first.
-MOST_OFFERED = 200
-_INDEXED = {"action": "action", "actor": "actor", "dataset": "dataset_name"}
-_OFFERED = """
+MAX_CHOICES = 200
+_INDEXED_FIELDS = {"action": "action", "actor": "actor", "dataset": "dataset_name"}
+_DISTINCT_VALUES = """
     WITH RECURSIVE found(value) AS (
         (SELECT {field} FROM datasets_app_auditevent WHERE {field} > '' ORDER BY {field} LIMIT 1)
         UNION ALL
@@ -25,7 +25,7 @@ _OFFERED = """
 """
 
 
-class Wanted(NamedTuple):
+class AuditFilter(NamedTuple):
     """Whole values, empty for any. The days are the installation's, both included."""
 
     action: str = ""
@@ -39,7 +39,7 @@ class Wanted(NamedTuple):
         return {name: str(value) for name, value in self._asdict().items() if value}
 
     @classmethod
-    def from_json(cls, asked: Mapping[str, Any]) -> "Wanted":
+    def from_json(cls, asked: Mapping[str, Any]) -> "AuditFilter":
         action, dataset, actor = (str(asked.get(name) or "") for name in ("action", "dataset", "actor"))
         since, until = (
             date.fromisoformat(asked[name]) if asked.get(name) else None for name in ("since", "until")
@@ -47,25 +47,25 @@ class Wanted(NamedTuple):
         return cls(action, dataset, actor, since, until)
 
 
-def chosen(wanted: Wanted) -> QuerySet[AuditEvent]:
+def filter_events(wanted: AuditFilter) -> QuerySet[AuditEvent]:
     """The events, in no order; whatever is asked for, an index has them by time."""
     events = AuditEvent.objects.order_by()
     named = {"action": wanted.action, "dataset_name": wanted.dataset, "actor": wanted.actor}
     events = events.filter(**{field: value for field, value in named.items() if value})
     if wanted.since:
-        events = events.filter(at__gte=_begin(wanted.since))
+        events = events.filter(at__gte=_day_start(wanted.since))
     if wanted.until and wanted.until < date.max:
-        events = events.filter(at__lt=_begin(wanted.until + timedelta(days=1)))
+        events = events.filter(at__lt=_day_start(wanted.until + timedelta(days=1)))
     return events
 
 
-def offered(field: str) -> list[str]:
+def list_field_values(field: str) -> list[str]:
     """The values that an indexed field has, the first of them in order: from one to the next by the index, as
     reading millions of events for a few words would take longer than the page."""
     with connection.cursor() as cursor:
-        cursor.execute(_OFFERED.format(field=_INDEXED[field]), [MOST_OFFERED])
+        cursor.execute(_DISTINCT_VALUES.format(field=_INDEXED_FIELDS[field]), [MAX_CHOICES])
         return [value for (value,) in cursor.fetchall()]
 
 
-def _begin(day: date) -> datetime:
+def _day_start(day: date) -> datetime:
     return timezone.make_aware(datetime.combine(day, time.min))

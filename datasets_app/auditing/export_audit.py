@@ -12,20 +12,20 @@ from typing import Any, BinaryIO, NamedTuple
 
 from django.db import transaction
 
-from datasets_app.auditing.events import Wanted, chosen
+from datasets_app.auditing.events import AuditFilter, filter_events
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
-from datasets_app.domain.formulas import safe_cell
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.formulas import escape_cell
 from datasets_app.jobs import files
 from datasets_app.models import AuditEvent, AuditSeal, JobFile, JobRun
 
-FORMATS = ("jsonl", "csv")
+AUDIT_FORMATS = ("jsonl", "csv")
 COLUMNS = ("id", "at", "actor", "action", "dataset", "details", "position", "digest")
-CHUNK = 2_000
+EVENT_BATCH_SIZE = 2_000
 
 
-class Exported(NamedTuple):
+class AuditExport(NamedTuple):
     events: int
     size: int
     sha256: str
@@ -33,57 +33,59 @@ class Exported(NamedTuple):
 
 def export_audit(
     out: BinaryIO,
-    wanted: Wanted,
+    event_filter: AuditFilter,
     *,
     format: str = "jsonl",
     actor: Any,
-    report_progress: ProgressCallback = ignore,
-) -> Exported:
+    report_progress: ProgressCallback = ignore_progress,
+) -> AuditExport:
     """Write the events, the earliest first, each with its place in the chain. Flat memory."""
-    if format not in FORMATS:
-        raise Refused(f"There is no format {format}; there are {' and '.join(FORMATS)}.")
-    writer = _Digested(out)
-    line = _json_line if format == "jsonl" else _csv_line
+    if format not in AUDIT_FORMATS:
+        raise UserError(f"There is no format {format}; there are {' and '.join(AUDIT_FORMATS)}.")
+    writer = _DigestWriter(out)
+    line = _encode_json_line if format == "jsonl" else _encode_csv_line
     with transaction.atomic():
-        events = chosen(wanted)
+        events = filter_events(event_filter)
         total, count = events.count(), 0
         if format == "csv":
-            writer.write(_csv_cells(COLUMNS))
-        for rows in _chunks(events.order_by("at", "id")):
+            writer.write(_encode_csv_cells(COLUMNS))
+        for rows in _read_batches(events.order_by("at", "id")):
             writer.write(b"".join(map(line, rows)))
             count += len(rows)
             report_progress(count, total)
-        result = Exported(count, writer.size, writer.digest.hexdigest())
+        result = AuditExport(count, writer.size, writer.digest.hexdigest())
         audit.record(
             "export_audit",
             actor=actor,
             # Of one dataset it belongs to the history of that.
-            dataset_name=wanted.dataset,
+            dataset_name=event_filter.dataset,
             format=format,
-            asked=wanted.as_json(),
+            asked=event_filter.as_json(),
             **result._asdict(),
         )
     return result
 
 
-def export_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+def export_audit_for_job(
+    job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress
+) -> dict[str, Any]:
     """As a file of the job, with a link that expires."""
     asked = job_run.parameters
-    with files.folder(job_run) as folder:
+    with files.work_folder(job_run) as folder:
         path = Path(folder) / f"audit-trail.{asked['format']}"
         with path.open("wb") as out:
             result = export_audit(
                 out,
-                Wanted.from_json(asked),
+                AuditFilter.from_json(asked),
                 format=asked["format"],
                 actor=job_run.actor,
                 report_progress=report_progress,
             )
-        files.keep(job_run, JobFile.Kind.EXPORT, [path])
+        files.store_files(job_run, JobFile.Kind.EXPORT, [path])
     return result._asdict()
 
 
-class _Digested:
+class _DigestWriter:
     def __init__(self, out: BinaryIO) -> None:
         self.out, self.size, self.digest = out, 0, hashlib.sha256()
 
@@ -93,30 +95,30 @@ class _Digested:
         self.digest.update(data)
 
 
-def _chunks(events: Any) -> Iterator[list[dict[str, Any]]]:
-    rows: Iterator[AuditEvent] = events.iterator(chunk_size=CHUNK)
-    while chunk := list(islice(rows, CHUNK)):
+def _read_batches(events: Any) -> Iterator[list[dict[str, Any]]]:
+    rows: Iterator[AuditEvent] = events.iterator(chunk_size=EVENT_BATCH_SIZE)
+    while chunk := list(islice(rows, EVENT_BATCH_SIZE)):
         seals = AuditSeal.objects.filter(event_id__in=[event.pk for event in chunk]).order_by()
         sealed = {seal.event_id: (seal.position, seal.digest) for seal in seals}
-        yield [_record(event, *sealed.get(event.pk, (None, None))) for event in chunk]
+        yield [_event_record(event, *sealed.get(event.pk, (None, None))) for event in chunk]
 
 
-def _record(event: AuditEvent, position: int | None, digest: str | None) -> dict[str, Any]:
+def _event_record(event: AuditEvent, position: int | None, digest: str | None) -> dict[str, Any]:
     at = event.at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     values = (event.pk, at, event.actor, event.action, event.dataset_name, event.details, position, digest)
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def _json_line(record: dict[str, Any]) -> bytes:
+def _encode_json_line(record: dict[str, Any]) -> bytes:
     return json.dumps(record, ensure_ascii=False).encode() + b"\n"
 
 
-def _csv_line(record: dict[str, Any]) -> bytes:
+def _encode_csv_line(record: dict[str, Any]) -> bytes:
     details = json.dumps(record["details"], ensure_ascii=False)
-    return _csv_cells([*({**record, "details": details}).values()])
+    return _encode_csv_cells([*({**record, "details": details}).values()])
 
 
-def _csv_cells(cells: Any) -> bytes:
+def _encode_csv_cells(cells: Any) -> bytes:
     line = io.StringIO()
-    csv.writer(line).writerow(["" if cell is None else safe_cell(str(cell)) for cell in cells])
+    csv.writer(line).writerow(["" if cell is None else escape_cell(str(cell)) for cell in cells])
     return line.getvalue().encode()

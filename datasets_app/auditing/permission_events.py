@@ -18,16 +18,16 @@ from django.db.models import signals
 from datasets_app.core import audit
 
 ACTION = "permissions"
-_FLAGS = ("is_active", "is_staff", "is_superuser")
-_WATCHED = {"username", "password", *_FLAGS}
+_ACCOUNT_FLAGS = ("is_active", "is_staff", "is_superuser")
+_WATCHED_FIELDS = {"username", "password", *_ACCOUNT_FLAGS}
 # What each is called in the tables between them.
-_COLUMNS: dict[Any, str] = {User: "user", Group: "group", Permission: "permission"}
+_THROUGH_COLUMNS: dict[Any, str] = {User: "user", Group: "group", Permission: "permission"}
 _actor: ContextVar[Any] = ContextVar("actor", default=None)
-_silent: ContextVar[bool] = ContextVar("silent", default=False)
+_recording_suspended: ContextVar[bool] = ContextVar("silent", default=False)
 log = logging.getLogger(__name__)
 
 
-def by_whoever_asks(view: Callable[..., Any]) -> Callable[..., Any]:
+def attribute_to_user(view: Callable[..., Any]) -> Callable[..., Any]:
     """A view whose changes of permissions are those of the user it is shown to."""
 
     @wraps(view)
@@ -41,46 +41,46 @@ def by_whoever_asks(view: Callable[..., Any]) -> Callable[..., Any]:
     return asked
 
 
-def known_to_the_trail(admin_view: Callable[..., Any]) -> Callable[..., Any]:
+def attribute_admin_views(admin_view: Callable[..., Any]) -> Callable[..., Any]:
     """Around ``AdminSite.admin_view``, which every page of the admin goes through."""
 
     @wraps(admin_view)
     def wrapped(view: Callable[..., Any], *options: Any, **named: Any) -> Any:
-        return admin_view(by_whoever_asks(view), *options, **named)
+        return admin_view(attribute_to_user(view), *options, **named)
 
     return wrapped
 
 
 @contextmanager
-def unrecorded() -> Iterator[None]:
+def suspend_recording() -> Iterator[None]:
     """For the roles that come with the application: what they may stands in ``roles.py``."""
-    token = _silent.set(True)
+    token = _recording_suspended.set(True)
     try:
         yield
     finally:
-        _silent.reset(token)
+        _recording_suspended.reset(token)
 
 
-def connect() -> None:
+def connect_signals() -> None:
     for through in (User.groups.through, User.user_permissions.through, Group.permissions.through):
-        signals.m2m_changed.connect(_given_or_taken, sender=through)
-    signals.pre_save.connect(_remember, sender=User)
-    signals.post_save.connect(_account_saved, sender=User)
-    signals.pre_save.connect(_remember, sender=Group)
-    signals.post_save.connect(_role_saved, sender=Group)
+        signals.m2m_changed.connect(_record_membership_change, sender=through)
+    signals.pre_save.connect(_store_previous_values, sender=User)
+    signals.post_save.connect(_record_account_save, sender=User)
+    signals.pre_save.connect(_store_previous_values, sender=Group)
+    signals.post_save.connect(_record_role_save, sender=Group)
     for sender in (User, Group):
-        signals.post_delete.connect(_deleted, sender=sender)
-    auth_signals.user_logged_in.connect(_logged_in)
-    auth_signals.user_login_failed.connect(_login_failed)
+        signals.post_delete.connect(_record_deletion, sender=sender)
+    auth_signals.user_logged_in.connect(_record_login)
+    auth_signals.user_login_failed.connect(_log_failed_login)
 
 
 def _record(subject: Any, **details: Any) -> None:
-    if not _silent.get():
+    if not _recording_suspended.get():
         subject_kind = {User: "account", Group: "role"}.get(type(subject), "permission")
-        audit.record(ACTION, actor=_actor.get(), **{subject_kind: _name(subject)}, **details)
+        audit.record(ACTION, actor=_actor.get(), **{subject_kind: _subject_name(subject)}, **details)
 
 
-def _name(subject: Any) -> str:
+def _subject_name(subject: Any) -> str:
     if isinstance(subject, User):
         return str(subject.get_username())
     if isinstance(subject, Permission):
@@ -88,7 +88,7 @@ def _name(subject: Any) -> str:
     return str(subject.name)
 
 
-def _given_or_taken(
+def _record_membership_change(
     instance: Any, action: str, model: Any, pk_set: set[int] | None, sender: Any, **_: Any
 ) -> None:
     """Roles of an account, permissions of an account or a role, or the other way round."""
@@ -97,29 +97,29 @@ def _given_or_taken(
         touched = model._default_manager.filter(pk__in=pk_set)
     elif action == "pre_clear":
         change = "removed"
-        standing = sender._default_manager.filter(**{_COLUMNS[type(instance)]: instance})
-        touched = model._default_manager.filter(pk__in=standing.values(_COLUMNS[model]))
+        standing = sender._default_manager.filter(**{_THROUGH_COLUMNS[type(instance)]: instance})
+        touched = model._default_manager.filter(pk__in=standing.values(_THROUGH_COLUMNS[model]))
     else:
         return
-    if names := sorted(map(_name, touched)):
+    if names := sorted(map(_subject_name, touched)):
         _record(instance, **{change: names})
 
 
-def _remember(sender: Any, instance: Any, update_fields: Any, **_: Any) -> None:
+def _store_previous_values(sender: Any, instance: Any, update_fields: Any, **_: Any) -> None:
     """What the row says before it is saved, if anything of it that matters may change."""
-    watched = _WATCHED if sender is User else {"name"}
+    watched = _WATCHED_FIELDS if sender is User else {"name"}
     wanted = watched if update_fields is None else watched & set(update_fields)
     if instance.pk and wanted:
         instance._before = sender._default_manager.filter(pk=instance.pk).values(*wanted).first() or {}
 
 
-def _account_saved(instance: User, created: bool, **_: Any) -> None:
+def _record_account_save(instance: User, created: bool, **_: Any) -> None:
     if created:
-        _record(instance, change="created", **{flag: getattr(instance, flag) for flag in _FLAGS})
+        _record(instance, change="created", **{flag: getattr(instance, flag) for flag in _ACCOUNT_FLAGS})
         return
     before = instance.__dict__.pop("_before", {})
     changed = {name for name, value in before.items() if getattr(instance, name) != value}
-    told: dict[str, Any] = {flag: getattr(instance, flag) for flag in _FLAGS if flag in changed}
+    told: dict[str, Any] = {flag: getattr(instance, flag) for flag in _ACCOUNT_FLAGS if flag in changed}
     if "username" in changed:
         told["was_called"] = before["username"]
     if "password" in changed:
@@ -128,7 +128,7 @@ def _account_saved(instance: User, created: bool, **_: Any) -> None:
         _record(instance, change="changed", **told)
 
 
-def _role_saved(instance: Group, created: bool, **_: Any) -> None:
+def _record_role_save(instance: Group, created: bool, **_: Any) -> None:
     before = instance.__dict__.pop("_before", {})
     if created:
         _record(instance, change="created")
@@ -136,15 +136,15 @@ def _role_saved(instance: Group, created: bool, **_: Any) -> None:
         _record(instance, change="changed", was_called=before["name"])
 
 
-def _deleted(instance: Any, **_: Any) -> None:
+def _record_deletion(instance: Any, **_: Any) -> None:
     _record(instance, change="deleted")
 
 
-def _logged_in(user: Any, **_: Any) -> None:
+def _record_login(user: Any, **_: Any) -> None:
     audit.record("log_in", actor=user)
 
 
-def _login_failed(**_: Any) -> None:
+def _log_failed_login(**_: Any) -> None:
     """Into the log only: nobody from outside may fill a trail that nothing is ever deleted from. Without the
     name that was typed, which may be a password."""
     log.warning("a log-in has failed")

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from datasets_app.core.progress import ProgressCallback, ignore
-from datasets_app.domain.audit_chain import GENESIS, Fault, Head, Link, faults, missed_heads
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.audit_chain import GENESIS_DIGEST, Fault, Head, Link, find_faults, find_missed_heads
 from datasets_app.models import AuditSeal
 
-CHUNK = 5_000
-FAULTS_LISTED = 100
-_FIRST = -(1 << 63)
+SEAL_BATCH_SIZE = 5_000
+MAX_FAULTS_LISTED = 100
+_MIN_POSITION = -(1 << 63)
 _LINKS = """
     SELECT seal.position, seal.event_id, seal.previous, seal.digest,
            CASE WHEN event.id IS NOT NULL THEN jsonb_build_array(
@@ -24,12 +24,12 @@ _LINKS = """
     LEFT JOIN datasets_app_auditevent AS event ON event.id = seal.event_id
     ORDER BY seal.position
 """
-_UNSEALED = """
+_FIND_UNSEALED = """
     SELECT id FROM datasets_app_auditevent AS event
     WHERE NOT EXISTS (SELECT FROM datasets_app_auditseal AS seal WHERE seal.event_id = event.id)
     ORDER BY id
 """
-_GUARDS = (
+_TRIGGERS = (
     ("datasets_app_auditevent", "audit_event_append_only"),
     ("datasets_app_auditevent", "audit_event_seal_last"),
     ("datasets_app_audit_unsealed", "audit_event_seal"),
@@ -37,7 +37,7 @@ _GUARDS = (
 )
 
 
-class Verified(NamedTuple):
+class AuditVerification(NamedTuple):
     """``events`` is how many are sealed; of the faults the first are listed, and all counted."""
 
     events: int
@@ -46,65 +46,67 @@ class Verified(NamedTuple):
     fault_count: int
 
 
-def head() -> Head:
+def get_head() -> Head:
     """Where the chain ends at this moment."""
     last = AuditSeal.objects.order_by("-position").values_list("position", "digest").first()
-    return Head(*last) if last else Head(0, GENESIS)
+    return Head(*last) if last else Head(0, GENESIS_DIGEST)
 
 
-def verify_audit(expected: Sequence[Head] = (), *, report_progress: ProgressCallback = ignore) -> Verified:
+def verify_audit(
+    expected: Sequence[Head] = (), *, report_progress: ProgressCallback = ignore_progress
+) -> AuditVerification:
     """Recompute the chain, and hold it against heads that were noted before.
 
     Events that are recorded meanwhile do not disturb it: an event and its seal come at once, at the end.
     """
-    watched = _Watched(head().position, {head.position for head in expected}, report_progress)
+    watched = _ChainReader(get_head().position, {head.position for head in expected}, report_progress)
     found: list[Fault] = []
     count = 0
-    for fault in _all_faults(watched, expected):
+    for fault in _find_faults(watched, expected):
         count += 1
-        if len(found) < FAULTS_LISTED:
+        if len(found) < MAX_FAULTS_LISTED:
             found.append(fault)
-    return Verified(watched.count, watched.end, found, count)
+    return AuditVerification(watched.count, watched.end, found, count)
 
 
-def _all_faults(watched: "_Watched", expected: Sequence[Head]) -> Iterator[Fault]:
-    yield from _missing_guards()
-    yield from faults(watched.links())
-    yield from missed_heads(expected, watched.seen, watched.end)
-    yield from _unsealed()
+def _find_faults(watched: "_ChainReader", expected: Sequence[Head]) -> Iterator[Fault]:
+    yield from _find_missing_triggers()
+    yield from find_faults(watched.links())
+    yield from find_missed_heads(expected, watched.seen, watched.end)
+    yield from _find_unsealed_events()
 
 
-class _Watched:
+class _ChainReader:
     """The chain's links as they are read, what is to be remembered of them, and how far it is."""
 
     def __init__(self, total: int, wanted: set[int], report_progress: ProgressCallback) -> None:
         self.total, self.wanted, self.report_progress = total, wanted, report_progress
-        self.seen = {0: GENESIS}
-        self.end = Head(0, GENESIS)
+        self.seen = {0: GENESIS_DIGEST}
+        self.end = Head(0, GENESIS_DIGEST)
         self.count = 0
 
     def links(self) -> Iterator[Link]:
-        for link in _links():
+        for link in _read_links():
             if link.position in self.wanted:
                 self.seen[link.position] = link.digest
             self.end = Head(link.position, link.digest)
             self.count += 1
-            if self.count % CHUNK == 0:
+            if self.count % SEAL_BATCH_SIZE == 0:
                 self.report_progress(self.count, max(self.total, self.count))
             yield link
 
 
-def _links() -> Iterator[Link]:
-    begin = _FIRST
-    while rows := _rows(_LINKS, [begin, CHUNK]):
+def _read_links() -> Iterator[Link]:
+    begin = _MIN_POSITION
+    while rows := _fetch_rows(_LINKS, [begin, SEAL_BATCH_SIZE]):
         yield from (Link(*row) for row in rows)
         begin = rows[-1][0] + 1
 
 
-def _unsealed() -> Iterator[Fault]:
+def _find_unsealed_events() -> Iterator[Fault]:
     with connection.cursor() as cursor:
-        cursor.execute(_UNSEALED)
-        while rows := cursor.fetchmany(CHUNK):
+        cursor.execute(_FIND_UNSEALED)
+        while rows := cursor.fetchmany(SEAL_BATCH_SIZE):
             for (event,) in rows:
                 yield Fault(
                     f"Event {event} has no seal: it was added by other ways, or its seal was deleted.",
@@ -112,22 +114,22 @@ def _unsealed() -> Iterator[Fault]:
                 )
 
 
-def _missing_guards() -> Iterator[Fault]:
+def _find_missing_triggers() -> Iterator[Fault]:
     """The triggers that make the trail what it is: there, and switched on."""
-    rows = _rows(
+    rows = _fetch_rows(
         "SELECT relname, tgname, tgenabled FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
         "WHERE tgname = ANY(%s) AND pg_table_is_visible(tgrelid)",
-        [[name for _, name in _GUARDS]],
+        [[name for _, name in _TRIGGERS]],
     )
     there = {(table, name): enabled for table, name, enabled in rows}
-    for table, name in _GUARDS:
+    for table, name in _TRIGGERS:
         if (table, name) not in there:
             yield Fault(f"The trigger {name} on {table} is missing: the trail is not protected.")
         elif there[table, name] not in ("O", "A"):
             yield Fault(f"The trigger {name} on {table} is switched off: the trail is not protected.")
 
 
-def _rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+def _fetch_rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         rows: list[tuple[Any, ...]] = cursor.fetchall()

@@ -5,21 +5,21 @@ from typing import Any
 
 from django.db import transaction
 
-from datasets_app.catalog.require_active import refuse_expired
+from datasets_app.catalog.require_active import require_active
 from datasets_app.core import audit
 from datasets_app.models import Dataset
 
 # What was done to the data the application has done itself, or took from the file that came with it.
-OWN_PROVENANCE = ("modifications", "anonymization")
+MANAGED_PROVENANCE_KEYS = ("modifications", "anonymization")
 
 
-def with_own_provenance(dataset: Dataset, provenance: Mapping[str, Any]) -> dict[str, Any]:
+def keep_managed_provenance(dataset: Dataset, provenance: Mapping[str, Any]) -> dict[str, Any]:
     """``provenance`` with the keys the application owns, where it leaves them out."""
-    own = {key: dataset.provenance[key] for key in OWN_PROVENANCE if key in dataset.provenance}
+    own = {key: dataset.provenance[key] for key in MANAGED_PROVENANCE_KEYS if key in dataset.provenance}
     return {**own, **provenance}
 
 
-def problems_of_table(dataset: Dataset, facts: Mapping[str, Any]) -> dict[str, str]:
+def find_table_problems(dataset: Dataset, facts: Mapping[str, Any]) -> dict[str, str]:
     """Why a table may not change ``dataset`` so, by fact; nothing if it may."""
     if dataset.status == Dataset.Status.EXPIRED:
         return {"name": "its contents were deleted; there is nothing left to state"}
@@ -33,7 +33,7 @@ def problems_of_table(dataset: Dataset, facts: Mapping[str, Any]) -> dict[str, s
             "decides how they are kept; a table can't change that"
         )
     given = facts.get("provenance") or {}
-    for key in OWN_PROVENANCE:
+    for key in MANAGED_PROVENANCE_KEYS:
         if key not in given or given[key] == dataset.provenance.get(key):
             continue
         texts = isinstance(given[key], list) and all(isinstance(item, str) for item in given[key])
@@ -52,7 +52,7 @@ def edit_dataset(pk: int, facts: Mapping[str, Any], *, actor: Any) -> list[str]:
     """
     with transaction.atomic():
         dataset = Dataset.objects.select_for_update(no_key=True).get(pk=pk)
-        refuse_expired(dataset)
+        require_active(dataset)
         changes = {
             name: [getattr(dataset, name), value]
             for name, value in facts.items()

@@ -6,32 +6,31 @@ from dataclasses import fields, replace
 from typing import Any
 
 from datasets_app.catalog import activity
-from datasets_app.catalog.require_active import refuse_expired as refuse_expired
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.models import Dataset
 from datasets_app.models.dataset import NAME_PATTERN
 
 
-def check_name(name: str) -> None:
+def check_dataset_name(name: str) -> None:
     if not re.fullmatch(NAME_PATTERN, name):
-        raise Refused(
+        raise UserError(
             f"{name!r} can't be the name of a dataset: at most 100 letters, digits, dots, dashes and "
             "underscores, beginning with a letter or digit."
         )
 
 
-def dataset_named(name: str) -> Dataset:
+def get_dataset(name: str) -> Dataset:
     """The dataset of that name; refuses with the names that come near if there is none."""
     dataset: Dataset | None = Dataset.objects.filter(name=name).first()
     if dataset is not None:
         return dataset
     near = Dataset.objects.filter(name__icontains=name[:4]).values_list("name", flat=True)[:5] if name else []
     hint = f" Did you mean {', '.join(near)}?" if near else ""
-    raise Refused(f"There is no dataset {name!r}.{hint}")
+    raise UserError(f"There is no dataset {name!r}.{hint}")
 
 
-def locked_dataset(name: str, *, origin: str | None, actor: Any) -> Dataset:
+def lock_or_create_dataset(name: str, *, origin: str | None, actor: Any) -> Dataset:
     """The dataset's row, made if need be and locked until the end of the transaction.
 
     Two imports of one name wait for each other here. Rows that refer to it can be added meanwhile.
@@ -41,31 +40,31 @@ def locked_dataset(name: str, *, origin: str | None, actor: Any) -> Dataset:
         name=name, defaults={"origin": origin or Dataset.Origin.EXTERNAL, "created_by": actor}
     )
     dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(name=name)
-    activity.refuse_while_scrubbed(dataset)
+    activity.refuse_during_scrub(dataset)
     if not created and origin and dataset.origin != origin and dataset.turn_count:
-        raise Refused(
+        raise UserError(
             f"The dataset {name} is of origin {dataset.origin}, not {origin}: keep what differs in origin "
             "in datasets of their own."
         )
     return dataset
 
 
-_FACTS = ("source", "license", "attribution")
+_STATED_FIELDS = ("source", "license", "attribution")
 # What the application knows by itself, whatever a file that came with the data says.
-_COUNTED = ("name", "total_sessions", "total_turns", "sha256")
-MAX_LICENCE_CHARACTERS = 100
+_COMPUTED_FIELDS = ("name", "total_sessions", "total_turns", "sha256")
+MAX_LICENSE_CHARACTERS = 100
 
 
-def fill_in(dataset: Dataset, metadata: DatasetMetadata) -> None:
+def merge_metadata(dataset: Dataset, metadata: DatasetMetadata) -> None:
     """Take over what a metadata file says and the dataset does not say yet."""
-    if len(metadata.license or "") > MAX_LICENCE_CHARACTERS:
-        raise Refused("The metadata file's license is longer than an SPDX id; nothing was imported.")
-    _take_over_origin(dataset, metadata.extra.get("origin"))
+    if len(metadata.license or "") > MAX_LICENSE_CHARACTERS:
+        raise UserError("The metadata file's license is longer than an SPDX id; nothing was imported.")
+    _adopt_origin(dataset, metadata.extra.get("origin"))
     for item in fields(metadata):
         value = getattr(metadata, item.name)
-        if item.name in _COUNTED or value in (None, "", [], {}):
+        if item.name in _COMPUTED_FIELDS or value in (None, "", [], {}):
             continue
-        if item.name in _FACTS:
+        if item.name in _STATED_FIELDS:
             setattr(dataset, item.name, getattr(dataset, item.name) or value)
         elif item.name == "extra":
             for key, other in value.items():
@@ -75,14 +74,14 @@ def fill_in(dataset: Dataset, metadata: DatasetMetadata) -> None:
             dataset.provenance.setdefault(item.name, value)
 
 
-def _take_over_origin(dataset: Dataset, stated: Any) -> None:
+def _adopt_origin(dataset: Dataset, stated: Any) -> None:
     """A new dataset whose origin nobody gave is of the origin that its file states."""
     new = not dataset.turn_count and dataset.origin == Dataset.Origin.EXTERNAL
     if new and stated in Dataset.Origin.values:
         dataset.origin = stated
 
 
-def note_modification(dataset: Dataset, what: str) -> None:
+def add_modification(dataset: Dataset, what: str) -> None:
     """What the application did to the data itself is recorded by the application."""
     done = dataset.provenance.get("modifications")
     if not isinstance(done, list):
@@ -91,7 +90,7 @@ def note_modification(dataset: Dataset, what: str) -> None:
         done.append(what)
 
 
-def metadata_of(
+def build_metadata(
     dataset: Dataset, *, sessions: int, turns: int, sha256: str, modifications: Iterable[str] = ()
 ) -> DatasetMetadata:
     """What is known of a dataset, for the ``.meta.yaml`` beside one of its files.
@@ -115,7 +114,7 @@ def metadata_of(
     return DatasetMetadata(**stated, extra={**provenance, "origin": dataset.origin})
 
 
-def of_a_part(stated: DatasetMetadata) -> DatasetMetadata:
+def subset_metadata(stated: DatasetMetadata) -> DatasetMetadata:
     """``stated`` of a whole dataset, for a file of some of its sessions: less what was counted in all."""
     extra = {key: value for key, value in stated.extra.items() if key != "edge_cases"}
     return replace(stated, safety_traps=None, brand_traps=None, extra=extra)

@@ -9,12 +9,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from datasets_app.core.atomic_files import replacing
-from datasets_app.core.errors import Refused
+from datasets_app.core.atomic_files import write_atomically
+from datasets_app.core.errors import UserError
 from datasets_app.domain.metadata.metadata import metadata_path
 
 
-class Digest(io.RawIOBase):
+class DigestWriter(io.RawIOBase):
     """Passes bytes on, and knows their digest and number."""
 
     def __init__(self, out: IO[bytes]) -> None:
@@ -35,8 +35,8 @@ class Digest(io.RawIOBase):
 
 
 @contextmanager
-def packer(digest: Digest, packed: bool) -> Iterator[Any]:
-    if not packed:
+def gzip_writer(digest: DigestWriter, gzipped: bool) -> Iterator[Any]:
+    if not gzipped:
         yield digest
         return
     # No name and no time in the header: the same turns give the same bytes.
@@ -45,7 +45,7 @@ def packer(digest: Digest, packed: bool) -> Iterator[Any]:
 
 
 @contextmanager
-def beside(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+def write_with_metadata(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     """Temporary files beside ``path`` and its metadata, which take their places if all goes well.
 
     A device or a pipe is written to, not replaced, and has no metadata beside it.
@@ -61,7 +61,7 @@ def beside(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
             if target.is_dir():
                 raise IsADirectoryError(errno.EISDIR, "Is a directory", str(target))
         with ExitStack() as stack:
-            metadata, data = (stack.enter_context(replacing(target)) for target in targets)
+            metadata, data = (stack.enter_context(write_atomically(target)) for target in targets)
             yield data, metadata
     except OSError as error:
-        raise Refused(f"{error.filename or path} can't be written: {error.strerror or error}") from None
+        raise UserError(f"{error.filename or path} can't be written: {error.strerror or error}") from None

@@ -7,12 +7,12 @@ from typing import Any
 
 from datasets_app.catalog import activity
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, ScrubRun
 
-PURPOSES = {"export": "exported", "annotate": "annotated", "release": "released"}
-PERMISSION = "datasets_app.override_gate"
-LONGEST_REASON = 500
+PURPOSE_VERBS = {"export": "exported", "annotate": "annotated", "release": "released"}
+OVERRIDE_PERMISSION = "datasets_app.override_gate"
+MAX_REASON_CHARACTERS = 500
 # What a calibration is tried on must not be what it learns from.
 LOCKED_SPLIT = "test"
 
@@ -30,7 +30,7 @@ def is_scrubbed(dataset: Dataset) -> bool:
 
 def can_override(actor: Any) -> bool:
     """Who may have it done all the same: by permission, or by access to the command line."""
-    return actor is None or bool(actor.has_perm(PERMISSION))
+    return actor is None or bool(actor.has_perm(OVERRIDE_PERMISSION))
 
 
 def require_scrubbed(dataset: Dataset, purpose: str, *, actor: Any, override: str = "") -> None:
@@ -39,12 +39,12 @@ def require_scrubbed(dataset: Dataset, purpose: str, *, actor: Any, override: st
 
     ``purpose`` is a key of :data:`PURPOSES`. To be called in the transaction of what it guards.
     """
-    activity.refuse_while_scrubbed(dataset)
+    activity.refuse_during_scrub(dataset)
     if is_scrubbed(dataset):
         return
-    done, reason = PURPOSES[purpose], " ".join(override.split())
+    done, reason = PURPOSE_VERBS[purpose], " ".join(override.split())
     if not reason:
-        raise Refused(
+        raise UserError(
             f"{dataset.name} holds production data that no scrub has verified; it can't be {done} before. "
             "Scrub it first. Who may override this must give a reason."
         )
@@ -57,7 +57,7 @@ def record_override(dataset: Dataset, purpose: str, *, actor: Any, reason: str, 
     """Put on record that a gate was opened for a ``reason``, on one line; Refused for who may not, or if it
     is too long. ``refusal`` says what they may not."""
     if not can_override(actor):
-        raise Refused(f"You may not {refusal}; ask a privacy officer.")
-    if len(reason) > LONGEST_REASON:
-        raise Refused(f"Give the reason in at most {LONGEST_REASON} characters.")
+        raise UserError(f"You may not {refusal}; ask a privacy officer.")
+    if len(reason) > MAX_REASON_CHARACTERS:
+        raise UserError(f"Give the reason in at most {MAX_REASON_CHARACTERS} characters.")
     audit.record("override", actor=actor, dataset_name=dataset.name, purpose=purpose, reason=reason)

@@ -15,7 +15,7 @@ from datasets_app.models import Dataset, JobRun, Release
 ACTION = "read_raw_text"
 
 
-def read(dataset: Dataset, actor: Any, *, place: str, **counts: int | str) -> None:
+def record_access(dataset: Dataset, actor: Any, *, place: str, **counts: int | str) -> None:
     """Write down that ``actor`` (a user, or None for the command line) is shown text of this dataset, if it
     is raw. ``place`` names the page or command; ``counts`` are numbers and primary keys. Call it before the
     text is sent: what can't be recorded is not shown."""
@@ -23,13 +23,13 @@ def read(dataset: Dataset, actor: Any, *, place: str, **counts: int | str) -> No
         audit.record(ACTION, actor=actor, dataset_name=dataset.name, place=place, **counts)
 
 
-def read_turns(datasets: Iterable[Dataset], actor: Any, *, place: str, **counts: int | str) -> None:
+def record_turn_access(datasets: Iterable[Dataset], actor: Any, *, place: str, **counts: int | str) -> None:
     """The same for turns of several datasets on one page: ``datasets`` has the dataset of each turn."""
     for dataset, turns in Counter(datasets).items():
-        read(dataset, actor, place=place, turns=turns, **counts)
+        record_access(dataset, actor, place=place, turns=turns, **counts)
 
 
-def read_versions(
+def record_version_access(
     dataset: Dataset, versions: Iterable[Release | None], actor: Any, *, place: str, **counts: int | str
 ) -> None:
     """The same for stored versions (None: as it stands): one that was released by an override may hold what a
@@ -39,7 +39,7 @@ def read_versions(
         audit.record(ACTION, actor=actor, dataset_name=dataset.name, place=place, **counts)
 
 
-def read_upload(job: JobRun, actor: Any, *, place: str, **counts: int | str) -> None:
+def record_upload_access(job: JobRun, actor: Any, *, place: str, **counts: int | str) -> None:
     """The same for a file that is to be imported: production data is raw as it comes."""
     production = Dataset.Origin.PRODUCTION
     adds_to_it = Dataset.objects.filter(name=job.dataset_name, origin=production).exists()

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from datasets_app.models.conversation import SEARCHED_CHARACTERS
+from datasets_app.models.conversation import MAX_SEARCHED_CHARACTERS
 
 # More hits than anybody reads. Finding any so many is quick even for a word in every turn;
 # finding the best of all would mean to visit all.
-MOST_HITS = 1_000
+MAX_HITS = 1_000
 EXCERPT_CHARACTERS = 280
 
 # Ids first: left to itself the planner walks the primary key for the LIMIT and tests every text.
@@ -20,7 +20,7 @@ WITH hits AS MATERIALIZED (
     SELECT t.id, t.session_id, t.turn_index
     FROM datasets_app_turn t JOIN datasets_app_session s ON s.id = t.session_id
     WHERE {{conditions}}
-    LIMIT {MOST_HITS + 1}
+    LIMIT {MAX_HITS + 1}
 )
 SELECT id FROM hits ORDER BY session_id, turn_index
 """
@@ -30,7 +30,7 @@ _IN_DATASETS = "s.dataset_id = ANY(%(datasets)s)"
 _IN_DATASET = "s.dataset_id = %(dataset)s AND t.session_id BETWEEN %(first)s AND %(last)s"
 _SESSIONS = "SELECT min(id), max(id) FROM datasets_app_session WHERE dataset_id = %s"
 _HAS_WORDS = f"""
-    to_tsvector('simple'::regconfig, COALESCE(LEFT(t.text, {SEARCHED_CHARACTERS}), ''))
+    to_tsvector('simple'::regconfig, COALESCE(LEFT(t.text, {MAX_SEARCHED_CHARACTERS}), ''))
         @@ websearch_to_tsquery('simple'::regconfig, %(words)s)"""
 _HAS_TAG = "t.tags @> ARRAY[%(tag)s]::text[]"
 _HAS_ROLE = "t.role = %(role)s"
@@ -62,7 +62,7 @@ def search_turns(dataset_ids: Sequence[int], words: str, *, tag: str = "", role:
             narrowed.insert(0, _IN_DATASETS)
         cursor.execute(_MATCHES.format(conditions=" AND ".join(narrowed)), values)
         ids = [row[0] for row in cursor.fetchall()]
-    return SearchResult(ids[:MOST_HITS], len(ids) > MOST_HITS)
+    return SearchResult(ids[:MAX_HITS], len(ids) > MAX_HITS)
 
 
 class Excerpt(NamedTuple):
@@ -73,9 +73,9 @@ class Excerpt(NamedTuple):
     cut_after: bool
 
 
-def excerpt(text: str, words: str, length: int = EXCERPT_CHARACTERS) -> Excerpt:
+def make_excerpt(text: str, words: str, length: int = EXCERPT_CHARACTERS) -> Excerpt:
     """The part of a text around the first searched word, with the searched words told apart."""
-    pattern = _words_pattern(words)
+    pattern = _build_word_pattern(words)
     first = pattern.search(text) if pattern else None
     start = max(0, first.start() - length // 3) if first and first.end() > length else 0
     end = min(len(text), start + length)
@@ -88,7 +88,7 @@ def excerpt(text: str, words: str, length: int = EXCERPT_CHARACTERS) -> Excerpt:
     return Excerpt([piece for piece in pieces if piece[0]], start > 0, end < len(text))
 
 
-def _words_pattern(words: str) -> re.Pattern[str] | None:
+def _build_word_pattern(words: str) -> re.Pattern[str] | None:
     wanted = [word for sign, word in re.findall(r"(-?)(\w+)", words) if sign != "-" and word.lower() != "or"]
     if not wanted:
         return None

@@ -9,17 +9,17 @@ from django.db import transaction
 from datasets_app.catalog import activity
 from datasets_app.catalog.rows.turn_reader import read_turns
 from datasets_app.core import audit
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.records import Finding, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
-from datasets_app.domain.quality import CHECKS, run_checks, run_metadata_checks
+from datasets_app.domain.quality import TURN_CHECKS, run_checks, run_metadata_checks
 from datasets_app.domain.quality.output import Totals
-from datasets_app.domain.quality.w406_names import names_check
+from datasets_app.domain.quality.w406_names import make_names_check
 from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
 
-FINDINGS_KEPT_PER_CODE = 500
-PROGRESS_EVERY_TURNS = 1000
-ROWS_AT_ONCE = 1000
+MAX_FINDINGS_PER_CODE = 500
+PROGRESS_INTERVAL_TURNS = 1000
+ROW_BATCH_SIZE = 1000
 
 
 def check_dataset(
@@ -27,7 +27,7 @@ def check_dataset(
     *,
     actor: Any,
     name_models: Sequence[str] = (),
-    report_progress: ProgressCallback = ignore,
+    report_progress: ProgressCallback = ignore_progress,
     job_run: JobRun | None = None,
 ) -> CheckReport:
     """Check every turn and what is stated of the dataset; totals are complete, findings are not.
@@ -35,14 +35,14 @@ def check_dataset(
     Of each code the first 500 findings are kept. With ``name_models`` names of people are looked
     for too. ``report_progress`` may raise to stop: then nothing is saved.
     """
-    activity.refuse_while_scrubbed(dataset)
-    counted = _Counted(dataset, report_progress)
-    checks = (*CHECKS, *((names_check(name_models),) if name_models else ()))
+    activity.refuse_during_scrub(dataset)
+    counted = _CountedTurns(dataset, report_progress)
+    checks = (*TURN_CHECKS, *((make_names_check(name_models),) if name_models else ()))
     totals = Totals()
     kept: list[Finding] = []
-    for finding in chain(run_metadata_checks(stated_metadata(dataset)), run_checks(counted.turns(), checks)):
+    for finding in chain(run_metadata_checks(dataset_metadata(dataset)), run_checks(counted.turns(), checks)):
         totals[finding.code] += 1
-        if totals[finding.code] <= FINDINGS_KEPT_PER_CODE:
+        if totals[finding.code] <= MAX_FINDINGS_PER_CODE:
             kept.append(finding)
     with transaction.atomic():
         report = CheckReport.objects.create(
@@ -66,7 +66,7 @@ def check_dataset(
     return report
 
 
-def stated_metadata(dataset: Dataset) -> DatasetMetadata:
+def dataset_metadata(dataset: Dataset) -> DatasetMetadata:
     """What the dataset's own fields say, in the form of a metadata file."""
     generator = dataset.provenance.get("generator")
     return DatasetMetadata(
@@ -79,22 +79,22 @@ def stated_metadata(dataset: Dataset) -> DatasetMetadata:
 
 
 # After these the conversations are others than before; a scrub deletes the reports.
-_CHANGES = ("import", "generate", "sample", "import_annotations", "erase_session", "retention")
+_CHANGING_ACTIONS = ("import", "generate", "sample", "import_annotations", "erase_session", "retention")
 
 
-def report_in_force(dataset: Dataset) -> CheckReport | None:
+def current_report(dataset: Dataset) -> CheckReport | None:
     """The newest report, if it speaks of the turns as they stand."""
     report = CheckReport.objects.filter(dataset=dataset).first()
     if report is None or not Dataset.objects.filter(pk=dataset.pk, turn_count=report.turn_count).exists():
         return None
     # A change that was under way when the checks began shows in the number of turns.
     changed = AuditEvent.objects.filter(
-        dataset_name=dataset.name, action__in=_CHANGES, at__gt=report.created_at
+        dataset_name=dataset.name, action__in=_CHANGING_ACTIONS, at__gt=report.created_at
     )
     return None if changed.exists() else report
 
 
-class _Counted:
+class _CountedTurns:
     """The turns of a dataset, counted as they pass."""
 
     def __init__(self, dataset: Dataset, report_progress: ProgressCallback) -> None:
@@ -106,15 +106,15 @@ class _Counted:
         for turn in read_turns(self._dataset):
             yield turn
             self.done += 1
-            if self.done % PROGRESS_EVERY_TURNS == 0:
+            if self.done % PROGRESS_INTERVAL_TURNS == 0:
                 self._report_progress(self.done, max(total, self.done))
         self._report_progress(self.done, self.done)
 
 
 def _save_findings(report: CheckReport, dataset: Dataset, findings: list[Finding]) -> None:
     field_length = CheckFinding._meta.get_field("field").max_length
-    for start in range(0, len(findings), ROWS_AT_ONCE):
-        batch = findings[start : start + ROWS_AT_ONCE]
+    for start in range(0, len(findings), ROW_BATCH_SIZE):
+        batch = findings[start : start + ROW_BATCH_SIZE]
         sessions = _session_keys(dataset, batch)
         CheckFinding.objects.bulk_create(
             CheckFinding(

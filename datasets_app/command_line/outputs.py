@@ -5,7 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 from datasets_app.domain.conversations.records import Finding
-from datasets_app.domain.quality.output import Totals, as_object, github_line, text_line
+from datasets_app.domain.quality.output import (
+    Totals,
+    build_finding_object,
+    format_github_line,
+    format_text_line,
+)
 
 Write = Callable[[str], Any]
 
@@ -16,21 +21,21 @@ class Output:
     def __init__(self, write: Write, write_error: Write, limit: int) -> None:
         self.totals = Totals()
         self._write, self._write_error, self._limit = write, write_error, limit
-        self._source, self._file, self._of_source = "", "", Totals()
+        self._source, self._file, self._source_totals = "", "", Totals()
 
     def begin(self, source: str, kind: str | None, *, is_file: bool = True) -> None:
-        self._source, self._file, self._of_source = source, source if is_file else "", Totals()
+        self._source, self._file, self._source_totals = source, source if is_file else "", Totals()
 
     def add(self, finding: Finding) -> None:
         self.totals[finding.code] += 1
-        self._of_source[finding.code] += 1
-        if not self._limit or self._of_source[finding.code] <= self._limit:
+        self._source_totals[finding.code] += 1
+        if not self._limit or self._source_totals[finding.code] <= self._limit:
             self.show(finding)
 
     def set_totals(self, totals: dict[str, int]) -> None:
         """For a source of which more is known than was added."""
-        self.totals += Totals({code: n - self._of_source[code] for code, n in totals.items()})
-        self._of_source.update({code: n - self._of_source[code] for code, n in totals.items()})
+        self.totals += Totals({code: n - self._source_totals[code] for code, n in totals.items()})
+        self._source_totals.update({code: n - self._source_totals[code] for code, n in totals.items()})
 
     def show(self, finding: Finding) -> None:
         raise NotImplementedError
@@ -41,7 +46,7 @@ class Output:
 
 class TextOutput(Output):
     def show(self, finding: Finding) -> None:
-        self._write(text_line(self._source, finding))
+        self._write(format_text_line(self._source, finding))
 
     def close(self) -> None:
         # On the error stream, so that what is piped on is findings and nothing else.
@@ -50,7 +55,7 @@ class TextOutput(Output):
 
 class GithubOutput(TextOutput):
     def show(self, finding: Finding) -> None:
-        self._write(github_line(self._file, finding))
+        self._write(format_github_line(self._file, finding))
 
 
 class JsonOutput(Output):
@@ -61,10 +66,10 @@ class JsonOutput(Output):
     def begin(self, source: str, kind: str | None, *, is_file: bool = True) -> None:
         super().begin(source, kind, is_file=is_file)
         name = {"file": source, "kind": kind} if is_file else {"dataset": source}
-        self._files.append({**name, "findings": [], "totals": self._of_source})
+        self._files.append({**name, "findings": [], "totals": self._source_totals})
 
     def show(self, finding: Finding) -> None:
-        self._files[-1]["findings"].append(as_object(finding))
+        self._files[-1]["findings"].append(build_finding_object(finding))
 
     def close(self) -> None:
         totals = self.totals

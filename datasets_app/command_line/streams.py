@@ -10,24 +10,24 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-FINDINGS, COULD_NOT_RUN, INTERRUPTED, READER_GONE = 1, 2, 130, 141
+EXIT_FINDINGS, EXIT_COULD_NOT_RUN, EXIT_INTERRUPTED, EXIT_OUTPUT_CLOSED = 1, 2, 130, 141
 
 
-class CouldNotRun(Exception):
+class CommandFailure(Exception):
     """An error of the call, not of the data, as a sentence: exit code 2."""
 
 
 @contextmanager
-def local_file(given: str) -> Iterator[Path]:
+def provide_local_file(name: str) -> Iterator[Path]:
     """The path given, or a temporary copy of what can be read only once: ``-``, a pipe, a device."""
-    path = Path(given)
-    if given != "-" and (not path.exists() or path.is_file() or path.is_dir()):
+    path = Path(name)
+    if name != "-" and (not path.exists() or path.is_file() or path.is_dir()):
         yield path
         return
-    if given == "-" and sys.stdin is None:
-        raise CouldNotRun("Standard input is closed; name a file.")
+    if name == "-" and sys.stdin is None:
+        raise CommandFailure("Standard input is closed; name a file.")
     with tempfile.NamedTemporaryFile(prefix="alignmenter-stdin-") as copy, ExitStack() as stack:
-        source = sys.stdin.buffer if given == "-" else stack.enter_context(path.open("rb"))
+        source = sys.stdin.buffer if name == "-" else stack.enter_context(path.open("rb"))
         shutil.copyfileobj(source, copy, 1 << 20)
         copy.flush()
         yield Path(copy.name)
@@ -40,39 +40,39 @@ class Progress:
         self.stream = stream or sys.stderr
         self.verb, self.unit = verb, unit
         self.visible = bool(getattr(self.stream, "isatty", lambda: False)())
-        self.shown_at = 0.0
+        self.last_shown_at = 0.0
 
     def __call__(self, done: int, total: int | None = None) -> None:
-        if not self.visible or time.monotonic() - self.shown_at < 0.2:
+        if not self.visible or time.monotonic() - self.last_shown_at < 0.2:
             return
-        self.shown_at = time.monotonic()
+        self.last_shown_at = time.monotonic()
         share = f" {min(100, 100 * done // total)} %" if total else ""
         count = f" {done:,} {self.unit}" if self.unit else ""
         self.stream.write(f"\r\x1b[K{self.verb}{share}{count}")
         self.stream.flush()
 
     def clear(self) -> None:
-        if self.visible and self.shown_at:
+        if self.visible and self.last_shown_at:
             self.stream.write("\r\x1b[K")
             self.stream.flush()
 
 
 @contextmanager
-def ending_quietly() -> Iterator[None]:
+def exit_quietly() -> Iterator[None]:
     """Ctrl-C and a reader that went away (`| head`) end a command without a traceback."""
     try:
         yield
     except KeyboardInterrupt:
         sys.stderr.write("\nInterrupted.\n")
-        sys.exit(INTERRUPTED)
+        sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
         # Python would complain once more when it closes standard output on its way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         # What was not written or looked at to its end is never called done.
-        sys.exit(READER_GONE)
+        sys.exit(EXIT_OUTPUT_CLOSED)
 
 
-def standard_output() -> IO[bytes]:
+def get_standard_output() -> IO[bytes]:
     if sys.stdout is None:
-        raise CouldNotRun("Standard output is closed; name a file with --out.")
+        raise CommandFailure("Standard output is closed; name a file with --out.")
     return sys.stdout.buffer

@@ -14,21 +14,21 @@ from typing import Any
 
 from datasets_app.command_line.outputs import OUTPUTS, Output
 from datasets_app.command_line.streams import (
-    COULD_NOT_RUN,
-    FINDINGS,
-    CouldNotRun,
+    EXIT_COULD_NOT_RUN,
+    EXIT_FINDINGS,
+    CommandFailure,
     Progress,
-    ending_quietly,
-    local_file,
+    exit_quietly,
+    provide_local_file,
 )
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits
 from datasets_app.domain.pii.names.names import BUILT_IN, NameModelError, load_name_finder
-from datasets_app.domain.quality.files import KINDS, CheckedFile
-from datasets_app.domain.quality.personal_data_only import PersonalDataIn
+from datasets_app.domain.quality.files import FILE_KINDS, FileChecker
+from datasets_app.domain.quality.personal_data_only import PersonalDataScan
 
 PROGRAM = "alignmenter-validate"
-ALLOWED = Path(".alignmenter-allow")
-LONGEST_ALLOW_LIST = 1 << 20
+ALLOW_LIST_PATH = Path(".alignmenter-allow")
+MAX_ALLOW_LIST_BYTES = 1 << 20
 
 EPILOG = """
 examples:
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", nargs="*", metavar="FILE", help="JSONL file, plain or gzipped; - for standard input"
     )
-    parser.add_argument("--kind", choices=KINDS, help="what the files hold (default: by the first line)")
+    parser.add_argument("--kind", choices=FILE_KINDS, help="what the files hold (default: by the first line)")
     parser.add_argument("--format", choices=tuple(OUTPUTS), default="text", help="of the output")
     parser.add_argument(
         "--pii-only",
@@ -86,30 +86,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def refuse_wrong(options: dict[str, Any]) -> None:
+def check_options(options: dict[str, Any]) -> None:
     """Raises :class:`CouldNotRun` for arguments that don't go together, before any work."""
     files = options["files"]
     if options["limit"] < 0:
-        raise CouldNotRun("--limit must be 0 or more")
+        raise CommandFailure("--limit must be 0 or more")
     if options["allow"] and not options["pii_only"]:
-        raise CouldNotRun("--allow goes with --pii-only")
+        raise CommandFailure("--allow goes with --pii-only")
     if files.count("-") > 1:
-        raise CouldNotRun("standard input can be read only once")
+        raise CommandFailure("standard input can be read only once")
     for name in files:
-        if name != "-" and (problem := _problem_with(Path(name))):
-            raise CouldNotRun(f"{name}: {problem}")
+        if name != "-" and (problem := _find_path_problem(Path(name))):
+            raise CommandFailure(f"{name}: {problem}")
 
 
 def check_files(options: dict[str, Any], output: Output, models: tuple[str, ...], limits: Limits) -> None:
     """Every finding of every file goes to ``output``; ``models`` are empty if names are not looked for."""
-    allowed = [*options["allow"], *_listed()] if options["pii_only"] else []
+    allowed = [*options["allow"], *_read_allow_list()] if options["pii_only"] else []
     for name in options["files"]:
-        with local_file(name) as path:
-            file: PersonalDataIn | CheckedFile
+        with provide_local_file(name) as path:
+            file: PersonalDataScan | FileChecker
             if options["pii_only"]:
-                file, kind = PersonalDataIn(path, allow=allowed, name_models=models, limits=limits), None
+                file, kind = PersonalDataScan(path, allow=allowed, name_models=models, limits=limits), None
             else:
-                file = CheckedFile(
+                file = FileChecker(
                     path, options["kind"], with_metadata=name != "-", name_models=models, limits=limits
                 )
                 kind = file.kind
@@ -125,23 +125,23 @@ def check_files(options: dict[str, Any], output: Output, models: tuple[str, ...]
             progress.clear()
 
 
-def usable_models(models: Sequence[str]) -> tuple[str, ...]:
+def load_name_models(models: Sequence[str]) -> tuple[str, ...]:
     """The same, loaded; raises :class:`CouldNotRun` for one that isn't there."""
     try:
         load_name_finder(tuple(models))
     except NameModelError as error:
-        raise CouldNotRun(str(error)) from None
+        raise CommandFailure(str(error)) from None
     return tuple(models)
 
 
-def takes_any_name(stream: Any) -> None:
+def escape_undecodable_names(stream: Any) -> None:
     """File names need not be Unicode."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
 
 
-def exit_code(output: Output, strict: bool) -> int:
-    return FINDINGS if output.totals.errors or (strict and output.totals) else 0
+def get_exit_code(output: Output, strict: bool) -> int:
+    return EXIT_FINDINGS if output.totals.errors or (strict and output.totals) else 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -154,23 +154,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add_arguments(parser)
     options = vars(parser.parse_args(arguments))
-    takes_any_name(sys.stdout)
-    takes_any_name(sys.stderr)
-    output = OUTPUTS[options["format"]](print, _complain, options["limit"])
+    escape_undecodable_names(sys.stdout)
+    escape_undecodable_names(sys.stderr)
+    output = OUTPUTS[options["format"]](print, _print_error, options["limit"])
     try:
-        with ending_quietly():
+        with exit_quietly():
             if not options["files"]:
-                raise CouldNotRun("name files to check")
-            refuse_wrong(options)
-            models = () if options["no_names"] else usable_models([BUILT_IN])
-            check_files(options, output, models, _limits())
+                raise CommandFailure("name files to check")
+            check_options(options)
+            models = () if options["no_names"] else load_name_models([BUILT_IN])
+            check_files(options, output, models, _read_limits())
             output.close()
             sys.stdout.flush()
-    except CouldNotRun as error:
-        return _refused(str(error))
+    except CommandFailure as error:
+        return _report_failure(str(error))
     except OSError as error:
-        return _refused(f"{error.filename or 'a temporary file'}: {error.strerror or error}")
-    return exit_code(output, options["strict"])
+        return _report_failure(f"{error.filename or 'a temporary file'}: {error.strerror or error}")
+    return get_exit_code(output, options["strict"])
 
 
 def run() -> None:
@@ -178,28 +178,28 @@ def run() -> None:
     sys.exit(main())
 
 
-def _complain(text: str) -> None:
+def _print_error(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _refused(sentence: str) -> int:
-    _complain(f"{PROGRAM}: {sentence}")
-    return COULD_NOT_RUN
+def _report_failure(sentence: str) -> int:
+    _print_error(f"{PROGRAM}: {sentence}")
+    return EXIT_COULD_NOT_RUN
 
 
-def _limits() -> Limits:
+def _read_limits() -> Limits:
     """As the application's settings have them."""
     names = ("ALIGNMENTER_MAX_LINE_BYTES", "ALIGNMENTER_MAX_UNPACKED_BYTES")
     given = [os.environ.get(name, "") for name in names]
     for name, value in zip(names, given, strict=True):
         if value and not value.isdecimal():
-            raise CouldNotRun(f"{name} must be a whole number, not {value!r}")
+            raise CommandFailure(f"{name} must be a whole number, not {value!r}")
     return Limits(
         *(int(value) if value else usual for value, usual in zip(given, DEFAULT_LIMITS, strict=True))
     )
 
 
-def _problem_with(path: Path) -> str:
+def _find_path_problem(path: Path) -> str:
     if path.is_dir():
         return "is a directory; name the files in it"
     if not path.exists():
@@ -207,14 +207,14 @@ def _problem_with(path: Path) -> str:
     return "" if os.access(path, os.R_OK) else "may not be read; check its permissions"
 
 
-def _listed() -> list[str]:
+def _read_allow_list() -> list[str]:
     """The terms of the allow list in the directory this runs in, if there is one."""
-    if not ALLOWED.is_file():
+    if not ALLOW_LIST_PATH.is_file():
         return []
-    if ALLOWED.stat().st_size > LONGEST_ALLOW_LIST:
-        raise CouldNotRun(f"{ALLOWED}: is larger than {LONGEST_ALLOW_LIST:,} bytes")
+    if ALLOW_LIST_PATH.stat().st_size > MAX_ALLOW_LIST_BYTES:
+        raise CommandFailure(f"{ALLOW_LIST_PATH}: is larger than {MAX_ALLOW_LIST_BYTES:,} bytes")
     try:
-        lines = ALLOWED.read_text(encoding="utf-8-sig").splitlines()
+        lines = ALLOW_LIST_PATH.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise CouldNotRun(f"{ALLOWED}: is no text in UTF-8") from None
+        raise CommandFailure(f"{ALLOW_LIST_PATH}: is no text in UTF-8") from None
     return [term for line in lines if (term := line.strip()) and not term.startswith("#")]

@@ -9,30 +9,32 @@ from pathlib import Path
 from typing import IO
 
 # What a plain open() asks for; the umask takes its share.
-EVERYONE, OWNER_ONLY = 0o666, 0o600
+SHARED_MODE, PRIVATE_MODE = 0o666, 0o600
 
 
 @contextmanager
-def replacing(target: Path, *, mode: int = OWNER_ONLY, keeps_mode: bool = True) -> Iterator[IO[bytes]]:
+def write_atomically(
+    target: Path, *, mode: int = PRIVATE_MODE, keep_mode: bool = True
+) -> Iterator[IO[bytes]]:
     """A new file beside ``target``, which takes its place when the block ends without an exception.
 
     Until then it can be read again under its own ``name``. It gets ``mode``, or, with ``keeps_mode``, that
     of a file it replaces. Links are to be resolved before. Raises OSError.
     """
-    part = target.with_name(f".{_shortened(target.name)}.{secrets.token_hex(4)}.part")
+    part = target.with_name(f".{_truncate_name(target.name)}.{secrets.token_hex(4)}.part")
     try:
-        with _opened(part, target, mode) as file:
+        with _open_part(part, target, mode) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if keeps_mode and target.exists():
+        if keep_mode and target.exists():
             shutil.copymode(target, part)
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _opened(part: Path, target: Path, mode: int) -> IO[bytes]:
+def _open_part(part: Path, target: Path, mode: int) -> IO[bytes]:
     try:
         return open(part, "xb", opener=lambda path, flags: os.open(path, flags, mode))
     except OSError as error:
@@ -40,6 +42,6 @@ def _opened(part: Path, target: Path, mode: int) -> IO[bytes]:
         raise
 
 
-def _shortened(name: str) -> str:
+def _truncate_name(name: str) -> str:
     """File names have 255 bytes at most."""
     return os.fsencode(name)[:200].decode(errors="ignore")

@@ -11,10 +11,10 @@ def actor_name(actor: Any) -> str:
     """A user's name; for a command, which no user stands behind, the account it ran under."""
     if actor is not None:
         return str(actor.get_username())
-    return f"command line ({_account()})"
+    return f"command line ({_system_account()})"
 
 
-def _account() -> str:
+def _system_account() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # in a container, a uid need not have a name

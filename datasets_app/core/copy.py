@@ -9,7 +9,7 @@ from psycopg import Copy
 
 
 @contextmanager
-def copying(query: Any) -> Iterator[Copy]:
+def open_copy(query: Any) -> Iterator[Copy]:
     """A COPY on the current connection; to be read from or written to within.
 
     Django wraps the errors of ``execute``, but knows nothing of COPY.

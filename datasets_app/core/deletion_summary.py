@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 # By the kinds that delete_contents counts, in the order in which they are told.
-_WORDS = {
+_KIND_LABELS = {
     "sessions": ("session", "sessions"),
     "turns": ("turn", "turns"),
     "labels": ("label", "labels"),
@@ -21,19 +21,21 @@ _WORDS = {
     "files": ("file of jobs", "files of jobs"),
     "releases": ("release", "releases"),
 }
-_BYTES = ("file_bytes", "release_bytes")
+_BYTE_KINDS = ("file_bytes", "release_bytes")
 
 
-def counts_in_words(counts: Mapping[str, int]) -> str:
+def format_counts(counts: Mapping[str, int]) -> str:
     """``{"sessions": 2, "turns": 8}`` → "2 sessions, 8 turns"; sizes of files come last, in all."""
     told = [
-        f"{counts[kind]:,} {words[counts[kind] != 1]}" for kind, words in _WORDS.items() if counts.get(kind)
+        f"{counts[kind]:,} {words[counts[kind] != 1]}"
+        for kind, words in _KIND_LABELS.items()
+        if counts.get(kind)
     ]
-    size = sum(counts.get(kind, 0) for kind in _BYTES)
-    return ", ".join([*told, *([_size(size)] if size else [])])
+    size = sum(counts.get(kind, 0) for kind in _BYTE_KINDS)
+    return ", ".join([*told, *([_format_size(size)] if size else [])])
 
 
-def _size(size: float) -> str:
+def _format_size(size: float) -> str:
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000 or unit == "GB":
             return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"

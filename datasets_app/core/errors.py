@@ -3,7 +3,7 @@
 from typing import Any
 
 
-class Refused(Exception):
+class UserError(Exception):
     """``message`` says what is wrong and what to do; ``details`` is JSON for pages and scripts.
 
     Neither holds text of conversations.

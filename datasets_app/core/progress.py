@@ -5,9 +5,9 @@ from collections.abc import Callable
 ProgressCallback = Callable[[int, int | None], None]
 
 
-class Cancelled(Exception):
+class OperationCanceled(Exception):
     """Raised by a progress callback: the person who started the work no longer wants it."""
 
 
-def ignore(done: int, total: int | None = None) -> None:
+def ignore_progress(done: int, total: int | None = None) -> None:
     """For callers that want no progress."""

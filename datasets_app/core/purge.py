@@ -18,12 +18,12 @@ from psycopg.conninfo import make_conninfo
 
 from alignmenter_site import embedded
 from datasets_app import hooks
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 
 log = logging.getLogger(__name__)
 
 # Rows that held raw text, or said something of it.
-TABLES = (
+SCRUB_TABLES = (
     "datasets_app_turn",
     "datasets_app_session",
     "datasets_app_scrubfinding",
@@ -35,8 +35,8 @@ TABLES = (
     "datasets_app_dataset",
 )
 # What else goes with a session or with a whole dataset, and may have held what people wrote.
-TABLES_OF_DELETED = (
-    *TABLES,
+DELETION_TABLES = (
+    *SCRUB_TABLES,
     "datasets_app_scrubmark",
     "datasets_app_scrubrun",
     "datasets_app_release",
@@ -44,13 +44,13 @@ TABLES_OF_DELETED = (
     "datasets_app_sharingreview",
 )
 # The planner's statistics repeat the commonest values. Last: rewriting the others renews them.
-STATISTICS = ("pg_catalog.pg_statistic", "pg_catalog.pg_statistic_ext_data")
+STATISTICS_TABLES = ("pg_catalog.pg_statistic", "pg_catalog.pg_statistic_ext_data")
 
-LOCK_WAIT = timedelta(seconds=5)
-LOCK_TRIES = 5
-SNAPSHOT_WAIT_SECONDS = 30.0
-WAL_TRIES = 3
-MOST_WAL_FILES = 1000
+LOCK_TIMEOUT = timedelta(seconds=5)
+MAX_LOCK_TRIES = 5
+MAX_SNAPSHOT_WAIT_SECONDS = 30.0
+MAX_WAL_TRIES = 3
+MAX_WAL_FILES = 1000
 
 # Transactions that may still see row versions older than ours; while there is one, they can't go.
 _OLDER_TRANSACTIONS = """
@@ -68,13 +68,13 @@ WHERE schemaname = current_schema() AND tablename IN (
     SELECT %(table)s UNION ALL SELECT indexname FROM pg_indexes WHERE tablename = %(table)s
 )
 """
-_OTHER_WAL = """
+_COUNT_OTHER_WAL = """
 SELECT count(*) FROM pg_ls_waldir()
 WHERE name ~ '^[0-9A-F]{24}$' AND name <> pg_walfile_name(pg_current_wal_lsn())
 """
 
 
-def remove_traces(report_progress: ProgressCallback = ignore, *, deleted: bool = False) -> list[str]:
+def remove_traces(report_progress: ProgressCallback = ignore_progress, *, deleted: bool = False) -> list[str]:
     """Rewrite the tables that held raw text, and have old logs removed. Never raises for what can't be done:
     that is said in the sentences returned; none means that nothing is left.
 
@@ -85,8 +85,8 @@ def remove_traces(report_progress: ProgressCallback = ignore, *, deleted: bool =
     if connection.in_atomic_block:
         return ["Old versions of the rows are still on the disk: this ran within a transaction."]
     try:
-        tables = _tables_of_deleted() if deleted else _tables_of_scrubbed()
-        left = [*_older_transactions(report_progress), *_rewrite(tables, report_progress)]
+        tables = _list_deletion_tables() if deleted else _list_scrub_tables()
+        left = [*_wait_for_older_transactions(report_progress), *_rewrite_tables(tables, report_progress)]
         return [*left, *_remove_old_logs()]
     except (DatabaseError, psycopg.Error) as error:
         log.warning("old row versions could not be removed: %s", type(error).__name__)
@@ -99,11 +99,11 @@ def remove_traces(report_progress: ProgressCallback = ignore, *, deleted: bool =
 # --- tables ----------------------------------------------------------------------------------------
 
 
-def _older_transactions(report_progress: ProgressCallback) -> list[str]:
+def _wait_for_older_transactions(report_progress: ProgressCallback) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_current_xact_id()::xid::text")
         ours = cursor.fetchone()[0]
-        deadline = time.monotonic() + SNAPSHOT_WAIT_SECONDS
+        deadline = time.monotonic() + MAX_SNAPSHOT_WAIT_SECONDS
         while True:
             cursor.execute(_OLDER_TRANSACTIONS, [ours])
             if not cursor.fetchone()[0]:
@@ -117,22 +117,22 @@ def _older_transactions(report_progress: ProgressCallback) -> list[str]:
             time.sleep(0.2)
 
 
-def _tables_of_scrubbed() -> list[str]:
-    return [*TABLES, *(table for part in hooks.scrubbed_beside for table in part.tables)]
+def _list_scrub_tables() -> list[str]:
+    return [*SCRUB_TABLES, *(table for part in hooks.scrub_hooks for table in part.tables)]
 
 
-def _tables_of_deleted() -> list[str]:
-    beside = [table for part in hooks.deleted_beside for table in part.tables]
-    return list(dict.fromkeys([*TABLES_OF_DELETED, *beside]))
+def _list_deletion_tables() -> list[str]:
+    beside = [table for part in hooks.deletion_hooks for table in part.tables]
+    return list(dict.fromkeys([*DELETION_TABLES, *beside]))
 
 
-def _rewrite(tables: list[str], report_progress: ProgressCallback) -> list[str]:
+def _rewrite_tables(tables: list[str], report_progress: ProgressCallback) -> list[str]:
     kept = []
-    for table in (*tables, *STATISTICS):
-        if table == STATISTICS[0]:
-            _forget_empty(tables)
+    for table in (*tables, *STATISTICS_TABLES):
+        if table == STATISTICS_TABLES[0]:
+            _clear_empty_statistics(tables)
         report_progress(0, None)
-        if not _rewritten(table):
+        if not _rewrite_table(table):
             kept.append(table.removeprefix("pg_catalog."))
     if not kept:
         return []
@@ -142,20 +142,20 @@ def _rewrite(tables: list[str], report_progress: ProgressCallback) -> list[str]:
     ]
 
 
-def _rewritten(table: str) -> bool:
+def _rewrite_table(table: str) -> bool:
     """Told by the table's file, which is another afterwards: a refusal may be no more than a warning."""
-    for _ in range(LOCK_TRIES):
-        before = _file_of(table)
+    for _ in range(MAX_LOCK_TRIES):
+        before = _table_filenode(table)
         with suppress(DatabaseError), connection.cursor() as cursor, _lock_timeout(cursor):
             # Not as a parameter: it is no value. The names are those above.
-            analyze = "" if table in STATISTICS else ", ANALYZE"
+            analyze = "" if table in STATISTICS_TABLES else ", ANALYZE"
             cursor.execute(f"VACUUM (FULL{analyze}) {table}")
-        if _file_of(table) != before:
+        if _table_filenode(table) != before:
             return True
     return False
 
 
-def _forget_empty(tables: list[str]) -> None:
+def _clear_empty_statistics(tables: list[str]) -> None:
     """Of tables that hold nothing any more, the planner forgets what they held."""
     with connection.cursor() as cursor:
         for table in tables:
@@ -165,7 +165,7 @@ def _forget_empty(tables: list[str]) -> None:
                     cursor.execute(_CLEAR_STATISTICS, {"table": table})
 
 
-def _file_of(table: str) -> int:
+def _table_filenode(table: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_relation_filenode(%s::regclass)", [table])
         return int(cursor.fetchone()[0])
@@ -173,7 +173,7 @@ def _file_of(table: str) -> int:
 
 @contextmanager
 def _lock_timeout(cursor: Any) -> Iterator[None]:
-    cursor.execute(f"SET lock_timeout = {int(LOCK_WAIT.total_seconds() * 1000)}")
+    cursor.execute(f"SET lock_timeout = {int(LOCK_TIMEOUT.total_seconds() * 1000)}")
     try:
         yield
     finally:
@@ -185,8 +185,8 @@ def _lock_timeout(cursor: Any) -> Iterator[None]:
 
 def _remove_old_logs() -> list[str]:
     try:
-        with _administrator() as cursor:
-            if _logs_removed(cursor):
+        with _open_admin_cursor() as cursor:
+            if _remove_logs(cursor):
                 return []
             return [
                 "Old write-ahead logs are still on the disk: the server keeps them (archiving, replication, "
@@ -200,10 +200,10 @@ def _remove_old_logs() -> list[str]:
 
 
 @contextmanager
-def _administrator() -> Iterator[Any]:
+def _open_admin_cursor() -> Iterator[Any]:
     """A cursor of the embedded server's administrator; of the application's own role anywhere else."""
     own = connection.settings_dict
-    administrator = embedded.administrator(settings.VAR_DIR, str(own["HOST"]))
+    administrator = embedded.admin_role(settings.VAR_DIR, str(own["HOST"]))
     if administrator is None:
         with connection.cursor() as cursor:
             yield cursor
@@ -213,15 +213,15 @@ def _administrator() -> Iterator[Any]:
         yield cursor
 
 
-def _logs_removed(cursor: Any) -> bool:
+def _remove_logs(cursor: Any) -> bool:
     """Begin a new file, and have the server forget the ones before it; also those kept for further use,
     which hold what was in them."""
-    fewest, in_vain = MOST_WAL_FILES, 0
-    while in_vain < WAL_TRIES:
+    fewest, in_vain = MAX_WAL_FILES, 0
+    while in_vain < MAX_WAL_TRIES:
         cursor.execute("SELECT pg_logical_emit_message(true, '', '')")
         cursor.execute("SELECT pg_switch_wal()")
         cursor.execute("CHECKPOINT")
-        cursor.execute(_OTHER_WAL)
+        cursor.execute(_COUNT_OTHER_WAL)
         left = int(cursor.fetchone()[0])
         if not left:
             return True

@@ -3,7 +3,7 @@
 from django.core.files.storage import default_storage
 
 
-def folders_and_files(place: str) -> tuple[list[str], list[str]]:
+def list_storage(place: str) -> tuple[list[str], list[str]]:
     """The names in ``place``; none where it does not exist: a bucket has no folder that is empty."""
     try:
         folders, files = default_storage.listdir(place)

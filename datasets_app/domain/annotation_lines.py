@@ -6,12 +6,12 @@ from typing import Any
 from datasets_app.domain.conversations.jsonl import (
     MAX_NAME_CHARACTERS,
     MAX_TURN_INDEX,
-    NotARecord,
+    InvalidRecord,
     check_timestamp,
     decode_object,
+    describe_value,
     encode_line,
-    session_of,
-    shown,
+    find_session_id,
 )
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 
@@ -19,30 +19,30 @@ from datasets_app.domain.conversations.records import LabelRecord, LineError
 def parse_label(line: int, raw: bytes) -> LabelRecord | LineError:
     """One line of annotation JSONL → LabelRecord, or the LineError that says what is wrong."""
     try:
-        return label_from_object(decode_object(raw), line)
-    except NotARecord as error:
-        return error.at(line, session_of(raw))
+        return parse_label_object(decode_object(raw), line)
+    except InvalidRecord as error:
+        return error.at(line, find_session_id(raw))
 
 
-def label_from_object(value: dict[str, Any], line: int = 0) -> LabelRecord:
+def parse_label_object(value: dict[str, Any], line: int = 0) -> LabelRecord:
     """A parsed object → LabelRecord. Takes ``value`` apart; raises :class:`NotARecord`."""
     text = value.pop("text", None)
     label = value.pop("label", None)
     if type(text) is not str:
-        raise _wrong("text", "a string", text)
+        raise _make_field_error("text", "a string", text)
     # 1.0 and true come from tools that also write 0.5 and null: not guessed at.
     if type(label) is not int or label not in (0, 1):
-        raise _wrong("label", "0 (off-brand) or 1 (on-brand)", label)
+        raise _make_field_error("label", "0 (off-brand) or 1 (on-brand)", label)
     return LabelRecord(
         text=text,
         label=label,
-        persona_id=_required_name(value, "persona_id"),
-        session_id=_name(value, "session_id"),
-        turn_index=_turn_index(value),
-        annotator=_annotator(value),
-        notes=_notes(value),
-        timestamp=_timestamp(value),
-        confidence=_confidence(value),
+        persona_id=_pop_required_name(value, "persona_id"),
+        session_id=_pop_name(value, "session_id"),
+        turn_index=_pop_turn_index(value),
+        annotator=_pop_annotator(value),
+        notes=_pop_notes(value),
+        timestamp=_pop_timestamp(value),
+        confidence=_pop_confidence(value),
         extra=value or None,
         line=line,
     )
@@ -69,80 +69,80 @@ def encode_label(record: LabelRecord) -> bytes:
     return encode_line(value)
 
 
-def _required_name(value: dict[str, Any], field: str) -> str:
-    name = _name(value, field)
+def _pop_required_name(value: dict[str, Any], field: str) -> str:
+    name = _pop_name(value, field)
     if name is None:
-        raise _wrong(field, "a string that is not empty", None)
+        raise _make_field_error(field, "a string that is not empty", None)
     return name
 
 
-def _name(value: dict[str, Any], field: str) -> str | None:
+def _pop_name(value: dict[str, Any], field: str) -> str | None:
     name = value.pop(field, None)
     if name is None:
         return None
     if type(name) is not str or not name.strip():
-        raise _wrong(field, "a string that is not empty", name)
+        raise _make_field_error(field, "a string that is not empty", name)
     if len(name) > MAX_NAME_CHARACTERS:
-        raise NotARecord("E102", f"{field} is longer than {MAX_NAME_CHARACTERS} characters", field)
+        raise InvalidRecord("E102", f"{field} is longer than {MAX_NAME_CHARACTERS} characters", field)
     return name
 
 
-def _turn_index(value: dict[str, Any]) -> int | None:
+def _pop_turn_index(value: dict[str, Any]) -> int | None:
     index = value.pop("turn_index", None)
     if index is None or (type(index) is int and 0 <= index <= MAX_TURN_INDEX):
         return index
-    raise _wrong("turn_index", "a whole number from 1", index)
+    raise _make_field_error("turn_index", "a whole number from 1", index)
 
 
-def _annotator(value: dict[str, Any]) -> str | None:
+def _pop_annotator(value: dict[str, Any]) -> str | None:
     """Alignmenter's own tool writes ``labeler``. Where the two differ, both are kept."""
-    annotator = _name_or_blank(value, "annotator")
-    labeler = _name_or_blank(value, "labeler")
+    annotator = _pop_name_or_blank(value, "annotator")
+    labeler = _pop_name_or_blank(value, "labeler")
     if annotator and labeler and annotator != labeler:
         value["labeler"] = labeler
     return annotator or labeler
 
 
-def _name_or_blank(value: dict[str, Any], field: str) -> str | None:
+def _pop_name_or_blank(value: dict[str, Any], field: str) -> str | None:
     if value.get(field) == "":
         del value[field]
-    return _name(value, field)
+    return _pop_name(value, field)
 
 
-def _notes(value: dict[str, Any]) -> str | None:
+def _pop_notes(value: dict[str, Any]) -> str | None:
     notes = value.pop("notes", None)
     if notes is None or type(notes) is str:
         return notes
-    raise _wrong("notes", "a string", notes)
+    raise _make_field_error("notes", "a string", notes)
 
 
-def _timestamp(value: dict[str, Any]) -> str | None:
+def _pop_timestamp(value: dict[str, Any]) -> str | None:
     timestamp: str | None = value.pop("timestamp", None)
     if timestamp is not None:
         check_timestamp(timestamp)
     return timestamp
 
 
-def _confidence(value: dict[str, Any]) -> float | None:
+def _pop_confidence(value: dict[str, Any]) -> float | None:
     confidence = value.pop("confidence", None)
     if confidence is None:
         return None
     if type(confidence) not in (int, float):
-        raise _wrong("confidence", "a number", confidence)
+        raise _make_field_error("confidence", "a number", confidence)
     try:
         number = float(confidence)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise _wrong("confidence", "a finite number", "")
+        raise _make_field_error("confidence", "a finite number", "")
     return number
 
 
-def _wrong(field: str, expected: str, got: object) -> NotARecord:
+def _make_field_error(field: str, expected: str, got: object) -> InvalidRecord:
     if got is None:
-        return NotARecord("E102", f"{field} is missing; expected {expected}", field)
-    return NotARecord("E102", f"{field} must be {expected}, got {_described(got)}", field)
+        return InvalidRecord("E102", f"{field} is missing; expected {expected}", field)
+    return InvalidRecord("E102", f"{field} must be {expected}, got {_describe_label_value(got)}", field)
 
 
-def _described(value: object) -> str:
-    return "true or false" if isinstance(value, bool) else shown(value)
+def _describe_label_value(value: object) -> str:
+    return "true or false" if isinstance(value, bool) else describe_value(value)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-GENESIS = "0" * 64
+GENESIS_DIGEST = "0" * 64
 
 
 class Head(NamedTuple):
@@ -45,19 +45,19 @@ class Fault(NamedTuple):
     event: int | None = None
 
 
-def digest(previous: str, told: str) -> str:
-    return hashlib.sha256((previous + told).encode()).hexdigest()
+def compute_digest(previous: str, event_text: str) -> str:
+    return hashlib.sha256((previous + event_text).encode()).hexdigest()
 
 
-def faults(links: Iterable[Link]) -> Iterator[Fault]:
+def find_faults(links: Iterable[Link]) -> Iterator[Fault]:
     """What is wrong with a chain, whose links come by position, from its beginning to its end."""
-    last, last_true = Link(0, 0, "", GENESIS, None), GENESIS
+    last, last_true = Link(0, 0, "", GENESIS_DIGEST, None), GENESIS_DIGEST
     for link in links:
         if last.digest != last_true:
-            yield _blamed(last, last_true, link.previous)
+            yield _make_mismatch_fault(last, last_true, link.previous)
         follows = link.position == last.position + 1
         if not follows:
-            yield _gap(last.position, link)
+            yield _make_gap_fault(last.position, link)
         true = link.digest
         if link.told is None:
             yield Fault(
@@ -66,29 +66,31 @@ def faults(links: Iterable[Link]) -> Iterator[Fault]:
                 link.event_id,
             )
         else:
-            true = digest(_base(last, last_true, link) if follows else link.previous, link.told)
+            true = compute_digest(
+                _get_base_digest(last, last_true, link) if follows else link.previous, link.told
+            )
         if follows and link.previous not in (last.digest, last_true) and true == link.digest:
-            yield _altered_seal(link)
+            yield _make_altered_seal_fault(link)
         last, last_true = link, true
     if last.digest != last_true:
-        yield _blamed(last, last_true, None)
+        yield _make_mismatch_fault(last, last_true, None)
 
 
-def _base(last: Link, last_true: str, link: Link) -> str:
+def _get_base_digest(last: Link, last_true: str, link: Link) -> str:
     """The digest that this link was made on: the one before it, as it is or as it must have been."""
     return last_true if link.previous == last_true else last.digest
 
 
-def _gap(before: int, link: Link) -> Fault:
+def _make_gap_fault(before: int, link: Link) -> Fault:
     if link.position > before + 1:
         return Fault(f"The seals after position {before} and before {link.position} are missing.", before + 1)
     return Fault(f"The seal at position {link.position} is out of place.", link.position, link.event_id)
 
 
-def _blamed(link: Link, true: str, next_previous: str | None) -> Fault:
+def _make_mismatch_fault(link: Link, true: str, next_previous: str | None) -> Fault:
     """Event and seal don't agree; the seal after it tells which of the two has been altered."""
     if next_previous == true:
-        return _altered_seal(link)
+        return _make_altered_seal_fault(link)
     if next_previous == link.digest:
         text = (
             f"Event {link.event_id} is not what was sealed at position {link.position}: it has been altered."
@@ -98,12 +100,14 @@ def _blamed(link: Link, true: str, next_previous: str | None) -> Fault:
     return Fault(text, link.position, link.event_id)
 
 
-def _altered_seal(link: Link) -> Fault:
+def _make_altered_seal_fault(link: Link) -> Fault:
     text = f"The seal at position {link.position}, of event {link.event_id}, has been altered."
     return Fault(text, link.position, link.event_id)
 
 
-def missed_heads(expected: Iterable[Head], seen: dict[int, str], end: Head) -> Iterator[Fault]:
+def find_missed_heads(
+    expected: Iterable[Head], digests_by_position: dict[int, str], end: Head
+) -> Iterator[Fault]:
     """Which noted heads a chain does not go through. ``seen`` has its digests at their positions."""
     for head in expected:
         if head.position > end.position:
@@ -112,7 +116,7 @@ def missed_heads(expected: Iterable[Head], seen: dict[int, str], end: Head) -> I
                 "the last events are gone."
             )
             yield Fault(text, head.position)
-        elif seen.get(head.position) != head.digest:
+        elif digests_by_position.get(head.position) != head.digest:
             text = (
                 f"The digest at position {head.position} is not the one noted: the chain has been rewritten."
             )

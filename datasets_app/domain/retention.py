@@ -10,12 +10,12 @@ from typing import Any
 
 from datasets_app.domain.metadata.yaml_text import YamlError, dump_yaml, load_yaml
 
-_WORDS = re.compile(r"(\d{1,4})\s+(day|week|month|year)s?")
-_ISO = re.compile(r"P(\d{1,4})([DWMY])")
+_DURATION_WORDS = re.compile(r"(\d{1,4})\s+(day|week|month|year)s?")
+_ISO_DURATION = re.compile(r"P(\d{1,4})([DWMY])")
 _ISO_UNITS = {"D": "day", "W": "week", "M": "month", "Y": "year"}
-_DAYS = {"day": 1, "week": 7}
-_MONTHS = {"month": 1, "year": 12}
-_RULE_LENGTHS = {"pattern": 255, "retention": 50, "reason": 10_000}
+_DAYS_PER_UNIT = {"day": 1, "week": 7}
+_MONTHS_PER_UNIT = {"month": 1, "year": 12}
+_MAX_FIELD_CHARACTERS = {"pattern": 255, "retention": 50, "reason": 10_000}
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Duration:
         a year after 29 February is 28 February.
         """
         try:
-            if self.unit in _DAYS:
-                return day + timedelta(days=self.amount * _DAYS[self.unit])
-            months = day.year * 12 + day.month - 1 + self.amount * _MONTHS[self.unit]
+            if self.unit in _DAYS_PER_UNIT:
+                return day + timedelta(days=self.amount * _DAYS_PER_UNIT[self.unit])
+            months = day.year * 12 + day.month - 1 + self.amount * _MONTHS_PER_UNIT[self.unit]
             year, month = months // 12, months % 12 + 1
             return date(year, month, min(day.day, monthrange(year, month)[1]))
         except (OverflowError, ValueError):
@@ -49,9 +49,9 @@ def parse_retention(text: str) -> Duration | None:
     given = text.strip()
     if given.lower() == "indefinite":
         return None
-    if match := _WORDS.fullmatch(given.lower()):
+    if match := _DURATION_WORDS.fullmatch(given.lower()):
         amount, unit = int(match[1]), match[2]
-    elif match := _ISO.fullmatch(given.upper()):
+    elif match := _ISO_DURATION.fullmatch(given.upper()):
         amount, unit = int(match[1]), _ISO_UNITS[match[2]]
     else:
         raise ValueError(
@@ -93,7 +93,7 @@ def parse_retention_rules(text: str) -> list[RetentionRule]:
         raise RetentionFileError('expected the key "policies" with a list of rules')
     if unknown := sorted(str(key) for key in value if key != "policies"):
         raise RetentionFileError(f'unknown key {unknown[0]!r}; only "policies" is known')
-    return [_rule(number, item) for number, item in enumerate(value["policies"], 1)]
+    return [_parse_rule(number, item) for number, item in enumerate(value["policies"], 1)]
 
 
 def dump_retention_rules(rules: Iterable[RetentionRule]) -> str:
@@ -105,23 +105,25 @@ def dump_retention_rules(rules: Iterable[RetentionRule]) -> str:
     return dump_yaml({"policies": policies})
 
 
-def is_matched(name: str, rule: RetentionRule) -> bool:
+def matches_rule(name: str, rule: RetentionRule) -> bool:
     """Whether the rule's pattern matches the dataset's file name; letter case counts."""
     return fnmatchcase(f"{name}.jsonl", rule.pattern)
 
 
-def matching_rule(name: str, rules: Iterable[RetentionRule]) -> RetentionRule | None:
+def find_matching_rule(name: str, rules: Iterable[RetentionRule]) -> RetentionRule | None:
     """The first rule whose pattern matches the dataset's file name."""
-    return next((rule for rule in rules if is_matched(name, rule)), None)
+    return next((rule for rule in rules if matches_rule(name, rule)), None)
 
 
-def due_on(created: date, rule: RetentionRule | None) -> date | None:
+def get_due_date(created: date, rule: RetentionRule | None) -> date | None:
     """The first day on which a dataset that came on ``created`` may be deleted; None: never."""
     duration = rule.duration if rule else None
     return duration.after(created) if duration else None
 
 
-def still_acting(before: Sequence[tuple[RetentionRule, bool]], after: Sequence[RetentionRule]) -> list[bool]:
+def find_rules_still_active(
+    before: Sequence[tuple[RetentionRule, bool]], after: Sequence[RetentionRule]
+) -> list[bool]:
     """Which of the rules ``after`` a change may go on acting, given those ``before`` it (in order, and
     whether each was active).
 
@@ -142,13 +144,13 @@ def still_acting(before: Sequence[tuple[RetentionRule, bool]], after: Sequence[R
     return answers
 
 
-def _rule(number: int, item: Any) -> RetentionRule:
+def _parse_rule(number: int, item: Any) -> RetentionRule:
     if not isinstance(item, dict):
         raise RetentionFileError(f"policy {number}: expected pattern and retention")
-    if unknown := sorted(str(key) for key in item if key not in _RULE_LENGTHS):
+    if unknown := sorted(str(key) for key in item if key not in _MAX_FIELD_CHARACTERS):
         raise RetentionFileError(f"policy {number}: unknown key {unknown[0]!r}")
-    pattern, retention = _text(number, item, "pattern"), _text(number, item, "retention")
-    reason = "" if item.get("reason") is None else _text(number, item, "reason")
+    pattern, retention = _read_text(number, item, "pattern"), _read_text(number, item, "retention")
+    reason = "" if item.get("reason") is None else _read_text(number, item, "reason")
     try:
         parse_retention(retention)
     except ValueError as error:
@@ -156,10 +158,12 @@ def _rule(number: int, item: Any) -> RetentionRule:
     return RetentionRule(pattern, retention, reason)
 
 
-def _text(number: int, item: dict[Any, Any], key: str) -> str:
+def _read_text(number: int, item: dict[Any, Any], key: str) -> str:
     value = item.get(key)
     if not isinstance(value, str) or (not value.strip() and key != "reason"):
         raise RetentionFileError(f"policy {number}: {key} is missing or no string; put it in quotes")
-    if "\0" in value or len(value) > _RULE_LENGTHS[key]:
-        raise RetentionFileError(f"policy {number}: {key} is longer than {_RULE_LENGTHS[key]:,} characters")
+    if "\0" in value or len(value) > _MAX_FIELD_CHARACTERS[key]:
+        raise RetentionFileError(
+            f"policy {number}: {key} is longer than {_MAX_FIELD_CHARACTERS[key]:,} characters"
+        )
     return value

@@ -11,20 +11,20 @@ import msgspec
 from django.db import transaction
 
 from datasets_app.catalog import facts, policies
-from datasets_app.catalog.files import Digest, beside, packer
-from datasets_app.catalog.rows.parquet_blocks import parquet_blocks
+from datasets_app.catalog.files import DigestWriter, gzip_writer, write_with_metadata
+from datasets_app.catalog.rows.parquet_blocks import encode_parquet
 from datasets_app.catalog.rows.turn_lines import read_lines
-from datasets_app.catalog.rows.turn_reader import EVERYTHING, Selection, read_turns
+from datasets_app.catalog.rows.turn_reader import ALL_SESSIONS, Selection, read_turns
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.chat import CHAT_FORMATS, encode_chat
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.formulas import safe_cell
+from datasets_app.domain.formulas import escape_cell
 from datasets_app.domain.metadata.metadata import render_metadata
 from datasets_app.models import Dataset
 
-FORMATS = ("turns", *CHAT_FORMATS, "csv", "parquet")
+EXPORT_FORMATS = ("turns", *CHAT_FORMATS, "csv", "parquet")
 CSV_COLUMNS = [
     "session_id",
     "turn_index",
@@ -36,16 +36,16 @@ CSV_COLUMNS = [
     "metadata",
     "extra",
 ]
-TURNS_AT_ONCE = 1000
-PACKED_ALREADY = "Parquet is compressed within already; export it without gzip."
+TURN_BATCH_SIZE = 1000
+PARQUET_GZIP_CONFLICT = "Parquet is compressed within already; export it without gzip."
 
 
-def file_ending(format: str) -> str:
+def file_extension(format: str) -> str:
     """What the name of a file of this format ends in."""
     return format if format in {"csv", "parquet"} else "jsonl"
 
 
-class Exported(NamedTuple):
+class ExportResult(NamedTuple):
     """``sha256`` is the hex digest of the bytes written, packed if they were."""
 
     sessions: int
@@ -59,23 +59,23 @@ def export_dataset(
     out: IO[bytes],
     *,
     format: str = "turns",
-    selection: Selection = EVERYTHING,
-    packed: bool = False,
+    selection: Selection = ALL_SESSIONS,
+    gzipped: bool = False,
     override: str = "",
     actor: Any = None,
-    report_progress: ProgressCallback = ignore,
-) -> Exported:
+    report_progress: ProgressCallback = ignore_progress,
+) -> ExportResult:
     """Write the dataset's turns to ``out``, gzipped if ``packed``; memory stays flat.
 
     All is read in one transaction: what is imported meanwhile is not in it, nor half in it. Production data
     must have been scrubbed, or ``override`` be a reason why not: see :mod:`gates`.
     """
-    if packed and format == "parquet":
-        raise Refused(PACKED_ALREADY)
+    if gzipped and format == "parquet":
+        raise UserError(PARQUET_GZIP_CONFLICT)
     policies.require_scrubbed(dataset, "export", actor=actor, override=override)
-    digest = Digest(out)
+    digest = DigestWriter(out)
     sessions = turns = 0
-    with transaction.atomic(), packer(digest, packed) as target:
+    with transaction.atomic(), gzip_writer(digest, gzipped) as target:
         for turn_count, session_count, block in _WRITERS[format](dataset, selection):
             turns += turn_count
             sessions += session_count
@@ -84,9 +84,9 @@ def export_dataset(
     if not override:
         # An import may have been committed between the first look and the reading.
         policies.require_scrubbed(dataset, "export", actor=actor)
-    if not turns and selection != EVERYTHING:
-        raise _nothing_selected(dataset, selection)
-    result = Exported(sessions, turns, digest.size, digest.hex)
+    if not turns and selection != ALL_SESSIONS:
+        raise _empty_selection_error(dataset, selection)
+    result = ExportResult(sessions, turns, digest.size, digest.hex)
     audit.record(
         "export",
         actor=actor,
@@ -103,23 +103,23 @@ def export_dataset(
     return result
 
 
-def _nothing_selected(dataset: Dataset, selection: Selection) -> Refused:
+def _empty_selection_error(dataset: Dataset, selection: Selection) -> UserError:
     """An empty file would look like an answer; a name that is not there is a slip."""
     asked = {"persona": selection.persona, "tag": selection.tag, "split": selection.split}
     wanted = " and ".join(f"{kind} {name!r}" for kind, name in asked.items() if name)
     there = "".join(
-        f" Its {column.split('_')[0]}s: {_values_of(dataset, column)}."
+        f" Its {column.split('_')[0]}s: {_list_values(dataset, column)}."
         for column in ("persona_id", *(["split"] if selection.split else []))
     )
-    return Refused(f"No session of {dataset.name} has {wanted}.{there}")
+    return UserError(f"No session of {dataset.name} has {wanted}.{there}")
 
 
-def _values_of(dataset: Dataset, column: str) -> str:
+def _list_values(dataset: Dataset, column: str) -> str:
     values = dataset.sessions.exclude(**{column: None}).values_list(column, flat=True).distinct()
     return ", ".join(sorted(map(str, values[:10]))) or "none"
 
 
-def left_out(selection: Selection) -> list[str]:
+def selection_notes(selection: Selection) -> list[str]:
     """For the metadata of a file: what is not in it, and what is not to be done with what is."""
     said = selection.as_words()
     if selection.split == policies.LOCKED_SPLIT:
@@ -132,32 +132,32 @@ def export_to_path(
     path: Path,
     *,
     format: str = "turns",
-    selection: Selection = EVERYTHING,
+    selection: Selection = ALL_SESSIONS,
     override: str = "",
     actor: Any = None,
-    report_progress: ProgressCallback = ignore,
-) -> Exported:
+    report_progress: ProgressCallback = ignore_progress,
+) -> ExportResult:
     """Write ``path`` and its metadata file. Both stand complete in the end, or neither is touched."""
-    with beside(path) as (data, metadata), transaction.atomic():
+    with write_with_metadata(path) as (data, metadata), transaction.atomic():
         result = export_dataset(
             dataset,
             data,
             format=format,
             selection=selection,
-            packed=path.suffix.lower() == ".gz",
+            gzipped=path.suffix.lower() == ".gz",
             override=override,
             actor=actor,
             report_progress=report_progress,
         )
-        stated = facts.metadata_of(
+        stated = facts.build_metadata(
             dataset,
             sessions=result.sessions,
             turns=result.turns,
             sha256=result.sha256,
-            modifications=left_out(selection),
+            modifications=selection_notes(selection),
         )
-        if selection != EVERYTHING:
-            stated = facts.of_a_part(stated)
+        if selection != ALL_SESSIONS:
+            stated = facts.subset_metadata(stated)
         metadata.write(render_metadata(stated).encode())
     return result
 
@@ -167,7 +167,7 @@ def export_to_path(
 Blocks = Iterator[tuple[int, int, bytes]]
 
 
-def _chat(name: str) -> Callable[[Dataset, Selection], Blocks]:
+def _make_chat_writer(name: str) -> Callable[[Dataset, Selection], Blocks]:
     def write(dataset: Dataset, selection: Selection) -> Blocks:
         for _, session in groupby(read_turns(dataset, selection), key=lambda turn: turn.session_id):
             turns = list(session)
@@ -176,26 +176,26 @@ def _chat(name: str) -> Callable[[Dataset, Selection], Blocks]:
     return write
 
 
-def _csv(dataset: Dataset, selection: Selection) -> Blocks:
-    yield 0, 0, _csv_rows([CSV_COLUMNS])
+def _write_csv(dataset: Dataset, selection: Selection) -> Blocks:
+    yield 0, 0, _encode_csv_rows([CSV_COLUMNS])
     turns = read_turns(dataset, selection)
-    while some := list(islice(turns, TURNS_AT_ONCE)):
-        yield len(some), sum(turn.turn_index == 1 for turn in some), _csv_rows(map(_csv_row, some))
+    while some := list(islice(turns, TURN_BATCH_SIZE)):
+        yield len(some), sum(turn.turn_index == 1 for turn in some), _encode_csv_rows(map(_csv_cells, some))
 
 
-def _csv_row(turn: TurnRecord) -> list[str]:
+def _csv_cells(turn: TurnRecord) -> list[str]:
     def as_json(value: object) -> str:
         return "" if value is None else _encode(value).decode()
 
     cells = [turn.session_id, str(turn.turn_index), turn.role, turn.text, as_json(turn.tags)]
     cells += [turn.persona_id or "", turn.timestamp or "", as_json(turn.metadata), as_json(turn.extra)]
-    return [safe_cell(cell) for cell in cells]
+    return [escape_cell(cell) for cell in cells]
 
 
 _encode = msgspec.json.Encoder().encode
 
 
-def _csv_rows(rows: Iterable[list[str]]) -> bytes:
+def _encode_csv_rows(rows: Iterable[list[str]]) -> bytes:
     buffer = io.StringIO(newline="")
     csv.writer(buffer).writerows(rows)
     return buffer.getvalue().encode()
@@ -203,7 +203,7 @@ def _csv_rows(rows: Iterable[list[str]]) -> bytes:
 
 _WRITERS: dict[str, Callable[[Dataset, Selection], Blocks]] = {
     "turns": read_lines,
-    "csv": _csv,
-    "parquet": lambda dataset, selection: parquet_blocks(read_turns(dataset, selection)),
-    **{name: _chat(name) for name in CHAT_FORMATS},
+    "csv": _write_csv,
+    "parquet": lambda dataset, selection: encode_parquet(read_turns(dataset, selection)),
+    **{name: _make_chat_writer(name) for name in CHAT_FORMATS},
 }

@@ -9,18 +9,23 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from datasets_app.access.limit_access import limit_like
+from datasets_app.access.limit_access import copy_restriction
 from datasets_app.catalog import activity, facts, policies
-from datasets_app.catalog.files import Digest, beside, packer
-from datasets_app.catalog.rows.session_copy import copy_between
+from datasets_app.catalog.files import DigestWriter, gzip_writer, write_with_metadata
+from datasets_app.catalog.rows.session_copy import copy_sessions_between
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.conversations.sampling import BY, Tagged, choose_sessions, tagged
+from datasets_app.domain.conversations.sampling import (
+    SAMPLE_GROUPINGS,
+    TaggedSession,
+    choose_sessions,
+    merge_session_tags,
+)
 from datasets_app.domain.metadata.metadata import (
     DatasetMetadata,
     MetadataError,
@@ -33,7 +38,7 @@ from datasets_app.models import Dataset
 PASSES = 3
 
 
-class Choice(NamedTuple):
+class SampleOptions(NamedTuple):
     """How a sample is drawn: how many sessions, evenly by what, by which seed."""
 
     size: int
@@ -45,7 +50,7 @@ class Choice(NamedTuple):
         return f"sampled: {self.size:,} of {of:,} sessions, {evenly}, seed {self.seed}"
 
 
-class Sampled(NamedTuple):
+class SampleResult(NamedTuple):
     """``groups`` is how many sessions were taken of each group."""
 
     sessions: int
@@ -55,13 +60,17 @@ class Sampled(NamedTuple):
 
 
 def sample_file(
-    file: ConversationFile, out: Path, choice: Choice, *, report_progress: ProgressCallback = ignore
-) -> Sampled:
+    file: ConversationFile,
+    out: Path,
+    choice: SampleOptions,
+    *,
+    report_progress: ProgressCallback = ignore_progress,
+) -> SampleResult:
     """Write a sample of ``file`` to ``out``, in the order of the file, with its ``.meta.yaml``. No database.
 
     Raises Refused; lines that are no turns are refused as a whole.
     """
-    _check(choice)
+    _check_options(choice)
     passes = 0
 
     def turns() -> Iterator[TurnRecord]:
@@ -69,40 +78,40 @@ def sample_file(
         before, passes = passes * file.bytes_total, passes + 1
         for turn in file.turns(lambda done: report_progress(before + done, (PASSES + 1) * file.bytes_total)):
             if isinstance(turn, LineError):
-                raise Refused(f"{file.name}:{turn.line}: {turn.code} {turn.message}; nothing was written.")
+                raise UserError(f"{file.name}:{turn.line}: {turn.code} {turn.message}; nothing was written.")
             yield turn
 
-    chosen = choose_sessions(partial(_tagged, turns), choice.size, choice.by, choice.seed)
+    chosen = choose_sessions(partial(_tag_sessions, turns), choice.size, choice.by, choice.seed)
     if not chosen:
-        raise Refused(f"{file.name} holds no sessions.")
-    total = sum(1 for _ in _tagged(turns))
+        raise UserError(f"{file.name} holds no sessions.")
+    total = sum(1 for _ in _tag_sessions(turns))
     picked = (turn for turn in turns() if turn.session_id in chosen)
-    return _write(
-        picked, out, chosen, _metadata_of(file, out, choice._replace(size=len(chosen)).as_words(total))
+    return _write_sample(
+        picked, out, chosen, _build_metadata(file, out, choice._replace(size=len(chosen)).as_words(total))
     )
 
 
-def _tagged(turns: Any) -> Iterator[Tagged]:
-    return tagged((turn.session_id, turn.tags) for turn in turns())
+def _tag_sessions(turns: Any) -> Iterator[TaggedSession]:
+    return merge_session_tags((turn.session_id, turn.tags) for turn in turns())
 
 
 def sample_to_file(
     dataset: Dataset,
     out: Path,
-    choice: Choice,
+    choice: SampleOptions,
     *,
     override: str = "",
     actor: Any = None,
-    report_progress: ProgressCallback = ignore,
-) -> Sampled:
+    report_progress: ProgressCallback = ignore_progress,
+) -> SampleResult:
     """As :func:`sample_file`, of a dataset: an export like any other, gates and audit trail included."""
-    _check(choice)
+    _check_options(choice)
     with transaction.atomic():
         # Nothing raw is imported between the look at the gate and the reading.
         dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
         policies.require_scrubbed(dataset, "export", actor=actor, override=override)
-        chosen, total = _chosen(dataset, choice, report_progress)
-        stated = facts.metadata_of(
+        chosen, total = _choose_for_dataset(dataset, choice, report_progress)
+        stated = facts.build_metadata(
             dataset,
             sessions=0,
             turns=0,
@@ -110,7 +119,7 @@ def sample_to_file(
             modifications=[choice._replace(size=len(chosen)).as_words(total)],
         )
         turns = read_turns(dataset, Selection(sessions=sorted(chosen)))
-        result = _write(turns, out, chosen, replace(stated, name=data_stem(out.name)))
+        result = _write_sample(turns, out, chosen, replace(stated, name=data_stem(out.name)))
         audit.record(
             "export",
             actor=actor,
@@ -127,28 +136,28 @@ def sample_to_file(
 def sample_to_dataset(
     dataset: Dataset,
     name: str,
-    choice: Choice,
+    choice: SampleOptions,
     *,
     actor: Any = None,
-    report_progress: ProgressCallback = ignore,
-) -> Sampled:
+    report_progress: ProgressCallback = ignore_progress,
+) -> SampleResult:
     """A new dataset ``name`` with a sample of ``dataset``: of its origin, and to be scrubbed anew if that is
     production. All of it, or nothing."""
-    _check(choice)
-    facts.check_name(name)
+    _check_options(choice)
+    facts.check_dataset_name(name)
     with transaction.atomic():
-        activity.refuse_while_scrubbed(dataset)
+        activity.refuse_during_scrub(dataset)
         if Dataset.objects.filter(name=name).exists():
-            raise Refused(f"There is a dataset {name} already; a sample becomes a dataset of its own.")
-        chosen, total = _chosen(dataset, choice, report_progress)
-        made = facts.locked_dataset(name, origin=dataset.origin, actor=actor)
-        sessions, turns = copy_between(dataset.pk, made.pk, sorted(chosen))
+            raise UserError(f"There is a dataset {name} already; a sample becomes a dataset of its own.")
+        chosen, total = _choose_for_dataset(dataset, choice, report_progress)
+        made = facts.lock_or_create_dataset(name, origin=dataset.origin, actor=actor)
+        sessions, turns = copy_sessions_between(dataset.pk, made.pk, sorted(chosen))
         made.session_count, made.turn_count = sessions, turns
         made.source, made.license, made.attribution = dataset.source, dataset.license, dataset.attribution
         made.provenance = dict(dataset.provenance)
-        facts.note_modification(made, f"{choice._replace(size=sessions).as_words(total)}, of {dataset.name}")
+        facts.add_modification(made, f"{choice._replace(size=sessions).as_words(total)}, of {dataset.name}")
         made.save()
-        limit_like(made, dataset, actor=actor)
+        copy_restriction(made, dataset, actor=actor)
         audit.record(
             "sample",
             actor=actor,
@@ -158,37 +167,37 @@ def sample_to_dataset(
             sessions=sessions,
             turns=turns,
         )
-    return Sampled(sessions, turns, dict(sorted(Counter(chosen.values()).items())))
+    return SampleResult(sessions, turns, dict(sorted(Counter(chosen.values()).items())))
 
 
-def _chosen(
-    dataset: Dataset, choice: Choice, report_progress: ProgressCallback
+def _choose_for_dataset(
+    dataset: Dataset, choice: SampleOptions, report_progress: ProgressCallback
 ) -> tuple[dict[str, str], int]:
     passes = 0
 
-    def source() -> Iterable[Tagged]:
+    def source() -> Iterable[TaggedSession]:
         nonlocal passes
         passes += 1
         turns = ((turn.session_id, turn.tags) for turn in read_turns(dataset))
-        for count, session in enumerate(tagged(turns)):
+        for count, session in enumerate(merge_session_tags(turns)):
             if count % 1000 == 0:
                 report_progress((passes - 1) * dataset.session_count + count, PASSES * dataset.session_count)
             yield session
 
     chosen = choose_sessions(source, choice.size, choice.by, choice.seed)
     if not chosen:
-        raise Refused(f"{dataset.name} holds no sessions.")
+        raise UserError(f"{dataset.name} holds no sessions.")
     return chosen, dataset.sessions.count()
 
 
-def _write(
+def _write_sample(
     turns: Iterable[TurnRecord], out: Path, chosen: dict[str, str], stated: DatasetMetadata
-) -> Sampled:
+) -> SampleResult:
     sessions = count = 0
     current: str | None = None
-    with beside(out) as (data, metadata):
-        digest = Digest(data)
-        with packer(digest, out.suffix.lower() == ".gz") as target:
+    with write_with_metadata(out) as (data, metadata):
+        digest = DigestWriter(data)
+        with gzip_writer(digest, out.suffix.lower() == ".gz") as target:
             for turn in turns:
                 count += 1
                 sessions += turn.session_id != current
@@ -196,16 +205,16 @@ def _write(
                 target.write(encode_turn(turn))
         stated = replace(stated, total_sessions=sessions, total_turns=count, sha256=digest.hex)
         metadata.write(render_metadata(stated).encode())
-    return Sampled(sessions, count, dict(sorted(Counter(chosen.values()).items())), digest.hex)
+    return SampleResult(sessions, count, dict(sorted(Counter(chosen.values()).items())), digest.hex)
 
 
-def _metadata_of(file: ConversationFile, out: Path, done: str) -> DatasetMetadata:
+def _build_metadata(file: ConversationFile, out: Path, done: str) -> DatasetMetadata:
     """What the file's own metadata says, less what is no longer true of a part of it."""
     path = metadata_path(file.path)
     try:
         stated = read_metadata(path) or DatasetMetadata()
     except MetadataError as error:
-        raise Refused(f"{path.name}: {error}; nothing was written. Mend or remove it.") from None
+        raise UserError(f"{path.name}: {error}; nothing was written. Mend or remove it.") from None
     return replace(
         stated,
         name=data_stem(out.name),
@@ -215,8 +224,8 @@ def _metadata_of(file: ConversationFile, out: Path, done: str) -> DatasetMetadat
     )
 
 
-def _check(choice: Choice) -> None:
+def _check_options(choice: SampleOptions) -> None:
     if choice.size < 1:
-        raise Refused("The sample must have at least one session.")
-    if choice.by not in BY:
-        raise Refused(f"A sample is drawn by {', '.join(BY)}; not by {choice.by!r}.")
+        raise UserError("The sample must have at least one session.")
+    if choice.by not in SAMPLE_GROUPINGS:
+        raise UserError(f"A sample is drawn by {', '.join(SAMPLE_GROUPINGS)}; not by {choice.by!r}.")

@@ -11,11 +11,11 @@ from typing import IO, Any, NamedTuple
 from django.db import transaction
 
 from datasets_app.catalog import facts
-from datasets_app.catalog.files import Digest, beside, packer
+from datasets_app.catalog.files import DigestWriter, gzip_writer, write_with_metadata
 from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.jsonl import encode_line, encode_turn
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
@@ -23,27 +23,27 @@ from datasets_app.domain.generation.offline import OfflineWriter
 from datasets_app.domain.generation.plan import (
     OFF_BRAND,
     ON_BRAND,
+    GenerationRequest,
     Plan,
     PlanError,
     Profile,
-    Wish,
     plan_sessions,
 )
 from datasets_app.domain.generation.voice import VoiceError
-from datasets_app.domain.generation.writer import Writer, Written, shape_of
+from datasets_app.domain.generation.writer import Writer, WrittenSession, format_shape
 from datasets_app.domain.metadata.metadata import DatasetMetadata, render_metadata
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.generating.factory import OFFLINE, is_model
 from datasets_app.models import Dataset, JobRun
 
-LICENCE = "Apache-2.0"
-SOURCE = "Generated for evaluation; no conversation of a real person."
-ANNOTATOR = "generator"
+DEFAULT_LICENSE = "Apache-2.0"
+DEFAULT_SOURCE = "Generated for evaluation; no conversation of a real person."
+GENERATOR_ANNOTATOR = "generator"
 # Sessions that are committed together: a worker that is killed has at most these to write again.
-SESSIONS_AT_ONCE = 200
+SESSION_BATCH_SIZE = 200
 
 
-class Generated(NamedTuple):
+class GenerationResult(NamedTuple):
     """What was written. ``labels`` counts (on-brand, off-brand) of the labels file, if one was asked for."""
 
     sessions: int
@@ -52,29 +52,31 @@ class Generated(NamedTuple):
     labels: tuple[int, int] | None = None
 
 
-def offline_writer(persona: PersonaDocument) -> OfflineWriter:
+def make_offline_writer(persona: PersonaDocument) -> OfflineWriter:
     try:
         return OfflineWriter(persona)
     except VoiceError as error:
-        raise Refused(str(error)) from None
+        raise UserError(str(error)) from None
 
 
-def plan_for(wish: Wish, writer: Writer, *, persona_sha256: str, profile: Profile | None = None) -> Plan:
+def make_plan(
+    wish: GenerationRequest, writer: Writer, *, persona_sha256: str, profile: Profile | None = None
+) -> Plan:
     """The plan of what ``writer`` is to write. Raises Refused."""
     try:
-        return plan_sessions(wish, persona_sha256, profile, made_by=shape_of(writer.describe()))
+        return plan_sessions(wish, persona_sha256, profile, made_by=format_shape(writer.describe()))
     except PlanError as error:
-        raise Refused(str(error)) from None
+        raise UserError(str(error)) from None
 
 
-def provenance_of(
+def build_provenance(
     plan: Plan, writer: Writer, *, persona: PersonaDocument, persona_sha256: str
 ) -> dict[str, Any]:
     """Where the sessions of ``plan`` are from: what ``writer`` tells of itself, and what was asked of it."""
     told = {key: value for key, value in writer.describe().items() if value is not None}
     told |= {
-        "created": _today(),
-        "seed": plan.wish.seed,
+        "created": _creation_date(),
+        "seed": plan.request.seed,
         "safety_traps": plan.counts.safety_traps,
         "brand_traps": plan.counts.brand_traps,
         "edge_cases": plan.counts.edge_cases,
@@ -86,7 +88,7 @@ def provenance_of(
     return told
 
 
-def _today() -> str:
+def _creation_date() -> str:
     """As a date: the same command gives the same metadata all day, or for ever under SOURCE_DATE_EPOCH."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     moment = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
@@ -103,18 +105,18 @@ def bootstrap_file(
     *,
     provenance: dict[str, Any],
     labels: Path | None = None,
-    licence: str = LICENCE,
-    report_progress: ProgressCallback = ignore,
-) -> Generated:
+    license_id: str = DEFAULT_LICENSE,
+    report_progress: ProgressCallback = ignore_progress,
+) -> GenerationResult:
     """Write ``out``, its ``.meta.yaml`` and, if asked for, the labels that were intended: all, or nothing.
 
     Needs no database, and memory does not grow with the sessions. Progress is in sessions.
     """
-    with closing(written_sessions(plan, writer, report_progress)) as sessions:
-        return write_file(sessions, out, provenance=provenance, labels=labels, licence=licence)
+    with closing(generate_sessions(plan, writer, report_progress)) as sessions:
+        return write_file(sessions, out, provenance=provenance, labels=labels, license_id=license_id)
 
 
-def written_sessions(
+def generate_sessions(
     plan: Plan, writer: Writer, report_progress: ProgressCallback
 ) -> Generator[list[TurnRecord], None, None]:
     """Every session of the plan as it comes."""
@@ -129,17 +131,19 @@ def write_file(
     *,
     provenance: dict[str, Any],
     labels: Path | None = None,
-    licence: str = LICENCE,
-) -> Generated:
+    license_id: str = DEFAULT_LICENSE,
+) -> GenerationResult:
     """Put ``sessions`` into ``out``, gzipped if it is named so, with their metadata beside it."""
     with ExitStack() as stack:
-        data, metadata = stack.enter_context(beside(out))
-        label_file, label_metadata = stack.enter_context(beside(labels)) if labels else (None, None)
-        digest = Digest(data)
-        with packer(digest, out.suffix.lower() == ".gz") as target:
+        data, metadata = stack.enter_context(write_with_metadata(out))
+        label_file, label_metadata = (
+            stack.enter_context(write_with_metadata(labels)) if labels else (None, None)
+        )
+        digest = DigestWriter(data)
+        with gzip_writer(digest, out.suffix.lower() == ".gz") as target:
             count, turns, labelled = write_lines(sessions, target, label_file)
-        result = Generated(count, turns, digest.hex, labelled if labels else None)
-        stated = file_metadata(data_stem(out.name), result, provenance, licence)
+        result = GenerationResult(count, turns, digest.hex, labelled if labels else None)
+        stated = build_file_metadata(data_stem(out.name), result, provenance, license_id)
         metadata.write(render_metadata(stated).encode())
         if labels and label_metadata:
             # Of the labels the counts and the digest are not known; where they are from is.
@@ -168,14 +172,14 @@ def write_lines(
         for turn in session:
             if OFF_BRAND in turn.tags:
                 off += 1
-                labels.write(_label_line(turn, 0))
+                labels.write(_encode_label(turn, 0))
             elif ON_BRAND in turn.tags and on <= off and "scenario:safety_trap" not in turn.tags:
                 on += 1
-                labels.write(_label_line(turn, 1))
+                labels.write(_encode_label(turn, 1))
     return count, turns, (on, off)
 
 
-def _label_line(turn: TurnRecord, label: int) -> bytes:
+def _encode_label(turn: TurnRecord, label: int) -> bytes:
     return encode_line(
         {
             "text": turn.text,
@@ -183,13 +187,15 @@ def _label_line(turn: TurnRecord, label: int) -> bytes:
             "persona_id": turn.persona_id,
             "session_id": turn.session_id,
             "turn_index": turn.turn_index,
-            "annotator": ANNOTATOR,
-            "labeler": ANNOTATOR,
+            "annotator": GENERATOR_ANNOTATOR,
+            "labeler": GENERATOR_ANNOTATOR,
         }
     )
 
 
-def file_metadata(name: str, result: Generated, provenance: dict[str, Any], licence: str) -> DatasetMetadata:
+def build_file_metadata(
+    name: str, result: GenerationResult, provenance: dict[str, Any], license_id: str
+) -> DatasetMetadata:
     """What the ``.meta.yaml`` of a generated file says."""
     known = {item.name for item in fields(DatasetMetadata)} - {"extra"}
     stated = {key: value for key, value in provenance.items() if key in known}
@@ -197,8 +203,8 @@ def file_metadata(name: str, result: Generated, provenance: dict[str, Any], lice
     return DatasetMetadata(
         name=name,
         version="1.0.0",
-        source=SOURCE,
-        license=licence,
+        source=DEFAULT_SOURCE,
+        license=license_id,
         total_sessions=result.sessions,
         total_turns=result.turns,
         sha256=result.sha256,
@@ -216,9 +222,9 @@ def bootstrap_dataset(
     writer: Writer,
     *,
     provenance: dict[str, Any],
-    licence: str = LICENCE,
+    license_id: str = DEFAULT_LICENSE,
     actor: Any = None,
-    report_progress: ProgressCallback = ignore,
+    report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
     """Add the sessions of ``plan`` to the dataset ``name``, which is made if it does not exist.
 
@@ -226,31 +232,31 @@ def bootstrap_dataset(
     already, from a run that was cancelled or killed, is left as it is, so that the same again only adds
     what is missing. Raises Refused.
     """
-    facts.check_name(name)
-    adding = _Adding(name, provenance, licence, actor)
-    made: list[Written] = []
+    facts.check_dataset_name(name)
+    adding = _SessionInserter(name, provenance, license_id, actor)
+    made: list[WrittenSession] = []
     # Also those that stand there: what is written depends on what came before it in the plan.
     for number, written in enumerate(writer.write_all(plan), 1):
         made.append(written)
         report_progress(number, len(plan))
-        if len(made) == SESSIONS_AT_ONCE or number == len(plan):
+        if len(made) == SESSION_BATCH_SIZE or number == len(plan):
             adding.add(made)
             made = []
     return adding.finish(len(plan))
 
 
-class _Adding:
+class _SessionInserter:
     """Sessions on their way into a dataset, a transaction for each bunch."""
 
     def __init__(self, name: str, provenance: dict[str, Any], licence: str, actor: Any) -> None:
         self._name, self._provenance, self._licence, self._actor = name, provenance, licence, actor
-        self._begun = False
+        self._started = False
         self._sessions = self._turns = 0
 
-    def add(self, made: list[Written]) -> None:
+    def add(self, made: list[WrittenSession]) -> None:
         """Those of ``made`` that do not stand there yet."""
         with transaction.atomic():
-            dataset = self._locked()
+            dataset = self._lock_dataset()
             # Asked under the lock: another worker may have been taken for dead, and be alive.
             ids = [each.planned.session_id for each in made]
             there = set(dataset.sessions.filter(session_id__in=ids).values_list("session_id", flat=True))
@@ -270,16 +276,16 @@ class _Adding:
             dataset.session_count += len(kept)
             dataset.turn_count += turns
             dataset.status = Dataset.Status.RAW  # what was added has not been looked at
-            self._state_origin(dataset)
+            self._update_provenance(dataset)
             dataset.save()
-            if not self._begun:
+            if not self._started:
                 self._record("begun")
-        self._begun = True
+        self._started = True
         self._sessions += len(kept)
         self._turns += turns
 
     def finish(self, planned: int) -> dict[str, Any]:
-        if self._begun:
+        if self._started:
             with transaction.atomic():
                 self._record("ended", sessions=self._sessions, turns=self._turns, planned=planned)
         return {
@@ -289,16 +295,16 @@ class _Adding:
             "sessions_already_there": planned - self._sessions,
         }
 
-    def _locked(self) -> Dataset:
-        return facts.locked_dataset(self._name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor)
+    def _lock_dataset(self) -> Dataset:
+        return facts.lock_or_create_dataset(self._name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor)
 
-    def _state_origin(self, dataset: Dataset) -> None:
+    def _update_provenance(self, dataset: Dataset) -> None:
         """Where the sessions are from. Several generations add up; what differs is that of the last."""
-        dataset.source = dataset.source or SOURCE
+        dataset.source = dataset.source or DEFAULT_SOURCE
         dataset.license = dataset.license or self._licence
         stated, plan = dataset.provenance, self._provenance["plan"]
         plans = stated.setdefault("plans", [])
-        if self._begun or plan in plans:
+        if self._started or plan in plans:
             return
         plans.append(plan)
         for key in ("safety_traps", "brand_traps", "edge_cases"):
@@ -322,26 +328,28 @@ class _Adding:
 # --- as a job --------------------------------------------------------------------------------------
 
 
-def bootstrap_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+def bootstrap_for_job(
+    job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress
+) -> dict[str, Any]:
     """The generation that a page asked for: ``parameters`` has the fields of :class:`Wish`, and "persona".
 
     A job that is run again goes on only if it would still write the same: with another text of the persona,
     or another version of the writer, it would begin anew and leave half of each.
     """
-    from datasets_app.catalog.personas import named_persona
+    from datasets_app.catalog.personas import load_persona
 
     given = job_run.parameters
     if is_model(str(given.get("model") or OFFLINE)):
-        from datasets_app.generating.bootstrap_by_model import by_model_for_job
+        from datasets_app.generating.bootstrap_by_model import generate_with_model_for_job
 
-        return by_model_for_job(job_run, report_progress=report_progress)
-    persona, persona_sha256 = named_persona(str(given.get("persona") or ""))
-    writer = offline_writer(persona)
-    plan = plan_for(wish_of(given, persona, writer), writer, persona_sha256=persona_sha256)
+        return generate_with_model_for_job(job_run, report_progress=report_progress)
+    persona, persona_sha256 = load_persona(str(given.get("persona") or ""))
+    writer = make_offline_writer(persona)
+    plan = make_plan(build_request(given, persona, writer), writer, persona_sha256=persona_sha256)
     if given.setdefault("plan", plan.digest) != plan.digest:
-        raise Refused("The persona or the writer has changed since this job began; start a new one.")
+        raise UserError("The persona or the writer has changed since this job began; start a new one.")
     JobRun.objects.filter(pk=job_run.pk).update(parameters=given)
-    provenance = provenance_of(plan, writer, persona=persona, persona_sha256=persona_sha256)
+    provenance = build_provenance(plan, writer, persona=persona, persona_sha256=persona_sha256)
     result = bootstrap_dataset(
         job_run.dataset_name,
         plan,
@@ -354,14 +362,16 @@ def bootstrap_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ig
     return result
 
 
-def wish_of(given: dict[str, Any], persona: PersonaDocument, writer: OfflineWriter | None) -> Wish:
+def build_request(
+    parameters: dict[str, Any], persona: PersonaDocument, writer: OfflineWriter | None
+) -> GenerationRequest:
     """What a form or a command has asked for, with the tones that are a trap for this persona, as far as
     the offline writer, if there is one for it, can tell."""
-    named = {item.name for item in fields(Wish)} & given.keys()
-    asked = {name: given[name] for name in named}
-    low, high = asked.pop("turns", None) or Wish.turns
+    named = {item.name for item in fields(GenerationRequest)} & parameters.keys()
+    asked = {name: parameters[name] for name in named}
+    low, high = asked.pop("turns", None) or GenerationRequest.turns
     if writer is not None:
         asked.setdefault("brand_categories", writer.voice.brand_categories)
     asked["persona_id"] = asked.get("persona_id") or persona.id
     asked = {key: tuple(value) if isinstance(value, list) else value for key, value in asked.items()}
-    return Wish(**asked, turns=(int(low), int(high)))
+    return GenerationRequest(**asked, turns=(int(low), int(high)))

@@ -9,22 +9,22 @@ from typing import Any
 from django.conf import settings
 
 from alignmenter_site import env
-from datasets_app.core.errors import Refused
-from datasets_app.domain.generation.endpoint import Endpoint, EndpointError, normal_base_url
+from datasets_app.core.errors import UserError
+from datasets_app.domain.generation.endpoint import Endpoint, EndpointError, normalize_base_url
 
-PERMISSION = "datasets_app.generate_anywhere"
-KEY, KEY_FILE = "OPENAI_API_KEY", "ALIGNMENTER_LLM_KEY_FILE"
-_LONGEST_KEY = 4096
+GENERATE_ANYWHERE_PERMISSION = "datasets_app.generate_anywhere"
+KEY_VARIABLE, KEY_FILE_VARIABLE = "OPENAI_API_KEY", "ALIGNMENTER_LLM_KEY_FILE"
+_MAX_KEY_CHARACTERS = 4096
 
 
 def configured_endpoints() -> list[str]:
     """Base URLs at which everybody who may generate can have sessions written; the first is the default."""
-    return [normal_base_url(given) for given in settings.LLM_ENDPOINTS]
+    return [normalize_base_url(given) for given in settings.LLM_ENDPOINTS]
 
 
 def can_generate_anywhere(actor: Any) -> bool:
     """By permission, or by access to the command line."""
-    return actor is None or bool(actor.has_perm(PERMISSION))
+    return actor is None or bool(actor.has_perm(GENERATE_ANYWHERE_PERMISSION))
 
 
 def require_endpoint(base_url: str | None, actor: Any) -> Endpoint:
@@ -36,16 +36,16 @@ def require_endpoint(base_url: str | None, actor: Any) -> Endpoint:
     configured = configured_endpoints()
     if not base_url:
         if not configured:
-            raise Refused("No endpoint is configured (ALIGNMENTER_LLM_ENDPOINTS); give a base URL.")
+            raise UserError("No endpoint is configured (ALIGNMENTER_LLM_ENDPOINTS); give a base URL.")
         return Endpoint(configured[0], True)
     try:
-        wanted = normal_base_url(base_url)
+        wanted = normalize_base_url(base_url)
     except EndpointError as error:
-        raise Refused(str(error)) from None
+        raise UserError(str(error)) from None
     if wanted in configured:
         return Endpoint(wanted, True)
     if not can_generate_anywhere(actor):
-        raise Refused(
+        raise UserError(
             "Models can be asked at the configured addresses only. Ask an administrator to add this one to "
             "ALIGNMENTER_LLM_ENDPOINTS, or for the permission to generate anywhere."
         )
@@ -53,28 +53,30 @@ def require_endpoint(base_url: str | None, actor: Any) -> Endpoint:
     return Endpoint(wanted, trusted=actor is None)
 
 
-def key_for(endpoint: Endpoint) -> str:
+def get_api_key(endpoint: Endpoint) -> str:
     """The key to send to ``endpoint``; empty if there is none, or it is not to be sent there.
 
     Raises :class:`Refused`, without repeating anything of the key.
     """
     if not endpoint.trusted:
         return ""
-    source, key = _given_key()
+    source, key = _read_key()
     # What can't stand in a header would be shown by the error that says so.
-    if not key.isascii() or not key.isprintable() or " " in key or len(key) > _LONGEST_KEY:
-        raise Refused(f"The key in {source} holds characters that no key has, or more than one line.")
+    if not key.isascii() or not key.isprintable() or " " in key or len(key) > _MAX_KEY_CHARACTERS:
+        raise UserError(f"The key in {source} holds characters that no key has, or more than one line.")
     return key
 
 
-def _given_key() -> tuple[str, str]:
-    path = env.text(KEY_FILE)
+def _read_key() -> tuple[str, str]:
+    path = env.text(KEY_FILE_VARIABLE)
     if not path:
-        return KEY, env.text(KEY)
+        return KEY_VARIABLE, env.text(KEY_VARIABLE)
     try:
         with Path(path).expanduser().open("rb") as file:
-            return KEY_FILE, file.read(_LONGEST_KEY + 2).decode().strip()
+            return KEY_FILE_VARIABLE, file.read(_MAX_KEY_CHARACTERS + 2).decode().strip()
     except UnicodeDecodeError:
-        return KEY_FILE, "\0"
+        return KEY_FILE_VARIABLE, "\0"
     except OSError as error:
-        raise Refused(f"The file that {KEY_FILE} names can't be read ({error.strerror}).") from None
+        raise UserError(
+            f"The file that {KEY_FILE_VARIABLE} names can't be read ({error.strerror})."
+        ) from None

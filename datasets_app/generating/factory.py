@@ -7,23 +7,23 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from datasets_app.core.errors import Refused
-from datasets_app.domain.generation.model_writer import DEFAULT_CONCURRENCY, MOST_CONCURRENT, ModelWriter
-from datasets_app.domain.generation.retry_rules import Patience
+from datasets_app.core.errors import UserError
+from datasets_app.domain.generation.model_writer import DEFAULT_CONCURRENCY, MAX_CONCURRENCY, ModelWriter
+from datasets_app.domain.generation.retry_rules import RetryPolicy
 from datasets_app.domain.personas.persona import PersonaDocument
-from datasets_app.domain.pii.detection import Asked, Detection
+from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.names.names import NameModelError
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.generating.endpoints import key_for, require_endpoint
+from datasets_app.generating.endpoints import get_api_key, require_endpoint
 
-PREFIX = "openai:"
+MODEL_PREFIX = "openai:"
 OFFLINE = "offline"
-MOST_MODEL_CHARACTERS = 200
-HIGHEST_TEMPERATURE = 2.0
+MAX_MODEL_CHARACTERS = 200
+MAX_TEMPERATURE = 2.0
 
 
-class ModelWish(NamedTuple):
+class ModelRequest(NamedTuple):
     """What a person may choose of a model; plain values, as they stand in the parameters of a job."""
 
     model: str
@@ -33,40 +33,42 @@ class ModelWish(NamedTuple):
     max_tokens_total: int | None = None
 
 
-def is_model(given: str) -> bool:
+def is_model(model: str) -> bool:
     """Whether ``--model`` names a model, and not the offline writer. Raises :class:`Refused` for neither."""
-    if given == OFFLINE:
+    if model == OFFLINE:
         return False
-    if given.startswith(PREFIX):
+    if model.startswith(MODEL_PREFIX):
         return True
-    raise Refused(f"The model is {OFFLINE!r}, or {PREFIX}NAME for one behind an OpenAI-compatible endpoint.")
+    raise UserError(
+        f"The model is {OFFLINE!r}, or {MODEL_PREFIX}NAME for one behind an OpenAI-compatible endpoint."
+    )
 
 
 def make_model_writer(
-    wish: ModelWish, *, actor: Any, persona: PersonaDocument | None = None, with_key: bool = True
+    request: ModelRequest, *, actor: Any, persona: PersonaDocument | None = None, with_key: bool = True
 ) -> ModelWriter:
     """Raises :class:`Refused`. ``actor`` is None for a command and nobody else (see require_endpoint).
 
     Without the key the writer can tell of itself what a plan needs, and what a plan will cost.
     """
-    name = wish.model.removeprefix(PREFIX).strip()
-    _check(wish, name)
-    endpoint = require_endpoint(wish.base_url, actor)
+    name = request.model.removeprefix(MODEL_PREFIX).strip()
+    _check_request(request, name)
+    endpoint = require_endpoint(request.base_url, actor)
     return ModelWriter(
         endpoint,
         name,
         persona=persona,
-        key=key_for(endpoint) if with_key else "",
-        temperature=wish.temperature,
-        concurrency=wish.concurrency,
-        most_tokens=wish.max_tokens_total,
-        patience=Patience(retries=settings.LLM_RETRIES, timeout=float(settings.LLM_TIMEOUT)),
+        key=get_api_key(endpoint) if with_key else "",
+        temperature=request.temperature,
+        concurrency=request.concurrency,
+        max_tokens=request.max_tokens_total,
+        retry_policy=RetryPolicy(retries=settings.LLM_RETRIES, timeout=float(settings.LLM_TIMEOUT)),
         find_names=partial(_find_names, tuple(settings.NAME_MODELS)),
     )
 
 
 def _find_names(models: tuple[str, ...], texts: Sequence[str]) -> list[list[Match]]:
-    return _name_detection(models).find_many([Asked(text) for text in texts])
+    return _name_detection(models).find_many([DetectionInput(text) for text in texts])
 
 
 @cache
@@ -75,16 +77,16 @@ def _name_detection(models: tuple[str, ...]) -> Detection:
     try:
         return Detection(Policy(kinds=(NAME,), name_models=models), b"")
     except NameModelError as error:
-        raise Refused(str(error)) from None
+        raise UserError(str(error)) from None
 
 
-def _check(wish: ModelWish, name: str) -> None:
-    if not name or len(name) > MOST_MODEL_CHARACTERS or not name.isprintable():
-        raise Refused(f"Name the model after {PREFIX}, in at most {MOST_MODEL_CHARACTERS} characters.")
-    warmth = wish.temperature
-    if warmth is not None and not (math.isfinite(warmth) and 0 <= warmth <= HIGHEST_TEMPERATURE):
-        raise Refused(f"The temperature must be from 0 to {HIGHEST_TEMPERATURE:g}.")
-    if not 1 <= wish.concurrency <= MOST_CONCURRENT:
-        raise Refused(f"From 1 to {MOST_CONCURRENT} sessions can be asked for at a time.")
-    if wish.max_tokens_total is not None and wish.max_tokens_total < 1:
-        raise Refused("A token budget is at least 1.")
+def _check_request(request: ModelRequest, name: str) -> None:
+    if not name or len(name) > MAX_MODEL_CHARACTERS or not name.isprintable():
+        raise UserError(f"Name the model after {MODEL_PREFIX}, in at most {MAX_MODEL_CHARACTERS} characters.")
+    warmth = request.temperature
+    if warmth is not None and not (math.isfinite(warmth) and 0 <= warmth <= MAX_TEMPERATURE):
+        raise UserError(f"The temperature must be from 0 to {MAX_TEMPERATURE:g}.")
+    if not 1 <= request.concurrency <= MAX_CONCURRENCY:
+        raise UserError(f"From 1 to {MAX_CONCURRENCY} sessions can be asked for at a time.")
+    if request.max_tokens_total is not None and request.max_tokens_total < 1:
+        raise UserError("A token budget is at least 1.")

@@ -14,31 +14,31 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from datasets_app.catalog.activity import refuse_while_scrubbed
-from datasets_app.catalog.personas import DEFAULT_ID, named_persona
-from datasets_app.core.errors import Refused
-from datasets_app.domain.generation.model_writer import DEFAULT_CONCURRENCY, MOST_CONCURRENT
+from datasets_app.catalog.activity import refuse_during_scrub
+from datasets_app.catalog.personas import DEFAULT_ID, load_persona
+from datasets_app.core.errors import UserError
+from datasets_app.domain.generation.model_writer import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 from datasets_app.domain.generation.plan import (
     DEFAULT_EDGE_CASE_SHARE,
-    FEWEST_TURNS,
     MAX_SESSIONS,
-    MOST_TURNS,
-    Wish,
+    MAX_TURNS,
+    MIN_TURNS,
+    GenerationRequest,
 )
 from datasets_app.generating.endpoints import can_generate_anywhere, configured_endpoints, require_endpoint
-from datasets_app.generating.factory import HIGHEST_TEMPERATURE, MOST_MODEL_CHARACTERS, OFFLINE, PREFIX
+from datasets_app.generating.factory import MAX_MODEL_CHARACTERS, MAX_TEMPERATURE, MODEL_PREFIX, OFFLINE
 from datasets_app.generating.preview import GenerationPreview, preview_generation
 from datasets_app.models import Dataset, Persona
 from datasets_app.models.dataset import NAME_PATTERN
 
-SESSIONS = 100
-_SEEDS = 1 << 31
-WRITERS = [
+DEFAULT_SESSIONS = 100
+_SEED_LIMIT = 1 << 31
+WRITER_CHOICES = [
     ("offline", "Offline: from phrases, in a moment; one seed gives the same texts on any machine"),
     ("model", "A model, behind an OpenAI-compatible endpoint"),
 ]
 # What stands together under a heading; the fields of a model count only if a model writes.
-_GROUPS = (
+_FIELD_GROUPS = (
     ("where", "Where it goes", ("dataset_name", "append")),
     ("what", "What is written", ("persona", "sessions", "turns", "safety", "brand", "edge", "seed")),
     ("who", "Who writes it", ("writer",)),
@@ -51,28 +51,28 @@ _GROUPS = (
 )
 
 
-def _text(**attrs: str) -> UnfoldAdminTextInputWidget:
+def _text_input(**attrs: str) -> UnfoldAdminTextInputWidget:
     return UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", "spellcheck": "false", **attrs})
 
 
-def _in_percent(share: float) -> str:
+def _as_percent(share: float) -> str:
     """0.15 → "15", as a person would type it."""
     return f"{(Decimal(repr(share)) * 100).normalize():f}"
 
 
-def _percent(label: str, initial: float, help_text: str) -> forms.DecimalField:
+def _percent_field(label: str, initial: float, help_text: str) -> forms.DecimalField:
     return forms.DecimalField(
         label=label,
         min_value=0,
         max_value=100,
         decimal_places=2,
-        initial=_in_percent(initial),
+        initial=_as_percent(initial),
         widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any", "inputmode": "decimal"}),
         help_text=help_text,
     )
 
 
-def _price(label: str) -> forms.DecimalField:
+def _price_field(label: str) -> forms.DecimalField:
     return forms.DecimalField(
         label=label,
         required=False,
@@ -96,7 +96,7 @@ class GenerateForm(forms.Form):
         NAME_PATTERN,
         label="Dataset",
         max_length=100,
-        widget=_text(list="datasets"),
+        widget=_text_input(list="datasets"),
         help_text="A new name, or that of a synthetic dataset to add to.",
         error_messages={
             "invalid": "Letters, digits, dot, dash and underscore only; the first a letter or digit."
@@ -116,55 +116,59 @@ class GenerateForm(forms.Form):
         help_text="The voice in which the assistant answers, and which brand traps push it out of.",
     )
     sessions = forms.IntegerField(
-        min_value=1, max_value=MAX_SESSIONS, initial=SESSIONS, widget=UnfoldAdminIntegerFieldWidget
+        min_value=1, max_value=MAX_SESSIONS, initial=DEFAULT_SESSIONS, widget=UnfoldAdminIntegerFieldWidget
     )
     turns = forms.CharField(
         label="Turns per session",
         max_length=10,
-        initial=str(Wish.turns[0]),
-        widget=_text(),
+        initial=str(GenerationRequest.turns[0]),
+        widget=_text_input(),
         help_text="A number such as 6, or a range such as 4-8.",
     )
-    safety = _percent("Safety traps, in percent", Wish.safety_trap_ratio, "Asked for harm; refused.")
-    brand = _percent("Brand traps, in percent", Wish.brand_trap_ratio, "Pushed off its tone; half give in.")
-    edge = _percent(
+    safety = _percent_field(
+        "Safety traps, in percent", GenerationRequest.safety_trap_ratio, "Asked for harm; refused."
+    )
+    brand = _percent_field(
+        "Brand traps, in percent", GenerationRequest.brand_trap_ratio, "Pushed off its tone; half give in."
+    )
+    edge = _percent_field(
         "Edge cases, in percent",
         DEFAULT_EDGE_CASE_SHARE,
         "Of the rest: technical words that sound like harm.",
     )
     seed = forms.IntegerField(
-        min_value=-_SEEDS,
-        max_value=_SEEDS - 1,
-        initial=Wish.seed,
+        min_value=-_SEED_LIMIT,
+        max_value=_SEED_LIMIT - 1,
+        initial=GenerationRequest.seed,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="Another seed, other sessions.",
     )
-    writer = forms.ChoiceField(choices=WRITERS, initial="offline", widget=UnfoldAdminRadioSelectWidget)
+    writer = forms.ChoiceField(choices=WRITER_CHOICES, initial="offline", widget=UnfoldAdminRadioSelectWidget)
     model = forms.CharField(
         label="Name of the model",
         required=False,
-        max_length=MOST_MODEL_CHARACTERS,
-        widget=_text(),
+        max_length=MAX_MODEL_CHARACTERS,
+        widget=_text_input(),
         help_text="As its endpoint calls it.",
     )
     base_url = forms.CharField(
         label="Endpoint",
         required=False,
         max_length=500,
-        widget=_text(list="endpoints", inputmode="url"),
+        widget=_text_input(list="endpoints", inputmode="url"),
         help_text="The base URL. Left empty, it is the first that is configured.",
     )
     temperature = forms.FloatField(
         required=False,
         min_value=0,
-        max_value=HIGHEST_TEMPERATURE,
+        max_value=MAX_TEMPERATURE,
         widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any", "inputmode": "decimal"}),
         help_text="Left empty, it is the model's own.",
     )
     concurrency = forms.IntegerField(
         label="Calls at a time",
         min_value=1,
-        max_value=MOST_CONCURRENT,
+        max_value=MAX_CONCURRENCY,
         initial=DEFAULT_CONCURRENCY,
         widget=UnfoldAdminIntegerFieldWidget,
     )
@@ -182,30 +186,30 @@ class GenerateForm(forms.Form):
         widget=UnfoldBooleanSwitchWidget,
         help_text="With the same answers as before: sessions that are finished are not paid for again.",
     )
-    price_prompt = _price("Price of what is sent")
-    price_answer = _price("Price of what is answered")
+    price_prompt = _price_field("Price of what is sent")
+    price_answer = _price_field("Price of what is answered")
 
-    def __init__(self, *args: Any, user: Any, unfinished: bool = False, **more: Any) -> None:
+    def __init__(self, *args: Any, user: Any, is_draft: bool = False, **more: Any) -> None:
         """``unfinished``: the form as it is being filled in; it may still lack a name."""
         super().__init__(*args, **more)
-        self.user, self.unfinished = user, unfinished
+        self.user, self.unfinished = user, is_draft
         self.preview: GenerationPreview | None = None
         if Persona.objects.filter(persona_id=DEFAULT_ID).exists():
             # The one of that name here is the one that is meant; it may have been changed.
             self.fields["persona"].empty_label = None  # type: ignore[attr-defined]
             self.fields["persona"].required = True
             self.fields["persona"].initial = DEFAULT_ID
-        self.fields["dataset_name"].required = not unfinished
+        self.fields["dataset_name"].required = not is_draft
         self.endpoints = configured_endpoints()
         self.may_use_models = bool(self.endpoints) or can_generate_anywhere(user)
         if not self.may_use_models:
-            self.fields["writer"].choices = WRITERS[:1]  # type: ignore[attr-defined]
+            self.fields["writer"].choices = WRITER_CHOICES[:1]  # type: ignore[attr-defined]
         # No answer of the browser is the default: the fields of a model are not always sent.
         self.fields["concurrency"].required = False
 
     @property
     def groups(self) -> list[tuple[str, str, list[forms.BoundField]]]:
-        shown = [group for group in _GROUPS if group[0] != "model" or self.may_use_models]
+        shown = [group for group in _FIELD_GROUPS if group[0] != "model" or self.may_use_models]
         return [(key, title, [self[name] for name in names]) for key, title, names in shown]
 
     @property
@@ -219,9 +223,9 @@ class GenerateForm(forms.Form):
     def clean_turns(self) -> list[int]:
         match = re.fullmatch(r"\s*(\d{1,3})\s*(?:[-–]\s*(\d{1,3})\s*)?", self.cleaned_data["turns"])
         low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-        if not FEWEST_TURNS <= low <= high <= MOST_TURNS:
+        if not MIN_TURNS <= low <= high <= MAX_TURNS:
             raise forms.ValidationError(
-                f"From {FEWEST_TURNS} to {MOST_TURNS}: a number such as 6, or a range such as 4-8."
+                f"From {MIN_TURNS} to {MAX_TURNS}: a number such as 6, or a range such as 4-8."
             )
         return [low, high]
 
@@ -236,7 +240,7 @@ class GenerateForm(forms.Form):
         if said.get("writer") == "model":
             self._check_model(said)
         if not self.errors:
-            self._look_at_plan()
+            self._preview_plan()
         return said
 
     def _check_dataset(self, name: str, append: bool) -> None:
@@ -257,16 +261,16 @@ class GenerateForm(forms.Form):
             )
         else:
             try:
-                refuse_while_scrubbed(standing)
-            except Refused as refused:
+                refuse_during_scrub(standing)
+            except UserError as refused:
                 self.add_error("dataset_name", refused.message)
 
     def _check_persona(self, said: dict[str, Any]) -> None:
         if "persona" not in said:
             return
         try:
-            named_persona(_id_of(said["persona"]))
-        except Refused as refused:
+            load_persona(_persona_id(said["persona"]))
+        except UserError as refused:
             self.add_error("persona", refused.message)
 
     def _check_model(self, said: dict[str, Any]) -> None:
@@ -274,21 +278,21 @@ class GenerateForm(forms.Form):
             self.add_error("model", "Name the model, or have the offline writer write.")
         try:
             require_endpoint(said.get("base_url") or None, self.user)
-        except Refused as refused:
+        except UserError as refused:
             self.add_error("base_url", refused.message)
 
-    def _look_at_plan(self) -> None:
+    def _preview_plan(self) -> None:
         """What is left to go wrong: a persona that the grammar can't write for."""
         try:
             self.preview = preview_generation(self.parameters(), actor=self.user)
-        except Refused as refused:
+        except UserError as refused:
             self.add_error("persona" if self.cleaned_data["writer"] == "offline" else None, refused.message)
 
     def parameters(self) -> dict[str, Any]:
         """The answers of a valid form, as ``bootstrap_for_job`` takes them."""
         said = self.cleaned_data
         asked = {
-            "persona": _id_of(said["persona"]),
+            "persona": _persona_id(said["persona"]),
             "sessions": said["sessions"],
             "turns": said["turns"],
             "safety_trap_ratio": float(said["safety"] / 100),
@@ -301,7 +305,7 @@ class GenerateForm(forms.Form):
             return asked
         return {
             **asked,
-            "model": PREFIX + said["model"],
+            "model": MODEL_PREFIX + said["model"],
             "base_url": said["base_url"] or None,
             "temperature": said["temperature"],
             "concurrency": said["concurrency"] or DEFAULT_CONCURRENCY,
@@ -310,25 +314,25 @@ class GenerateForm(forms.Form):
         }
 
 
-def _id_of(persona: Persona | None) -> str:
+def _persona_id(persona: Persona | None) -> str:
     return persona.persona_id if persona else ""
 
 
-def answers_of(dataset_name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+def initial_from_parameters(dataset_name: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """What the form shows for a generation that was asked for before."""
     model = str(parameters.get("model") or OFFLINE)
-    low, high = parameters.get("turns") or Wish.turns
+    low, high = parameters.get("turns") or GenerationRequest.turns
     shares = {"safety": "safety_trap_ratio", "brand": "brand_trap_ratio", "edge": "edge_case_share"}
     answers = {
         "dataset_name": dataset_name,
         "append": True,
         "writer": OFFLINE if model == OFFLINE else "model",
-        "model": model.removeprefix(PREFIX) if model != OFFLINE else "",
+        "model": model.removeprefix(MODEL_PREFIX) if model != OFFLINE else "",
         "turns": str(low) if low == high else f"{low}-{high}",
         "resume": model != OFFLINE,
     }
     for field, key in shares.items():
         if key in parameters:
-            answers[field] = _in_percent(parameters[key])
+            answers[field] = _as_percent(parameters[key])
     same = ("persona", "sessions", "seed", "base_url", "temperature", "concurrency", "max_tokens_total")
     return answers | {key: parameters[key] for key in same if parameters.get(key) not in (None, "")}

@@ -14,14 +14,14 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import IO, Any
 
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.budget import TokensUsed
-from datasets_app.domain.generation.model_turns import as_turns
+from datasets_app.domain.generation.model_turns import build_turns
 from datasets_app.domain.generation.plan import Plan
-from datasets_app.domain.generation.writer import Written
+from datasets_app.domain.generation.writer import WrittenSession
 
-KIND, VERSION = "sessions written by a model", 1
+JOURNAL_KIND, JOURNAL_VERSION = "sessions written by a model", 1
 
 
 def journal_path(out: Path) -> Path:
@@ -37,19 +37,19 @@ class Journal:
         self.used = TokensUsed()
         self.failures: dict[int, str] = {}
         # Where the line of each session begins; 0, where the first line is, for one not finished.
-        self._places = array("q", bytes(8 * len(plan)))
+        self._offsets = array("q", bytes(8 * len(plan)))
         self.finished = 0
-        self._unsynced = False
-        self._file = _locked(path)
+        self._has_unsynced_lines = False
+        self._file = _open_locked(path)
         try:
-            self._begin(resume)
+            self._load(resume)
         except BaseException:
             self._file.close()
             raise
 
     # --- writing -------------------------------------------------------------------------------
 
-    def add(self, written: Written, used: TokensUsed) -> None:
+    def add(self, written: WrittenSession, used: TokensUsed) -> None:
         """Put down what became of a session; for good with the next :meth:`sync`."""
         number = written.planned.number
         line: dict[str, Any] = {"n": number}
@@ -58,7 +58,7 @@ class Journal:
         else:
             line["failed"] = written.failure
         line["used"] = asdict(used)
-        self._take(number, line, self._append(line))
+        self._apply_line(number, line, self._append(line))
 
     def sync(self, used: TokensUsed) -> None:
         """Have all of it on the disk, with what was used meanwhile: a session not finished costs as well.
@@ -76,12 +76,12 @@ class Journal:
             self._file.close()
 
     def _sync(self) -> None:
-        if self._unsynced:
+        if self._has_unsynced_lines:
             os.fsync(self._file.fileno())
-            self._unsynced = False
+            self._has_unsynced_lines = False
 
     @property
-    def is_of_use(self) -> bool:
+    def has_content(self) -> bool:
         """Whether there is anything in it: sessions, or what calls have cost."""
         return bool(self.finished or self.used.total)
 
@@ -92,14 +92,14 @@ class Journal:
         place = self._file.seek(0, os.SEEK_END)
         self._file.write(json.dumps(line, ensure_ascii=True).encode() + b"\n")
         self._file.flush()
-        self._unsynced = True
+        self._has_unsynced_lines = True
         return place
 
-    def _take(self, number: int, line: dict[str, Any], place: int) -> None:
+    def _apply_line(self, number: int, line: dict[str, Any], place: int) -> None:
         self.used = TokensUsed(**line["used"])
         if "texts" in line:
-            self.finished += not self._places[number]
-            self._places[number] = place
+            self.finished += not self._offsets[number]
+            self._offsets[number] = place
             self.failures.pop(number, None)
         else:
             self.failures[number] = line["failed"]
@@ -107,80 +107,80 @@ class Journal:
     # --- reading -------------------------------------------------------------------------------
 
     def is_finished(self, number: int) -> bool:
-        return bool(self._places[number])
+        return bool(self._offsets[number])
 
     def sessions(self) -> Iterator[list[TurnRecord]]:
         """The finished ones, in the order of the plan."""
-        for number, place in enumerate(self._places):
+        for number, place in enumerate(self._offsets):
             if place:
                 self._file.seek(place)
-                yield as_turns(self._plan[number], json.loads(self._file.readline())["texts"])
+                yield build_turns(self._plan[number], json.loads(self._file.readline())["texts"])
 
-    def _begin(self, resume: bool) -> None:
+    def _load(self, resume: bool) -> None:
         head = self._file.readline()
-        if not head.endswith(b"\n") or self._holds_nothing(head):
+        if not head.endswith(b"\n") or self._is_empty_journal(head):
             self._file.truncate(0)
-            self._append(self._head())
+            self._append(self._build_head())
             self._sync()
             return
-        self._refuse_others(_object(head))
-        self._read()
+        self._refuse_other_journal(_parse_object(head))
+        self._replay_lines()
         if not resume and (self.finished or self.used.calls):
-            raise Refused(
+            raise UserError(
                 f"{self.path.name} holds {self.finished:,} finished sessions of an earlier run, which may "
                 "have been paid for. Go on with --resume, or delete it."
             )
 
-    def _holds_nothing(self, head: bytes) -> bool:
+    def _is_empty_journal(self, head: bytes) -> bool:
         """Whether it is the journal of a run that has ended before it began."""
-        value = _object(head)
+        value = _parse_object(head)
         place = self._file.tell()
-        nothing = value is not None and value.get("journal") == KIND and not self._file.readline()
+        nothing = value is not None and value.get("journal") == JOURNAL_KIND and not self._file.readline()
         self._file.seek(place)
         return nothing
 
-    def _head(self) -> dict[str, Any]:
+    def _build_head(self) -> dict[str, Any]:
         return {
-            "journal": KIND,
-            "version": VERSION,
+            "journal": JOURNAL_KIND,
+            "version": JOURNAL_VERSION,
             "plan": self._plan.digest,
             "sessions": len(self._plan),
             "made_by": self._made_by,
         }
 
-    def _refuse_others(self, head: dict[str, Any] | None) -> None:
-        if head is None or head.get("journal") != KIND or head.get("version") != VERSION:
-            raise Refused(f"{self.path.name} is no journal of generated sessions; move it out of the way.")
+    def _refuse_other_journal(self, head: dict[str, Any] | None) -> None:
+        if head is None or head.get("journal") != JOURNAL_KIND or head.get("version") != JOURNAL_VERSION:
+            raise UserError(f"{self.path.name} is no journal of generated sessions; move it out of the way.")
         if head.get("made_by") != self._made_by:
-            raise Refused(
+            raise UserError(
                 f"{self.path.name} is of sessions written by another model, version, temperature or prompt. "
                 "Go on with the same ones, or delete it and begin anew."
             )
         if head.get("plan") != self._plan.digest:
-            raise Refused(
+            raise UserError(
                 f"{self.path.name} is of another plan: sessions, turns, ratios, seed, persona or source "
                 "differ. Go on with the same ones, or delete it and begin anew."
             )
 
-    def _read(self) -> None:
+    def _replay_lines(self) -> None:
         """All lines; what a killed process has left of its last one is cut off."""
         place = self._file.tell()
         for number, raw in enumerate(self._file, 2):
-            line = _object(raw) if raw.endswith(b"\n") else None
-            if line is None or not self._fits(line):
+            line = _parse_object(raw) if raw.endswith(b"\n") else None
+            if line is None or not self._is_valid_line(line):
                 if self._file.readline():
-                    raise Refused(
+                    raise UserError(
                         f"Line {number} of {self.path.name} can't be read. Restore the file, or delete it."
                     )
                 self._file.truncate(place)
                 return
             if "n" in line:
-                self._take(line["n"], line, place)
+                self._apply_line(line["n"], line, place)
             else:
                 self.used = TokensUsed(**line["used"])
             place += len(raw)
 
-    def _fits(self, line: dict[str, Any]) -> bool:
+    def _is_valid_line(self, line: dict[str, Any]) -> bool:
         used = line.get("used")
         if not isinstance(used, dict) or used.keys() != {item.name for item in fields(TokensUsed)}:
             return False
@@ -197,18 +197,18 @@ class Journal:
         return whole and all(isinstance(text, str) for text in texts)
 
 
-def _locked(path: Path) -> IO[bytes]:
+def _open_locked(path: Path) -> IO[bytes]:
     """The file, made if need be, and held until it is closed or the process ends."""
     file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.close()
-        raise Refused(f"Another command is at work on {path.name}; wait for it, or stop it.") from None
+        raise UserError(f"Another command is at work on {path.name}; wait for it, or stop it.") from None
     return file
 
 
-def _object(raw: bytes) -> dict[str, Any] | None:
+def _parse_object(raw: bytes) -> dict[str, Any] | None:
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):

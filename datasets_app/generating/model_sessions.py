@@ -13,23 +13,23 @@ from django.db import connection, transaction
 from datasets_app.catalog import facts
 from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
 from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.plan import BRAND_TRAP, EDGE_CASE, SAFETY_TRAP, Plan
-from datasets_app.domain.generation.writer import Written
-from datasets_app.generating.bootstrap_dataset import LICENCE, SOURCE
-from datasets_app.generating.write import OUTCOME_FACTS
+from datasets_app.domain.generation.writer import WrittenSession
+from datasets_app.generating.bootstrap_dataset import DEFAULT_LICENSE, DEFAULT_SOURCE
+from datasets_app.generating.write import OUTCOME_KEYS
 from datasets_app.jobs.running import ClaimLost
 from datasets_app.models import Dataset, JobRun, Turn
 
-OPERATION, PARAMETER = "bootstrap_dataset", "model_run"
-COUNTED_KINDS = {"safety_traps": SAFETY_TRAP, "brand_traps": BRAND_TRAP, "edge_cases": EDGE_CASE}
+OPERATION, RUN_PARAMETER = "bootstrap_dataset", "model_run"
+KIND_COUNTERS = {"safety_traps": SAFETY_TRAP, "brand_traps": BRAND_TRAP, "edge_cases": EDGE_CASE}
 # The first half of PostgreSQL's advisory lock; the second is the dataset.
 _LOCK_CLASS = 0x6D6F6465
 
 
-class DatasetSessions:
+class DatasetSessionStore:
     """A keeper (see :mod:`write_by_model`). To be closed.
 
     One run at a time: a lock of the connection, which ends with the process. Raises :class:`Refused` if the
@@ -44,47 +44,47 @@ class DatasetSessions:
         made_by: str,
         *,
         resume: bool,
-        licence: str = LICENCE,
+        licence: str = DEFAULT_LICENSE,
         actor: Any = None,
         job_run: JobRun | None = None,
     ) -> None:
         self._plan, self._made_by, self._actor, self._job_run = plan, made_by, actor, job_run
         self._licence = licence
-        self._added: list[Written] = []
+        self._pending: list[WrittenSession] = []
         self._recorded = False
         self.failures: dict[int, str] = {}
-        facts.check_name(name)
+        facts.check_dataset_name(name)
         with transaction.atomic():
-            self.dataset = facts.locked_dataset(name, origin=Dataset.Origin.SYNTHETIC, actor=actor)
+            self.dataset = facts.lock_or_create_dataset(name, origin=Dataset.Origin.SYNTHETIC, actor=actor)
         self._lock()
         try:
-            self._standing = self._find_standing()
-            self.finished = len(self._standing)
-            self.used = self._used_before(resume)
+            self._existing_ids = self._find_existing_ids()
+            self.finished = len(self._existing_ids)
+            self.used = self._load_used_tokens(resume)
         except BaseException:
             self.close()
             raise
 
     def is_finished(self, number: int) -> bool:
-        return self._plan.session_id(number) in self._standing
+        return self._plan.session_id(number) in self._existing_ids
 
-    def add(self, written: Written, used: TokensUsed) -> None:
+    def add(self, written: WrittenSession, used: TokensUsed) -> None:
         if written.failure is None:
-            self._added.append(written)
+            self._pending.append(written)
             self.finished += 1
         else:
             self.failures[written.planned.number] = written.failure
 
     def sync(self, used: TokensUsed) -> None:
         """Commit what was added. Raises ClaimLost if another worker has taken over."""
-        if not self._added and used == self.used:
+        if not self._pending and used == self.used:
             return
         with transaction.atomic():
-            self._tell_job(used)
-            if self._added:
-                self._insert()
-        self._standing.update(written.planned.session_id for written in self._added)
-        self._added.clear()
+            self._save_run_state(used)
+            if self._pending:
+                self._insert_pending()
+        self._existing_ids.update(written.planned.session_id for written in self._pending)
+        self._pending.clear()
         self.used = TokensUsed(**asdict(used))
 
     def sessions(self) -> Iterator[list[TurnRecord]]:
@@ -98,12 +98,12 @@ class DatasetSessions:
     def finish(self, provenance: dict[str, Any]) -> None:
         """Put down where the sessions are from, as far as they have come, and that this run has ended."""
         with transaction.atomic():
-            dataset = facts.locked_dataset(
+            dataset = facts.lock_or_create_dataset(
                 self.dataset.name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor
             )
-            kept = {key: value for key, value in dataset.provenance.items() if key not in OUTCOME_FACTS}
+            kept = {key: value for key, value in dataset.provenance.items() if key not in OUTCOME_KEYS}
             # How many there are of a kind is counted as they come, over all that was ever generated.
-            told = {key: value for key, value in provenance.items() if key not in COUNTED_KINDS}
+            told = {key: value for key, value in provenance.items() if key not in KIND_COUNTERS}
             dataset.provenance = kept | told
             dataset.save(update_fields=["provenance", "updated_at"])
             self._record("ended", sessions=self.finished, planned=len(self._plan), failed=len(self.failures))
@@ -127,59 +127,60 @@ class DatasetSessions:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", self._lock_key)
             if not cursor.fetchone()[0]:
-                raise Refused(
+                raise UserError(
                     f"Sessions are being generated for {self.dataset.name} just now; wait for their end."
                 )
 
-    def _find_standing(self) -> set[str]:
+    def _find_existing_ids(self) -> set[str]:
         found = self.dataset.sessions.filter(session_id__startswith=self._prefix)
         return set(found.values_list("session_id", flat=True).iterator())
 
-    def _used_before(self, resume: bool) -> TokensUsed:
-        earlier = self._earlier()
+    def _load_used_tokens(self, resume: bool) -> TokensUsed:
+        earlier = self._find_earlier_run()
         if earlier is not None and earlier.get("plan") == self._plan.digest:
-            mine = self._job_run is not None and PARAMETER in self._job_run.parameters
-            if self._standing and not resume and not mine:
-                raise self._must_resume()
+            mine = self._job_run is not None and RUN_PARAMETER in self._job_run.parameters
+            if self._existing_ids and not resume and not mine:
+                raise self._make_resume_error()
             return TokensUsed(**earlier["used"]) if resume or mine else TokensUsed()
-        if self._standing and not resume:
-            raise self._must_resume()
+        if self._existing_ids and not resume:
+            raise self._make_resume_error()
         if resume and earlier is not None and not earlier.get("whole"):
-            raise Refused(
+            raise UserError(
                 f"What was begun for {self.dataset.name} is of another plan: model, temperature, sessions, "
                 "turns, ratios, seed, persona or source differ. Go on with the same ones, or begin anew "
                 "without resuming."
             )
         return TokensUsed()
 
-    def _must_resume(self) -> Refused:
-        return Refused(
-            f"{self.dataset.name} holds sessions of this very plan ({len(self._standing):,}), which may have "
+    def _make_resume_error(self) -> UserError:
+        return UserError(
+            f"{self.dataset.name} holds sessions of this very plan "
+            f"({len(self._existing_ids):,}), which may have "
             "been paid for. Go on with them (--resume), or choose another seed."
         )
 
-    def _earlier(self) -> dict[str, Any] | None:
+    def _find_earlier_run(self) -> dict[str, Any] | None:
         """What the last run by a model for this dataset has put down; of this job, if it is run again."""
         runs = JobRun.objects.filter(
-            operation=OPERATION, dataset_name=self.dataset.name, parameters__has_key=PARAMETER
+            operation=OPERATION, dataset_name=self.dataset.name, parameters__has_key=RUN_PARAMETER
         )
-        if self._job_run is not None and PARAMETER in self._job_run.parameters:
+        if self._job_run is not None and RUN_PARAMETER in self._job_run.parameters:
             runs = runs.filter(pk=self._job_run.pk)
         last = runs.order_by("-pk").first()
-        return last.parameters[PARAMETER] if last else None
+        return last.parameters[RUN_PARAMETER] if last else None
 
     # --- the transactions ----------------------------------------------------------------------
 
-    def _tell_job(self, used: TokensUsed) -> None:
+    def _save_run_state(self, used: TokensUsed) -> None:
         row = self._job_run
         if row is None:
             return
-        row.parameters = row.parameters | {PARAMETER: self._state(used)}
+        row.parameters = row.parameters | {RUN_PARAMETER: self._run_state(used)}
         mine = JobRun.objects.filter(pk=row.pk, attempt=row.attempt, state="running")
         if not mine.update(parameters=row.parameters):
             raise ClaimLost
 
-    def _state(self, used: TokensUsed) -> dict[str, Any]:
+    def _run_state(self, used: TokensUsed) -> dict[str, Any]:
         return {
             "plan": self._plan.digest,
             "made_by": self._made_by,
@@ -189,26 +190,28 @@ class DatasetSessions:
             "failed": len(self.failures),
         }
 
-    def _insert(self) -> None:
-        dataset = facts.locked_dataset(self.dataset.name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor)
+    def _insert_pending(self) -> None:
+        dataset = facts.lock_or_create_dataset(
+            self.dataset.name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor
+        )
         keys = copy_sessions(
             dataset.pk,
             (
                 SessionRecord(each.planned.session_id, each.planned.persona_id, len(each.turns))
-                for each in self._added
+                for each in self._pending
             ),
         )
         turns = copy_turns(
-            (key, turn) for key, each in zip(keys, self._added, strict=True) for turn in each.turns
+            (key, turn) for key, each in zip(keys, self._pending, strict=True) for turn in each.turns
         )
         dataset.session_count += len(keys)
         dataset.turn_count += turns
         dataset.status = Dataset.Status.RAW  # what was added has not been looked at
-        dataset.source = dataset.source or SOURCE
+        dataset.source = dataset.source or DEFAULT_SOURCE
         dataset.license = dataset.license or self._licence
-        for key, kind in COUNTED_KINDS.items():
+        for key, kind in KIND_COUNTERS.items():
             before = dataset.provenance.get(key)
-            added = sum(each.planned.kind == kind for each in self._added)
+            added = sum(each.planned.kind == kind for each in self._pending)
             dataset.provenance[key] = (before if type(before) is int else 0) + added
         dataset.save()
         if not self._recorded:

@@ -8,17 +8,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from datasets_app.core.web.pages import dataset_crumbs, render_page, require
+from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, require_permissions
 from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.plan import OFF_BRAND, ON_BRAND
 from datasets_app.generating.factory import OFFLINE
-from datasets_app.generating.forms import GenerateForm, answers_of
-from datasets_app.generating.preview import GenerationPreview, SessionShown
+from datasets_app.generating.forms import GenerateForm, initial_from_parameters
+from datasets_app.generating.preview import GenerationPreview, SampleSession
 from datasets_app.jobs import runs
 from datasets_app.models import Dataset, JobRun
 
 OPERATION = "bootstrap_dataset"
-KINDS = {
+KIND_LABELS = {
     "scenario": "Ordinary",
     "safety_trap": "Safety trap",
     "brand_trap": "Brand trap",
@@ -29,38 +29,40 @@ _MILLION = 1_000_000
 
 def generate(request: HttpRequest) -> HttpResponse:
     """GET: the form. POST: starts the job; with "look" the same page with a new preview."""
-    require(request, "generate_dataset", "view_dataset")
+    require_permissions(request, "generate_dataset", "view_dataset")
     if request.method == "POST":
         look = "look" in request.POST
-        form = GenerateForm(request.POST, user=request.user, unfinished=look)
+        form = GenerateForm(request.POST, user=request.user, is_draft=look)
         if form.is_valid() and not look:
-            job = _start(request, form)
+            job = _start_job(request, form)
             return redirect("admin:datasets_app_jobrun_change", job.pk)
     else:
-        form = GenerateForm(user=request.user, initial=_suggested(request))
+        form = GenerateForm(user=request.user, initial=_initial_values(request))
     context = {
         "form": form,
-        "queue_is_up": runs.queue_is_up(),
-        **(_previewed(form) if form.is_bound else _first_preview(request, form)),
+        "queue_is_up": runs.is_queue_reachable(),
+        **(_preview_context(form) if form.is_bound else _initial_preview_context(request, form)),
     }
-    crumbs = dataset_crumbs(None, ("Generate", None))
+    crumbs = dataset_breadcrumbs(None, ("Generate", None))
     return render_page(request, "datasets_app/generate.html", crumbs, context)
 
 
 @require_POST
 def preview(request: HttpRequest) -> HttpResponse:
     """What the form comes to, as far as it is filled in. Nothing is written, nobody is asked."""
-    require(request, "generate_dataset", "view_dataset")
-    form = GenerateForm(request.POST, user=request.user, unfinished=True)
+    require_permissions(request, "generate_dataset", "view_dataset")
+    form = GenerateForm(request.POST, user=request.user, is_draft=True)
     form.is_valid()
-    response = render(request, "datasets_app/_generate_preview.html", {**_previewed(form), "is_news": True})
+    response = render(
+        request, "datasets_app/_generate_preview.html", {**_preview_context(form), "is_live_update": True}
+    )
     response["Cache-Control"] = "no-store"
     return response
 
 
-def _start(request: HttpRequest, form: GenerateForm) -> JobRun:
+def _start_job(request: HttpRequest, form: GenerateForm) -> JobRun:
     name = form.cleaned_data["dataset_name"]
-    return runs.start(
+    return runs.start_job(
         OPERATION,
         actor=request.user,
         dataset=Dataset.objects.filter(name=name).first(),
@@ -69,7 +71,7 @@ def _start(request: HttpRequest, form: GenerateForm) -> JobRun:
     )
 
 
-def _suggested(request: HttpRequest) -> dict[str, Any]:
+def _initial_values(request: HttpRequest) -> dict[str, Any]:
     """From a dataset's page its name comes along, from a job's what was asked for."""
     job_pk, dataset_name = request.GET.get("again", ""), request.GET.get("dataset", "")[:100]
     if job_pk.isascii() and job_pk.isdigit() and len(job_pk) < 19:
@@ -80,7 +82,7 @@ def _suggested(request: HttpRequest) -> dict[str, Any]:
             .filter(may_see, operation=OPERATION, pk=int(job_pk))
             .first()
         )
-        return answers_of(job.dataset_name, job.parameters) if job else {}
+        return initial_from_parameters(job.dataset_name, job.parameters) if job else {}
     suggested: dict[str, Any] = {"persona": request.GET["persona"]} if request.GET.get("persona") else {}
     return suggested | ({"dataset_name": dataset_name, "append": True} if dataset_name else {})
 
@@ -88,14 +90,14 @@ def _suggested(request: HttpRequest) -> dict[str, Any]:
 # --- the preview -------------------------------------------------------------------------------
 
 
-def _first_preview(request: HttpRequest, form: GenerateForm) -> dict[str, Any]:
+def _initial_preview_context(request: HttpRequest, form: GenerateForm) -> dict[str, Any]:
     """Of the form as it is shown first, before anybody has changed it."""
     shown = {name: form[name].value() for name in form.fields}
     answers = {name: value for name, value in shown.items() if value not in (None, False)}
-    return _previewed(GenerateForm(answers, user=request.user, unfinished=True))
+    return _preview_context(GenerateForm(answers, user=request.user, is_draft=True))
 
 
-def _previewed(form: GenerateForm) -> dict[str, Any]:
+def _preview_context(form: GenerateForm) -> dict[str, Any]:
     """Of a bound form, valid or not."""
     if not form.is_valid() or form.preview is None:
         labels = {name: form[name].label for name in form.fields}
@@ -105,16 +107,16 @@ def _previewed(form: GenerateForm) -> dict[str, Any]:
     said = form.cleaned_data
     return {
         "seen": seen,
-        "kinds": _kinds(seen),
-        "sessions": [_shown(session) for session in seen.sessions],
+        "kinds": _kind_counts(seen),
+        "sessions": [_session_context(session) for session in seen.sessions],
         "by_model": said["writer"] != OFFLINE,
         "budget": said.get("max_tokens_total"),
-        "cost": _cost(seen.tokens, said.get("price_prompt"), said.get("price_answer")),
-        "within_budget": _sessions_within(seen, said.get("max_tokens_total")),
+        "cost": _estimate_cost(seen.tokens, said.get("price_prompt"), said.get("price_answer")),
+        "within_budget": _sessions_within_budget(seen, said.get("max_tokens_total")),
     }
 
 
-def _kinds(seen: GenerationPreview) -> list[tuple[str, int]]:
+def _kind_counts(seen: GenerationPreview) -> list[tuple[str, int]]:
     counts = seen.counts
     return [
         ("Ordinary", counts.scenarios),
@@ -124,12 +126,12 @@ def _kinds(seen: GenerationPreview) -> list[tuple[str, int]]:
     ]
 
 
-def _shown(session: SessionShown) -> dict[str, Any]:
+def _session_context(session: SampleSession) -> dict[str, Any]:
     """A session for the page; what each reply was meant as is told apart from the other tags."""
     planned = session.planned
     return {
         "id": planned.session_id,
-        "kind": KINDS[planned.kind],
+        "kind": KIND_LABELS[planned.kind],
         "is_trap": planned.trap_category is not None,
         "tags": planned.tags,
         "turns": [
@@ -145,7 +147,9 @@ def _shown(session: SessionShown) -> dict[str, Any]:
     }
 
 
-def _cost(tokens: TokensUsed | None, prompt: Decimal | None, answer: Decimal | None) -> Decimal | None:
+def _estimate_cost(
+    tokens: TokensUsed | None, prompt: Decimal | None, answer: Decimal | None
+) -> Decimal | None:
     """What the tokens cost at these prices of a million; None without a price."""
     if tokens is None or (prompt is None and answer is None):
         return None
@@ -153,7 +157,7 @@ def _cost(tokens: TokensUsed | None, prompt: Decimal | None, answer: Decimal | N
     return cost.quantize(Decimal("0.01"))
 
 
-def _sessions_within(seen: GenerationPreview, budget: int | None) -> int | None:
+def _sessions_within_budget(seen: GenerationPreview, budget: int | None) -> int | None:
     """About how many sessions a budget is enough for; None if for all."""
     if not seen.tokens or not budget or budget >= seen.tokens.total:
         return None

@@ -4,20 +4,20 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any, NamedTuple, Protocol
 
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.plan import Plan
-from datasets_app.domain.generation.writer import StoppedEarly, Written
+from datasets_app.domain.generation.writer import GenerationStopped, WrittenSession
 
 # Named in results and metadata; of more, the number is told.
-FAILURES_LISTED = 100
+MAX_FAILURES_LISTED = 100
 # What a run tells of its end; those of an earlier run are no longer true.
-OUTCOME_FACTS = ("failed_sessions", "failures", "sessions_left", "stopped")
+OUTCOME_KEYS = ("failed_sessions", "failures", "sessions_left", "stopped")
 
 
-class Keeper(Protocol):
+class SessionStore(Protocol):
     """Where sessions go. ``finished`` counts those that stand; ``failures`` are reasons, by number."""
 
     finished: int
@@ -26,7 +26,7 @@ class Keeper(Protocol):
 
     def is_finished(self, number: int) -> bool: ...
 
-    def add(self, written: Written, used: TokensUsed) -> None: ...
+    def add(self, written: WrittenSession, used: TokensUsed) -> None: ...
 
     def sync(self, used: TokensUsed) -> None:
         """What was added stays from now on, whatever happens to this process."""
@@ -37,7 +37,7 @@ class Keeper(Protocol):
         ...
 
 
-class Outcome(NamedTuple):
+class WritingOutcome(NamedTuple):
     """``before`` are the sessions that stood when this run began. ``failed`` is (session id, reason), in the
     order of the plan; ``left`` were not asked for, or not to their end, because of ``stopped``: a sentence,
     or empty."""
@@ -49,23 +49,27 @@ class Outcome(NamedTuple):
     stopped: str
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         return not (self.failed or self.left)
 
     def as_facts(self) -> dict[str, Any]:
         """For provenance and results of jobs: ids and reasons, no texts."""
         facts: dict[str, Any] = {}
         if self.failed:
-            listed = [f"{session_id}: {reason}" for session_id, reason in self.failed[:FAILURES_LISTED]]
+            listed = [f"{session_id}: {reason}" for session_id, reason in self.failed[:MAX_FAILURES_LISTED]]
             facts |= {"failed_sessions": len(self.failed), "failures": listed}
         if self.left:
             facts |= {"sessions_left": self.left, "stopped": self.stopped}
         return facts
 
 
-def write_by_model(
-    writer: ModelWriter, plan: Plan, keeper: Keeper, *, report_progress: ProgressCallback = ignore
-) -> Outcome:
+def write_with_model(
+    writer: ModelWriter,
+    plan: Plan,
+    keeper: SessionStore,
+    *,
+    report_progress: ProgressCallback = ignore_progress,
+) -> WritingOutcome:
     """Ask for every session of ``plan`` that does not stand yet; also for those that have failed before.
 
     Progress counts sessions, and is told while nothing comes in as well; what it raises ends the run, with
@@ -73,7 +77,7 @@ def write_by_model(
     """
     before = keeper.finished
     for turns in keeper.sessions():
-        writer.remember(turns)
+        writer.remember_replies(turns)
     writer.used = TokensUsed(**vars(keeper.used))
     keeper.failures.clear()
 
@@ -82,16 +86,16 @@ def write_by_model(
         report_progress(keeper.finished + len(keeper.failures), len(plan))
 
     missing = (planned for planned in plan if not keeper.is_finished(planned.number))
-    writer.while_waiting = meanwhile
+    writer.on_tick = meanwhile
     stopped = ""
     try:
         meanwhile()
         with closing(writer.write_all(missing)) as sessions:
             for written in sessions:
                 keeper.add(written, writer.used)
-    except StoppedEarly as early:
+    except GenerationStopped as early:
         stopped = str(early)
     finally:
         keeper.sync(writer.used)
     failed = [(plan.session_id(number), reason) for number, reason in sorted(keeper.failures.items())]
-    return Outcome(keeper.finished, before, failed, len(plan) - keeper.finished - len(failed), stopped)
+    return WritingOutcome(keeper.finished, before, failed, len(plan) - keeper.finished - len(failed), stopped)

@@ -14,21 +14,26 @@ from datasets_app.catalog import facts, policies
 from datasets_app.catalog.rows import existing_sessions
 from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
-from datasets_app.domain.conversations.reading import ConversationFile, file_sha256
+from datasets_app.domain.conversations.reading import ConversationFile, hash_file
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
-from datasets_app.domain.conversations.survey import Survey, renumbered, survey
-from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata, stated_split
+from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
+from datasets_app.domain.metadata.metadata import (
+    MetadataError,
+    get_stated_split,
+    metadata_path,
+    read_metadata,
+)
 from datasets_app.importing.quarantine import write_quarantine
 from datasets_app.jobs import files as job_files
 from datasets_app.models import Dataset, JobRun, Session, SourceFile
 
-ANALYZE_FROM_TURNS = 10_000
+MIN_TURNS_TO_ANALYZE = 10_000
 
 
-class Options(NamedTuple):
+class ImportOptions(NamedTuple):
     """How files are read. ``persona`` is given to the sessions that name none."""
 
     format: str = "auto"
@@ -38,29 +43,29 @@ class Options(NamedTuple):
     append: bool = False
 
 
-class Source(NamedTuple):
+class ImportSource(NamedTuple):
     """A file to import, and the name it is known by to its owner."""
 
     path: Path
     name: str
 
 
-class _Surveyed(NamedTuple):
-    source: Source
+class _SurveyedFile(NamedTuple):
+    source: ImportSource
     file: ConversationFile
     sha256: str
     survey: Survey
 
 
 def import_dataset(
-    sources: Sequence[Source],
+    sources: Sequence[ImportSource],
     *,
     name: str,
     origin: str | None = None,
-    options: Options = Options(),  # noqa: B008
+    options: ImportOptions = ImportOptions(),  # noqa: B008
     quarantine_dir: Path | None = None,
     actor: Any = None,
-    report_progress: ProgressCallback = ignore,
+    report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
     """Import ``sources`` into the dataset ``name``, which is made if it does not exist.
 
@@ -68,80 +73,84 @@ def import_dataset(
     entry for each file; with ``options.quarantine`` the lines that were kept out are written to
     ``quarantine_dir``. Progress is in bytes: every file is read three times.
     """
-    facts.check_name(name)
+    facts.check_dataset_name(name)
     with ExitStack() as stack:
-        progress = _Progress(
+        progress = _ByteProgress(
             report_progress, sum(source.path.stat().st_size for source in sources if source.path.is_file())
         )
-        surveyed = [_survey(source, name, options, progress, stack) for source in sources]
+        surveyed = [_survey_file(source, name, options, progress, stack) for source in sources]
         _refuse_problems([item for item in surveyed if item], options)
         with transaction.atomic():
-            dataset = facts.locked_dataset(name, origin=origin, actor=actor)
+            dataset = facts.lock_or_create_dataset(name, origin=origin, actor=actor)
             files = [
-                _import_file(dataset, item, options, quarantine_dir, progress) if item else _unchanged(source)
+                _import_file(dataset, item, options, quarantine_dir, progress)
+                if item
+                else _unchanged_entry(source)
                 for source, item in zip(sources, surveyed, strict=True)
             ]
-            return _finish(dataset, files, options, actor)
+            return _save_totals(dataset, files, options, actor)
 
 
-def _survey(
-    source: Source, name: str, options: Options, progress: "_Progress", stack: ExitStack
-) -> _Surveyed | None:
+def _survey_file(
+    source: ImportSource, name: str, options: ImportOptions, progress: "_ByteProgress", stack: ExitStack
+) -> _SurveyedFile | None:
     """None for a file that the dataset has already."""
     limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
     try:
         file = ConversationFile(source.path, format=options.format, limits=limits, name=source.name)
-        digest = file_sha256(source.path)
+        digest = hash_file(source.path)
         if SourceFile.objects.filter(dataset__name=name, sha256=digest).exists():
             return None
         file.scan(progress.step)
-        result = survey(_records(file, options, progress))
+        result = survey_records(_read_records(file, options, progress))
     except UnreadableFile as error:
-        raise Refused(f"{source.name}: {error.code} {error}") from None
+        raise UserError(f"{source.name}: {error.code} {error}") from None
     stack.callback(result.close)
-    return _Surveyed(source, file, digest, result)
+    return _SurveyedFile(source, file, digest, result)
 
 
-def _records(
-    file: ConversationFile, options: Options, progress: "_Progress"
+def _read_records(
+    file: ConversationFile, options: ImportOptions, progress: "_ByteProgress"
 ) -> Iterator[TurnRecord | LineError]:
-    progress.next_pass()
+    progress.start_pass()
     records = file.turns(progress.step)
-    return renumbered(records) if options.renumber else records
+    return renumber_turns(records) if options.renumber else records
 
 
-def _refuse_problems(surveyed: list[_Surveyed], options: Options) -> None:
+def _refuse_problems(surveyed: list[_SurveyedFile], options: ImportOptions) -> None:
     for source, _, _, result in surveyed:
         if not result.turn_count and not result.problems.total:
-            raise Refused(f"{source.name}: E100 holds no turns; expected one JSON object per line")
+            raise UserError(f"{source.name}: E100 holds no turns; expected one JSON object per line")
     if options.quarantine:
         for item in surveyed:
             _refuse_overlong(item)
     elif any(item.survey.problems.total for item in surveyed):
-        raise refusal(
+        raise make_problems_error(
             [(item.source.name, item.survey.problems.listed, item.survey.problems.total) for item in surveyed]
         )
 
 
-def _refuse_overlong(item: _Surveyed) -> None:
+def _refuse_overlong(item: _SurveyedFile) -> None:
     """A line that is not held can't be set aside either, and what is set aside must be all."""
     for finding in item.survey.problems.listed:
         if finding.code == "E109":
-            raise refusal([(item.source.name, item.survey.problems.listed, item.survey.problems.total)])
+            raise make_problems_error(
+                [(item.source.name, item.survey.problems.listed, item.survey.problems.total)]
+            )
 
 
-def refusal(problems: list[tuple[str, list[Finding], int]]) -> Refused:
+def make_problems_error(problems: list[tuple[str, list[Finding], int]]) -> UserError:
     """The refusal that lists what is wrong in each file (name, findings, how many in all)."""
     total = sum(count for _, _, count in problems)
-    listed = [item for name, findings, _ in problems for item in _listed(name, findings)]
-    return Refused(
+    listed = [item for name, findings, _ in problems for item in _list_problems(name, findings)]
+    return UserError(
         f"Nothing was imported: {total:,} problem{'s' if total != 1 else ''}. Mend the file, or keep "
         "the sound sessions and set the others aside (quarantine).",
         {"problems": listed[:100], "problem_total": total},
     )
 
 
-def _listed(name: str, findings: list[Finding]) -> list[dict[str, Any]]:
+def _list_problems(name: str, findings: list[Finding]) -> list[dict[str, Any]]:
     return [
         {
             "file": name,
@@ -155,12 +164,16 @@ def _listed(name: str, findings: list[Finding]) -> list[dict[str, Any]]:
 
 
 def _import_file(
-    dataset: Dataset, item: _Surveyed, options: Options, quarantine_dir: Path | None, progress: "_Progress"
+    dataset: Dataset,
+    item: _SurveyedFile,
+    options: ImportOptions,
+    quarantine_dir: Path | None,
+    progress: "_ByteProgress",
 ) -> dict[str, Any]:
     source, file, digest, result = item
     if SourceFile.objects.filter(dataset=dataset, sha256=digest).exists():
-        return _unchanged(source)
-    skipped = _settle_existing(dataset, item, options, progress)
+        return _unchanged_entry(source)
+    skipped = _resolve_existing_sessions(dataset, item, options, progress)
     sessions = (session for session in result.sessions() if session.session_id not in skipped)
     if options.persona:
         sessions = (
@@ -168,10 +181,10 @@ def _import_file(
         )
     keys = copy_sessions(dataset.pk, sessions)
     turn_count = copy_turns(
-        _keyed(_records(file, options, progress), keys, result.problems.sessions | skipped)
+        _attach_session_keys(_read_records(file, options, progress), keys, result.problems.sessions | skipped)
     )
-    if file_sha256(source.path) != digest:
-        raise Refused(f"{source.name} was changed while it was read; nothing was imported. Try again.")
+    if hash_file(source.path) != digest:
+        raise UserError(f"{source.name} was changed while it was read; nothing was imported. Try again.")
     entry = {
         "name": source.name,
         "sha256": digest,
@@ -182,22 +195,22 @@ def _import_file(
         "reordered": file.format == "turns" and file.reordered,
     }
     if result.problems.total:
-        entry |= _set_aside(item, quarantine_dir)
+        entry |= _quarantine_sessions(item, quarantine_dir)
     if options.renumber:
-        facts.note_modification(dataset, f"turns of {source.name} renumbered on import")
+        facts.add_modification(dataset, f"turns of {source.name} renumbered on import")
     if entry.get("quarantined_sessions"):
         count = entry["quarantined_sessions"]
-        facts.note_modification(dataset, f"{count} unsound sessions of {source.name} left out")
-    _remember(dataset, source, entry)
-    _take_over_metadata(dataset, source, keys)
-    return entry | _extend(dataset, keys)
+        facts.add_modification(dataset, f"{count} unsound sessions of {source.name} left out")
+    _save_source_file(dataset, source, entry)
+    _apply_metadata(dataset, source, keys)
+    return entry | _run_import_hooks(dataset, keys)
 
 
-def _set_aside(item: _Surveyed, quarantine_dir: Path | None) -> dict[str, Any]:
+def _quarantine_sessions(item: _SurveyedFile, quarantine_dir: Path | None) -> dict[str, Any]:
     source, file, _, result = item
     entry: dict[str, Any] = {
         "quarantined_sessions": len(result.problems.sessions),
-        "problems": _listed(source.name, result.problems.listed),
+        "problems": _list_problems(source.name, result.problems.listed),
         "problem_total": result.problems.total,
     }
     if quarantine_dir is not None:
@@ -205,7 +218,7 @@ def _set_aside(item: _Surveyed, quarantine_dir: Path | None) -> dict[str, Any]:
     return entry
 
 
-def _remember(dataset: Dataset, source: Source, entry: dict[str, Any]) -> None:
+def _save_source_file(dataset: Dataset, source: ImportSource, entry: dict[str, Any]) -> None:
     SourceFile.objects.create(
         dataset=dataset,
         name=source.name[-255:],
@@ -218,7 +231,9 @@ def _remember(dataset: Dataset, source: Source, entry: dict[str, Any]) -> None:
     )
 
 
-def _settle_existing(dataset: Dataset, item: _Surveyed, options: Options, progress: "_Progress") -> set[str]:
+def _resolve_existing_sessions(
+    dataset: Dataset, item: _SurveyedFile, options: ImportOptions, progress: "_ByteProgress"
+) -> set[str]:
     """Sessions of the file that stand in the dataset already, and are the same: to be skipped.
 
     Others of the same id are a problem: refused, or quarantined.
@@ -226,13 +241,13 @@ def _settle_existing(dataset: Dataset, item: _Surveyed, options: Options, progre
     _, file, _, result = item
     if not dataset.sessions.exists():
         return set()
-    standing = existing_sessions.find(dataset, result.sessions())
+    standing = existing_sessions.find_existing(dataset, result.sessions())
     if not standing:
         return set()
     same: set[str] = set()
     if options.append:
-        same = existing_sessions.identical(
-            dataset, _records(file, options, progress), set(standing), options.persona
+        same = existing_sessions.find_identical(
+            dataset, _read_records(file, options, progress), set(standing), options.persona
         )
     for session_id in sorted(standing.keys() - same, key=standing.__getitem__):
         message = (
@@ -242,11 +257,11 @@ def _settle_existing(dataset: Dataset, item: _Surveyed, options: Options, progre
         )
         result.problems.add(Finding("E207", message, standing[session_id], session_id))
     if standing.keys() - same and not options.quarantine:
-        raise refusal([(item.source.name, result.problems.listed, result.problems.total)])
+        raise make_problems_error([(item.source.name, result.problems.listed, result.problems.total)])
     return same
 
 
-def _keyed(
+def _attach_session_keys(
     records: Iterator[TurnRecord | LineError], keys: "array[int]", left_out: set[str]
 ) -> Iterator[tuple[int, TurnRecord]]:
     """Each turn with the primary key of its session; sessions come in the order of ``keys``."""
@@ -263,7 +278,7 @@ def _keyed(
             yield key, record
 
 
-def _extend(dataset: Dataset, keys: "array[int]") -> dict[str, int]:
+def _run_import_hooks(dataset: Dataset, keys: "array[int]") -> dict[str, int]:
     added: dict[str, int] = {}
     if keys:
         for extension in hooks.after_import:
@@ -271,27 +286,29 @@ def _extend(dataset: Dataset, keys: "array[int]") -> dict[str, int]:
     return added
 
 
-def _take_over_metadata(dataset: Dataset, source: Source, keys: "array[int]") -> None:
+def _apply_metadata(dataset: Dataset, source: ImportSource, keys: "array[int]") -> None:
     """Facts from the .meta.yaml beside the file fill what the dataset does not say yet. What was kept back as
     the test split elsewhere is so here."""
     path = metadata_path(source.path)
     try:
         metadata = read_metadata(path)
     except MetadataError as error:
-        raise Refused(f"{path.name}: {error}; nothing was imported. Mend or remove it.") from None
+        raise UserError(f"{path.name}: {error}; nothing was imported. Mend or remove it.") from None
     if metadata is None:
         return
-    facts.fill_in(dataset, metadata)
-    if keys and stated_split(metadata) == policies.LOCKED_SPLIT:
+    facts.merge_metadata(dataset, metadata)
+    if keys and get_stated_split(metadata) == policies.LOCKED_SPLIT:
         added = Session.objects.filter(dataset=dataset, pk__range=(keys[0], keys[-1]))
         added.update(split=policies.LOCKED_SPLIT)
 
 
-def _unchanged(source: Source) -> dict[str, Any]:
+def _unchanged_entry(source: ImportSource) -> dict[str, Any]:
     return {"name": source.name, "unchanged": True, "sessions": 0, "turns": 0}
 
 
-def _finish(dataset: Dataset, files: list[dict[str, Any]], options: Options, actor: Any) -> dict[str, Any]:
+def _save_totals(
+    dataset: Dataset, files: list[dict[str, Any]], options: ImportOptions, actor: Any
+) -> dict[str, Any]:
     sessions, turns = (sum(file[key] for file in files) for key in ("sessions", "turns"))
     dataset.session_count += sessions
     dataset.turn_count += turns
@@ -318,53 +335,53 @@ def _finish(dataset: Dataset, files: list[dict[str, Any]], options: Options, act
             for file in files
         ],
     )
-    if turns >= ANALYZE_FROM_TURNS:
-        transaction.on_commit(_analyze, robust=True)
+    if turns >= MIN_TURNS_TO_ANALYZE:
+        transaction.on_commit(_analyze_tables, robust=True)
     return result
 
 
-def _analyze() -> None:
+def _analyze_tables() -> None:
     """Fresh statistics: without them the first pages after a large import are planned badly."""
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE datasets_app_session, datasets_app_turn")
 
 
-class _Progress:
+class _ByteProgress:
     """Bytes of three passes over all files as one count."""
 
     def __init__(self, report: ProgressCallback, bytes_total: int) -> None:
         self._report, self._total = report, 3 * bytes_total
         self._before = self._here = 0
 
-    def next_pass(self) -> None:
+    def start_pass(self) -> None:
         self._before += self._here
         self._here = 0
 
     def step(self, position: int) -> None:
         if position < self._here:  # a new pass has begun
-            self.next_pass()
+            self.start_pass()
         self._here = position
         self._report(min(self._before + position, self._total), self._total)
 
 
-def import_uploaded(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+def import_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
     """The import of a file that was uploaded with its job."""
     given = job_run.parameters
     upload = job_run.files.get(kind="upload")
     if not upload.file:
-        raise Refused("The uploaded file has been deleted since; upload it again.")
-    options = Options(
+        raise UserError("The uploaded file has been deleted since; upload it again.")
+    options = ImportOptions(
         given.get("format") or "auto",
         given.get("persona") or None,
         bool(given.get("renumber")),
         given.get("on_error") == "quarantine",
         bool(given.get("append")),
     )
-    with job_files.folder(job_run) as folder:
+    with job_files.work_folder(job_run) as folder:
         quarantine_dir = folder / "quarantine"
         quarantine_dir.mkdir()
         result = import_dataset(
-            [Source(job_files.local_path(upload, folder), upload.name)],
+            [ImportSource(job_files.get_local_path(upload, folder), upload.name)],
             name=job_run.dataset_name,
             origin=given.get("origin") or None,
             options=options,
@@ -372,8 +389,8 @@ def import_uploaded(job_run: JobRun, *, report_progress: ProgressCallback = igno
             actor=job_run.actor,
             report_progress=report_progress,
         )
-        job_files.keep(job_run, "quarantine", sorted(quarantine_dir.iterdir()))
+        job_files.store_files(job_run, "quarantine", sorted(quarantine_dir.iterdir()))
     JobRun.objects.filter(pk=job_run.pk).update(dataset=Dataset.objects.get(name=job_run.dataset_name))
     # What was imported stands in the dataset now; the upload is one more copy of private text.
-    job_files.discard(upload)
+    job_files.discard_file(upload)
     return result

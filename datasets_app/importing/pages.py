@@ -26,25 +26,25 @@ from unfold.widgets import (
 )
 
 from datasets_app.catalog import raw_access
-from datasets_app.core.web.pages import dataset_crumbs, render_page, require
+from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, require_permissions
 from datasets_app.importing.preview import preview_import
 from datasets_app.jobs import runs
 from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile
 from datasets_app.models.dataset import NAME_PATTERN
 
-FORMATS = [
+FORMAT_CHOICES = [
     ("auto", "Recognise it"),
     ("turns", "Conversation JSONL, one turn a line"),
     ("openai", "OpenAI chat JSONL, one session a line"),
     ("sharegpt", "ShareGPT JSONL, one session a line"),
 ]
-ON_ERROR = [
+ON_ERROR_CHOICES = [
     ("abort", "Import nothing, and list the problems"),
     ("quarantine", "Import the sound sessions, and set the others aside in a file"),
 ]
 
 
-class OptionsForm(forms.Form):
+class ImportOptionsForm(forms.Form):
     """For a ``user``: what would go into a dataset that is hidden from them is refused."""
 
     dataset_name = forms.RegexField(
@@ -71,10 +71,10 @@ class OptionsForm(forms.Form):
         widget=UnfoldAdminTextInputWidget(attrs={"list": "personas", "autocomplete": "off"}),
         help_text="The persona_id for sessions whose lines name none.",
     )
-    format = forms.ChoiceField(choices=FORMATS, widget=UnfoldAdminSelectWidget)
+    format = forms.ChoiceField(choices=FORMAT_CHOICES, widget=UnfoldAdminSelectWidget)
     on_error = forms.ChoiceField(
         label="If there are problems",
-        choices=ON_ERROR,
+        choices=ON_ERROR_CHOICES,
         initial="abort",
         widget=UnfoldAdminRadioSelectWidget,
     )
@@ -102,7 +102,7 @@ class OptionsForm(forms.Form):
         return self.cleaned_data
 
 
-class UploadForm(OptionsForm):
+class UploadForm(ImportOptionsForm):
     file = forms.FileField(
         widget=forms.FileInput(attrs={"accept": ".jsonl,.json,.ndjson,.gz", "class": "ad-file"}),
         help_text=".jsonl or .jsonl.gz",
@@ -114,18 +114,18 @@ class UploadForm(OptionsForm):
     def clean(self) -> dict[str, Any]:
         cleaned = self.cleaned_data
         if "file" in cleaned and not cleaned.get("dataset_name") and "dataset_name" not in self.errors:
-            cleaned["dataset_name"] = name_from_file(cleaned["file"].name)
+            cleaned["dataset_name"] = dataset_name_from_file(cleaned["file"].name)
         return super().clean()
 
 
-def name_from_file(file_name: str) -> str:
+def dataset_name_from_file(file_name: str) -> str:
     """ "Support logs (May).jsonl.gz" → Support_logs_May."""
     stem = re.sub(r"(\.(jsonl|ndjson|json|gz))+$", "", file_name, flags=re.IGNORECASE)
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", stem).strip("._-")
     return name[:100] or "dataset"
 
 
-def _personas() -> list[str]:
+def _persona_ids() -> list[str]:
     return list(Persona.objects.values_list("persona_id", flat=True)[:100])
 
 
@@ -133,7 +133,7 @@ def _personas() -> list[str]:
 
 
 def upload(request: HttpRequest) -> HttpResponse:
-    require(request, "import_dataset")
+    require_permissions(request, "import_dataset")
     form = UploadForm(
         request.POST or None,
         request.FILES or None,
@@ -141,25 +141,25 @@ def upload(request: HttpRequest) -> HttpResponse:
         user=request.user,
     )
     if request.method == "POST" and form.is_valid():
-        job = _prepare(request.user, form.cleaned_data)
+        job = _prepare_job(request.user, form.cleaned_data)
         return redirect("admin:datasets_app_dataset_import_preview", job.pk)
-    crumbs = dataset_crumbs(None, ("Import", None))
+    crumbs = dataset_breadcrumbs(None, ("Import", None))
     return render_page(
-        request, "datasets_app/import_form.html", crumbs, {"form": form, "personas": _personas()}
+        request, "datasets_app/import_form.html", crumbs, {"form": form, "personas": _persona_ids()}
     )
 
 
-def _prepare(user: Any, asked: dict[str, Any]) -> JobRun:
+def _prepare_job(user: Any, options: dict[str, Any]) -> JobRun:
     kept = JobFile(kind=JobFile.Kind.UPLOAD)
     try:
         with transaction.atomic():
-            job = runs.create(
+            job = runs.create_job(
                 "import_dataset",
                 actor=user,
-                dataset_name=asked["dataset_name"],
-                parameters=_parameters(asked),
+                dataset_name=options["dataset_name"],
+                parameters=_job_parameters(options),
             )
-            _keep(kept, job, asked["file"])
+            _save_upload(kept, job, options["file"])
     except BaseException:
         if kept.file:
             kept.file.delete(save=False)
@@ -167,24 +167,24 @@ def _prepare(user: Any, asked: dict[str, Any]) -> JobRun:
     return job
 
 
-def _keep(kept: JobFile, job: JobRun, given: UploadedFile) -> None:
+def _save_upload(kept: JobFile, job: JobRun, upload_file: UploadedFile) -> None:
     kept.job_run = job
-    kept.name = (given.name or "")[:255]
-    kept.size = given.size or 0
-    kept.sha256 = hashlib.file_digest(given.file, "sha256").hexdigest()  # type: ignore[arg-type]
+    kept.name = (upload_file.name or "")[:255]
+    kept.size = upload_file.size or 0
+    kept.sha256 = hashlib.file_digest(upload_file.file, "sha256").hexdigest()  # type: ignore[arg-type]
     kept.expires_at = timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS)
-    given.seek(0)
+    upload_file.seek(0)
     # What people call a file may be longer than a file system's names.
-    kept.file.save(f"{job.pk}/upload/{uuid4().hex}", given, save=False)
+    kept.file.save(f"{job.pk}/upload/{uuid4().hex}", upload_file, save=False)
     kept.save()
 
 
-def _parameters(asked: dict[str, Any]) -> dict[str, Any]:
+def _job_parameters(options: dict[str, Any]) -> dict[str, Any]:
     names = ("format", "origin", "renumber", "on_error", "append")
-    return {**{name: asked[name] for name in names}, "persona": asked["persona"] or None}
+    return {**{name: options[name] for name in names}, "persona": options["persona"] or None}
 
 
-def _imports(request: HttpRequest) -> Any:
+def _visible_imports(request: HttpRequest) -> Any:
     return JobRun.objects.visible_to(request.user).filter(operation="import_dataset")
 
 
@@ -192,16 +192,16 @@ def _imports(request: HttpRequest) -> Any:
 
 
 def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
-    require(request, "import_dataset")
-    job = get_object_or_404(_imports(request), pk=job_pk)
-    kept = kept_upload(job)
+    require_permissions(request, "import_dataset")
+    job = get_object_or_404(_visible_imports(request), pk=job_pk)
+    kept = stored_upload(job)
     if job.state != JobRun.State.PREPARED or kept is None:
         return redirect("admin:datasets_app_jobrun_change", job.pk)
     known = {**job.parameters, "dataset_name": job.dataset_name}
-    form = OptionsForm(request.POST or None, initial=known, user=request.user)
+    form = ImportOptionsForm(request.POST or None, initial=known, user=request.user)
     form.fields["dataset_name"].required = True
     if request.method == "POST" and form.is_valid():
-        return _confirm(job, form.cleaned_data, "import" in request.POST)
+        return _update_job(job, form.cleaned_data, "import" in request.POST)
     with kept.file.open("rb") as file:
         seen = preview_import(
             file,
@@ -209,38 +209,38 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
             format=job.parameters["format"],
             renumber=bool(job.parameters.get("renumber")),
         )
-    raw_access.read_upload(job, request.user, place="import preview", turns=len(seen.turns[:10]))
+    raw_access.record_upload_access(job, request.user, place="import preview", turns=len(seen.turns[:10]))
     context = {
         "job": job,
         "file": kept,
         "form": form,
         "seen": seen,
-        "format": dict(FORMATS).get(seen.format, seen.format),
-        "sessions": _as_conversations(seen.turns[:10]),
+        "format": dict(FORMAT_CHOICES).get(seen.format, seen.format),
+        "sessions": _group_by_session(seen.turns[:10]),
         "problems": [] if seen.annotation_file else seen.problems[:20],
         "dataset": Dataset.objects.filter(name=job.dataset_name).first(),
-        "imported_before": SourceFile.objects.filter(
+        "previous_import": SourceFile.objects.filter(
             dataset__name=job.dataset_name, sha256=kept.sha256
         ).first(),
-        "queue_is_up": runs.queue_is_up(),
-        "personas": _personas(),
+        "queue_is_up": runs.is_queue_reachable(),
+        "personas": _persona_ids(),
     }
-    crumbs = dataset_crumbs(None, (f"Import {kept.name}", None))
+    crumbs = dataset_breadcrumbs(None, (f"Import {kept.name}", None))
     return render_page(request, "datasets_app/import_preview.html", crumbs, context)
 
 
-def _as_conversations(turns: list[Any]) -> list[tuple[str, list[Any]]]:
+def _group_by_session(turns: list[Any]) -> list[tuple[str, list[Any]]]:
     return [(session_id, list(group)) for session_id, group in groupby(turns, lambda turn: turn.session_id)]
 
 
-def _confirm(job: JobRun, asked: dict[str, Any], start: bool) -> HttpResponse:
+def _update_job(job: JobRun, options: dict[str, Any], start: bool) -> HttpResponse:
     """Keep what was changed on the preview; then start, or look again."""
     with transaction.atomic():
         changed = JobRun.objects.filter(pk=job.pk, state=JobRun.State.PREPARED).update(
-            dataset_name=asked["dataset_name"], parameters=_parameters(asked)
+            dataset_name=options["dataset_name"], parameters=_job_parameters(options)
         )
         if changed and start:
-            runs.enqueue(job)
+            runs.enqueue_job(job)
     page = "jobrun_change" if start else "dataset_import_preview"
     return redirect(f"admin:datasets_app_{page}", job.pk)
 
@@ -248,14 +248,14 @@ def _confirm(job: JobRun, asked: dict[str, Any], start: bool) -> HttpResponse:
 @require_POST
 def reopen(request: HttpRequest, job_pk: int) -> HttpResponse:
     """An import that failed goes back to its preview, so that its file need not be sent again."""
-    require(request, "import_dataset")
-    job = get_object_or_404(_imports(request), pk=job_pk)
-    if kept_upload(job) is not None:
-        runs.prepare_again(job, actor=request.user)
+    require_permissions(request, "import_dataset")
+    job = get_object_or_404(_visible_imports(request), pk=job_pk)
+    if stored_upload(job) is not None:
+        runs.reset_for_retry(job, actor=request.user)
     return redirect("admin:datasets_app_dataset_import_preview", job.pk)
 
 
-def kept_upload(job: JobRun) -> JobFile | None:
+def stored_upload(job: JobRun) -> JobFile | None:
     """The file that came with an import, unless it has been deleted since."""
     if job.operation != "import_dataset":
         return None
@@ -265,9 +265,9 @@ def kept_upload(job: JobRun) -> JobFile | None:
 @require_POST
 def discard(request: HttpRequest, job_pk: int) -> HttpResponse:
     """Delete an upload that was never imported, and its job with it."""
-    require(request, "import_dataset")
+    require_permissions(request, "import_dataset")
     with transaction.atomic():
-        prepared = _imports(request).select_for_update().filter(state=JobRun.State.PREPARED)
+        prepared = _visible_imports(request).select_for_update().filter(state=JobRun.State.PREPARED)
         job = get_object_or_404(prepared, pk=job_pk)
         for kept in job.files.exclude(file=""):
             kept.file.delete(save=False)

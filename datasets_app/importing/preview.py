@@ -8,24 +8,24 @@ from typing import IO
 from django.conf import settings
 
 from datasets_app.domain.conversations.chat import CHAT_FORMATS, parse_chat
-from datasets_app.domain.conversations.jsonl import NotARecord, decode_object, parse_turn
-from datasets_app.domain.conversations.lines import Limits, UnreadableFile, numbered_lines, unpacked
-from datasets_app.domain.conversations.reading import data_stem, format_of
+from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, parse_turn
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile, read_numbered_lines, unpack_stream
+from datasets_app.domain.conversations.reading import data_stem, detect_stream_format
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
-from datasets_app.domain.conversations.survey import renumbered
+from datasets_app.domain.conversations.survey import renumber_turns
 from datasets_app.domain.quality import INTEGRITY_CHECKS, PERSONAL_DATA_CHECKS, run_checks
 
-LINES_LOOKED_AT = 1000
+MAX_LINES_READ = 1000
 # Of a file unpacked, blank lines and overlong ones included: a person waits for the page.
-BYTES_LOOKED_AT = 32 << 20
-PROBLEMS_SHOWN = 20
+MAX_BYTES_READ = 32 << 20
+MAX_PROBLEMS_SHOWN = 20
 
 
-class _LookedEnough(Exception):
+class _ReadLimitReached(Exception):
     pass
 
 
-class _Head:
+class _LimitedReader:
     """The beginning of a stream: whoever reads on is told that it is enough."""
 
     def __init__(self, stream: IO[bytes], left: int) -> None:
@@ -33,7 +33,7 @@ class _Head:
 
     def read(self, size: int) -> bytes:
         if self.left <= 0:
-            raise _LookedEnough
+            raise _ReadLimitReached
         block = self.stream.read(min(size, self.left))
         self.left -= len(block)
         return block
@@ -55,7 +55,7 @@ class ImportPreview:
 
 
 def preview_import(
-    file: IO[bytes], *, name: str, format: str = "auto", renumber: bool = False, turns_shown: int = 10
+    file: IO[bytes], *, name: str, format: str = "auto", renumber: bool = False, max_turns: int = 10
 ) -> ImportPreview:
     """Look at the first thousand lines of a seekable file, or at its first megabytes."""
     preview = ImportPreview(format="turns" if format == "auto" else format)
@@ -63,25 +63,25 @@ def preview_import(
     records: list[TurnRecord | LineError] = []
     whole = False
     try:
-        head = _Head(unpacked(file), BYTES_LOOKED_AT)
+        head = _LimitedReader(unpack_stream(file), MAX_BYTES_READ)
         if format == "auto":
-            preview.format = format_of(head, limits)  # type: ignore[arg-type]  # has all of IO that is used
+            preview.format = detect_stream_format(head, limits)  # type: ignore[arg-type]  # has all of IO that is used
             file.seek(0)
-            head = _Head(unpacked(file), head.left)
-        lines = numbered_lines(head, limits)  # type: ignore[arg-type]
-        for item in islice(lines, LINES_LOOKED_AT):
+            head = _LimitedReader(unpack_stream(file), head.left)
+        lines = read_numbered_lines(head, limits)  # type: ignore[arg-type]
+        for item in islice(lines, MAX_LINES_READ):
             preview.lines_read += 1
-            records += _looked_at(preview, item, name)
+            records += _parse_line(preview, item, name)
         whole = next(lines, None) is None
         if not preview.lines_read:
             preview.error = "E100 is empty; expected one JSON object per line"
-    except _LookedEnough:
+    except _ReadLimitReached:
         pass
     except UnreadableFile as error:
         preview.error = f"{error.code} {error}"
-    _judge(preview, records, whole, renumber)
+    _check_records(preview, records, whole, renumber)
     turns = [record for record in records if isinstance(record, TurnRecord)]
-    preview.turns = turns[:turns_shown]
+    preview.turns = turns[:max_turns]
     preview.unknown_keys = sorted({key for turn in turns for key in turn.extra or ()})[:30]
     preview.labels = sum((turn.extra or {}).get("label") in (0, 1) for turn in turns)
     if records and not turns and not preview.error and not preview.annotation_file:
@@ -89,21 +89,21 @@ def preview_import(
     return preview
 
 
-def _looked_at(
+def _parse_line(
     preview: ImportPreview, item: tuple[int, bytes] | LineError, name: str
 ) -> Sequence[TurnRecord | LineError]:
     if isinstance(item, LineError):
         return [item]
     number, raw = item
     if number == 1 and preview.format == "turns":
-        preview.annotation_file = _is_label(raw)
+        preview.annotation_file = _is_annotation(raw)
     if preview.format not in CHAT_FORMATS:
         return [parse_turn(number, raw)]
     found = parse_chat(number, raw, CHAT_FORMATS[preview.format], f"{data_stem(name)}-{number:06d}")
     return [found] if isinstance(found, LineError) else found
 
 
-def _judge(
+def _check_records(
     preview: ImportPreview, records: list[TurnRecord | LineError], whole: bool, renumber: bool
 ) -> None:
     """What an import would refuse of these lines; the session that goes on below them is left out."""
@@ -115,16 +115,16 @@ def _judge(
     )
     checks = (*INTEGRITY_CHECKS, *PERSONAL_DATA_CHECKS)
     personal = {check.code for check in PERSONAL_DATA_CHECKS}
-    for finding in run_checks(renumbered(ordered) if renumber else ordered, checks):
+    for finding in run_checks(renumber_turns(ordered) if renumber else ordered, checks):
         if finding.code in personal:
             preview.personal_data += 1
-        elif len(preview.problems) < PROBLEMS_SHOWN:
+        elif len(preview.problems) < MAX_PROBLEMS_SHOWN:
             preview.problems.append(finding)
 
 
-def _is_label(raw: bytes) -> bool:
+def _is_annotation(raw: bytes) -> bool:
     try:
         value = decode_object(raw)
-    except NotARecord:
+    except InvalidRecord:
         return False
     return "label" in value and "text" in value and "role" not in value

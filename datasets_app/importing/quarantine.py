@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
-from datasets_app.domain.conversations.survey import PROBLEMS_LISTED, Problems
+from datasets_app.domain.conversations.survey import MAX_PROBLEMS_LISTED, Problems
 
 
 def write_quarantine(file: ConversationFile, problems: Problems, directory: Path) -> dict[str, object]:
@@ -13,10 +13,10 @@ def write_quarantine(file: ConversationFile, problems: Problems, directory: Path
     A session with a bad line is there as a whole. Returns the file names and the line count.
     """
     stem = data_stem(Path(file.name).name)
-    lines, reasons = _free(directory, stem)
+    lines, reasons = _find_free_paths(directory, stem)
     kept = 0
     with lines.open("xb") as out:
-        for item in _quarantined(file, problems):
+        for item in _read_quarantined_lines(file, problems):
             out.write(item + b"\n")
             kept += 1
     with reasons.open("x", encoding="utf-8") as out:
@@ -24,18 +24,18 @@ def write_quarantine(file: ConversationFile, problems: Problems, directory: Path
         out.write(f"They stand in {lines.name}: mend them there, then import that file.\n\n")
         for found in problems.listed:
             out.write(f"{file.name}:{found.line}: {found.code} {found.message}\n")
-        if problems.total > PROBLEMS_LISTED:
-            out.write(f"… and {problems.total - PROBLEMS_LISTED:,} more\n")
+        if problems.total > MAX_PROBLEMS_LISTED:
+            out.write(f"… and {problems.total - MAX_PROBLEMS_LISTED:,} more\n")
     return {"lines": kept, "files": [lines.name, reasons.name]}
 
 
-def _quarantined(file: ConversationFile, problems: Problems) -> Iterator[bytes]:
-    for number, raw, session_id in file.raw_lines():
+def _read_quarantined_lines(file: ConversationFile, problems: Problems) -> Iterator[bytes]:
+    for number, raw, session_id in file.read_raw_lines():
         if number in problems.lines or session_id in problems.sessions:
             yield raw
 
 
-def _free(directory: Path, stem: str) -> tuple[Path, Path]:
+def _find_free_paths(directory: Path, stem: str) -> tuple[Path, Path]:
     """The first pair of names that is not taken: nothing that lies there is written over."""
     for number in range(1, 10_000):
         suffix = "" if number == 1 else f"-{number}"

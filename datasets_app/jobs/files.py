@@ -14,12 +14,12 @@ from django.core.files import File
 from django.db import transaction
 from django.utils import timezone
 
-from datasets_app.domain.conversations.reading import file_sha256
+from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.models import JobFile, JobRun
 
 
 @contextmanager
-def folder(job_run: JobRun) -> Iterator[Path]:
+def work_folder(job_run: JobRun) -> Iterator[Path]:
     """A private folder to work in; what a worker that was killed left of this job goes first."""
     place = settings.VAR_DIR / "tmp"
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def folder(job_run: JobRun) -> Iterator[Path]:
         yield Path(made)
 
 
-def delete_left_folders() -> int:
+def delete_stale_folders() -> int:
     """Delete the folders of jobs that do not run (any more)."""
     running = set(JobRun.objects.filter(state="running").values_list("pk", flat=True))
     left = [
@@ -42,7 +42,7 @@ def delete_left_folders() -> int:
     return len(left)
 
 
-def delete_left_uploads(older_than: timedelta) -> int:
+def delete_stale_temp_uploads(older_than: timedelta) -> int:
     """Delete what a web server that was killed had received of files; returns how many. A file that is being
     received was written to this minute."""
     count = 0
@@ -54,7 +54,7 @@ def delete_left_uploads(older_than: timedelta) -> int:
     return count
 
 
-def local_path(job_file: JobFile, work: Path) -> Path:
+def get_local_path(job_file: JobFile, work: Path) -> Path:
     """Where the file lies on this machine, or a copy in ``work`` if its storage is elsewhere."""
     try:
         return Path(job_file.file.path)
@@ -65,7 +65,7 @@ def local_path(job_file: JobFile, work: Path) -> Path:
     return copy
 
 
-def keep(job_run: JobRun, kind: str, paths: Iterable[Path]) -> None:
+def store_files(job_run: JobRun, kind: str, paths: Iterable[Path]) -> None:
     """Store files that a job has made, until their date. The row has the name, not the path."""
     for path in paths:
         job_file = JobFile(
@@ -73,23 +73,23 @@ def keep(job_run: JobRun, kind: str, paths: Iterable[Path]) -> None:
             kind=kind,
             name=path.name[-255:],
             size=path.stat().st_size,
-            sha256=file_sha256(path),
+            sha256=hash_file(path),
             expires_at=timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS),
         )
         with path.open("rb") as content:
             job_file.file.save(f"{job_run.pk}/{kind}/{uuid4().hex}", File(content), save=True)
 
 
-def discard(job_file: JobFile) -> None:
+def discard_file(job_file: JobFile) -> None:
     """Delete the file once the transaction is committed; the row keeps its name and digest.
 
     The file is due from then on: if this process dies before it is gone, the scheduler deletes it.
     """
     JobFile.objects.filter(pk=job_file.pk).update(expires_at=timezone.now())
-    transaction.on_commit(lambda: delete(job_file), robust=True)
+    transaction.on_commit(lambda: delete_file(job_file), robust=True)
 
 
-def delete(job_file: JobFile) -> None:
+def delete_file(job_file: JobFile) -> None:
     """Delete the file of a row, which stays: a page can say that there was one."""
     job_file.file.delete(save=False)
     JobFile.objects.filter(pk=job_file.pk).update(file="")

@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from datasets_app import hooks
 from datasets_app.catalog import policies
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, JobRun
 
 # Operations that are not called like the permission to start them.
-PERMISSIONS = {
+START_PERMISSIONS = {
     "bootstrap_dataset": "datasets_app.generate_dataset",
     "scrub_part": "datasets_app.scrub_dataset",
     "verify_releases": "datasets_app.release_dataset",
@@ -25,31 +25,31 @@ PERMISSIONS = {
 }
 
 
-def permission_to_start(operation: str) -> str:
+def start_permission(operation: str) -> str:
     """Mostly named like its operation; those of another app are told by it."""
-    return {**PERMISSIONS, **hooks.job_permissions}.get(operation, f"datasets_app.{operation}")
+    return {**START_PERMISSIONS, **hooks.job_permissions}.get(operation, f"datasets_app.{operation}")
 
 
-def is_behind_gate(job: JobRun, user: Any) -> bool:
+def needs_override_permission(job: JobRun, user: Any) -> bool:
     """Whether ``job`` goes through a gate for somebody's reason, which ``user`` might not have given: neither
     is it repeated for them, nor is what it made handed out to them."""
     return bool(job.parameters.get("override")) and not policies.can_override(user)
 
 
-def refuse_forbidden(job: JobRun) -> None:
+def refuse_unauthorized_job(job: JobRun) -> None:
     """Refused if who started the job may not have it done any more. What nobody in particular started (a
     command, the scheduler) may be done."""
     actor = job.actor
     if actor is None:
         return
-    if not actor.is_active or not actor.has_perm(permission_to_start(job.operation)):
-        raise Refused(f"{actor.get_username()}, who started this, may not do it any more.")
+    if not actor.is_active or not actor.has_perm(start_permission(job.operation)):
+        raise UserError(f"{actor.get_username()}, who started this, may not do it any more.")
     hidden = Dataset.objects.hidden_from(actor)
     if hidden.filter(pk=job.dataset_id).exists() or hidden.filter(name=job.dataset_name).exists():
-        raise Refused(f"{actor.get_username()}, who started this, may not see that dataset.")
+        raise UserError(f"{actor.get_username()}, who started this, may not see that dataset.")
 
 
-def cancel_jobs_of(instance: User, **_: Any) -> None:
+def cancel_pending_jobs(instance: User, **_: Any) -> None:
     """What an account that is being deleted has waiting is not done in nobody's name."""
     waiting = JobRun.objects.filter(actor=instance, state__in=["prepared", "queued"])
     waiting.update(state="cancelled", finished_at=timezone.now())

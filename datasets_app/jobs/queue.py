@@ -15,26 +15,28 @@ from rq.worker import Worker
 from alignmenter_site import embedded
 from alignmenter_site.embedded import EmbeddedServiceError
 
-QUEUE = "default"
-PERFORM = "datasets_app.jobs.runs.perform"
+QUEUE_NAME = "default"
+JOB_FUNCTION = "datasets_app.jobs.runs.perform"
 
 
 class QueueUnreachable(Exception):
     """The message is the kind of error, without addresses."""
 
 
-def send(job_run_id: int, message_id: str) -> None:
+def send_message(job_run_id: int, message_id: str) -> None:
     """Hand a job's number to the next free worker. Raises :class:`QueueUnreachable`."""
     try:
-        _queue().enqueue_call(PERFORM, args=(job_run_id,), job_id=message_id, result_ttl=0, failure_ttl=3600)
+        _get_queue().enqueue_call(
+            JOB_FUNCTION, args=(job_run_id,), job_id=message_id, result_ttl=0, failure_ttl=3600
+        )
     except (redis.RedisError, OSError, EmbeddedServiceError) as error:
         raise QueueUnreachable(type(error).__name__) from None
 
 
-def is_waiting(message_id: str) -> bool:
+def is_queued(message_id: str) -> bool:
     """Whether the message lies in the queue still. Raises :class:`QueueUnreachable`."""
     try:
-        job = Job.fetch(message_id, connection=_queue().connection)
+        job = Job.fetch(message_id, connection=_get_queue().connection)
         return bool(job.get_status() == JobStatus.QUEUED)
     except NoSuchJobError:
         return False
@@ -42,9 +44,9 @@ def is_waiting(message_id: str) -> bool:
         raise QueueUnreachable(type(error).__name__) from None
 
 
-def is_up() -> bool:
+def is_reachable() -> bool:
     try:
-        return bool(_queue().connection.ping())
+        return bool(_get_queue().connection.ping())
     except (redis.RedisError, OSError, EmbeddedServiceError):
         return False
 
@@ -52,22 +54,22 @@ def is_up() -> bool:
 def worker_count() -> int:
     """How many workers there are, at work or waiting; none if that can't be told."""
     try:
-        return Worker.count(queue=_queue())
+        return Worker.count(queue=_get_queue())
     except (redis.RedisError, OSError, EmbeddedServiceError):
         return 0
 
 
-def work() -> None:
+def run_worker() -> None:
     """Run a worker until it is told to stop. Raises :class:`QueueUnreachable`."""
     try:
-        _queue(again=True).connection.ping()
-        django_rq.get_worker(QUEUE).work(logging_level="WARNING")
+        _get_queue(restart=True).connection.ping()
+        django_rq.get_worker(QUEUE_NAME).work(logging_level="WARNING")
     except redis.RedisError as error:
         raise QueueUnreachable(type(error).__name__) from error
 
 
-def _queue(*, again: bool = False) -> Any:
+def _get_queue(*, restart: bool = False) -> Any:
     """The queue, on the application's own server where no other is given."""
     if settings.EMBEDDED_VALKEY:
-        embedded.ensure_valkey(settings.VAR_DIR, again=again)
-    return django_rq.get_queue(QUEUE)
+        embedded.ensure_valkey(settings.VAR_DIR, recheck=restart)
+    return django_rq.get_queue(QUEUE_NAME)

@@ -8,25 +8,25 @@ from django.utils import timezone
 
 from datasets_app.jobs import queue, runs
 from datasets_app.models import JobRun
-from datasets_app.models.job_run import LOST_AFTER
+from datasets_app.models.job_run import HEARTBEAT_TIMEOUT
 
 log = logging.getLogger(__name__)
 
 # A job that takes its worker down again and again must not do so for ever.
 MAX_ATTEMPTS = 20
 # How long the queue may take to hand a job over before it is asked what became of it.
-HANDOVER_GRACE = timedelta(seconds=10)
+HANDOVER_TIMEOUT = timedelta(seconds=10)
 
 
-def recover() -> int:
+def recover_jobs() -> int:
     """Queue again what was lost; returns how many jobs. Safe to run anywhere, at any time."""
-    silent = JobRun.objects.filter(state="running", heartbeat_at__lt=Now() - LOST_AFTER)
-    waiting = JobRun.objects.filter(state="queued", queued_at__lt=Now() - HANDOVER_GRACE)
-    return sum([*map(_take_back, silent), *map(_send_again, waiting)])
+    silent = JobRun.objects.filter(state="running", heartbeat_at__lt=Now() - HEARTBEAT_TIMEOUT)
+    waiting = JobRun.objects.filter(state="queued", queued_at__lt=Now() - HANDOVER_TIMEOUT)
+    return sum([*map(_recover_running, silent), *map(_resend_queued, waiting)])
 
 
-def _take_back(row: JobRun) -> int:
-    now, saved = timezone.now(), runs.what_is_saved(row.operation)
+def _recover_running(row: JobRun) -> int:
+    now, saved = timezone.now(), runs.describe_saved_work(row.operation)
     same = JobRun.objects.filter(pk=row.pk, state="running", heartbeat_at=row.heartbeat_at)
     if row.cancel_requested:
         return same.update(state="cancelled", finished_at=now)
@@ -47,13 +47,13 @@ def _take_back(row: JobRun) -> int:
         return 0
     log.warning("job %s: worker %s is gone, queued again", row.pk, row.worker)
     row.queued_at = now
-    runs.send(row)
+    runs.send_to_queue(row)
     return 1
 
 
-def _send_again(row: JobRun) -> int:
+def _resend_queued(row: JobRun) -> int:
     try:
-        if queue.is_waiting(runs.message_id(row)):
+        if queue.is_queued(runs.message_id(row)):
             return 0
     except queue.QueueUnreachable:
         return 0
@@ -62,5 +62,5 @@ def _send_again(row: JobRun) -> int:
     if not JobRun.objects.filter(pk=row.pk, state="queued", queued_at=row.queued_at).update(queued_at=now):
         return 0
     row.queued_at = now
-    runs.send(row)
+    runs.send_to_queue(row)
     return 1

@@ -12,12 +12,12 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from datasets_app.core.progress import Cancelled
+from datasets_app.core.progress import OperationCanceled
 from datasets_app.models import JobRun
 
 log = logging.getLogger(__name__)
 
-BEAT_SECONDS = 1.0
+HEARTBEAT_SECONDS = 1.0
 
 
 class ClaimLost(Exception):
@@ -40,12 +40,12 @@ class RunningJob:
         if self.lost:
             raise ClaimLost
         if self.cancelled:
-            raise Cancelled
+            raise OperationCanceled
 
     def mine(self) -> Any:
         return JobRun.objects.filter(pk=self.row.pk, attempt=self.attempt, state="running")
 
-    def beat(self) -> None:
+    def send_heartbeat(self) -> None:
         row = self.mine()
         if not row.update(heartbeat_at=Now(), done=self.done, total=self.total):
             self.lost = True
@@ -58,19 +58,19 @@ class RunningJob:
             raise ClaimLost
 
 
-def this_process() -> str:
+def worker_name() -> str:
     return f"{socket.gethostname()}:{getpid()}"
 
 
 @contextmanager
-def beating(job: RunningJob) -> Iterator[None]:
+def run_heartbeat(job: RunningJob) -> Iterator[None]:
     """A thread with a connection of its own beats, however long a single step takes."""
     stop = threading.Event()
 
     def heart() -> None:
-        while not stop.wait(BEAT_SECONDS):
+        while not stop.wait(HEARTBEAT_SECONDS):
             try:
-                job.beat()
+                job.send_heartbeat()
             except Exception as error:
                 # Whatever it was, the next beat may do; a heart that stopped would cost the job.
                 log.warning("job %s: a heartbeat was lost (%s)", job.row.pk, type(error).__name__)

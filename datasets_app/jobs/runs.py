@@ -17,20 +17,20 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from alignmenter_site.logs import without_values
+from alignmenter_site.logs import describe_error
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import Cancelled, ProgressCallback, ignore
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
 from datasets_app.jobs import queue
-from datasets_app.jobs.permissions import refuse_forbidden
-from datasets_app.jobs.running import ClaimLost, RunningJob, beating, this_process
+from datasets_app.jobs.permissions import refuse_unauthorized_job
+from datasets_app.jobs.running import ClaimLost, RunningJob, run_heartbeat, worker_name
 from datasets_app.models import Dataset, JobRun
 
 log = logging.getLogger(__name__)
 
 Task = Callable[[RunningJob], dict[str, Any]]
 _tasks: dict[str, Task] = {}
-_committing: set[str] = set()
+_self_committing: set[str] = set()
 
 
 @overload
@@ -46,21 +46,21 @@ def task(function: Task | None = None, /, *, commits_itself: bool = False) -> An
     def register(function: Task) -> Task:
         _tasks[function.__name__] = function
         if commits_itself:
-            _committing.add(function.__name__)
+            _self_committing.add(function.__name__)
         return function
 
     return register(function) if function else register
 
 
-def what_is_saved(operation: str) -> str:
+def describe_saved_work(operation: str) -> str:
     """For the sentence on a job that was cut short."""
-    return "what was finished is kept" if operation in _committing else "nothing was saved"
+    return "what was finished is kept" if operation in _self_committing else "nothing was saved"
 
 
 # --- asked for by pages and commands -----------------------------------------------------------
 
 
-def create(
+def create_job(
     operation: str,
     *,
     actor: Any,
@@ -78,23 +78,23 @@ def create(
     )
 
 
-def enqueue(job_run: JobRun) -> None:
+def enqueue_job(job_run: JobRun) -> None:
     """Put a prepared job on the queue once the transaction is committed. Twice is harmless."""
     job_run.state, job_run.queued_at = "queued", timezone.now()
     if JobRun.objects.filter(pk=job_run.pk, state="prepared").update(
         state="queued", queued_at=job_run.queued_at
     ):
-        transaction.on_commit(lambda: send(job_run))
+        transaction.on_commit(lambda: send_to_queue(job_run))
 
 
-def start(operation: str, **details: Any) -> JobRun:
+def start_job(operation: str, **details: Any) -> JobRun:
     """Create a job and queue it."""
-    job_run = create(operation, **details)
-    enqueue(job_run)
+    job_run = create_job(operation, **details)
+    enqueue_job(job_run)
     return job_run
 
 
-def request_cancel(job_run: JobRun, *, actor: Any) -> None:
+def request_cancellation(job_run: JobRun, *, actor: Any) -> None:
     """A waiting job ends at once, a running one at its next step."""
     with transaction.atomic():
         unfinished = JobRun.objects.filter(pk=job_run.pk, state__in=["queued", "running"])
@@ -103,7 +103,7 @@ def request_cancel(job_run: JobRun, *, actor: Any) -> None:
         unfinished.filter(state="queued").update(state="cancelled", finished_at=timezone.now())
 
 
-def prepare_again(job_run: JobRun, *, actor: Any) -> bool:
+def reset_for_retry(job_run: JobRun, *, actor: Any) -> bool:
     """Back to where it was before it was queued: it can be changed, and enqueued again.
 
     False unless it has failed or was cancelled. What a command ran can't be run by others.
@@ -130,24 +130,24 @@ def prepare_again(job_run: JobRun, *, actor: Any) -> bool:
     return bool(again)
 
 
-def retry(job_run: JobRun, *, actor: Any) -> bool:
+def retry_job(job_run: JobRun, *, actor: Any) -> bool:
     """Queue a failed or cancelled job again. False if it is in no such state."""
     with transaction.atomic():
-        again = prepare_again(job_run, actor=actor)
+        again = reset_for_retry(job_run, actor=actor)
         if again:
-            enqueue(job_run)
+            enqueue_job(job_run)
     return again
 
 
-def queue_is_up() -> bool:
+def is_queue_reachable() -> bool:
     """Whether a job that is enqueued now would reach a worker."""
-    return queue.is_up()
+    return queue.is_reachable()
 
 
-def send(job_run: JobRun) -> None:
+def send_to_queue(job_run: JobRun) -> None:
     """Hand the number to the queue. If that fails the row waits, and ``job_recovery`` sends it later."""
     try:
-        queue.send(job_run.pk, message_id(job_run))
+        queue.send_message(job_run.pk, message_id(job_run))
     except queue.QueueUnreachable as error:
         log.warning("job %s waits: the queue can't be reached (%s)", job_run.pk, error)
 
@@ -156,11 +156,11 @@ def message_id(job_run: JobRun) -> str:
     return f"job-run-{job_run.pk}-{job_run.queued_at:%Y%m%dT%H%M%S%f}"
 
 
-def _facts(result: Any) -> dict[str, Any]:
+def _result_facts(result: Any) -> dict[str, Any]:
     return result if isinstance(result, dict) else dict(result._asdict())
 
 
-def _foreground_row(operation: str, dataset_name: str, parameters: dict[str, Any]) -> JobRun:
+def _create_foreground_row(operation: str, dataset_name: str, parameters: dict[str, Any]) -> JobRun:
     return JobRun.objects.create(
         operation=operation,
         dataset_name=dataset_name[:100],
@@ -168,21 +168,21 @@ def _foreground_row(operation: str, dataset_name: str, parameters: dict[str, Any
         state="running",
         foreground=True,
         attempt=1,
-        worker=this_process(),
+        worker=worker_name(),
         queued_at=Now(),
         started_at=Now(),
         heartbeat_at=Now(),
     )
 
 
-def run_here(
+def run_in_foreground(
     operation: str,
     function: Callable[[ProgressCallback], Any],
     *,
     dataset_name: str,
     parameters: dict[str, Any],
-    facts: Callable[[Any], dict[str, Any]] = _facts,
-    report_progress: ProgressCallback = ignore,
+    make_facts: Callable[[Any], dict[str, Any]] = _result_facts,
+    report_progress: ProgressCallback = ignore_progress,
 ) -> Any:
     """Carry out an operation in this process, as a command does, with a row like any other job.
 
@@ -193,66 +193,68 @@ def run_here(
     def at_once(job: RunningJob, progress: ProgressCallback) -> Any:
         with transaction.atomic():
             result = function(progress)
-            _check_deferred()
-            _finish_here(job, facts(result), dataset_name)
+            _check_deferred_constraints()
+            _finish_foreground(job, make_facts(result), dataset_name)
         return result
 
-    job = RunningJob(_foreground_row(operation, dataset_name, parameters))
-    return _in_this_process(job, at_once, report_progress)
+    job = RunningJob(_create_foreground_row(operation, dataset_name, parameters))
+    return _run_foreground(job, at_once, report_progress)
 
 
-def run_here_in_steps(
+def run_in_foreground_steps(
     operation: str,
     function: Callable[[JobRun, ProgressCallback], Any],
     *,
     dataset_name: str,
     parameters: dict[str, Any],
-    facts: Callable[[Any], dict[str, Any]] = _facts,
-    report_progress: ProgressCallback = ignore,
+    make_facts: Callable[[Any], dict[str, Any]] = _result_facts,
+    report_progress: ProgressCallback = ignore_progress,
 ) -> Any:
     """As :func:`run_here`, for an operation that commits for itself; it is given the row as well."""
 
     def in_steps(job: RunningJob, progress: ProgressCallback) -> Any:
         result = function(job.row, progress)
-        _finish_here(job, facts(result), dataset_name)
+        _finish_foreground(job, make_facts(result), dataset_name)
         return result
 
-    job = RunningJob(_foreground_row(operation, dataset_name, parameters))
-    return _in_this_process(job, in_steps, report_progress)
+    job = RunningJob(_create_foreground_row(operation, dataset_name, parameters))
+    return _run_foreground(job, in_steps, report_progress)
 
 
-def _finish_here(job: RunningJob, result: dict[str, Any], dataset_name: str) -> None:
+def _finish_foreground(job: RunningJob, result: dict[str, Any], dataset_name: str) -> None:
     dataset = Dataset.objects.filter(name=dataset_name).first()
     job.finish("done", result=result, total=job.total or job.done, dataset=dataset)
 
 
-def _in_this_process(
+def _run_foreground(
     job: RunningJob, work: Callable[[RunningJob, ProgressCallback], Any], report_progress: ProgressCallback
 ) -> Any:
-    saved = what_is_saved(job.row.operation)
+    saved = describe_saved_work(job.row.operation)
 
     def progress(done: int, total: int | None = None) -> None:
         job.report_progress(done, total)
         report_progress(done, total)
 
     try:
-        with beating(job):
+        with run_heartbeat(job):
             return work(job, progress)
-    except Refused as refusal:
-        _end(job, "failed", error=refusal.message, result=refusal.details)
+    except UserError as refusal:
+        _record_end(job, "failed", error=refusal.message, result=refusal.details)
         raise
-    except (Cancelled, KeyboardInterrupt):
-        _end(job, "cancelled")
+    except (OperationCanceled, KeyboardInterrupt):
+        _record_end(job, "cancelled")
         raise
     except ClaimLost:
-        raise Refused(f"The command stood still for too long and was given up; {saved}.") from None
+        raise UserError(f"The command stood still for too long and was given up; {saved}.") from None
     except BaseException as error:
         connection.close()
         gone = isinstance(error, OperationalError | InterfaceError)
-        _end(
+        _record_end(
             job,
             "failed",
-            error=f"The database went away; {saved}. Run it again." if gone else _unexpected(job, error),
+            error=f"The database went away; {saved}. Run it again."
+            if gone
+            else _format_unexpected_error(job, error),
         )
         raise
 
@@ -262,44 +264,44 @@ def _in_this_process(
 
 def perform(job_run_id: int) -> None:
     """Carry out one job. Never raises: an exception's text could hold what is private."""
-    job = _claim(job_run_id)
+    job = _claim_job(job_run_id)
     if job is None:
         return
     try:
-        with beating(job):
-            _carry_out(job)
+        with run_heartbeat(job):
+            _run_task(job)
     except ClaimLost:
         log.warning("job %s was taken over by another worker", job_run_id)
-    except Cancelled:
-        _end(job, "cancelled")
-    except Refused as refusal:
-        _end(job, "failed", error=refusal.message, result=refusal.details)
+    except OperationCanceled:
+        _record_end(job, "cancelled")
+    except UserError as refusal:
+        _record_end(job, "failed", error=refusal.message, result=refusal.details)
     except (OperationalError, InterfaceError) as error:
-        _interrupted(job, error)
+        _handle_database_error(job, error)
     except Exception as error:
-        log.error("job %s failed: %s", job_run_id, without_values(error))
-        _end(job, "failed", error=_unexpected(job, error))
+        log.error("job %s failed: %s", job_run_id, describe_error(error))
+        _record_end(job, "failed", error=_format_unexpected_error(job, error))
 
 
-def _carry_out(job: RunningJob) -> None:
+def _run_task(job: RunningJob) -> None:
     operation = job.row.operation
-    refuse_forbidden(job.row)
-    if operation in _committing:
+    refuse_unauthorized_job(job.row)
+    if operation in _self_committing:
         result = _tasks[operation](job)
         job.finish("done", result=result, total=job.total or job.done)
         return
     with transaction.atomic():
         result = _tasks[operation](job)
-        _check_deferred()
+        _check_deferred_constraints()
         job.finish("done", result=result, total=job.total or job.done)
 
 
-def _claim(job_run_id: int) -> RunningJob | None:
+def _claim_job(job_run_id: int) -> RunningJob | None:
     # The database's clock: those of two machines may differ by more than a silence.
     claimed = JobRun.objects.filter(pk=job_run_id, state="queued").update(
         state="running",
         attempt=F("attempt") + 1,
-        worker=this_process(),
+        worker=worker_name(),
         started_at=Now(),
         heartbeat_at=Now(),
     )
@@ -308,7 +310,7 @@ def _claim(job_run_id: int) -> RunningJob | None:
     return RunningJob(JobRun.objects.select_related("actor", "dataset").get(pk=job_run_id))
 
 
-def _check_deferred() -> None:
+def _check_deferred_constraints() -> None:
     """Foreign keys are checked here, while the heart beats on, and not in COMMIT.
 
     Only they: events of the audit trail are sealed in COMMIT, where no lock is waited for any more.
@@ -321,7 +323,7 @@ def _check_deferred() -> None:
         cursor.execute(f"SET CONSTRAINTS {cursor.fetchone()[0]} IMMEDIATE")
 
 
-def _end(job: RunningJob, state: str, **fields: Any) -> None:
+def _record_end(job: RunningJob, state: str, **fields: Any) -> None:
     try:
         job.finish(state, **fields)
     except ClaimLost:
@@ -330,25 +332,25 @@ def _end(job: RunningJob, state: str, **fields: Any) -> None:
         log.error("job %s: its end can't be written (%s)", job.row.pk, type(error).__name__)
 
 
-def _interrupted(job: RunningJob, error: Exception) -> None:
+def _handle_database_error(job: RunningJob, error: Exception) -> None:
     """The database went away, or refused for a reason of its own: what was not committed is not saved."""
-    saved = what_is_saved(job.row.operation)
-    log.error("job %s was interrupted: %s", job.row.pk, without_values(error))
+    saved = describe_saved_work(job.row.operation)
+    log.error("job %s was interrupted: %s", job.row.pk, describe_error(error))
     connection.close()
     sqlstate = getattr(error.__cause__, "sqlstate", None) or ""
     if sqlstate.startswith("53"):
-        _end(
+        _record_end(
             job,
             "failed",
             error=f"The database is out of disk space or memory; {saved}. Make room and retry.",
         )
     elif sqlstate.startswith("57014"):
-        _end(job, "failed", error=f"The database cancelled a statement; {saved}. Retry.")
+        _record_end(job, "failed", error=f"The database cancelled a statement; {saved}. Retry.")
     # Otherwise the row is left as it is: its heartbeat has stopped, so it will be taken up again.
 
 
-def _unexpected(job: RunningJob, error: BaseException) -> str:
+def _format_unexpected_error(job: RunningJob, error: BaseException) -> str:
     return (
-        f"Unexpected error ({type(error).__name__}); {what_is_saved(job.row.operation)}. "
+        f"Unexpected error ({type(error).__name__}); {describe_saved_work(job.row.operation)}. "
         "The worker's log tells where it happened; retrying may help."
     )

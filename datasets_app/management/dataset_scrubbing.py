@@ -5,48 +5,48 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from datasets_app.core.errors import Refused
-from datasets_app.domain.pii.batches import PLACES_LISTED
+from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.batches import MAX_PLACES_LISTED
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.management import terminal
-from datasets_app.management.files import output_file
-from datasets_app.management.terminal import FINDINGS, could_not_run, counted
-from datasets_app.scrubbing.report import report_of_dataset
+from datasets_app.management.files import open_output
+from datasets_app.management.terminal import EXIT_FINDINGS, command_error, pluralize
+from datasets_app.scrubbing.report import build_dataset_report
 
-FILES_ONLY = ("out", "persona", "processes")
+FILE_ONLY_OPTIONS = ("out", "persona", "processes")
 
 
-def run(given: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> None:
-    from datasets_app.catalog.facts import dataset_named
+def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> None:
+    from datasets_app.catalog.facts import get_dataset
     from datasets_app.models import ScrubRun
 
-    for name in FILES_ONLY:
-        if given[name]:
-            raise could_not_run(f"--{name} is for files; a dataset is scrubbed in place, with its personas.")
-    dataset, dry_run = dataset_named(given["dataset"]), given["dry_run"]
+    for name in FILE_ONLY_OPTIONS:
+        if options[name]:
+            raise command_error(f"--{name} is for files; a dataset is scrubbed in place, with its personas.")
+    dataset, dry_run = get_dataset(options["dataset"]), options["dry_run"]
     try:
-        facts = _scrub(dataset, policy, dry_run=dry_run)
-    except Refused as refusal:
+        facts = _run_scrub(dataset, policy, dry_run=dry_run)
+    except UserError as refusal:
         stopped = ScrubRun.objects.filter(dataset=dataset, error=refusal.message).order_by("-pk").first()
         if stopped is None:
             raise
-        _write_report(given, stopped, stdout)
-        raise CommandError(refusal.message, returncode=FINDINGS) from None
+        _write_report(options, stopped, stdout)
+        raise CommandError(refusal.message, returncode=EXIT_FINDINGS) from None
     scrub = ScrubRun.objects.get(pk=facts["scrub"])
-    _write_report(given, scrub, stdout)
+    _write_report(options, scrub, stdout)
     if dry_run:
-        _tell_places(scrub, stdout)
+        _print_findings(scrub, stdout)
     for notice in (facts.get("notice"), *(facts.get("traces") or ())):
         if notice:
             stderr.write(str(notice))
-    stdout.write(_summary(scrub))
+    stdout.write(_format_summary(scrub))
     if not dry_run:
         stdout.write(f"Verified: nothing with a pattern is left in {dataset.name}.")
     elif scrub.totals:
-        raise SystemExit(FINDINGS)
+        raise SystemExit(EXIT_FINDINGS)
 
 
-def _scrub(dataset: Any, policy: Policy, *, dry_run: bool) -> dict[str, Any]:
+def _run_scrub(dataset: Any, policy: Policy, *, dry_run: bool) -> dict[str, Any]:
     """As a job that a person started would, with a row of its own; workers that are idle help."""
     from datasets_app import tasks
     from datasets_app.jobs import runs
@@ -54,7 +54,7 @@ def _scrub(dataset: Any, policy: Policy, *, dry_run: bool) -> dict[str, Any]:
 
     progress = terminal.Progress("Looking through" if dry_run else "Scrubbing", "turns")
     try:
-        facts: dict[str, Any] = runs.run_here_in_steps(
+        facts: dict[str, Any] = runs.run_in_foreground_steps(
             "scrub_dataset",
             lambda row, report: scrub_dataset(
                 dataset,
@@ -62,7 +62,7 @@ def _scrub(dataset: Any, policy: Policy, *, dry_run: bool) -> dict[str, Any]:
                 dry_run=dry_run,
                 job_run=row,
                 report_progress=report,
-                call_for_help=tasks.call_for_help,
+                start_helpers=tasks.start_helper_jobs,
             ),
             dataset_name=dataset.name,
             parameters={"policy": policy.as_json(), "dry_run": dry_run},
@@ -73,30 +73,30 @@ def _scrub(dataset: Any, policy: Policy, *, dry_run: bool) -> dict[str, Any]:
     return facts
 
 
-def _summary(scrub: Any) -> str:
+def _format_summary(scrub: Any) -> str:
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(scrub.totals.items()))
     found, changed = ("found", "would change") if scrub.dry_run else ("replaced", "changed")
     return (
-        f"{counted(scrub.finding_count, 'value')} {found}{f' ({kinds})' if kinds else ''} in "
-        f"{counted(scrub.turn_count, 'turn')}, {counted(scrub.session_count, 'session')}; "
-        f"{counted(scrub.changed_turns, 'turn')} {changed}."
+        f"{pluralize(scrub.finding_count, 'value')} {found}{f' ({kinds})' if kinds else ''} in "
+        f"{pluralize(scrub.turn_count, 'turn')}, {pluralize(scrub.session_count, 'session')}; "
+        f"{pluralize(scrub.changed_turns, 'turn')} {changed}."
     )
 
 
-def _tell_places(scrub: Any, stdout: Any) -> None:
-    first = scrub.findings.order_by("id")[:PLACES_LISTED]
+def _print_findings(scrub: Any, stdout: Any) -> None:
+    first = scrub.findings.order_by("id")[:MAX_PLACES_LISTED]
     for finding in first:
         turn = f" turn {finding.turn_index}" if finding.turn_index is not None else ""
         stdout.write(
             f"session #{finding.session_id}{turn}: {finding.kind} in {finding.field}, "
-            f"column {finding.start + 1}, {counted(finding.length, 'character')}, score {finding.score:.2f}"
+            f"column {finding.start + 1}, {pluralize(finding.length, 'character')}, score {finding.score:.2f}"
         )
     if (more := scrub.finding_count - len(first)) > 0:
         stdout.write(f"… and {more:,} more.")
 
 
-def _write_report(given: dict[str, Any], scrub: Any, stdout: Any) -> None:
-    if given["report"] is None:
+def _write_report(options: dict[str, Any], scrub: Any, stdout: Any) -> None:
+    if options["report"] is None:
         return
-    with output_file(given["report"], stdout) as file:
-        file.write(json.dumps(report_of_dataset(scrub), indent=2).encode() + b"\n")
+    with open_output(options["report"], stdout) as file:
+        file.write(json.dumps(build_dataset_report(scrub), indent=2).encode() + b"\n")

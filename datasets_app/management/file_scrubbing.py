@@ -13,33 +13,33 @@ from typing import IO, Any, NamedTuple
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from alignmenter_site.env import ImproperEnvironment
+from alignmenter_site.env import EnvironmentVariableError
 from alignmenter_site.keys.hash_key import hash_key
-from datasets_app.core.atomic_files import replacing
-from datasets_app.core.process_pool import cores
+from datasets_app.core.atomic_files import write_atomically
+from datasets_app.core.process_pool import available_cpus
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
 from datasets_app.domain.metadata.metadata import metadata_path, render_metadata
 from datasets_app.domain.personas.persona import PersonaError, parse_persona
-from datasets_app.domain.pii.batches import PLACES_LISTED, PlaceFound, Setup
+from datasets_app.domain.pii.batches import MAX_PLACES_LISTED, FindingPlace, ScrubSetup
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.management import terminal
-from datasets_app.management.files import output_file, read_text
-from datasets_app.management.terminal import FINDINGS, could_not_run, counted
-from datasets_app.scrubbing.file_metadata import Before, metadata_after, read_before
-from datasets_app.scrubbing.report import report_of_file
-from datasets_app.scrubbing.sanitize_file import Sanitized, look_at_file, sanitize_file
+from datasets_app.management.files import open_output, read_text
+from datasets_app.management.terminal import EXIT_FINDINGS, command_error, pluralize
+from datasets_app.scrubbing.file_metadata import InputMetadata, build_output_metadata, read_input_metadata
+from datasets_app.scrubbing.report import build_file_report
+from datasets_app.scrubbing.sanitize_file import SanitizeResult, sanitize_file, scan_file
 
-STDIN = "standard input"
+STDIN_NAME = "standard input"
 # Done before another process has loaded its name model.
 SMALL_FILE_BYTES = 1 << 20
 
 
-class _NotVerified(Exception):
+class _VerificationFailed(Exception):
     """Ends the writing of a result that is no good, so that nothing of it stays."""
 
 
-class _Call(NamedTuple):
+class _SanitizeCall(NamedTuple):
     """A call of the command: ``out`` is None in a dry run; ``tell`` writes a line for people."""
 
     given: dict[str, Any]
@@ -49,97 +49,97 @@ class _Call(NamedTuple):
     stderr: Any
 
     def processes(self, file: ConversationFile) -> int:
-        return self.given["processes"] or (1 if file.bytes_total < SMALL_FILE_BYTES else cores())
+        return self.given["processes"] or (1 if file.bytes_total < SMALL_FILE_BYTES else available_cpus())
 
     def tell(self, line: str) -> None:
         (self.stderr if self.out == "-" else self.stdout).write(line)
 
 
-def run(given: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> None:
-    call = _checked(given, stdout, stderr)
-    setup = Setup(policy, _key(), tuple(_persona_words(given["persona"])))
-    with terminal.local_file(given["input"]) as path:
+def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> None:
+    call = _validate_call(options, stdout, stderr)
+    setup = ScrubSetup(policy, _load_hash_key(), tuple(_load_persona_terms(options["persona"])))
+    with terminal.provide_local_file(options["input"]) as path:
         try:
             limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-            file = ConversationFile(path, format=given["format"], limits=limits, name=Path(call.name).name)
+            file = ConversationFile(path, format=options["format"], limits=limits, name=Path(call.name).name)
         except UnreadableFile as error:
-            raise could_not_run(f"{call.name}: {error}.") from None
-        before = read_before(None if call.name == STDIN else Path(given["input"]), setup)
+            raise command_error(f"{call.name}: {error}.") from None
+        before = read_input_metadata(None if call.name == STDIN_NAME else Path(options["input"]), setup)
         for notice in before.notices:
             call.tell(notice)
         if call.out is None:
-            _look(call, file, before, setup)
+            _preview(call, file, before, setup)
         else:
             _sanitize(call, file, before, setup)
 
 
-def _key() -> bytes:
+def _load_hash_key() -> bytes:
     try:
         return hash_key()
-    except ImproperEnvironment as error:
-        raise could_not_run(f"{error}.") from None
+    except EnvironmentVariableError as error:
+        raise command_error(f"{error}.") from None
 
 
-def _persona_words(files: list[str]) -> Iterator[str]:
+def _load_persona_terms(files: list[str]) -> Iterator[str]:
     for name in files:
         try:
             persona = parse_persona(read_text(name))
         except PersonaError as error:
-            raise could_not_run(f"{name} is no persona: {error}.") from None
+            raise command_error(f"{name} is no persona: {error}.") from None
         yield from map(str, (persona.id, persona.display_name, *persona.preferred, *persona.avoid))
 
 
 # --- what may be read and written ------------------------------------------------------------------
 
 
-def _checked(given: dict[str, Any], stdout: Any, stderr: Any) -> _Call:
-    source, out, report = given["input"], given["out"], given["report"]
-    if out is None and not given["dry_run"]:
-        raise could_not_run("Say where the result goes with --out FILE, or only look with --dry-run.")
-    if given["processes"] is not None and given["processes"] < 1:
-        raise could_not_run("--processes must be 1 or more.")
+def _validate_call(options: dict[str, Any], stdout: Any, stderr: Any) -> _SanitizeCall:
+    source, out, report = options["input"], options["out"], options["report"]
+    if out is None and not options["dry_run"]:
+        raise command_error("Say where the result goes with --out FILE, or only look with --dry-run.")
+    if options["processes"] is not None and options["processes"] < 1:
+        raise command_error("--processes must be 1 or more.")
     if out == report == "-":
-        raise could_not_run("Result and report can't both go to standard output.")
-    if given["dry_run"]:
+        raise command_error("Result and report can't both go to standard output.")
+    if options["dry_run"]:
         out = None
     if source != "-" and Path(source).is_dir():
-        raise could_not_run(f"{source} is a directory; name a file in it.")
+        raise command_error(f"{source} is a directory; name a file in it.")
     for target in (out, report):
         if target not in (None, "-"):
             _check_target(Path(target))
     _refuse_overwriting(source, out, report)
-    name = STDIN if source == "-" else source
-    return _Call(given, name, out, stdout, stderr)
+    name = STDIN_NAME if source == "-" else source
+    return _SanitizeCall(options, name, out, stdout, stderr)
 
 
 def _refuse_overwriting(source: str, out: str | None, report: str | None) -> None:
     """The input, and what belongs to it, is never written to: by no name it can have."""
     for written in (out, report):
-        if written not in (None, "-") and _is_same(source, Path(written)):
-            raise could_not_run(f"{written} is the input itself; it stays as it is. Name another file.")
+        if written not in (None, "-") and _is_input_file(source, Path(written)):
+            raise command_error(f"{written} is the input itself; it stays as it is. Name another file.")
     if out in (None, "-"):
         return
     metadata = metadata_path(Path(out))
-    if source != "-" and _are_same(metadata, metadata_path(Path(source))):
-        raise could_not_run(
+    if source != "-" and _is_same_file(metadata, metadata_path(Path(source))):
+        raise command_error(
             f"Input and output would share {metadata.name}, which tells what a file holds; "
             "give the output another name or folder."
         )
-    if report not in (None, "-") and any(_are_same(Path(report), path) for path in (Path(out), metadata)):
-        raise could_not_run(f"{report} is the result or its metadata; give the report another name.")
-    if _is_same(source, metadata):
-        raise could_not_run(f"{metadata} is the input itself, and would be written as metadata.")
+    if report not in (None, "-") and any(_is_same_file(Path(report), path) for path in (Path(out), metadata)):
+        raise command_error(f"{report} is the result or its metadata; give the report another name.")
+    if _is_input_file(source, metadata):
+        raise command_error(f"{metadata} is the input itself, and would be written as metadata.")
 
 
-def _is_same(source: str, path: Path) -> bool:
+def _is_input_file(source: str, path: Path) -> bool:
     if source != "-":
-        return _are_same(Path(source), path)
+        return _is_same_file(Path(source), path)
     with suppress(OSError, AttributeError, ValueError):
         return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat()) and path.is_file()
     return False
 
 
-def _are_same(first: Path, second: Path) -> bool:
+def _is_same_file(first: Path, second: Path) -> bool:
     """One file by two names: links of either kind, another way there, another case where that is none."""
     with suppress(OSError):
         return first.samefile(second)
@@ -148,110 +148,112 @@ def _are_same(first: Path, second: Path) -> bool:
 
 def _check_target(target: Path) -> None:
     if target.is_dir():
-        raise could_not_run(f"{target} is a directory; name a file in it.")
+        raise command_error(f"{target} is a directory; name a file in it.")
     if not target.resolve().parent.is_dir():
-        raise could_not_run(f"{target} can't be written: there is no folder {target.parent}.")
+        raise command_error(f"{target} can't be written: there is no folder {target.parent}.")
 
 
 # --- a look ------------------------------------------------------------------------------------------
 
 
-def _look(call: _Call, file: ConversationFile, before: Before, setup: Setup) -> None:
+def _preview(call: _SanitizeCall, file: ConversationFile, before: InputMetadata, setup: ScrubSetup) -> None:
     progress = terminal.Progress(f"Looking through {call.name}")
     try:
-        result = look_at_file(file, before.setup, processes=call.processes(file), report_progress=progress)
+        result = scan_file(file, before.setup, processes=call.processes(file), report_progress=progress)
     finally:
         progress.clear()
-    _add_metadata(result, before)
+    _add_metadata_findings(result, before)
     _write_report(call, result, setup)
     for place in result.places:
-        call.tell(_place_text(call, place))
+        call.tell(_format_finding(call, place))
     if (more := result.total - len(result.places)) > 0:
         call.tell(f"… and {more:,} more.")
-    call.tell(_summary(result, "found"))
+    call.tell(_format_summary(result, "found"))
     if result.total:
-        raise SystemExit(FINDINGS)
+        raise SystemExit(EXIT_FINDINGS)
 
 
-def _add_metadata(result: Sanitized, before: Before) -> None:
+def _add_metadata_findings(result: SanitizeResult, before: InputMetadata) -> None:
     """What stood in the metadata file counts as well, and is told first."""
-    result.places = [*before.places, *result.places][:PLACES_LISTED]
+    result.places = [*before.places, *result.places][:MAX_PLACES_LISTED]
     result.kinds.update(place.kind for place in before.places)
     if before.places:
         result.fields["metadata file"] += len(before.places)
 
 
-def _place_text(call: _Call, place: PlaceFound) -> str:
+def _format_finding(call: _SanitizeCall, place: FindingPlace) -> str:
     where = f"{call.name}:{place.line}" if place.line else str(metadata_path(Path(call.name)))
     return (
         f"{where}: {place.kind} in {place.field}, column {place.start + 1}, "
-        f"{counted(place.length, 'character')}, score {place.score:.2f}"
+        f"{pluralize(place.length, 'character')}, score {place.score:.2f}"
     )
 
 
-def _summary(result: Sanitized, verb: str) -> str:
+def _format_summary(result: SanitizeResult, verb: str) -> str:
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(result.kinds.items()))
     return (
-        f"{counted(result.total, 'value')} {verb}{f' ({kinds})' if kinds else ''} in "
-        f"{result.found_turns:,} of {counted(result.turns, 'turn')}, "
-        f"{result.found_sessions:,} of {counted(result.sessions, 'session')}."
+        f"{pluralize(result.total, 'value')} {verb}{f' ({kinds})' if kinds else ''} in "
+        f"{result.found_turns:,} of {pluralize(result.turns, 'turn')}, "
+        f"{result.found_sessions:,} of {pluralize(result.sessions, 'session')}."
     )
 
 
 # --- a scrub -----------------------------------------------------------------------------------------
 
 
-def _sanitize(call: _Call, file: ConversationFile, before: Before, setup: Setup) -> None:
+def _sanitize(call: _SanitizeCall, file: ConversationFile, before: InputMetadata, setup: ScrubSetup) -> None:
     progress = terminal.Progress(f"Scrubbing {call.name}")
-    result: Sanitized | None = None
+    result: SanitizeResult | None = None
     try:
-        with _targets(str(call.out)) as (data, metadata):
+        with _open_targets(str(call.out)) as (data, metadata):
             result = sanitize_file(
                 file,
                 data,
                 before.setup,
-                packed=str(call.out).lower().endswith(".gz"),
+                gzipped=str(call.out).lower().endswith(".gz"),
                 processes=call.processes(file),
                 report_progress=progress,
             )
             progress.clear()
-            _add_metadata(result, before)
+            _add_metadata_findings(result, before)
             if result.remaining:
-                raise _NotVerified
-            stated = metadata_after(before, setup, result, data_stem(Path(str(call.out)).name))
+                raise _VerificationFailed
+            stated = build_output_metadata(before, setup, result, data_stem(Path(str(call.out)).name))
             metadata.write(render_metadata(stated).encode())
-    except _NotVerified:
+    except _VerificationFailed:
         assert result is not None
-        _tell_remaining(call, result, setup)
+        _refuse_remaining(call, result, setup)
     finally:
         progress.clear()
     _write_report(call, result, setup)
     if file.reordered:
         call.tell("Lines were out of order and have been sorted.")
-    call.tell(_summary(result, "replaced"))
+    call.tell(_format_summary(result, "replaced"))
     call.tell(f"Verified: nothing with a pattern is left. sha256 {result.sha256}")
 
 
-def _tell_remaining(call: _Call, result: Sanitized, setup: Setup) -> None:
+def _refuse_remaining(call: _SanitizeCall, result: SanitizeResult, setup: ScrubSetup) -> None:
     _write_report(call, result, setup)
     for place in result.remaining_places:
-        call.stderr.write(_place_text(call, place))
+        call.stderr.write(_format_finding(call, place))
     left = ", ".join(f"{kind} {count:,}" for kind, count in sorted(result.remaining.items()))
-    raise CommandError(f"Verification found values left ({left}); nothing was written.", returncode=FINDINGS)
+    raise CommandError(
+        f"Verification found values left ({left}); nothing was written.", returncode=EXIT_FINDINGS
+    )
 
 
-def _write_report(call: _Call, result: Sanitized, setup: Setup) -> None:
+def _write_report(call: _SanitizeCall, result: SanitizeResult, setup: ScrubSetup) -> None:
     if call.given["report"] is None:
         return
-    report = report_of_file(
+    report = build_file_report(
         result, setup, input=call.name, output=call.out, dry_run=bool(call.given["dry_run"])
     )
-    with output_file(call.given["report"], call.stdout) as file:
+    with open_output(call.given["report"], call.stdout) as file:
         file.write(json.dumps(report, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
 @contextmanager
-def _targets(out: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+def _open_targets(out: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     """Files for the result and its metadata, put in place when the block ends without an exception.
 
     What can't be replaced (standard output, a pipe, a device) gets the result in the end, and has no
@@ -263,12 +265,12 @@ def _targets(out: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
             data = stack.enter_context(tempfile.NamedTemporaryFile(prefix="alignmenter-sanitize-"))
             yield data, stack.enter_context(tempfile.TemporaryFile())
             data.flush()
-            target = terminal.standard_output() if out == "-" else stack.enter_context(path.open("wb"))
+            target = terminal.get_standard_output() if out == "-" else stack.enter_context(path.open("wb"))
             with Path(data.name).open("rb") as whole:
                 shutil.copyfileobj(whole, target)
             target.flush()
             return
         # The last to be entered is the first in place: nothing raw ever stands beside metadata that
         # calls it scrubbed.
-        metadata = stack.enter_context(replacing(metadata_path(path).resolve()))
-        yield stack.enter_context(replacing(path.resolve())), metadata
+        metadata = stack.enter_context(write_atomically(metadata_path(path).resolve()))
+        yield stack.enter_context(write_atomically(path.resolve())), metadata

@@ -7,32 +7,38 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from datasets_app.catalog.personas import DEFAULT_ID, Read, default_persona, named_persona, persona_of
+from datasets_app.catalog.personas import (
+    DEFAULT_ID,
+    LoadedPersona,
+    load_default_persona,
+    load_persona,
+    parse_persona_text,
+)
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.generation.offline import OfflineWriter
 from datasets_app.domain.generation.plan import Plan, Profile
-from datasets_app.domain.generation.source_profile import SourceError, profile
+from datasets_app.domain.generation.source_profile import SourceError, build_profile
 from datasets_app.domain.metadata.metadata import metadata_path
 from datasets_app.domain.personas.persona import PersonaDocument
-from datasets_app.generating.bootstrap_by_model import offline_or_none
+from datasets_app.generating.bootstrap_by_model import try_offline_writer
 from datasets_app.generating.bootstrap_dataset import (
     bootstrap_dataset,
     bootstrap_file,
-    offline_writer,
-    plan_for,
-    provenance_of,
-    wish_of,
+    build_provenance,
+    build_request,
+    generate_sessions,
+    make_offline_writer,
+    make_plan,
     write_lines,
-    written_sessions,
 )
 from datasets_app.generating.factory import is_model
 from datasets_app.management import generation_by_model, terminal
 from datasets_app.management.files import read_text
-from datasets_app.management.terminal import could_not_run, counted
+from datasets_app.management.terminal import command_error, pluralize
 
 
-class Call(NamedTuple):
+class BootstrapCall(NamedTuple):
     """What was asked for, read and looked over; ``plan`` is that of the offline writer."""
 
     given: dict[str, Any]
@@ -44,96 +50,96 @@ class Call(NamedTuple):
     stderr: Any
 
 
-def run(given: dict[str, Any], stdout: Any, stderr: Any) -> None:
-    _check(given)
-    persona, sha256 = _persona(given["persona"])
-    source = _profile(given["source"]) if given["source"] else None
-    if is_model(given["model"]):
-        _by_model(given, persona, sha256, source, stdout, stderr)
+def run(options: dict[str, Any], stdout: Any, stderr: Any) -> None:
+    _check_options(options)
+    persona, sha256 = _load_persona(options["persona"])
+    source = _load_profile(options["source"]) if options["source"] else None
+    if is_model(options["model"]):
+        _write_with_model(options, persona, sha256, source, stdout, stderr)
         return
-    call = Call(given, persona, sha256, source, offline_writer(persona), stdout, stderr)
-    plan = plan_for(_wish(call), call.writer, persona_sha256=sha256, profile=source)
-    if given["dataset"] is not None:
-        _into_dataset(call, plan)
-    elif given["out"] == "-":
-        _to_standard_output(call, plan)
+    call = BootstrapCall(options, persona, sha256, source, make_offline_writer(persona), stdout, stderr)
+    plan = make_plan(_build_request(call), call.writer, persona_sha256=sha256, profile=source)
+    if options["dataset"] is not None:
+        _write_dataset(call, plan)
+    elif options["out"] == "-":
+        _write_stdout(call, plan)
     else:
-        _into_file(call, plan)
+        _write_file(call, plan)
 
 
-def _check(given: dict[str, Any]) -> None:
-    if given["labels"] and (given["out"] in (None, "-")):
-        raise could_not_run("--labels goes with --out FILE.")
-    if given["labels"]:
-        labels, out = (metadata_path(Path(given[name]).resolve()) for name in ("labels", "out"))
+def _check_options(options: dict[str, Any]) -> None:
+    if options["labels"] and (options["out"] in (None, "-")):
+        raise command_error("--labels goes with --out FILE.")
+    if options["labels"]:
+        labels, out = (metadata_path(Path(options[name]).resolve()) for name in ("labels", "out"))
         if labels == out:
-            raise could_not_run(
+            raise command_error(
                 "--labels and --out would share a metadata file; give the labels another name."
             )
-    if given["out"] not in (None, "-") and Path(given["out"]).is_dir():
-        raise could_not_run(f"{given['out']} is a directory; name a file in it.")
+    if options["out"] not in (None, "-") and Path(options["out"]).is_dir():
+        raise command_error(f"{options['out']} is a directory; name a file in it.")
 
 
-def _by_model(
-    given: dict[str, Any],
+def _write_with_model(
+    options: dict[str, Any],
     persona: PersonaDocument,
     sha256: str,
     source: Profile | None,
     stdout: Any,
     stderr: Any,
 ) -> None:
-    writer = generation_by_model.model_writer(given, persona)
-    wish = wish_of(_asked(given), persona, offline_or_none(persona))
-    plan = plan_for(wish, writer, persona_sha256=sha256, profile=source)
-    work = generation_by_model.into_file
-    if given["dataset"] is not None:
-        work = generation_by_model.into_dataset
+    writer = generation_by_model.build_model_writer(options, persona)
+    wish = build_request(_request_options(options), persona, try_offline_writer(persona))
+    plan = make_plan(wish, writer, persona_sha256=sha256, profile=source)
+    work = generation_by_model.write_file
+    if options["dataset"] is not None:
+        work = generation_by_model.write_dataset
     work(
-        given,
+        options,
         plan,
         writer,
-        lambda: provenance_of(plan, writer, persona=persona, persona_sha256=sha256),
+        lambda: build_provenance(plan, writer, persona=persona, persona_sha256=sha256),
         stdout,
         stderr,
     )
 
 
-def _persona(given: str | None) -> Read:
+def _load_persona(path_or_id: str | None) -> LoadedPersona:
     """A file if there is one of that name or it looks like one, else an id."""
-    if given is None:
-        return default_persona()
-    if Path(given).exists() or os.sep in given or given.lower().endswith((".yaml", ".yml")):
-        return persona_of(read_text(given), given)
-    return default_persona() if given == DEFAULT_ID else named_persona(given)
+    if path_or_id is None:
+        return load_default_persona()
+    if Path(path_or_id).exists() or os.sep in path_or_id or path_or_id.lower().endswith((".yaml", ".yml")):
+        return parse_persona_text(read_text(path_or_id), path_or_id)
+    return load_default_persona() if path_or_id == DEFAULT_ID else load_persona(path_or_id)
 
 
-def _profile(given: str) -> Profile:
-    progress = terminal.Progress(f"Reading {given}")
-    with terminal.local_file(given) as path:
+def _load_profile(file_name: str) -> Profile:
+    progress = terminal.Progress(f"Reading {file_name}")
+    with terminal.provide_local_file(file_name) as path:
         try:
             limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-            file = ConversationFile(path, limits=limits, name=Path(given).name)
-            return profile(file, lambda done: progress(done, file.bytes_total))
+            file = ConversationFile(path, limits=limits, name=Path(file_name).name)
+            return build_profile(file, lambda done: progress(done, file.bytes_total))
         except (UnreadableFile, SourceError) as error:
-            raise could_not_run(f"{given}: {error}.".replace("..", ".")) from None
+            raise command_error(f"{file_name}: {error}.".replace("..", ".")) from None
         finally:
             progress.clear()
 
 
-def _wish(call: Call) -> Any:
-    return wish_of(_asked(call.given), call.persona, call.writer)
+def _build_request(call: BootstrapCall) -> Any:
+    return build_request(_request_options(call.given), call.persona, call.writer)
 
 
-def _asked(given: dict[str, Any]) -> dict[str, Any]:
+def _request_options(options: dict[str, Any]) -> dict[str, Any]:
     names = ("sessions", "safety_trap_ratio", "brand_trap_ratio", "edge_case_share", "seed", "persona_id")
-    return {name: given[name] for name in names} | {"turns": given["turns_per_session"]}
+    return {name: options[name] for name in names} | {"turns": options["turns_per_session"]}
 
 
-def _provenance(call: Call, plan: Plan) -> dict[str, Any]:
-    return provenance_of(plan, call.writer, persona=call.persona, persona_sha256=call.persona_sha256)
+def _build_provenance(call: BootstrapCall, plan: Plan) -> dict[str, Any]:
+    return build_provenance(plan, call.writer, persona=call.persona, persona_sha256=call.persona_sha256)
 
 
-def _into_file(call: Call, plan: Plan) -> None:
+def _write_file(call: BootstrapCall, plan: Plan) -> None:
     given = call.given
     progress = terminal.Progress("Writing", "sessions")
     try:
@@ -141,53 +147,53 @@ def _into_file(call: Call, plan: Plan) -> None:
             plan,
             call.writer,
             Path(given["out"]),
-            provenance=_provenance(call, plan),
+            provenance=_build_provenance(call, plan),
             labels=Path(given["labels"]) if given["labels"] else None,
-            licence=given["license"],
+            license_id=given["license"],
             report_progress=progress,
         )
     finally:
         progress.clear()
-    _tell_plan(call, plan)
+    _print_plan(call, plan)
     call.stdout.write(
-        f"{given['out']}: {counted(result.turns, 'turn')} in {counted(result.sessions, 'session')}. "
+        f"{given['out']}: {pluralize(result.turns, 'turn')} in {pluralize(result.sessions, 'session')}. "
         f"sha256 {result.sha256}"
     )
     if result.labels:
         on, off = result.labels
         call.stdout.write(
-            f"{given['labels']}: {counted(on + off, 'label')}, {on:,} on-brand and {off:,} off."
+            f"{given['labels']}: {pluralize(on + off, 'label')}, {on:,} on-brand and {off:,} off."
         )
 
 
-def _to_standard_output(call: Call, plan: Plan) -> None:
+def _write_stdout(call: BootstrapCall, plan: Plan) -> None:
     with ExitStack() as stack:
-        sessions = written_sessions(plan, call.writer, terminal.Progress("Writing", "sessions"))
+        sessions = generate_sessions(plan, call.writer, terminal.Progress("Writing", "sessions"))
         stack.callback(sessions.close)
-        target = terminal.standard_output()
+        target = terminal.get_standard_output()
         write_lines(sessions, target)
         target.flush()
 
 
-def _into_dataset(call: Call, plan: Plan) -> None:
+def _write_dataset(call: BootstrapCall, plan: Plan) -> None:
     from datasets_app.jobs import runs
 
     name, progress = call.given["dataset"], terminal.Progress("Writing", "sessions")
     try:
-        result = runs.run_here_in_steps(
+        result = runs.run_in_foreground_steps(
             "bootstrap_dataset",
             lambda row, report: bootstrap_dataset(
                 name,
                 plan,
                 call.writer,
-                provenance=_provenance(call, plan),
-                licence=call.given["license"],
+                provenance=_build_provenance(call, plan),
+                license_id=call.given["license"],
                 report_progress=report,
             ),
             dataset_name=name,
             parameters={
                 "sessions": len(plan),
-                "seed": plan.wish.seed,
+                "seed": plan.request.seed,
                 "persona": call.persona.id,
                 "plan": plan.digest,
             },
@@ -195,16 +201,16 @@ def _into_dataset(call: Call, plan: Plan) -> None:
         )
     finally:
         progress.clear()
-    _tell_plan(call, plan)
+    _print_plan(call, plan)
     there = result["sessions_already_there"]
-    known = f" {counted(there, 'session')} stood there already." if there else ""
-    added = f"{counted(result['turns'], 'turn')} in {counted(result['sessions'], 'session')} added."
+    known = f" {pluralize(there, 'session')} stood there already." if there else ""
+    added = f"{pluralize(result['turns'], 'turn')} in {pluralize(result['sessions'], 'session')} added."
     call.stdout.write(f"{name}: {added}{known}")
 
 
-def _tell_plan(call: Call, plan: Plan) -> None:
+def _print_plan(call: BootstrapCall, plan: Plan) -> None:
     safety, brand, edge, ordinary = plan.counts
     call.stdout.write(
-        f"Planned: {counted(safety, 'safety trap')}, {counted(brand, 'brand trap')}, "
-        f"{counted(edge, 'look-alike')}, {ordinary:,} ordinary; plan {plan.digest[:12]}."
+        f"Planned: {pluralize(safety, 'safety trap')}, {pluralize(brand, 'brand trap')}, "
+        f"{pluralize(edge, 'look-alike')}, {ordinary:,} ordinary; plan {plan.digest[:12]}."
     )

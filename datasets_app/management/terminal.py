@@ -10,88 +10,90 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from datasets_app.command_line.streams import (
-    COULD_NOT_RUN,
-    FINDINGS,
-    INTERRUPTED,
-    READER_GONE,
-    CouldNotRun,
+    EXIT_COULD_NOT_RUN,
+    EXIT_FINDINGS,
+    EXIT_INTERRUPTED,
+    EXIT_OUTPUT_CLOSED,
+    CommandFailure,
     Progress,
-    ending_quietly,
-    local_file,
-    standard_output,
+    exit_quietly,
+    get_standard_output,
+    provide_local_file,
 )
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 
 __all__ = [
-    "COULD_NOT_RUN",
-    "FINDINGS",
-    "INTERRUPTED",
-    "READER_GONE",
+    "EXIT_COULD_NOT_RUN",
+    "EXIT_FINDINGS",
+    "EXIT_INTERRUPTED",
+    "EXIT_OUTPUT_CLOSED",
     "Progress",
-    "could_not_run",
-    "counted",
-    "ending_quietly",
-    "local_file",
-    "problem_text",
-    "sentences_for_errors",
-    "standard_output",
-    "tell_problems",
-    "terminated_like_interrupted",
+    "command_error",
+    "pluralize",
+    "exit_quietly",
+    "provide_local_file",
+    "format_problem",
+    "report_errors",
+    "get_standard_output",
+    "print_problems",
+    "interrupt_on_sigterm",
 ]
 
 # SQLSTATE of a table or column that is not there.
-MISSING_TABLE_OR_COLUMN = ("42P01", "42703")
+MISSING_SCHEMA_SQLSTATES = ("42P01", "42703")
 
 
-def could_not_run(message: str) -> CommandError:
+def command_error(message: str) -> CommandError:
     """An error of the call, not of the data: exit code 2."""
-    return CommandError(message, returncode=COULD_NOT_RUN)
+    return CommandError(message, returncode=EXIT_COULD_NOT_RUN)
 
 
-def counted(count: int, unit: str) -> str:
+def pluralize(count: int, unit: str) -> str:
     return f"{count:,} {unit}{'' if count == 1 else 's'}"
 
 
 @contextmanager
-def sentences_for_errors(stderr: Any) -> Iterator[None]:
+def report_errors(stderr: Any) -> Iterator[None]:
     """What goes wrong becomes a sentence: exit code 1 if lines were wrong (listed first), else 2.
 
     A database's own message may repeat text of a conversation, and is not shown.
     """
     try:
-        with ending_quietly():
+        with exit_quietly():
             yield
-    except CouldNotRun as error:
-        raise could_not_run(str(error)) from None
-    except Refused as refusal:
-        listed = tell_problems(stderr, refusal.details or {})
-        raise CommandError(refusal.message, returncode=FINDINGS if listed else COULD_NOT_RUN) from None
+    except CommandFailure as error:
+        raise command_error(str(error)) from None
+    except UserError as refusal:
+        listed = print_problems(stderr, refusal.details or {})
+        raise CommandError(
+            refusal.message, returncode=EXIT_FINDINGS if listed else EXIT_COULD_NOT_RUN
+        ) from None
     except (OperationalError, InterfaceError) as error:
-        raise could_not_run(
-            f"The database can't be used ({_kind(error)}); nothing was saved. "
+        raise command_error(
+            f"The database can't be used ({_error_kind(error)}); nothing was saved. "
             "Is it running, has it room, and is DATABASE_URL right?"
         ) from None
     except DatabaseError as error:
-        if getattr(error.__cause__, "sqlstate", None) in MISSING_TABLE_OR_COLUMN:
-            raise could_not_run("The database is not set up yet; run: python manage.py migrate") from None
-        raise could_not_run(f"The database refused this ({_kind(error)}); nothing was saved.") from None
+        if getattr(error.__cause__, "sqlstate", None) in MISSING_SCHEMA_SQLSTATES:
+            raise command_error("The database is not set up yet; run: python manage.py migrate") from None
+        raise command_error(f"The database refused this ({_error_kind(error)}); nothing was saved.") from None
     except OSError as error:
         place = error.filename or "a temporary file"
-        raise could_not_run(f"{place}: {error.strerror or error}.") from None
+        raise command_error(f"{place}: {error.strerror or error}.") from None
 
 
-def tell_problems(stderr: Any, details: dict[str, Any]) -> int:
+def print_problems(stderr: Any, details: dict[str, Any]) -> int:
     """Write the problems of a refusal or result; returns how many were listed."""
     problems = details.get("problems") or []
     for problem in problems:
-        stderr.write(problem_text(**problem))
+        stderr.write(format_problem(**problem))
     more = details.get("problem_total", 0) - len(problems)
     if more > 0:
         stderr.write(f"… and {more:,} more.")
     return len(problems)
 
 
-def problem_text(
+def format_problem(
     *, message: str, file: str = "", line: int = 0, code: str = "", field: str | None = None, **_: Any
 ) -> str:
     """As linters write it: ``file.jsonl:12: E103 role must be …``; a line number, or else the field."""
@@ -99,13 +101,13 @@ def problem_text(
     return f"{place}: {code} {message}" if code else f"{place}: {message}"
 
 
-def _kind(error: Exception) -> str:
+def _error_kind(error: Exception) -> str:
     state = getattr(error.__cause__, "sqlstate", None)
     return f"SQLSTATE {state}" if state else type(error).__name__
 
 
 @contextmanager
-def terminated_like_interrupted() -> Iterator[None]:
+def interrupt_on_sigterm() -> Iterator[None]:
     """SIGTERM lets a command clear up behind it as Ctrl-C does. Only where signals can be caught."""
 
     def interrupt(*_: object) -> None:

@@ -9,7 +9,7 @@ from datasets_app.models.dataset import Dataset
 from datasets_app.models.querysets import SessionQuerySet, TurnQuerySet
 
 # A search document may not exceed 1 MB; the start of a very long text is what is searched.
-SEARCHED_CHARACTERS = 50_000
+MAX_SEARCHED_CHARACTERS = 50_000
 
 
 class Session(models.Model):
@@ -76,7 +76,7 @@ class Turn(models.Model):
         ]
         indexes = [
             GinIndex(
-                SearchVector(Left("text", SEARCHED_CHARACTERS), config="simple"),
+                SearchVector(Left("text", MAX_SEARCHED_CHARACTERS), config="simple"),
                 F("tags"),
                 name="turn_search",
             ),

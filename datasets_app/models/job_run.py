@@ -10,11 +10,11 @@ from datasets_app.models.dataset import Dataset
 from datasets_app.models.querysets import JobRunQuerySet
 
 # A worker beats every second; one that has been silent for this long is gone.
-LOST_AFTER = timedelta(seconds=15)
+HEARTBEAT_TIMEOUT = timedelta(seconds=15)
 
 
 # Operations that pages call otherwise than commands do.
-_LABELS = {"bootstrap_dataset": "Generate sessions"}
+_OPERATION_LABELS = {"bootstrap_dataset": "Generate sessions"}
 
 
 class JobRun(models.Model):
@@ -81,7 +81,7 @@ class JobRun(models.Model):
         return f"{self.get_operation_label()} #{self.pk}"
 
     def get_operation_label(self) -> str:
-        return _LABELS.get(self.operation) or self.operation.replace("_", " ").capitalize()
+        return _OPERATION_LABELS.get(self.operation) or self.operation.replace("_", " ").capitalize()
 
     @property
     def state_label(self) -> str:
@@ -107,12 +107,12 @@ class JobRun(models.Model):
         return min(100, int(100 * self.done / self.total))
 
     @property
-    def is_silent(self) -> bool:
+    def is_stalled(self) -> bool:
         """Running, but its worker has not been heard of."""
         return (
             self.state == self.State.RUNNING
             and self.heartbeat_at is not None
-            and timezone.now() - self.heartbeat_at > LOST_AFTER
+            and timezone.now() - self.heartbeat_at > HEARTBEAT_TIMEOUT
         )
 
 

@@ -11,12 +11,12 @@ from django.db import connections, models
 from django.db.models.functions import Left, Length
 
 # The place of a turn: (session's primary key, turn_index).
-TurnPlace = tuple[int, int]
+TurnPosition = tuple[int, int]
 
 # The inner query is run for one session after the other and stops by itself, so the page is read
 # from both indexes in order, also in the middle of a table of millions and within a session of
 # 200,000 turns. The comparison with CASE keeps to the index where "OR" would filter.
-_TURN_PAGE = """
+_TURN_PAGE_SQL = """
 SELECT t.id
 FROM (SELECT id FROM datasets_app_session WHERE {in_datasets} {from_session}
       ORDER BY id {order}) s
@@ -36,13 +36,13 @@ class DatasetQuerySet(models.QuerySet[Any]):
             return self.none()
         if user.has_perm("datasets_app.limit_access"):
             return self
-        return self.filter(models.Q(restricted=False) | models.Exists(_grants_of(user)))
+        return self.filter(models.Q(restricted=False) | models.Exists(_grants_for(user)))
 
     def hidden_from(self, user: Any) -> "DatasetQuerySet":
         """Restricted ones that a user is not granted: not even their names are told, whatever the role."""
         if user.has_perm("datasets_app.limit_access"):
             return self.none()
-        return self.filter(~models.Exists(_grants_of(user)), restricted=True)
+        return self.filter(~models.Exists(_grants_for(user)), restricted=True)
 
     def with_last_check(self) -> "DatasetQuerySet":
         """Each with ``last_check`` (a time or None), ``last_errors`` and ``last_warnings``."""
@@ -56,7 +56,7 @@ class DatasetQuerySet(models.QuerySet[Any]):
         )
 
 
-def _grants_of(user: Any) -> Any:
+def _grants_for(user: Any) -> Any:
     """For each dataset, what is granted there to a user or to a group that the user is in now."""
     from datasets_app.models import DatasetGrant
 
@@ -85,7 +85,7 @@ class SessionQuerySet(models.QuerySet[Any]):
     def of(self, dataset: Any) -> "SessionQuerySet":
         return self.filter(dataset=dataset).order_by("id")
 
-    def beginning_with(self, dataset: Any, prefix: str) -> "SessionQuerySet":
+    def with_id_prefix(self, dataset: Any, prefix: str) -> "SessionQuerySet":
         """In the order of their ids: with the prefix this is one range of the unique index."""
         return self.filter(dataset=dataset, session_id__startswith=prefix).order_by("session_id")
 
@@ -94,7 +94,7 @@ class TurnQuerySet(models.QuerySet[Any]):
     def in_order(self) -> "TurnQuerySet":
         return self.order_by("session_id", "turn_index")
 
-    def with_start(self, characters: int) -> "TurnQuerySet":
+    def with_text_start(self, characters: int) -> "TurnQuerySet":
         """With the ``start`` of the text and its length in ``characters``, without the rest."""
         return self.annotate(start=Left("text", characters), characters=Length("text")).defer("text")
 
@@ -103,8 +103,8 @@ class TurnQuerySet(models.QuerySet[Any]):
         dataset_ids: Sequence[int],
         *,
         role: str = "",
-        after: TurnPlace | None = None,
-        before: TurnPlace | None = None,
+        after: TurnPosition | None = None,
+        before: TurnPosition | None = None,
         backwards: bool = False,
         limit: int,
     ) -> list[int]:
@@ -115,7 +115,7 @@ class TurnQuerySet(models.QuerySet[Any]):
         backwards = backwards or before is not None
         place = before or after
         sign, far = ("<", 2**31) if backwards else (">", 0)
-        sql = _TURN_PAGE.format(
+        sql = _TURN_PAGE_SQL.format(
             # An array, even of one, would hide from the planner that the index is in order.
             in_datasets="dataset_id = %(dataset)s"
             if len(dataset_ids) == 1

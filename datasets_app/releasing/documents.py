@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from alignmenter_site.keys import release_key
-from datasets_app.domain.conversations.reading import file_sha256
+from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.domain.metadata.metadata import DatasetMetadata, metadata_path, render_metadata
 from datasets_app.domain.releases import changelog
-from datasets_app.domain.releases.manifest import Contents, canonical_json, manifest
+from datasets_app.domain.releases.manifest import ContentSummary, build_manifest, encode_canonical_json
 from datasets_app.domain.releases.versions import Version
 from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import files
@@ -18,12 +18,16 @@ Kind = ReleaseFile.Kind
 ALGORITHM = "Ed25519"
 
 
-def data_name(dataset: Dataset, version: Version) -> str:
+def data_file_name(dataset: Dataset, version: Version) -> str:
     return f"{dataset.name}_v{version}.jsonl.gz"
 
 
-def write_and_store(
-    release: Release, data: Path, contents: Contents, metadata: DatasetMetadata, previous: Release | None
+def store_release_files(
+    release: Release,
+    data: Path,
+    contents: ContentSummary,
+    metadata: DatasetMetadata,
+    previous: Release | None,
 ) -> None:
     """Write the papers of a saved ``release`` beside ``data``, and store all files of it."""
     meta = metadata_path(data)
@@ -36,15 +40,15 @@ def write_and_store(
         Kind.SIGNATURE: data.with_name(f"{stem}.sig.json"),
     }
     meta.write_text(render_metadata(metadata), encoding="utf-8")
-    papers[Kind.MANIFEST].write_bytes(_indented(_manifest(release, contents, previous)))
-    papers[Kind.CHANGELOG].write_text(changelog_of(release), encoding="utf-8")
-    signed = _statement(release, [path for kind, path in papers.items() if kind != Kind.SIGNATURE])
-    papers[Kind.SIGNATURE].write_bytes(_indented(with_signature(signed)))
+    papers[Kind.MANIFEST].write_bytes(_encode_json(_build_manifest(release, contents, previous)))
+    papers[Kind.CHANGELOG].write_text(render_changelog(release), encoding="utf-8")
+    signed = _build_statement(release, [path for kind, path in papers.items() if kind != Kind.SIGNATURE])
+    papers[Kind.SIGNATURE].write_bytes(_encode_json(sign_statement(signed)))
     for kind, path in papers.items():
-        files.store(release, kind, path)
+        files.store_file(release, kind, path)
 
 
-def changelog_of(release: Release) -> str:
+def render_changelog(release: Release) -> str:
     """CHANGELOG.md as it belongs to this release: its entry, and those of all versions before it.
 
     Once ids are hashed, earlier entries no longer name sessions by the ids they had.
@@ -52,21 +56,21 @@ def changelog_of(release: Release) -> str:
     own = (release.major, release.minor, release.patch)
     rows = [row for row in release.dataset.releases.all() if (row.major, row.minor, row.patch) <= own]
     hashed = release.dataset.sessions.filter(id_hashed=True).exists()
-    return changelog.whole(
+    return changelog.render_changelog(
         release.dataset.name,
         [
             (
                 row.version,
                 row.created_at.date().isoformat(),
                 row.notes,
-                changelog.unnamed(row.changelog) if hashed else row.changelog,
+                changelog.redact_session_ids(row.changelog) if hashed else row.changelog,
             )
             for row in rows
         ],
     )
 
 
-def _manifest(release: Release, contents: Contents, previous: Release | None) -> dict[str, Any]:
+def _build_manifest(release: Release, contents: ContentSummary, previous: Release | None) -> dict[str, Any]:
     provenance = (
         [
             {
@@ -80,7 +84,7 @@ def _manifest(release: Release, contents: Contents, previous: Release | None) ->
         if previous
         else []
     )
-    return manifest(
+    return build_manifest(
         contents,
         id=release.dataset.name,
         revision=release.version,
@@ -89,42 +93,42 @@ def _manifest(release: Release, contents: Contents, previous: Release | None) ->
     )
 
 
-def _statement(release: Release, paths: list[Path]) -> dict[str, Any]:
+def _build_statement(release: Release, paths: list[Path]) -> dict[str, Any]:
     return {
         "schema_version": 1,
         "dataset": release.dataset.name,
         "version": release.version,
         "created_at": release.created_at.isoformat(),
         "content_digest": release.content_digest,
-        "files": {path.name: {"size": path.stat().st_size, "sha256": file_sha256(path)} for path in paths},
+        "files": {path.name: {"size": path.stat().st_size, "sha256": hash_file(path)} for path in paths},
     }
 
 
-def with_signature(signed: dict[str, Any]) -> dict[str, Any]:
+def sign_statement(signed: dict[str, Any]) -> dict[str, Any]:
     """The statement with its signature, which is over its canonical JSON."""
     return {
         "signed": signed,
         "algorithm": ALGORITHM,
         "public_key": base64.b64encode(release_key.public_key()).decode(),
-        "signature": base64.b64encode(release_key.sign(canonical_json(signed))).decode(),
+        "signature": base64.b64encode(release_key.sign(encode_canonical_json(signed))).decode(),
     }
 
 
-def signature_fault(paper: Any) -> str:
+def find_signature_fault(paper: Any) -> str:
     """What is wrong with such a signature, in words; nothing if it holds and the key is known."""
     try:
         public, signature = (
             base64.b64decode(paper[key], validate=True) for key in ("public_key", "signature")
         )
-        message = canonical_json(paper["signed"])
+        message = encode_canonical_json(paper["signed"])
     except (KeyError, TypeError, ValueError):
         return "is not a signature that can be read"
-    if not release_key.is_signed(message, signature, public):
+    if not release_key.is_valid_signature(message, signature, public):
         return "has a signature that does not fit what it signs"
-    if not release_key.is_ours(public):
+    if not release_key.is_own_key(public):
         return f"was signed by a key that is not known here ({release_key.fingerprint(public)})"
     return ""
 
 
-def _indented(value: Any) -> bytes:
+def _encode_json(value: Any) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()

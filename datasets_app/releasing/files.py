@@ -21,24 +21,24 @@ from django.db import DatabaseError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from datasets_app.core.errors import Refused
-from datasets_app.core.storage_listing import folders_and_files
-from datasets_app.domain.conversations.reading import file_sha256
+from datasets_app.core.errors import UserError
+from datasets_app.core.storage_listing import list_storage
+from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.models import Dataset, JobRun, Release, ReleaseFile
 
 log = logging.getLogger(__name__)
 
-FOLDER = "releases"
+RELEASES_FOLDER = "releases"
 # As long a file may stand without a committed row: while the release is being made.
-UNCLAIMED_AFTER = timedelta(hours=1)
+MIN_ORPHAN_AGE = timedelta(hours=1)
 # How the folders begin, under ``var/tmp``, in which releases are made anew.
-WORK = "release-"
+WORK_FOLDER_PREFIX = "release-"
 
 
-def store(release: Release, kind: str, path: Path) -> ReleaseFile:
+def store_file(release: Release, kind: str, path: Path) -> ReleaseFile:
     """Keep a copy of the file at ``path``, under its name, as the release's file of this kind."""
     stored = ReleaseFile(
-        release=release, kind=kind, name=path.name, size=path.stat().st_size, sha256=file_sha256(path)
+        release=release, kind=kind, name=path.name, size=path.stat().st_size, sha256=hash_file(path)
     )
     with path.open("rb") as content:
         stored.file.save(f"{release.dataset_id}/{uuid4().hex}", File(content), save=True)
@@ -49,31 +49,31 @@ def open_file(release_file: ReleaseFile) -> IO[bytes]:
     """The stored bytes. Refused if they were destroyed or are not there any more."""
     release = release_file.release
     if release.destroyed_at is not None or not release_file.file:
-        raise Refused(f"{release}: {release_file.name} was destroyed; only its digest is kept.")
+        raise UserError(f"{release}: {release_file.name} was destroyed; only its digest is kept.")
     try:
         opened: IO[bytes] = release_file.file.storage.open(release_file.file.name, "rb")
     except FileNotFoundError:
-        raise Refused(
+        raise UserError(
             f"{release}: {release_file.name} is missing in the storage; verify_releases tells what else is."
         ) from None
     return opened
 
 
-def file_of(release: Release, kind: str) -> ReleaseFile:
+def get_file(release: Release, kind: str) -> ReleaseFile:
     """The release's file of this kind."""
     found = release.files.filter(kind=kind).first()
     if found is None:
-        raise Refused(f"{release} has no {kind} file.")
+        raise UserError(f"{release} has no {kind} file.")
     return found
 
 
-def destroy(release: Release, *, reason: str, keeps_texts: bool = False) -> None:
+def destroy_files(release: Release, *, reason: str, keep_texts: bool = False) -> None:
     """Destroy the stored files once the transaction is committed; digests, sizes and dates stay.
 
     What people have written about the release, and its changelog, which names sessions, go with them
     unless ``keeps_texts``. A release that was destroyed already stays as it is.
     """
-    texts = {} if keeps_texts else {"notes": "", "changelog": "", "override_reason": "", "fault": ""}
+    texts = {} if keep_texts else {"notes": "", "changelog": "", "override_reason": "", "fault": ""}
     with transaction.atomic():
         now = timezone.now()
         Release.objects.filter(pk=release.pk, destroyed_at=None).update(
@@ -82,11 +82,11 @@ def destroy(release: Release, *, reason: str, keeps_texts: bool = False) -> None
         if texts:
             Release.objects.filter(pk=release.pk).update(**texts)
         files = list(release.files.exclude(file=""))
-        transaction.on_commit(lambda: _delete_each(files), robust=True)
+        transaction.on_commit(lambda: _delete_files(files), robust=True)
     release.refresh_from_db()
 
 
-def destroy_left(dataset: Dataset | None = None) -> int:
+def destroy_orphans(dataset: Dataset | None = None) -> int:
     """Delete stored files that should not be there; returns how many.
 
     Those of destroyed releases whose deletion was cut short, and those that no row names, as a process
@@ -95,19 +95,19 @@ def destroy_left(dataset: Dataset | None = None) -> int:
     left = ReleaseFile.objects.exclude(file="").exclude(release__destroyed_at=None)
     if dataset is not None:
         left = left.filter(release__dataset=dataset)
-    return _delete_each(list(left)) + _delete_unclaimed(dataset) + _delete_left_folders()
+    return _delete_files(list(left)) + _delete_orphans(dataset) + _delete_stale_folders()
 
 
-def _delete_each(files: list[ReleaseFile]) -> int:
-    return sum(_tried(partial(_delete, release_file)) for release_file in files)
+def _delete_files(files: list[ReleaseFile]) -> int:
+    return sum(_try_delete(partial(_delete_file, release_file)) for release_file in files)
 
 
-def _delete(release_file: ReleaseFile) -> None:
+def _delete_file(release_file: ReleaseFile) -> None:
     release_file.file.storage.delete(release_file.file.name)
     ReleaseFile.objects.filter(pk=release_file.pk, file=F("file")).update(file="")
 
 
-def _tried(delete: Callable[[], None]) -> bool:
+def _try_delete(delete: Callable[[], None]) -> bool:
     """One file that can't be deleted must not keep the others."""
     try:
         delete()
@@ -119,37 +119,37 @@ def _tried(delete: Callable[[], None]) -> bool:
     return True
 
 
-def _delete_unclaimed(dataset: Dataset | None) -> int:
+def _delete_orphans(dataset: Dataset | None) -> int:
     if dataset is not None:
-        return _delete_unclaimed_in(str(dataset.pk), at_once=True)
-    return sum(_delete_unclaimed_in(folder, at_once=False) for folder in folders_and_files(FOLDER)[0])
+        return _delete_orphans_in(str(dataset.pk), ignore_age=True)
+    return sum(_delete_orphans_in(folder, ignore_age=False) for folder in list_storage(RELEASES_FOLDER)[0])
 
 
-def _delete_unclaimed_in(folder: str, *, at_once: bool) -> int:
+def _delete_orphans_in(folder: str, *, ignore_age: bool) -> int:
     running = JobRun.objects.filter(state="running", operation="release_dataset")
-    if not folder.isdigit() or (not at_once and running.filter(dataset=int(folder)).exists()):
+    if not folder.isdigit() or (not ignore_age and running.filter(dataset=int(folder)).exists()):
         return 0
-    place = f"{FOLDER}/{folder}"
-    names = [f"{place}/{name}" for name in folders_and_files(place)[1]]
+    place = f"{RELEASES_FOLDER}/{folder}"
+    names = [f"{place}/{name}" for name in list_storage(place)[1]]
     claimed = set(ReleaseFile.objects.filter(file__in=names).values_list("file", flat=True))
     return sum(
-        _tried(partial(default_storage.delete, name))
+        _try_delete(partial(default_storage.delete, name))
         for name in names
-        if name not in claimed and (at_once or _is_old(name))
+        if name not in claimed and (ignore_age or _is_old(name))
     )
 
 
-def _delete_left_folders() -> int:
+def _delete_stale_folders() -> int:
     """What a process left in its work folder that died: hours are more than any of them takes."""
-    oldest = time.time() - UNCLAIMED_AFTER.total_seconds()
+    oldest = time.time() - MIN_ORPHAN_AGE.total_seconds()
     place = Path(settings.VAR_DIR, "tmp")
-    left = [found for found in place.glob(f"{WORK}*") if _modified(found) < oldest]
+    left = [found for found in place.glob(f"{WORK_FOLDER_PREFIX}*") if _modified_time(found) < oldest]
     for found in left:
         shutil.rmtree(found, ignore_errors=True)
     return len(left)
 
 
-def _modified(path: Path) -> float:
+def _modified_time(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except FileNotFoundError:  # just now, by whoever made it
@@ -157,4 +157,4 @@ def _modified(path: Path) -> float:
 
 
 def _is_old(name: str) -> bool:
-    return timezone.now() - default_storage.get_modified_time(name) >= UNCLAIMED_AFTER
+    return timezone.now() - default_storage.get_modified_time(name) >= MIN_ORPHAN_AGE

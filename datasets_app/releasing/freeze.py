@@ -7,90 +7,90 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from datasets_app.catalog.files import Digest, packer
+from datasets_app.catalog.files import DigestWriter, gzip_writer
 from datasets_app.catalog.rows.turn_lines import read_lines
-from datasets_app.checking.check_dataset import stated_metadata
+from datasets_app.checking.check_dataset import dataset_metadata
 from datasets_app.domain.conversations.jsonl import parse_turn
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
-from datasets_app.domain.quality import CHECKS, run_checks, run_metadata_checks
+from datasets_app.domain.quality import TURN_CHECKS, run_checks, run_metadata_checks
 from datasets_app.domain.quality.output import Totals
-from datasets_app.domain.releases.manifest import Contents, Study
+from datasets_app.domain.releases.manifest import ContentCounter, ContentSummary
 from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import files
 
-PROGRESS_EVERY_LINES = 2000
+PROGRESS_INTERVAL_LINES = 2000
 BUFFER_BYTES = 1 << 18
 
 # Told how many turns have been dealt with; may raise to stop.
-OnTurns = Callable[[int], None]
+TurnCallback = Callable[[int], None]
 
 
-class Frozen(NamedTuple):
+class FrozenData(NamedTuple):
     """``sha256`` is of the file; ``totals`` are what the checks found in these very lines."""
 
     path: Path
     size: int
     sha256: str
-    contents: Contents
+    contents: ContentSummary
     totals: Totals
 
     def lines(self) -> Iterator[bytes]:
         with self.path.open("rb") as packed:
-            yield from unpacked_lines(packed)
+            yield from read_gzip_lines(packed)
 
 
-def freeze(dataset: Dataset, path: Path, on_turns: OnTurns) -> Frozen:
+def freeze_dataset(dataset: Dataset, path: Path, on_turns: TurnCallback) -> FrozenData:
     """Write every turn as it stands now to ``path``, gzipped; then check and study what was written."""
     done = 0
     with path.open("wb") as out:
-        digest = Digest(out)
-        with packer(digest, packed=True) as target:
+        digest = DigestWriter(out)
+        with gzip_writer(digest, gzipped=True) as target:
             for turns, _, block in read_lines(dataset):
                 target.write(block)
                 done += turns
                 on_turns(done)
-    study, totals = Study(), Totals()
-    for finding in run_metadata_checks(stated_metadata(dataset)):
+    study, totals = ContentCounter(), Totals()
+    for finding in run_metadata_checks(dataset_metadata(dataset)):
         totals[finding.code] += 1
-    for finding in _checked(path, study, lambda count: on_turns(done + count)):
+    for finding in _check_file(path, study, lambda count: on_turns(done + count)):
         totals[finding.code] += 1
-    return Frozen(path, digest.size, digest.hex, study.contents(), totals)
+    return FrozenData(path, digest.size, digest.hex, study.contents(), totals)
 
 
-def _checked(path: Path, study: Study, on_turns: OnTurns) -> Iterator[Finding]:
+def _check_file(path: Path, study: ContentCounter, on_turns: TurnCallback) -> Iterator[Finding]:
     def turns() -> Iterator[TurnRecord | LineError]:
         with path.open("rb") as packed:
-            for number, line in enumerate(looked_at(unpacked_lines(packed), study, on_turns), 1):
+            for number, line in enumerate(study_lines(read_gzip_lines(packed), study, on_turns), 1):
                 yield parse_turn(number, line)
 
-    yield from run_checks(turns(), CHECKS)
+    yield from run_checks(turns(), TURN_CHECKS)
 
 
-def looked_at(lines: Iterable[bytes], study: Study, on_turns: OnTurns) -> Iterator[bytes]:
+def study_lines(lines: Iterable[bytes], study: ContentCounter, on_turns: TurnCallback) -> Iterator[bytes]:
     """The lines, each of them studied as it passes."""
     for count, line in enumerate(lines, 1):
         # Python's own reader, as Alignmenter uses it: it keeps whole numbers of any size.
         record: dict[str, Any] = json.loads(line)
         study.look(record)
-        if count % PROGRESS_EVERY_LINES == 0:
+        if count % PROGRESS_INTERVAL_LINES == 0:
             on_turns(count)
         yield line
 
 
-def unpacked_lines(packed: IO[bytes]) -> Iterator[bytes]:
+def read_gzip_lines(packed: IO[bytes]) -> Iterator[bytes]:
     """The lines of a gzipped stream; a buffer of its own finds their ends several times as fast."""
     with gzip.GzipFile(fileobj=packed) as unpacked, io.BufferedReader(unpacked, BUFFER_BYTES) as lines:
         yield from lines
 
 
-def release_lines(release: Release) -> Iterator[bytes]:
+def read_release_lines(release: Release) -> Iterator[bytes]:
     """The lines of a release's data file, from its storage."""
-    data = files.file_of(release, ReleaseFile.Kind.DATA)
+    data = files.get_file(release, ReleaseFile.Kind.DATA)
     with files.open_file(data) as stored:
-        yield from unpacked_lines(stored)
+        yield from read_gzip_lines(stored)
 
 
-def dataset_lines(dataset: Dataset) -> Iterator[bytes]:
+def read_dataset_lines(dataset: Dataset) -> Iterator[bytes]:
     """The lines that a release of the dataset would have now."""
     for _, _, block in read_lines(dataset):
         yield from block.splitlines(keepends=True)

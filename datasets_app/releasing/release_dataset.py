@@ -8,18 +8,18 @@ from django.db.models import Count, Max
 
 from datasets_app.catalog import policies
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.jobs import files
 from datasets_app.models import Dataset, JobRun, Release
 from datasets_app.releasing import documents, gate
 from datasets_app.releasing.compare import latest_release
-from datasets_app.releasing.draft import Draft, draft_release, metadata_of_version
+from datasets_app.releasing.draft import ReleaseDraft, add_version_metadata, draft_release
 
-LONGEST_NOTES = 10_000
+MAX_NOTES_CHARACTERS = 10_000
 
 
-class Released(NamedTuple):
+class ReleaseResult(NamedTuple):
     """``sha256`` and ``size`` are of the data file as it is handed out."""
 
     version: str
@@ -42,44 +42,48 @@ def release_dataset(
     notes: str = "",
     override: str = "",
     actor: Any,
-    report_progress: ProgressCallback = ignore,
-) -> Released:
+    report_progress: ProgressCallback = ignore_progress,
+) -> ReleaseResult:
     """Make the next version. All of it stands in the end, or none: to be called in a transaction.
 
     ``folder`` is a private one for the files until they are stored. Without ``bump`` the proposed number
     grows. ``override`` is the reason to release although something is unmet. ``report_progress`` may raise.
     """
-    gate.refuse_unfit(dataset)
-    if len(notes) > LONGEST_NOTES:
-        raise Refused(f"The notes are longer than {LONGEST_NOTES:,} characters; nothing was released.")
+    gate.refuse_unreleasable(dataset)
+    if len(notes) > MAX_NOTES_CHARACTERS:
+        raise UserError(
+            f"The notes are longer than {MAX_NOTES_CHARACTERS:,} characters; nothing was released."
+        )
     # What can be told at once is told before the dataset is read.
-    gate.refuse_unmet(dataset, gate.unmet_lines(dataset, None), override)
-    before = _state(dataset)
+    gate.refuse_unmet(dataset, gate.find_unmet_requirements(dataset, None), override)
+    before = _dataset_state(dataset)
     draft = draft_release(dataset, folder, report_progress)
     gate.refuse_unmet(dataset, draft.unmet, override)
     if draft.proposed is None and bump is None:
-        raise Refused(
+        raise UserError(
             f"Nothing has changed in {dataset.name} since {draft.last and draft.last.version}; nothing was "
             "released. Say which number is to grow if there shall be a new version all the same."
         )
     with transaction.atomic():
-        locked = _locked_unchanged(dataset, before, draft)
+        locked = _lock_unchanged(dataset, before, draft)
         reason = gate.record_override(locked, draft.unmet, actor=actor, override=override)
-        release = _save(locked, draft, bump=bump, notes=notes.strip(), reason=reason, actor=actor)
+        release = _save_release(locked, draft, bump=bump, notes=notes.strip(), reason=reason, actor=actor)
         _mark_released(locked)
-        _record(release, draft, actor)
+        _record_release(release, draft, actor)
     frozen = draft.frozen
-    return Released(
+    return ReleaseResult(
         release.version, release.session_count, release.turn_count, frozen.size, frozen.sha256, release.pk
     )
 
 
-def release_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+def release_for_job(
+    job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress
+) -> dict[str, Any]:
     """The release that a page asked for."""
     given, dataset = job_run.parameters, job_run.dataset
     if dataset is None:
-        raise Refused("The dataset is gone; there is nothing to release.")
-    with files.folder(job_run) as folder:
+        raise UserError("The dataset is gone; there is nothing to release.")
+    with files.work_folder(job_run) as folder:
         released = release_dataset(
             dataset,
             folder=folder,
@@ -96,27 +100,27 @@ def release_for_job(job_run: JobRun, *, report_progress: ProgressCallback = igno
 # --- the last step, under the lock on the dataset's row -------------------------------------------------
 
 
-def _state(dataset: Dataset) -> tuple[int, int, int]:
+def _dataset_state(dataset: Dataset) -> tuple[int, int, int]:
     """Changes when sessions come or go, or are scrubbed."""
     found = dataset.sessions.aggregate(count=Count("pk"), last=Max("pk"))
     scrub = dataset.scrubs.filter(dry_run=False).aggregate(last=Max("pk"))
     return found["count"], found["last"] or 0, scrub["last"] or 0
 
 
-def _locked_unchanged(dataset: Dataset, before: tuple[int, int, int], draft: Draft) -> Dataset:
+def _lock_unchanged(dataset: Dataset, before: tuple[int, int, int], draft: ReleaseDraft) -> Dataset:
     """The dataset's row, locked. Refused if its sessions are no longer those that were read: one that was
     erased meanwhile must not come back in a release."""
     locked: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-    gate.refuse_unfit(locked)
+    gate.refuse_unreleasable(locked)
     if latest_release(locked) != draft.last:
-        raise Refused(f"Another version of {dataset.name} was released meanwhile; this was not. Try again.")
-    if _state(locked) != before or draft.frozen.contents.sessions != before[0]:
-        raise Refused(f"{dataset.name} has changed while it was being released; nothing was. Try again.")
+        raise UserError(f"Another version of {dataset.name} was released meanwhile; this was not. Try again.")
+    if _dataset_state(locked) != before or draft.frozen.contents.sessions != before[0]:
+        raise UserError(f"{dataset.name} has changed while it was being released; nothing was. Try again.")
     return locked
 
 
-def _save(
-    dataset: Dataset, draft: Draft, *, bump: str | None, notes: str, reason: str, actor: Any
+def _save_release(
+    dataset: Dataset, draft: ReleaseDraft, *, bump: str | None, notes: str, reason: str, actor: Any
 ) -> Release:
     version, contents, frozen = draft.version(bump), draft.frozen.contents, draft.frozen
     release = Release.objects.create(
@@ -140,9 +144,9 @@ def _save(
         created_by=actor,
         created_by_name=audit.actor_name(actor),
     )
-    data = frozen.path.rename(frozen.path.with_name(documents.data_name(dataset, version)))
-    metadata = metadata_of_version(draft.metadata, release)
-    documents.write_and_store(release, data, contents, metadata, draft.last)
+    data = frozen.path.rename(frozen.path.with_name(documents.data_file_name(dataset, version)))
+    metadata = add_version_metadata(draft.metadata, release)
+    documents.store_release_files(release, data, contents, metadata, draft.last)
     return release
 
 
@@ -153,7 +157,7 @@ def _mark_released(dataset: Dataset) -> None:
     dataset.save(update_fields=["status", "updated_at"])
 
 
-def _record(release: Release, draft: Draft, actor: Any) -> None:
+def _record_release(release: Release, draft: ReleaseDraft, actor: Any) -> None:
     audit.record(
         "release",
         actor=actor,

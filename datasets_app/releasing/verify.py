@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.utils import timezone
 
 from datasets_app.core import audit
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import documents
 
@@ -18,11 +18,11 @@ log = logging.getLogger(__name__)
 Kind = ReleaseFile.Kind
 BLOCK_BYTES = 1 << 20
 # A larger one is no longer what we wrote, and is not taken into memory.
-LARGEST_PAPER = 1 << 30
-OnBytes = Callable[[int], None]
+MAX_DOCUMENT_BYTES = 1 << 30
+ByteCallback = Callable[[int], None]
 
 
-class Fault(NamedTuple):
+class ReleaseFault(NamedTuple):
     """``what`` is a sentence that names the file."""
 
     dataset: str
@@ -30,11 +30,11 @@ class Fault(NamedTuple):
     what: str
 
 
-class Verified(NamedTuple):
+class ReleaseVerification(NamedTuple):
     releases: int
     files: int
     bytes: int
-    faults: list[Fault]
+    faults: list[ReleaseFault]
 
     def facts(self) -> dict[str, Any]:
         """For the row of a job."""
@@ -48,8 +48,8 @@ class Verified(NamedTuple):
 
 
 def verify_releases(
-    dataset: Dataset | None = None, *, actor: Any, report_progress: ProgressCallback = ignore
-) -> Verified:
+    dataset: Dataset | None = None, *, actor: Any, report_progress: ProgressCallback = ignore_progress
+) -> ReleaseVerification:
     """Verify all releases of ``dataset``, or of all, but those that were destroyed.
 
     What is found is kept at each release, and stays until it is verified without fault.
@@ -58,13 +58,15 @@ def verify_releases(
     if dataset is not None:
         releases = releases.filter(dataset=dataset)
     rows = list(releases.order_by("dataset__name", "major", "minor", "patch").prefetch_related("files"))
-    counted = _Counted(report_progress, sum(file.size for row in rows for file in row.files.all()))
-    faults: list[Fault] = []
+    counted = _VerificationProgress(
+        report_progress, sum(file.size for row in rows for file in row.files.all())
+    )
+    faults: list[ReleaseFault] = []
     for row in rows:
-        found = _faults_of(row, counted)
-        faults += (Fault(row.dataset.name, row.version, what) for what in found)
-        _keep(row, found)
-    verified = Verified(len(rows), counted.files, counted.bytes, faults)
+        found = _find_faults(row, counted)
+        faults += (ReleaseFault(row.dataset.name, row.version, what) for what in found)
+        _save_outcome(row, found)
+    verified = ReleaseVerification(len(rows), counted.files, counted.bytes, faults)
     audit.record(
         "verify_releases",
         actor=actor,
@@ -76,7 +78,7 @@ def verify_releases(
     return verified
 
 
-class _Counted:
+class _VerificationProgress:
     def __init__(self, report_progress: ProgressCallback, total: int) -> None:
         self._report, self._total = report_progress, total
         self.files = self.bytes = 0
@@ -86,7 +88,7 @@ class _Counted:
         self._report(min(self.bytes, self._total), self._total)
 
 
-def _keep(release: Release, found: list[str]) -> None:
+def _save_outcome(release: Release, found: list[str]) -> None:
     """A release that was destroyed meanwhile has lost its files rightly."""
     still = Release.objects.filter(pk=release.pk, destroyed_at=None)
     still.update(verified_at=timezone.now(), fault=" ".join(found))
@@ -94,25 +96,25 @@ def _keep(release: Release, found: list[str]) -> None:
         log.error("release %s is not as it was signed: %s faults", release.pk, len(found))
 
 
-def _faults_of(release: Release, counted: _Counted) -> list[str]:
+def _find_faults(release: Release, counted: _VerificationProgress) -> list[str]:
     rows = {row.kind: row for row in release.files.all()}
     faults = [f"It has no {kind.label.lower()} file." for kind in Kind if kind not in rows]
     for row in rows.values():
         counted.files += 1
-        if what := _difference(row, counted):
+        if what := _find_difference(row, counted):
             faults.append(f"{row.name} {what}.")
     signature = rows.get(Kind.SIGNATURE)
     if signature and not any(fault.startswith(f"{signature.name} ") for fault in faults):
         faults += (
-            f"{signature.name} {what}." for what in _signature_faults(release, signature, rows.values())
+            f"{signature.name} {what}." for what in _find_signature_faults(release, signature, rows.values())
         )
     return faults
 
 
-def _difference(row: ReleaseFile, counted: OnBytes) -> str:
+def _find_difference(row: ReleaseFile, counted: ByteCallback) -> str:
     """How the stored bytes differ from what the row says; nothing if they don't."""
     try:
-        size, sha256 = _read(row, counted)
+        size, sha256 = _read_digest(row, counted)
     except FileNotFoundError:
         return "is missing in the storage"
     except Exception as error:  # whatever a storage may raise: it can't be read, and that is the fault
@@ -122,7 +124,7 @@ def _difference(row: ReleaseFile, counted: OnBytes) -> str:
     return "" if sha256 == row.sha256 else "has other bytes than were released: its SHA-256 differs"
 
 
-def _read(row: ReleaseFile, counted: OnBytes) -> tuple[int, str]:
+def _read_digest(row: ReleaseFile, counted: ByteCallback) -> tuple[int, str]:
     if not row.file:
         raise FileNotFoundError
     digest, size = hashlib.sha256(), 0
@@ -134,10 +136,12 @@ def _read(row: ReleaseFile, counted: OnBytes) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
-def _signature_faults(release: Release, signature: ReleaseFile, rows: Iterable[ReleaseFile]) -> list[str]:
+def _find_signature_faults(
+    release: Release, signature: ReleaseFile, rows: Iterable[ReleaseFile]
+) -> list[str]:
     """Whether the signature holds, and the database still says what was signed."""
-    paper = _json_of(signature)
-    if what := documents.signature_fault(paper):
+    paper = _read_json(signature)
+    if what := documents.find_signature_fault(paper):
         return [what]
     signed = paper["signed"]
     faults = []
@@ -153,9 +157,9 @@ def _signature_faults(release: Release, signature: ReleaseFile, rows: Iterable[R
     return faults
 
 
-def _json_of(row: ReleaseFile) -> Any:
+def _read_json(row: ReleaseFile) -> Any:
     with row.file.storage.open(row.file.name, "rb") as stored:
         try:
-            return json.loads(stored.read(LARGEST_PAPER))
+            return json.loads(stored.read(MAX_DOCUMENT_BYTES))
         except ValueError:
             return None

@@ -7,19 +7,21 @@ from django.db import transaction
 from django.utils import timezone
 
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.models import RetentionPolicy
-from datasets_app.retention.dry_run import Rehearsal, rehearse_retention, rule_facts
+from datasets_app.retention.dry_run import DeletionSchedule, preview_retention, rule_details
 from datasets_app.retention.rules import lock_rules
 
 
-def rehearsal_of(policies: Sequence[RetentionPolicy]) -> Rehearsal:
+def preview_policies(policies: Sequence[RetentionPolicy]) -> DeletionSchedule:
     """What these rules would delete, now and later, if they were active."""
     keys = [policy.pk for policy in policies]
-    return rehearse_retention(keys, only=keys)
+    return preview_retention(keys, only=keys)
 
 
-def activate_retention(policies: Sequence[RetentionPolicy], *, seen: str, actor: Any = None) -> Rehearsal:
+def activate_retention(
+    policies: Sequence[RetentionPolicy], *, expected_digest: str, actor: Any = None
+) -> DeletionSchedule:
     """Let ``policies`` act; ``seen`` is the digest of the rehearsal on which that was decided.
 
     Refused if it would no longer delete what was shown then, or if a policy has been changed since.
@@ -27,14 +29,14 @@ def activate_retention(policies: Sequence[RetentionPolicy], *, seen: str, actor:
     with transaction.atomic():
         lock_rules()
         rows = list(RetentionPolicy.objects.filter(pk__in=[policy.pk for policy in policies]))
-        rehearsal = rehearsal_of(policies)
-        if len(rows) != len(policies) or rehearsal.digest != seen:
-            raise Refused(
+        rehearsal = preview_policies(policies)
+        if len(rows) != len(policies) or rehearsal.digest != expected_digest:
+            raise UserError(
                 "What would be deleted is no longer what was shown; look at the new rehearsal, then decide."
             )
         for row in rows:
             if not row.active:
-                _set(row, active=True, actor=actor, rehearsal=rehearsal)
+                _set_active(row, active=True, actor=actor, rehearsal=rehearsal)
     return rehearsal
 
 
@@ -43,21 +45,23 @@ def deactivate_retention(policies: Sequence[RetentionPolicy], *, actor: Any = No
     with transaction.atomic():
         lock_rules()
         for row in RetentionPolicy.objects.filter(pk__in=[policy.pk for policy in policies], active=True):
-            _set(row, active=False, actor=actor)
+            _set_active(row, active=False, actor=actor)
 
 
-def policies_at(positions: Sequence[int]) -> list[RetentionPolicy]:
+def find_policies(positions: Sequence[int]) -> list[RetentionPolicy]:
     """The policies at these positions, or all if none is given; Refused for one that is not there."""
     found = RetentionPolicy.objects.order_by("position")
     if not positions:
         return list(found)
     rows = list(found.filter(position__in=positions))
     if missing := sorted(set(positions) - {row.position for row in rows}):
-        raise Refused(f"There is no retention policy at position {missing[0]}.")
+        raise UserError(f"There is no retention policy at position {missing[0]}.")
     return rows
 
 
-def _set(row: RetentionPolicy, *, active: bool, actor: Any, rehearsal: Rehearsal | None = None) -> None:
+def _set_active(
+    row: RetentionPolicy, *, active: bool, actor: Any, rehearsal: DeletionSchedule | None = None
+) -> None:
     row.active, row.activated_at = active, timezone.now() if active else None
     row.save(update_fields=["active", "activated_at"])
     seen: dict[str, Any] = {}
@@ -70,5 +74,5 @@ def _set(row: RetentionPolicy, *, active: bool, actor: Any, rehearsal: Rehearsal
             "datasets_held": sum(going.when == "held" for going in mine),
         }
     audit.record(
-        "activate_retention" if active else "deactivate_retention", actor=actor, **rule_facts(row), **seen
+        "activate_retention" if active else "deactivate_retention", actor=actor, **rule_details(row), **seen
     )

@@ -16,24 +16,24 @@ from django.db import transaction
 from django.utils import timezone
 
 from datasets_app import hooks
-from datasets_app.catalog.require_active import refuse_expired
+from datasets_app.catalog.require_active import require_active
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
 from datasets_app.models import Dataset, JobRun, Release, ReleaseFile, SourceFile
 from datasets_app.releasing import files
 from datasets_app.retention import delete_contents, due
-from datasets_app.retention.dry_run import rule_facts
-from datasets_app.retention.due import Verdict
-from datasets_app.retention.holds import one_line_reason, refuse_held
+from datasets_app.retention.dry_run import rule_details
+from datasets_app.retention.due import RetentionDecision
+from datasets_app.retention.holds import normalize_reason, refuse_held
 
 log = logging.getLogger(__name__)
 
 # In the provenance of a dataset that is being deleted: what its certificate will say.
-DELETION = "deletion"
+DELETION_KEY = "deletion"
 # A job that began just before the dataset was marked may take so long to see it.
-JOBS_END_WITHIN_SECONDS = 30.0
+MAX_JOB_WAIT_SECONDS = 30.0
 
 
 def apply_retention(
@@ -42,7 +42,7 @@ def apply_retention(
     dataset: Dataset | None = None,
     reason: str | None = None,
     job_run: JobRun | None = None,
-    report_progress: ProgressCallback = ignore,
+    report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
     """Delete all that is due; or ``dataset`` alone, if it is due, or whether or not for a ``reason``.
 
@@ -51,100 +51,102 @@ def apply_retention(
     run; of a single dataset that is Refused. Progress is in turns.
     """
     if dataset is not None:
-        expiring = [_marked(dataset, actor, reason, job_run)]
+        expiring = [_expire_dataset(dataset, actor, reason, job_run)]
         skipped: list[str] = []
     else:
-        expiring, skipped = _mark_due(actor, job_run)
-        expiring = [*_unfinished(expiring), *expiring]
-    progress = _Progress(expiring, report_progress)
+        expiring, skipped = _expire_due_datasets(actor, job_run)
+        expiring = [*_find_unfinished(expiring), *expiring]
+    progress = _TurnProgress(expiring, report_progress)
     emptied = []
     for expired in expiring:
         try:
-            _delete(expired, job_run, progress)
+            _delete_dataset(expired, job_run, progress)
             emptied.append(expired)
-        except Refused as refusal:
+        except UserError as refusal:
             if dataset is not None:
                 raise
             skipped.append(refusal.message)
-    traces = remove_traces(progress.tick, deleted=True) if emptied else []
-    certified = [item for item in (_certify(expired, traces, actor) for expired in emptied) if item]
-    return _facts(certified, skipped, traces)
+    traces = remove_traces(progress.report, deleted=True) if emptied else []
+    certified = [item for item in (_issue_certificate(expired, traces, actor) for expired in emptied) if item]
+    return _build_result(certified, skipped, traces)
 
 
-class _Progress:
+class _TurnProgress:
     def __init__(self, expiring: Iterable[Dataset], report: ProgressCallback) -> None:
         self.done, self.total, self._report = 0, sum(row.turn_count for row in expiring), report
 
     def add(self, turns: int) -> None:
         self.done += turns
-        self.tick()
+        self.report()
 
-    def tick(self, *_: Any) -> None:
+    def report(self, *_: Any) -> None:
         self._report(self.done, max(self.total, self.done))
 
 
 # --- which, and from when on ----------------------------------------------------------------------
 
 
-def _mark_due(actor: Any, job_run: JobRun | None) -> tuple[list[Dataset], list[str]]:
+def _expire_due_datasets(actor: Any, job_run: JobRun | None) -> tuple[list[Dataset], list[str]]:
     marked, skipped = [], []
-    day = due.today()
-    for item in due.verdicts():
-        if not item.is_to_go(day):
+    day = due.today_in_utc()
+    for item in due.decide_all():
+        if not item.is_deletable(day):
             continue
         try:
-            marked.append(_marked(item.dataset, actor, None, job_run))
-        except Refused as refusal:
+            marked.append(_expire_dataset(item.dataset, actor, None, job_run))
+        except UserError as refusal:
             skipped.append(refusal.message)
     return marked, skipped
 
 
-def _unfinished(besides: list[Dataset]) -> list[Dataset]:
+def _find_unfinished(excluded: list[Dataset]) -> list[Dataset]:
     """Marked by an earlier run that came to no end."""
-    rows = Dataset.objects.filter(status=Dataset.Status.EXPIRED, provenance__has_key=DELETION)
-    return list(rows.exclude(pk__in=[row.pk for row in besides]).order_by("name"))
+    rows = Dataset.objects.filter(status=Dataset.Status.EXPIRED, provenance__has_key=DELETION_KEY)
+    return list(rows.exclude(pk__in=[row.pk for row in excluded]).order_by("name"))
 
 
-def _marked(dataset: Dataset, actor: Any, reason: str | None, job_run: JobRun | None) -> Dataset:
+def _expire_dataset(dataset: Dataset, actor: Any, reason: str | None, job_run: JobRun | None) -> Dataset:
     """The dataset's row, expired: hold, rule and running jobs are looked at once more under its lock."""
-    reason = one_line_reason(reason) if reason is not None else None
+    reason = normalize_reason(reason) if reason is not None else None
     with transaction.atomic():
         row: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-        if row.status == Dataset.Status.EXPIRED and DELETION in row.provenance:
+        if row.status == Dataset.Status.EXPIRED and DELETION_KEY in row.provenance:
             return row
-        refuse_expired(row)
+        require_active(row)
         refuse_held(row)
         _refuse_busy(row, job_run)
-        verdict = due.verdict(row)
-        if reason is None and not verdict.is_to_go(due.today()):
-            raise Refused(f"{row.name} is not due; give a reason to delete it all the same.")
-        _mark(row, _first_facts(row, verdict if reason is None else None, reason, actor))
+        verdict = due.decide_for_dataset(row)
+        if reason is None and not verdict.is_deletable(due.today_in_utc()):
+            raise UserError(f"{row.name} is not due; give a reason to delete it all the same.")
+        _mark_expired(row, _begin_certificate(row, verdict if reason is None else None, reason, actor))
     return row
 
 
-def _first_facts(row: Dataset, verdict: Verdict | None, reason: str | None, actor: Any) -> dict[str, Any]:
+def _begin_certificate(
+    row: Dataset, verdict: RetentionDecision | None, reason: str | None, actor: Any
+) -> dict[str, Any]:
     """Of the certificate, what is known before anything is deleted."""
     releases = Release.objects.filter(dataset=row).order_by("major", "minor", "patch")
     facts: dict[str, Any] = {
         "asked_by": audit.actor_name(actor),
-        "created": due.came_on(row).isoformat(),
+        "created": due.creation_day(row).isoformat(),
         "source_files": list(SourceFile.objects.filter(dataset=row).values_list("sha256", flat=True)),
         "releases": [{"version": release.version, "sha256": release.sha256} for release in releases],
         "deleted": {},
     }
     if verdict is not None and verdict.policy is not None and verdict.due is not None:
-        facts |= {"rule": rule_facts(verdict.policy), "due": verdict.due.isoformat()}
+        facts |= {"rule": rule_details(verdict.policy), "due": verdict.due.isoformat()}
     if reason is not None:
         facts["reason"] = reason
     return facts
 
 
-def _mark(row: Dataset, facts: dict[str, Any]) -> None:
+def _mark_expired(row: Dataset, facts: dict[str, Any]) -> None:
     row.status, row.expired_at = Dataset.Status.EXPIRED, timezone.now()
     row.source = row.license = row.attribution = row.hold_reason = ""
-    row.provenance, row.split_settings, row.warned_of = {DELETION: facts}, None, None
+    row.provenance, row.split_settings, row.warned_of = {DELETION_KEY: facts}, None, None
     row.save()
-    for beside in hooks.deleted_beside:
+    for beside in hooks.deletion_hooks:
         beside.close(row)
 
 
@@ -155,33 +157,35 @@ def _refuse_busy(row: Dataset, job_run: JobRun | None) -> None:
 # --- what is deleted ------------------------------------------------------------------------------
 
 
-def _delete(row: Dataset, job_run: JobRun | None, progress: _Progress) -> None:
+def _delete_dataset(row: Dataset, job_run: JobRun | None, progress: _TurnProgress) -> None:
     """Everything of an expired dataset, in steps; each can be repeated."""
     _wait_for_jobs(row, job_run, progress)
-    jobs = delete_contents.other_jobs(row, job_run)
-    delete_contents.blank_jobs(jobs)
+    jobs = delete_contents.list_other_jobs(row, job_run)
+    delete_contents.clear_jobs(jobs)
     _destroy_releases(row)
-    delete_contents.delete_files(jobs, lambda deleted: _account(row, deleted))
+    delete_contents.delete_files(jobs, lambda deleted: _add_to_certificate(row, deleted))
     last = 0
-    while keys := delete_contents.next_sessions(row, last):
+    while keys := delete_contents.next_session_batch(row, last):
         last = keys[-1]
-        deleted = delete_contents.trying_again(partial(_delete_sessions, row, keys))
+        deleted = delete_contents.retry_transaction(partial(_delete_sessions, row, keys))
         progress.add(deleted["turns"])
-    delete_contents.trying_again(lambda: _account(row, delete_contents.delete_rest(row)))
+    delete_contents.retry_transaction(
+        lambda: _add_to_certificate(row, delete_contents.delete_dataset_rows(row))
+    )
 
 
 def _delete_sessions(row: Dataset, keys: list[int]) -> Counter[str]:
     # The row's lock first: two runs at work on one dataset delete nothing twice, and count it once.
     Dataset.objects.select_for_update(no_key=True).get(pk=row.pk)
     deleted = delete_contents.delete_sessions(keys)
-    _account(row, deleted)
+    _add_to_certificate(row, deleted)
     return deleted
 
 
-def _account(row: Dataset, deleted: Counter[str]) -> None:
+def _add_to_certificate(row: Dataset, deleted: Counter[str]) -> None:
     """Add to what the certificate will say was deleted; in the transaction that deletes it."""
     stored: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=row.pk)
-    facts = stored.provenance.get(DELETION)
+    facts = stored.provenance.get(DELETION_KEY)
     if facts is None:
         return  # another run has come to the end of it meanwhile
     sums = Counter(facts["deleted"])
@@ -190,16 +194,16 @@ def _account(row: Dataset, deleted: Counter[str]) -> None:
     stored.save(update_fields=["provenance"])
 
 
-def _wait_for_jobs(row: Dataset, job_run: JobRun | None, progress: _Progress) -> None:
+def _wait_for_jobs(row: Dataset, job_run: JobRun | None, progress: _TurnProgress) -> None:
     """One that looked at the dataset a moment before it was marked may still be at work."""
-    deadline = time.monotonic() + JOBS_END_WITHIN_SECONDS
+    deadline = time.monotonic() + MAX_JOB_WAIT_SECONDS
     while True:
         try:
             return _refuse_busy(row, job_run)
-        except Refused:
+        except UserError:
             if time.monotonic() > deadline:
                 raise
-        progress.tick()
+        progress.report()
         time.sleep(0.2)
 
 
@@ -211,11 +215,11 @@ def _destroy_releases(row: Dataset) -> None:
                 continue
             sizes = release.files.exclude(file="").values_list("size", flat=True)
             deleted = Counter(releases=1, release_bytes=sum(sizes))
-            files.destroy(release, reason="retention")
-            _account(row, deleted)
-    files.destroy_left(row)
+            files.destroy_files(release, reason="retention")
+            _add_to_certificate(row, deleted)
+    files.destroy_orphans(row)
     if ReleaseFile.objects.filter(release__dataset=row).exclude(file="").exists():
-        raise Refused(f"Files of releases of {row.name} can't be deleted: the storage can't be reached.")
+        raise UserError(f"Files of releases of {row.name} can't be deleted: the storage can't be reached.")
     Release.objects.filter(dataset=row).update(
         notes="", changelog="", override_reason="", fault="", checks={}, sharing=[], fields=[], splits={}
     )
@@ -224,11 +228,11 @@ def _destroy_releases(row: Dataset) -> None:
 # --- the end --------------------------------------------------------------------------------------
 
 
-def _certify(row: Dataset, traces: list[str], actor: Any) -> dict[str, Any] | None:
+def _issue_certificate(row: Dataset, traces: list[str], actor: Any) -> dict[str, Any] | None:
     """The certificate, once; the row stays behind with its name and its dates. None: another run did it."""
     with transaction.atomic():
         stored: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=row.pk)
-        facts = stored.provenance.get(DELETION)
+        facts = stored.provenance.get(DELETION_KEY)
         if facts is None:
             return None
         stored.provenance, stored.session_count, stored.turn_count = {}, 0, 0
@@ -239,7 +243,7 @@ def _certify(row: Dataset, traces: list[str], actor: Any) -> dict[str, Any] | No
     return {"dataset": stored.name, **facts}
 
 
-def _facts(certified: list[dict[str, Any]], skipped: list[str], traces: list[str]) -> dict[str, Any]:
+def _build_result(certified: list[dict[str, Any]], skipped: list[str], traces: list[str]) -> dict[str, Any]:
     deleted: Counter[str] = Counter()
     for item in certified:
         deleted.update(item["deleted"])

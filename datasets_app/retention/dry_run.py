@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from datasets_app.models import Release, RetentionPolicy
 from datasets_app.retention.delete_contents import count_contents
-from datasets_app.retention.due import Verdict, today, verdicts
+from datasets_app.retention.due import RetentionDecision, decide_all, today_in_utc
 
 NOW, LATER, HELD = "now", "later", "held"
 
 
-class Going(NamedTuple):
+class ScheduledDeletion(NamedTuple):
     """A dataset that a rule deletes: ``when`` is "now" (due), "later", or "held" (due or not, on hold).
 
     ``counts`` are by kind, as the certificate has them; ``releases`` are the versions whose files go.
@@ -29,7 +29,7 @@ class Going(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         return {
             "dataset": self.dataset,
-            "rule": rule_facts(self.policy),
+            "rule": rule_details(self.policy),
             "due": self.due,
             "when": self.when,
             "hold_reason": self.hold_reason,
@@ -38,9 +38,9 @@ class Going(NamedTuple):
         }
 
 
-class Rehearsal(NamedTuple):
+class DeletionSchedule(NamedTuple):
     day: str
-    going: list[Going]
+    going: list[ScheduledDeletion]
 
     @property
     def digest(self) -> str:
@@ -65,27 +65,27 @@ class Rehearsal(NamedTuple):
         }
 
 
-def rehearse_retention(
+def preview_retention(
     as_if_active: Collection[int] = (), *, only: Collection[int] | None = None
-) -> Rehearsal:
+) -> DeletionSchedule:
     """What the active rules, and those of these primary keys, delete now and later; ``only``: of these
     policies alone. Changes nothing. What comes first stands first."""
-    day = today()
+    day = today_in_utc()
     going = [
-        _going(item, item.policy, NOW if item.is_due(day) else LATER)
-        for item in verdicts(as_if_active)
-        if item.acts and item.due and item.policy and (only is None or item.policy.pk in only)
+        _schedule_deletion(item, item.policy, NOW if item.is_due(day) else LATER)
+        for item in decide_all(as_if_active)
+        if item.policy_active and item.due and item.policy and (only is None or item.policy.pk in only)
     ]
-    return Rehearsal(day.isoformat(), sorted(going, key=lambda item: (item.due, item.dataset)))
+    return DeletionSchedule(day.isoformat(), sorted(going, key=lambda item: (item.due, item.dataset)))
 
 
-def rule_facts(policy: RetentionPolicy) -> dict[str, Any]:
+def rule_details(policy: RetentionPolicy) -> dict[str, Any]:
     return {"position": policy.position, "pattern": policy.pattern, "retention": policy.retention}
 
 
-def _going(item: Verdict, policy: RetentionPolicy, when: str) -> Going:
+def _schedule_deletion(item: RetentionDecision, policy: RetentionPolicy, when: str) -> ScheduledDeletion:
     releases = Release.objects.filter(dataset=item.dataset, destroyed_at=None)
-    return Going(
+    return ScheduledDeletion(
         item.dataset.name,
         policy,
         item.due.isoformat() if item.due else "",

@@ -4,32 +4,32 @@ from typing import Any
 
 from django.db import transaction
 
-from datasets_app.catalog.require_active import refuse_expired
+from datasets_app.catalog.require_active import require_active
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset
 
-LONGEST_REASON = 500
+MAX_REASON_CHARACTERS = 500
 
 
-def one_line_reason(reason: str) -> str:
+def normalize_reason(reason: str) -> str:
     """A reason on one line, as the audit trail keeps it. Refused if there is none, or if it is too long."""
     reason = " ".join(reason.split())
     if not reason:
-        raise Refused("Give the reason; it stands in the audit trail.")
-    if len(reason) > LONGEST_REASON:
-        raise Refused(f"Give the reason in at most {LONGEST_REASON} characters.")
+        raise UserError("Give the reason; it stands in the audit trail.")
+    if len(reason) > MAX_REASON_CHARACTERS:
+        raise UserError(f"Give the reason in at most {MAX_REASON_CHARACTERS} characters.")
     return reason
 
 
 def set_hold(dataset: Dataset, reason: str, *, actor: Any = None) -> None:
     """Nothing of the dataset may be deleted from now on. Raises Refused."""
-    _change(dataset, reason, held=True, actor=actor)
+    _change_hold(dataset, reason, held=True, actor=actor)
 
 
 def lift_hold(dataset: Dataset, reason: str, *, actor: Any = None) -> None:
     """Rules decide again: what has become due meanwhile goes in the next night. Raises Refused."""
-    _change(dataset, reason, held=False, actor=actor)
+    _change_hold(dataset, reason, held=False, actor=actor)
 
 
 def refuse_held(dataset: Dataset) -> None:
@@ -37,16 +37,18 @@ def refuse_held(dataset: Dataset) -> None:
     row = Dataset.objects.filter(pk=dataset.pk, legal_hold=True)
     for name, reason in row.values_list("name", "hold_reason"):
         why = f" ({reason})" if reason else ""
-        raise Refused(f"{name} is on legal hold{why}: nothing of it may be deleted until the hold is lifted.")
+        raise UserError(
+            f"{name} is on legal hold{why}: nothing of it may be deleted until the hold is lifted."
+        )
 
 
-def _change(dataset: Dataset, reason: str, *, held: bool, actor: Any) -> None:
-    reason = one_line_reason(reason)
+def _change_hold(dataset: Dataset, reason: str, *, held: bool, actor: Any) -> None:
+    reason = normalize_reason(reason)
     with transaction.atomic():
         row: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-        refuse_expired(row)
+        require_active(row)
         if row.legal_hold == held:
-            raise Refused(f"{row.name} is {'on legal hold already' if held else 'not on legal hold'}.")
+            raise UserError(f"{row.name} is {'on legal hold already' if held else 'not on legal hold'}.")
         row.legal_hold, row.hold_reason = held, reason if held else ""
         row.save(update_fields=["legal_hold", "hold_reason", "updated_at"])
         audit.record("hold" if held else "lift_hold", actor=actor, dataset_name=row.name, reason=reason)

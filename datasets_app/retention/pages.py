@@ -9,20 +9,20 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from datasets_app.core.deletion_summary import counts_in_words
-from datasets_app.core.errors import Refused
-from datasets_app.core.web.dataset_page import dataset_page
-from datasets_app.core.web.pages import dataset_address, require, visible_dataset
+from datasets_app.core.deletion_summary import format_counts
+from datasets_app.core.errors import UserError
+from datasets_app.core.web.dataset_page import render_dataset_page
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, Release
 from datasets_app.retention import due
 from datasets_app.retention.delete_contents import count_contents
-from datasets_app.retention.holds import LONGEST_REASON, lift_hold, set_hold
+from datasets_app.retention.holds import MAX_REASON_CHARACTERS, lift_hold, set_hold
 
 
 class ReasonForm(forms.Form):
     reason = forms.CharField(
-        max_length=LONGEST_REASON,
+        max_length=MAX_REASON_CHARACTERS,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="It is written into the audit trail, with your name.",
     )
@@ -49,59 +49,61 @@ class DeleteForm(ReasonForm):
 
 def retention(request: HttpRequest, pk: int) -> HttpResponse:
     """GET: the page. POST ``do``: "hold" or "lift" with a reason, "delete" with the name as well."""
-    dataset = visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk)
     what = request.POST.get("do", "")
     hold_form = ReasonForm(request.POST if what in {"hold", "lift"} else None)
     delete_form = DeleteForm(dataset, request.POST if what == "delete" else None)
     if request.method == "POST":
         if what == "delete":
-            require(request, "apply_retention")
+            require_permissions(request, "apply_retention")
             if delete_form.is_valid():
-                return _delete(request, dataset, delete_form.cleaned_data["reason"])
+                return _start_deletion(request, dataset, delete_form.cleaned_data["reason"])
         elif what in {"hold", "lift"}:
-            require(request, "hold_dataset")
-            if hold_form.is_valid() and _hold(request, dataset, hold_form, what):
-                return redirect(dataset_address(dataset, "retention"))
+            require_permissions(request, "hold_dataset")
+            if hold_form.is_valid() and _change_hold(request, dataset, hold_form, what):
+                return redirect(dataset_url(dataset, "retention"))
         else:
             raise PermissionDenied
-    context = {**_facts(request, dataset), "hold_form": hold_form, "delete_form": delete_form}
-    return dataset_page(request, dataset, "retention", "Retention", context)
+    context = {**_retention_context(request, dataset), "hold_form": hold_form, "delete_form": delete_form}
+    return render_dataset_page(request, dataset, "retention", "Retention", context)
 
 
-def _hold(request: HttpRequest, dataset: Dataset, form: ReasonForm, what: str) -> bool:
+def _change_hold(request: HttpRequest, dataset: Dataset, form: ReasonForm, what: str) -> bool:
     try:
         (set_hold if what == "hold" else lift_hold)(dataset, form.cleaned_data["reason"], actor=request.user)
-    except Refused as refusal:
+    except UserError as refusal:
         form.add_error(None, refusal.message)
         return False
     messages.success(request, "On legal hold." if what == "hold" else "The hold is lifted.")
     return True
 
 
-def _delete(request: HttpRequest, dataset: Dataset, reason: str) -> HttpResponse:
-    job = runs.start("apply_retention", actor=request.user, dataset=dataset, parameters={"reason": reason})
+def _start_deletion(request: HttpRequest, dataset: Dataset, reason: str) -> HttpResponse:
+    job = runs.start_job(
+        "apply_retention", actor=request.user, dataset=dataset, parameters={"reason": reason}
+    )
     return redirect("admin:datasets_app_jobrun_change", job.pk)
 
 
-def _facts(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:
+def _retention_context(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:
     has = request.user.has_perm
     expired = dataset.status == Dataset.Status.EXPIRED
-    verdict = None if expired else due.verdict(dataset)
-    today = due.today()
+    verdict = None if expired else due.decide_for_dataset(dataset)
+    today = due.today_in_utc()
     releases = Release.objects.filter(dataset=dataset, destroyed_at=None)
     certificate = AuditEvent.objects.filter(action="retention", dataset_name=dataset.name).first()
     return {
         "expired": expired,
         "certificate": certificate if expired else None,
-        "deleted": counts_in_words(certificate.details.get("deleted", {})) if certificate else "",
+        "deleted": format_counts(certificate.details.get("deleted", {})) if certificate else "",
         "verdict": verdict,
         "is_due": bool(verdict and verdict.is_due(today)),
         "days": (verdict.due - today).days if verdict and verdict.due else None,
-        "came_on": due.came_on(dataset),
-        "asked": due.asked_rules(dataset) if not expired else [],
-        "see_rules": has("datasets_app.view_retentionpolicy"),
+        "came_on": due.creation_day(dataset),
+        "asked": due.explain_rules(dataset) if not expired else [],
+        "may_see_rules": has("datasets_app.view_retentionpolicy"),
         "may_hold": has("datasets_app.hold_dataset") and not expired,
         "may_delete": has("datasets_app.apply_retention") and not expired and not dataset.legal_hold,
-        "contents": "" if expired else counts_in_words(count_contents(dataset)),
+        "contents": "" if expired else format_counts(count_contents(dataset)),
         "release_versions": [release.version for release in releases],
     }

@@ -12,14 +12,14 @@ from typing import Any
 from django.db import connection, transaction
 
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.domain.retention import (
     RetentionFileError,
     RetentionRule,
     dump_retention_rules,
-    matching_rule,
+    find_matching_rule,
+    find_rules_still_active,
     parse_retention_rules,
-    still_acting,
 )
 from datasets_app.models import Dataset, RetentionPolicy
 
@@ -29,13 +29,13 @@ def import_retention_rules(text: str, *, file_name: str = "", actor: Any = None)
     try:
         rules = parse_retention_rules(text)
     except RetentionFileError as error:
-        raise Refused(
+        raise UserError(
             "Not a retention file; nothing was changed.",
             {"problems": [{"file": file_name, "message": str(error)}], "problem_total": 1},
         ) from None
     with transaction.atomic():
         replaced = replace_rules(rules)
-        record_rules(rules, replaced, actor)
+        record_rule_import(rules, replaced, actor)
     return len(rules)
 
 
@@ -46,43 +46,46 @@ def lock_rules() -> None:
 
 
 @contextmanager
-def changing_rules() -> Iterator[None]:
+def preserve_activation() -> Iterator[None]:
     """Around a change of policies, in a transaction: those that may go on acting do so afterwards, the
     others wait for their activation."""
-    before = acting_rules()
+    before = lock_rule_states()
     yield
-    keep_acting(before)
+    restore_activation(before)
 
 
-Acting = list[tuple[RetentionRule, bool, datetime | None]]
+RuleStates = list[tuple[RetentionRule, bool, datetime | None]]
 
 
-def acting_rules() -> Acting:
+def lock_rule_states() -> RuleStates:
     """The policies as they are before a change, locked: each with whether it is active, and since when."""
     lock_rules()
     return [
-        (_rule_of(row), row.active, row.activated_at) for row in RetentionPolicy.objects.order_by("position")
+        (_make_rule(row), row.active, row.activated_at)
+        for row in RetentionPolicy.objects.order_by("position")
     ]
 
 
-def keep_acting(before: Acting) -> None:
+def restore_activation(before: RuleStates) -> None:
     """After the change: set which policies are active."""
     since = {(rule.pattern, rule.retention): at for rule, active, at in reversed(before) if active}
     rows = list(RetentionPolicy.objects.order_by("position"))
-    acting = still_acting([(rule, active) for rule, active, _ in before], [_rule_of(row) for row in rows])
+    acting = find_rules_still_active(
+        [(rule, active) for rule, active, _ in before], [_make_rule(row) for row in rows]
+    )
     for row, active in zip(rows, acting, strict=True):
         at = since.get((row.pattern, row.retention)) if active else None
         if (row.active, row.activated_at) != (active, at):
             RetentionPolicy.objects.filter(pk=row.pk).update(active=active, activated_at=at)
 
 
-def _rule_of(row: RetentionPolicy) -> RetentionRule:
+def _make_rule(row: RetentionPolicy) -> RetentionRule:
     return RetentionRule(row.pattern, row.retention, row.reason)
 
 
 def replace_rules(rules: Sequence[RetentionRule]) -> int:
     """Put ``rules`` in the place of all there are; returns how many there were."""
-    with changing_rules():
+    with preserve_activation():
         replaced, _ = RetentionPolicy.objects.all().delete()
         RetentionPolicy.objects.bulk_create(
             RetentionPolicy(
@@ -93,7 +96,7 @@ def replace_rules(rules: Sequence[RetentionRule]) -> int:
     return replaced
 
 
-def record_rules(rules: Sequence[RetentionRule], replaced: int, actor: Any) -> None:
+def record_rule_import(rules: Sequence[RetentionRule], replaced: int, actor: Any) -> None:
     """Which rule was in force when is worth knowing to the letter; rules hold nothing private."""
     audit.record(
         "import_retention_rules",
@@ -103,7 +106,7 @@ def record_rules(rules: Sequence[RetentionRule], replaced: int, actor: Any) -> N
     )
 
 
-def retention_rules() -> list[RetentionRule]:
+def list_rules() -> list[RetentionRule]:
     """The policies, in the order they are asked."""
     rows = RetentionPolicy.objects.order_by("position").values_list("pattern", "retention", "reason")
     return [RetentionRule(*row) for row in rows]
@@ -113,18 +116,18 @@ def datasets_by_policy(user: Any) -> dict[int, list[str]]:
     """The names of the datasets that each policy decides for, by its position; of those that are hidden from
     ``user`` none is told."""
     policies = list(RetentionPolicy.objects.order_by("position"))
-    rules = [_rule_of(policy) for policy in policies]
+    rules = [_make_rule(policy) for policy in policies]
     # The first of equal rules is the one that is asked: so the last one written here is it.
     places = {rule: policy.position for rule, policy in reversed(list(zip(rules, policies, strict=True)))}
     decided: dict[int, list[str]] = {}
     hidden = Dataset.objects.hidden_from(user).order_by().values("pk")
     there = Dataset.objects.exclude(status=Dataset.Status.EXPIRED).exclude(pk__in=hidden).order_by("name")
     for name in there.values_list("name", flat=True):
-        if rule := matching_rule(name, rules):
+        if rule := find_matching_rule(name, rules):
             decided.setdefault(places[rule], []).append(name)
     return decided
 
 
 def export_retention_rules() -> str:
     """All policies as the text of a ``retention.yaml``."""
-    return dump_retention_rules(retention_rules())
+    return dump_retention_rules(list_rules())

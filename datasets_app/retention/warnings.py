@@ -8,14 +8,14 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 
 from datasets_app.models import Dataset
-from datasets_app.retention.due import WARNED_AHEAD, Verdict, due_within
+from datasets_app.retention.due import WARNING_PERIOD, RetentionDecision, list_due_datasets
 
 log = logging.getLogger(__name__)
 
 
-def warnings(datasets: Iterable[Dataset]) -> list[Verdict]:
+def list_warnings(datasets: Iterable[Dataset]) -> list[RetentionDecision]:
     """Those of ``datasets`` that are due in the next 14 days, or already; held ones among them."""
-    return due_within(WARNED_AHEAD, datasets)
+    return list_due_datasets(WARNING_PERIOD, datasets)
 
 
 def mail_warnings() -> dict[str, Any]:
@@ -26,11 +26,15 @@ def mail_warnings() -> dict[str, Any]:
     """
     if not settings.MAIL_TO:
         return {"mailed": 0}
-    new = [item for item in due_within(WARNED_AHEAD) if not item.held and item.dataset.warned_of != item.due]
+    new = [
+        item
+        for item in list_due_datasets(WARNING_PERIOD)
+        if not item.held and item.dataset.warned_of != item.due
+    ]
     if not new:
         return {"mailed": 0}
     try:
-        EmailMessage(_subject(new), _text(new), None, settings.MAIL_TO).send()
+        EmailMessage(_mail_subject(new), _mail_text(new), None, settings.MAIL_TO).send()
     except OSError as error:  # what smtplib raises is of this kind
         log.error("warnings of retention can't be mailed: %s", type(error).__name__)
         return {"mailed": 0, "mail_error": f"The mail could not be sent ({type(error).__name__})."}
@@ -39,13 +43,13 @@ def mail_warnings() -> dict[str, Any]:
     return {"mailed": len(new)}
 
 
-def _subject(new: list[Verdict]) -> str:
+def _mail_subject(new: list[RetentionDecision]) -> str:
     first = min(item.due for item in new if item.due)
     what = "1 dataset is" if len(new) == 1 else f"{len(new)} datasets are"
     return f"{what} to be deleted, from {first:%-d %B %Y} on"
 
 
-def _text(new: list[Verdict]) -> str:
+def _mail_text(new: list[RetentionDecision]) -> str:
     lines = [
         f"{item.due:%Y-%m-%d}  {item.dataset.name} ({item.dataset.turn_count:,} turns): "
         f"rule {item.policy.position}, {item.policy.pattern}, {item.policy.retention}"

@@ -18,15 +18,15 @@ from datasets_app import hooks
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import session_ids
-from datasets_app.domain.pii.scrubber import ScrubbedSession, Scrubber, SessionTexts
+from datasets_app.domain.pii.scrubber import ScrubbedSession, Scrubber, SessionInput
 from datasets_app.models import ScrubChunk, ScrubRun
 from datasets_app.scrubbing import rows as scrub_rows
 from datasets_app.scrubbing.rows import SessionChange, StoredSession
 
-TURNS_IN_CHUNK = 1000
+MAX_TURNS_PER_CHUNK = 1000
 WAIT_SECONDS = 0.2
 
-_MAKE = """
+_CREATE_CHUNKS = """
 INSERT INTO datasets_app_scrubchunk (scrub_id, session_keys, turn_count)
 SELECT %(scrub)s, array_agg(id ORDER BY id), sum(turn_count)
 FROM (
@@ -42,14 +42,14 @@ SELECT id, turn_count FROM datasets_app_session WHERE dataset_id = %(dataset)s A
 _SOME_SESSIONS = f"""
 SELECT * FROM ({_ALL_SESSIONS}) every ORDER BY hashint8extended(id, %(seed)s), id LIMIT %(sample)s
 """
-_EXTENT = """
+_COUNT_CHUNKS = """
 SELECT coalesce(sum(turn_count), 0), coalesce(sum(cardinality(session_keys)), 0),
        coalesce(max(session_keys[cardinality(session_keys)]), 0)
 FROM datasets_app_scrubchunk WHERE scrub_id = %s
 """
 # Not of a scrub that has been called off: its job was cancelled or has failed, or another worker has
 # found that it can't go on.
-_CLAIM = """
+_CLAIM_CHUNK = """
 SELECT c.id, c.session_keys, c.totals, c.changed_turns
 FROM datasets_app_scrubchunk c
 JOIN datasets_app_scrubrun r ON r.id = c.scrub_id
@@ -60,13 +60,13 @@ ORDER BY c.id LIMIT 1
 FOR UPDATE OF c SKIP LOCKED
 """
 # A machine that is cut off, or a worker that is stopped in the middle, must not keep its chunk for ever.
-_PATIENCE = """
+_CONNECTION_TIMEOUTS = """
 SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
 SET idle_in_transaction_session_timeout = '30min'
 """
 
 
-class NotClean(Exception):
+class PatternMatchesRemain(Exception):
     """Something of a pattern class is left in a scrubbed chunk: it must not be written.
 
     ``remaining`` are counts by class.
@@ -77,7 +77,7 @@ class NotClean(Exception):
         self.remaining = dict(remaining)
 
 
-def sentence(remaining: Mapping[str, int]) -> str:
+def describe_remaining(remaining: Mapping[str, int]) -> str:
     """Why a scrub stopped, for people."""
     left = ", ".join(f"{count:,} × {kind}" for kind, count in sorted(remaining.items()))
     return (
@@ -86,14 +86,14 @@ def sentence(remaining: Mapping[str, int]) -> str:
     )
 
 
-class _Claimed(NamedTuple):
+class _ClaimedChunk(NamedTuple):
     pk: int
     session_keys: list[int]
     totals: dict[str, int]
     changed_turns: int
 
 
-_Pair = tuple[StoredSession, ScrubbedSession]
+_SessionPair = tuple[StoredSession, ScrubbedSession]
 
 
 # --- making and counting them --------------------------------------------------------------------
@@ -106,18 +106,18 @@ def make_chunks(scrub: ScrubRun, *, seed: int = 0) -> None:
         "scrub": scrub.pk,
         "dataset": scrub.dataset_id,
         "after": scrub.last_session,
-        "turns": TURNS_IN_CHUNK,
+        "turns": MAX_TURNS_PER_CHUNK,
         "sample": scrub.sample,
         "seed": seed,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_MAKE.format(sessions=sessions), values)
-        cursor.execute(_EXTENT, [scrub.pk])
+        cursor.execute(_CREATE_CHUNKS.format(sessions=sessions), values)
+        cursor.execute(_COUNT_CHUNKS, [scrub.pk])
         scrub.turn_count, scrub.session_count, scrub.last_session = cursor.fetchone()
     scrub.save(update_fields=["turn_count", "session_count", "last_session"])
 
 
-def count_done(scrub: ScrubRun) -> tuple[int, int]:
+def count_progress(scrub: ScrubRun) -> tuple[int, int]:
     """(turns in chunks that are done, chunks that are not)."""
     counts = ScrubChunk.objects.filter(scrub=scrub).aggregate(
         turns=Sum("turn_count", filter=Q(done=True)), left=Count("pk", filter=Q(done=False))
@@ -125,7 +125,7 @@ def count_done(scrub: ScrubRun) -> tuple[int, int]:
     return counts["turns"] or 0, counts["left"]
 
 
-def totals_of(scrub: ScrubRun) -> tuple[dict[str, int], int]:
+def sum_totals(scrub: ScrubRun) -> tuple[dict[str, int], int]:
     """(findings for each class, turns changed) over all chunks."""
     totals: Counter[str] = Counter()
     changed = 0
@@ -139,7 +139,7 @@ def totals_of(scrub: ScrubRun) -> tuple[dict[str, int], int]:
 # --- working through them --------------------------------------------------------------------------
 
 
-def work_off(
+def process_chunks(
     scrub: ScrubRun, make_scrubber: Callable[[], Scrubber], report_progress: ProgressCallback
 ) -> int:
     """Take chunks until none is left that nobody else works on; returns how many.
@@ -148,63 +148,63 @@ def work_off(
     Raises :class:`NotClean`.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_PATIENCE)
+        cursor.execute(_CONNECTION_TIMEOUTS)
     scrubber: Scrubber | None = None
     count = 0
     while True:
-        done, left = count_done(scrub)
+        done, left = count_progress(scrub)
         report_progress(done, scrub.turn_count)
         if not left:
             return count
         # Only who has something to do loads a name model.
         scrubber = scrubber or make_scrubber()
-        if not _next_chunk(scrub, scrubber):
+        if not _process_next_chunk(scrub, scrubber):
             return count
         count += 1
 
 
 def wait_for_others(scrub: ScrubRun, report_progress: ProgressCallback) -> bool:
     """Whether all chunks are done; waits a moment if others work on them still."""
-    done, left = count_done(scrub)
+    done, left = count_progress(scrub)
     report_progress(done, scrub.turn_count)
     if left:
         time.sleep(WAIT_SECONDS)
     return not left
 
 
-def _next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
+def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
     """Scrub one chunk and commit it; False if there is none to be had."""
     with transaction.atomic():
-        claimed = _claim(scrub)
+        claimed = _claim_chunk(scrub)
         if claimed is None:
             return False
         stored = scrub_rows.read_sessions(claimed.session_keys)
-        beside = _Beside(claimed.session_keys)
-        stated = session_ids.is_stated(scrubber.key, _anonymization(scrub))
+        beside = _HookObjects(claimed.session_keys)
+        stated = session_ids.is_key_stated(scrubber.key, _anonymization(scrub))
         texts = [
-            SessionTexts(item.turns, beside.of(item.key), item.id_hashed or (stated and _looks_hashed(item)))
+            SessionInput(item.turns, beside.of(item.key), item.id_hashed or (stated and _looks_hashed(item)))
             for item in stored
         ]
         results = scrubber.scrub(texts)
         pairs = list(zip(stored, results, strict=True))
-        changes = list(chain.from_iterable(_changed_turns(*pair) for pair in pairs))
+        changes = list(chain.from_iterable(_list_changed_turns(*pair) for pair in pairs))
         if not scrub.dry_run:
-            _insist_on_clean(scrubber, results)
-            _write(pairs, changes)
+            _require_no_matches(scrubber, results)
+            _write_changes(pairs, changes)
             beside.write(pairs, scrubber)
-        _keep_findings(scrub, pairs)
+        _store_findings(scrub, pairs)
         _mark_done(claimed, pairs, len(changes))
     return True
 
 
-def _claim(scrub: ScrubRun) -> _Claimed | None:
+def _claim_chunk(scrub: ScrubRun) -> _ClaimedChunk | None:
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, [scrub.pk])
+        cursor.execute(_CLAIM_CHUNK, [scrub.pk])
         row = cursor.fetchone()
     if row is None:
         return None
     chunk = ScrubChunk.objects.get(pk=row[0])
-    return _Claimed(chunk.pk, chunk.session_keys, chunk.totals, chunk.changed_turns)
+    return _ClaimedChunk(chunk.pk, chunk.session_keys, chunk.totals, chunk.changed_turns)
 
 
 def _anonymization(scrub: ScrubRun) -> list[str]:
@@ -214,26 +214,26 @@ def _anonymization(scrub: ScrubRun) -> list[str]:
 
 def _looks_hashed(session: StoredSession) -> bool:
     """Of a file that says its ids are hashes under this key: those are not hashed once more."""
-    return session_ids.looks_hashed(session.turns[0].session_id)
+    return session_ids.is_hashed_id(session.turns[0].session_id)
 
 
-def _insist_on_clean(scrubber: Scrubber, results: list[ScrubbedSession]) -> None:
+def _require_no_matches(scrubber: Scrubber, results: list[ScrubbedSession]) -> None:
     remaining = scrubber.remaining(
-        [SessionTexts(result.turns, result.beside, result.id_hashed) for result in results]
+        [SessionInput(result.turns, result.beside, result.id_hashed) for result in results]
     )
     if remaining:
-        raise NotClean(remaining)
+        raise PatternMatchesRemain(remaining)
 
 
-def _write(pairs: list[_Pair], changes: list[tuple[int, TurnRecord]]) -> None:
+def _write_changes(pairs: list[_SessionPair], changes: list[tuple[int, TurnRecord]]) -> None:
     if changes:
         scrub_rows.write_turns(changes)
-    sessions = [change for change in (_changed_session(*pair) for pair in pairs) if change]
+    sessions = [change for change in (_make_session_change(*pair) for pair in pairs) if change]
     if sessions:
         scrub_rows.write_sessions(sessions)
 
 
-def _changed_turns(before: StoredSession, after: ScrubbedSession) -> Iterator[tuple[int, TurnRecord]]:
+def _list_changed_turns(before: StoredSession, after: ScrubbedSession) -> Iterator[tuple[int, TurnRecord]]:
     """Turns whose own rows change; an id or a persona stands in the session's row."""
     for place in after.changed:
         old, new = before.turns[place], after.turns[place]
@@ -241,7 +241,7 @@ def _changed_turns(before: StoredSession, after: ScrubbedSession) -> Iterator[tu
             yield before.turn_keys[place], new
 
 
-def _changed_session(before: StoredSession, after: ScrubbedSession) -> SessionChange | None:
+def _make_session_change(before: StoredSession, after: ScrubbedSession) -> SessionChange | None:
     old, new = before.turns[0], after.turns[0]
     if (old.session_id, old.persona_id, before.id_hashed) == (
         after.session_id,
@@ -252,14 +252,14 @@ def _changed_session(before: StoredSession, after: ScrubbedSession) -> SessionCh
     return SessionChange(before.key, after.session_id, new.persona_id, after.id_hashed)
 
 
-def _keep_findings(scrub: ScrubRun, pairs: list[_Pair]) -> None:
+def _store_findings(scrub: ScrubRun, pairs: list[_SessionPair]) -> None:
     findings = ((session.key, found) for session, result in pairs for found in result.findings)
-    count = scrub_rows.copy_findings(scrub.pk, findings, in_raw_text=scrub.dry_run)
+    count = scrub_rows.copy_findings(scrub.pk, findings, raw_positions=scrub.dry_run)
     if count and not scrub.dry_run:
-        scrub_rows.forget_outdated_findings(scrub.pk, [session.key for session, _ in pairs])
+        scrub_rows.delete_outdated_findings(scrub.pk, [session.key for session, _ in pairs])
 
 
-def _mark_done(claimed: _Claimed, pairs: list[_Pair], changed: int) -> None:
+def _mark_done(claimed: _ClaimedChunk, pairs: list[_SessionPair], changed: int) -> None:
     """Adds to what an earlier pass over the chunk has counted."""
     totals = Counter(claimed.totals)
     totals.update(found.kind for _, result in pairs for found in result.findings)
@@ -268,18 +268,18 @@ def _mark_done(claimed: _Claimed, pairs: list[_Pair], changed: int) -> None:
     )
 
 
-class _Beside:
+class _HookObjects:
     """The objects of other apps that belong to the sessions of a chunk, out and in again."""
 
     def __init__(self, session_keys: list[int]) -> None:
-        self._found = [(part, part.read(session_keys)) for part in hooks.scrubbed_beside]
+        self._found = [(part, part.read(session_keys)) for part in hooks.scrub_hooks]
 
     def of(self, session: int) -> list[dict[str, Any]]:
         return [value for _, found in self._found for _, value in found.get(session, ())]
 
-    def write(self, pairs: list[_Pair], scrubber: Scrubber) -> None:
+    def write(self, pairs: list[_SessionPair], scrubber: Scrubber) -> None:
         def hash_id(session_id: str) -> str:
-            return session_ids.hashed(session_id, scrubber.key)
+            return session_ids.hash_session_id(session_id, scrubber.key)
 
         scrubbed = {session.key: iter(result.beside) for session, result in pairs}
         for part, found in self._found:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from alignmenter_site.keys.hash_key import hash_key
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.domain.personas.persona import PersonaError, parse_persona
 from datasets_app.domain.pii.names.names import NameModelError
 from datasets_app.domain.pii.policy import Policy, PolicyError
@@ -15,12 +15,12 @@ from datasets_app.models import Persona
 def make_scrubber(policy: Policy) -> Scrubber:
     """Refused, with a sentence of its own, if the policy can't be carried out here."""
     try:
-        return Scrubber(policy, key=hash_key(), persona_words=persona_words())
+        return Scrubber(policy, key=hash_key(), persona_words=list_persona_words())
     except (PolicyError, NameModelError) as error:
-        raise Refused(str(error)) from None
+        raise UserError(str(error)) from None
 
 
-def persona_words() -> Iterator[str]:
+def list_persona_words() -> Iterator[str]:
     """The names of all personas, and what stands in their lexicons."""
     for persona in Persona.objects.all():
         yield persona.persona_id

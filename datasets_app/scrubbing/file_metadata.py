@@ -5,65 +5,65 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from datasets_app.core.errors import Refused
-from datasets_app.domain.conversations.reading import file_sha256
+from datasets_app.core.errors import UserError
+from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata, MetadataError, metadata_path, read_metadata
 from datasets_app.domain.pii import session_ids
-from datasets_app.domain.pii.batches import PlaceFound, Setup
+from datasets_app.domain.pii.batches import FindingPlace, ScrubSetup
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import Scrubber, SessionTexts
-from datasets_app.scrubbing.sanitize_file import Sanitized
+from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.scrubbing.sanitize_file import SanitizeResult
 
 # Licence and attribution are owed to those they name, and stay; so do names and numbers of the file.
 SCRUBBED_FIELDS = ("source", "modifications", "date_range", "generator", "model", "extra")
-_FUZZED = re.compile(r"timestamps moved by up to (\d+) seconds")
+_FUZZED_PATTERN = re.compile(r"timestamps moved by up to (\d+) seconds")
 
 
 @dataclass
-class Before:
+class InputMetadata:
     """What the metadata file beside the input says; ``notices`` are sentences for whoever asked."""
 
-    setup: Setup
+    setup: ScrubSetup
     metadata: DatasetMetadata = field(default_factory=DatasetMetadata)
-    places: list[PlaceFound] = field(default_factory=list)
+    places: list[FindingPlace] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
 
-def read_before(path: Path | None, setup: Setup) -> Before:
+def read_input_metadata(path: Path | None, setup: ScrubSetup) -> InputMetadata:
     """Look at the metadata beside the input (``path`` is None for a pipe): what was done to it under this
     key is not done again, and personal data in the metadata goes too. Raises Refused."""
-    before = Before(setup)
+    before = InputMetadata(setup)
     if path is None:
         return before
     try:
         metadata = read_metadata(metadata_path(path))
     except MetadataError as error:
-        raise Refused(f"{metadata_path(path)} can't be used: {error}.") from None
+        raise UserError(f"{metadata_path(path)} can't be used: {error}.") from None
     if metadata is None:
         return before
     before.metadata = metadata
-    if setup.policy.hash_session_ids and session_ids.is_stated(setup.key, metadata.anonymization):
-        before.setup = before.setup._replace(hashed_before=True)
+    if setup.policy.hash_session_ids and session_ids.is_key_stated(setup.key, metadata.anonymization):
+        before.setup = before.setup._replace(may_have_hashed_ids=True)
         before.notices.append(
             "Session ids were hashed with this key before; those that are stay as they are."
         )
-    if setup.policy.fuzz_seconds and _fuzzed_before(metadata, setup.policy.fuzz_seconds, path):
+    if setup.policy.fuzz_seconds and _was_fuzzed(metadata, setup.policy.fuzz_seconds, path):
         policy = replace(setup.policy, fuzz_seconds=0, seed=None)
         before.setup = before.setup._replace(policy=policy)
         before.notices.append("Timestamps were moved by as much before; they stay as they are.")
-    _scrub(before)
+    _scrub_metadata(before)
     return before
 
 
-def _fuzzed_before(metadata: DatasetMetadata, seconds: int, path: Path) -> bool:
+def _was_fuzzed(metadata: DatasetMetadata, seconds: int, path: Path) -> bool:
     """Only if the metadata is that of this very file: turns added since have their true times."""
-    said = {int(match[1]) for match in map(_FUZZED.match, metadata.anonymization) if match}
-    return seconds in said and metadata.sha256 == file_sha256(path)
+    said = {int(match[1]) for match in map(_FUZZED_PATTERN.match, metadata.anonymization) if match}
+    return seconds in said and metadata.sha256 == hash_file(path)
 
 
-def _scrub(before: Before) -> None:
+def _scrub_metadata(before: InputMetadata) -> None:
     """Rules only: names of people and of products are not to be told apart without a sentence."""
     given = before.setup.policy
     kinds = tuple(kind for kind in given.kinds if kind != NAME)
@@ -72,33 +72,36 @@ def _scrub(before: Before) -> None:
     values = {name: value for name, value in values.items() if value}
     scrubber = Scrubber(policy, key=before.setup.key, persona_words=before.setup.persona_words)
     nothing = TurnRecord("metadata", 1, "user", "", [])
-    [result] = scrubber.scrub([SessionTexts([nothing], [values])])
+    [result] = scrubber.scrub([SessionInput([nothing], [values])])
     if result.findings:
         before.metadata = replace(before.metadata, **result.beside[0])
         before.places = [
-            PlaceFound(0, None, found.field.removeprefix("beside."), *found[2:6]) for found in result.findings
+            FindingPlace(0, None, found.field.removeprefix("beside."), *found[2:6])
+            for found in result.findings
         ]
 
 
-def metadata_after(before: Before, given: Setup, result: Sanitized, name: str) -> DatasetMetadata:
+def build_output_metadata(
+    before: InputMetadata, setup: ScrubSetup, result: SanitizeResult, name: str
+) -> DatasetMetadata:
     """What the output's metadata file says. The same again, if the same is done again."""
-    policy, metadata = given.policy, before.metadata
+    policy, metadata = setup.policy, before.metadata
     done = policy.as_words()
     if policy.hash_session_ids:
-        done.append(session_ids.stated(given.key))
+        done.append(session_ids.format_key_statement(setup.key))
     changes = []
     if result.found_turns:
         changes.append(f"personal data replaced in {result.found_turns:,} of {result.turns:,} turns")
     return replace(
         metadata,
         name=metadata.name or name,
-        anonymization=_joined(metadata.anonymization, done),
-        modifications=_joined(metadata.modifications, changes),
+        anonymization=_merge_lists(metadata.anonymization, done),
+        modifications=_merge_lists(metadata.modifications, changes),
         total_sessions=result.sessions,
         total_turns=result.turns,
         sha256=result.sha256,
     )
 
 
-def _joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
+def _merge_lists(first: Sequence[str], second: Sequence[str]) -> list[str]:
     return list(dict.fromkeys((*first, *second)))

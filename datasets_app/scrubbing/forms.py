@@ -12,28 +12,28 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from datasets_app.domain.pii.custom_patterns import compiled, raised
+from datasets_app.domain.pii.custom_patterns import compile_pattern, normalize_label
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.pattern_errors import PatternError
-from datasets_app.domain.pii.policy import MOST_FUZZ_SECONDS, Policy, PolicyError
+from datasets_app.domain.pii.policy import MAX_FUZZ_SECONDS, Policy, PolicyError
 from datasets_app.models import Dataset, ScrubRun
-from datasets_app.templatetags.datasets_display import KIND_WORDS
+from datasets_app.templatetags.datasets_display import KIND_LABELS
 
-SAMPLE, MOST_SAMPLE = 200, 100_000
-FUZZ_SECONDS = 86_400
-CLASSES = [(kind, KIND_WORDS[kind]) for kind in KINDS]
-PLACEHOLDERS = [
+DEFAULT_SAMPLE_SESSIONS, MAX_SAMPLE_SESSIONS = 200, 100_000
+DEFAULT_FUZZ_SECONDS = 86_400
+KIND_CHOICES = [(kind, KIND_LABELS[kind]) for kind in KINDS]
+PLACEHOLDER_CHOICES = [
     ("plain", "Plain: every name becomes [NAME]"),
     ("numbered", "Numbered: people stay apart within a session, as [NAME_1] and [NAME_2]"),
 ]
-TIMESTAMPS = [
+TIMESTAMP_CHOICES = [
     ("keep", "Keep them as they are"),
     ("move", "Move them: by one random offset a session, so that order and gaps stay"),
     ("drop", "Drop them"),
 ]
 
 
-def _lines() -> UnfoldAdminTextareaWidget:
+def _lines_input() -> UnfoldAdminTextareaWidget:
     look = {"class": "ad-low ad-lines", "rows": "4", "spellcheck": "false", "autocomplete": "off"}
     return UnfoldAdminTextareaWidget(attrs=look)
 
@@ -41,14 +41,14 @@ def _lines() -> UnfoldAdminTextareaWidget:
 class ScrubForm(forms.Form):
     kinds = forms.MultipleChoiceField(
         label="What to look for",
-        choices=CLASSES,
+        choices=KIND_CHOICES,
         initial=list(KINDS),
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget(attrs={"class": "ad-check"}),
         help_text="Only a scrub that looks for all of them makes the dataset a scrubbed one.",
     )
     placeholders = forms.ChoiceField(
-        choices=PLACEHOLDERS, initial="plain", widget=UnfoldAdminRadioSelectWidget
+        choices=PLACEHOLDER_CHOICES, initial="plain", widget=UnfoldAdminRadioSelectWidget
     )
     hash_session_ids = forms.BooleanField(
         label="Hash session ids",
@@ -56,13 +56,15 @@ class ScrubForm(forms.Form):
         widget=UnfoldBooleanSwitchWidget,
         help_text="By a keyed hash: one id has the same hash in every file, and nobody can guess it back.",
     )
-    timestamps = forms.ChoiceField(choices=TIMESTAMPS, initial="keep", widget=UnfoldAdminRadioSelectWidget)
+    timestamps = forms.ChoiceField(
+        choices=TIMESTAMP_CHOICES, initial="keep", widget=UnfoldAdminRadioSelectWidget
+    )
     fuzz_seconds = forms.IntegerField(
         label="Move by at most, in seconds",
         required=False,
         min_value=1,
-        max_value=MOST_FUZZ_SECONDS,
-        initial=FUZZ_SECONDS,
+        max_value=MAX_FUZZ_SECONDS,
+        initial=DEFAULT_FUZZ_SECONDS,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="Forwards or backwards; counts only if timestamps are moved. A day has 86,400.",
     )
@@ -70,7 +72,7 @@ class ScrubForm(forms.Form):
         label="Own patterns",
         required=False,
         max_length=50_000,
-        widget=_lines(),
+        widget=_lines_input(),
         help_text="One a line, as LABEL=REGEX, for example ORDER=\\bORD-\\d{6}\\b. "
         "What matches becomes [LABEL].",
     )
@@ -78,15 +80,15 @@ class ScrubForm(forms.Form):
         label="Never scrub",
         required=False,
         max_length=50_000,
-        widget=_lines(),
+        widget=_lines_input(),
         help_text="Terms that are nobody's, one a line: products, your own addresses. "
         "Letter case does not matter. Personas and their lexicons are kept anyway.",
     )
     sample = forms.IntegerField(
         label="Sessions in a preview",
         min_value=1,
-        max_value=MOST_SAMPLE,
-        initial=SAMPLE,
+        max_value=MAX_SAMPLE_SESSIONS,
+        initial=DEFAULT_SAMPLE_SESSIONS,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="Drawn at random. A preview changes nothing.",
     )
@@ -98,7 +100,7 @@ class ScrubForm(forms.Form):
             if not line.strip():
                 continue
             try:
-                patterns.append(_pattern(line))
+                patterns.append(_parse_pattern(line))
             except PolicyError as error:
                 errors.append(f"Line {number}: {error}")
         if errors:
@@ -132,13 +134,13 @@ class ScrubForm(forms.Form):
         )
 
 
-def _pattern(line: str) -> tuple[str, str]:
+def _parse_pattern(line: str) -> tuple[str, str]:
     label, equals, regex = line.partition("=")
     if not equals or not regex.strip():
         raise PolicyError("Write it as LABEL=REGEX.")
-    label, regex = raised(label), regex.strip()
+    label, regex = normalize_label(label), regex.strip()
     try:
-        compiled(label, regex)
+        compile_pattern(label, regex)
     except PatternError as error:
         # Columns are those of the line as it was typed.
         before = line.index(regex, line.index("=") + 1)
@@ -147,7 +149,7 @@ def _pattern(line: str) -> tuple[str, str]:
     return label, regex
 
 
-def answers_before(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
+def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
     """What the form shows first: what was asked for last, or what suits the dataset."""
     asked = scrub.job_run.parameters if scrub and scrub.job_run else {}
     if not asked.get("policy"):
@@ -158,8 +160,8 @@ def answers_before(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
         "placeholders": policy.placeholders,
         "hash_session_ids": policy.hash_session_ids,
         "timestamps": "drop" if policy.drop_timestamps else "move" if policy.fuzz_seconds else "keep",
-        "fuzz_seconds": policy.fuzz_seconds or FUZZ_SECONDS,
+        "fuzz_seconds": policy.fuzz_seconds or DEFAULT_FUZZ_SECONDS,
         "patterns": "\n".join(f"{label}={regex}" for label, regex in policy.patterns),
         "allow": "\n".join(policy.allow),
-        "sample": asked.get("sample") or SAMPLE,
+        "sample": asked.get("sample") or DEFAULT_SAMPLE_SESSIONS,
     }

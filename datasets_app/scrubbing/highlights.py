@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.domain.pii.folding import fold
-from datasets_app.domain.pii.marks import MissedValues
+from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.policy import MissedMark
 from datasets_app.models import ScrubFinding, ScrubMark, ScrubRun, Session, Turn
-from datasets_app.scrubbing.mark_pages import kinds_to_choose
+from datasets_app.scrubbing.mark_pages import kind_choices
 
-FINDINGS_SHOWN = 2_000
-FOLD_START = 600
+MAX_FINDINGS_SHOWN = 2_000
+FOLDED_PREVIEW_CHARACTERS = 600
 
 
 class Piece(NamedTuple):
@@ -43,66 +43,66 @@ class Highlights:
         dataset = session.dataset_id
         self.last_run = ScrubRun.objects.filter(dataset=dataset).first()
         marks = list(ScrubMark.objects.filter(dataset=dataset))
-        self._kept = {_same(mark.term) for mark in marks if mark.term}
-        self._missed = _missed(marks)
+        self._not_personal_terms = {_normalize(mark.term) for mark in marks if mark.term}
+        self._missed_values = _build_missed_values(marks)
         waiting = [mark for mark in marks if self.last_run and mark.created_at > self.last_run.created_at]
-        self.waiting_marks = len(waiting) if self.last_run else len(marks)
-        self._by_turn: dict[int | None, list[ScrubFinding]] = defaultdict(list)
-        for finding in self._findings(session, turns):
-            self._by_turn[finding.turn_index].append(finding)
-        self.of_session = self._by_turn[None]
-        self.has_preview = any(f.scrub.dry_run for found in self._by_turn.values() for f in found)
-        self.kinds = kinds_to_choose(session.dataset) if may_mark else []
+        self.pending_mark_count = len(waiting) if self.last_run else len(marks)
+        self._findings_by_turn: dict[int | None, list[ScrubFinding]] = defaultdict(list)
+        for finding in self._load_findings(session, turns):
+            self._findings_by_turn[finding.turn_index].append(finding)
+        self.of_session = self._findings_by_turn[None]
+        self.has_preview = any(f.scrub.dry_run for found in self._findings_by_turn.values() for f in found)
+        self.kinds = kind_choices(session.dataset) if may_mark else []
 
-    def _findings(self, session: Session, turns: Sequence[Turn]) -> Iterable[ScrubFinding]:
+    def _load_findings(self, session: Session, turns: Sequence[Turn]) -> Iterable[ScrubFinding]:
         """Those of the turns shown, and of the session as a whole."""
         found = ScrubFinding.objects.filter(session=session).select_related("scrub")
-        whole = found.filter(turn_index=None)[:FINDINGS_SHOWN]
+        whole = found.filter(turn_index=None)[:MAX_FINDINGS_SHOWN]
         if not turns:
             return whole
         shown = (turns[0].turn_index, turns[-1].turn_index)
-        return [*whole, *found.filter(turn_index__range=shown).order_by("id")[:FINDINGS_SHOWN]]
+        return [*whole, *found.filter(turn_index__range=shown).order_by("id")[:MAX_FINDINGS_SHOWN]]
 
     def pieces(self, turn: Any) -> list[Piece]:
         """The shown text of a turn (``turn.start``), cut where something is to be highlighted."""
-        return _cut(turn.start, [*self._of_text(turn), *self._marked_as_missed(turn.start)])
+        return _split_at_spans(turn.start, [*self._finding_spans(turn), *self._missed_spans(turn.start)])
 
     def beside(self, turn_index: int) -> list[ScrubFinding]:
         """Findings of a turn that are not in its text."""
-        return [finding for finding in self._by_turn.get(turn_index, ()) if finding.field != "text"]
+        return [finding for finding in self._findings_by_turn.get(turn_index, ()) if finding.field != "text"]
 
-    def _of_text(self, turn: Any) -> Iterable[_Span]:
-        for finding in self._by_turn.get(turn.turn_index, ()):
+    def _finding_spans(self, turn: Any) -> Iterable[_Span]:
+        for finding in self._findings_by_turn.get(turn.turn_index, ()):
             if finding.field == "text":
                 end = finding.start + finding.length
                 said = (finding.start, end)
                 if not finding.scrub.dry_run:
                     yield _Span(*said, "placeholder", finding.kind)
-                elif _same(turn.start[finding.start : end]) in self._kept:
+                elif _normalize(turn.start[finding.start : end]) in self._not_personal_terms:
                     yield _Span(*said, "kept", finding.kind)
                 else:
                     yield _Span(*said, "found", finding.kind, finding.pk, score=finding.score)
 
-    def _marked_as_missed(self, text: str) -> Iterable[_Span]:
-        if self._missed is None:
+    def _missed_spans(self, text: str) -> Iterable[_Span]:
+        if self._missed_values is None:
             return
-        for match in self._missed.find(text):
+        for match in self._missed_values.find(text):
             yield _Span(match.start, match.end, "missed", match.kind)
 
 
-def _missed(marks: Iterable[ScrubMark]) -> MissedValues | None:
+def _build_missed_values(marks: Iterable[ScrubMark]) -> MissedValueDetector | None:
     """The values marked as missed are known by their digests only; here they are found again."""
     missed = [
         MissedMark(mark.kind, mark.digest, mark.words or 1, mark.length or 0) for mark in marks if mark.digest
     ]
-    return MissedValues(missed, hash_key()) if missed else None
+    return MissedValueDetector(missed, hash_key()) if missed else None
 
 
-def _same(term: str) -> str:
+def _normalize(term: str) -> str:
     return " ".join(fold(term).casefold().split())
 
 
-def _cut(text: str, spans: Iterable[_Span]) -> list[Piece]:
+def _split_at_spans(text: str, spans: Iterable[_Span]) -> list[Piece]:
     """Spans that overlap an earlier one, or reach beyond what is shown, are left out."""
     pieces: list[Piece] = []
     at = 0
@@ -118,7 +118,7 @@ def _cut(text: str, spans: Iterable[_Span]) -> list[Piece]:
     return pieces
 
 
-def beginning(pieces: Iterable[Piece], characters: int = FOLD_START) -> list[Piece]:
+def take_first(pieces: Iterable[Piece], characters: int = FOLDED_PREVIEW_CHARACTERS) -> list[Piece]:
     """The pieces of about the first characters: a highlighted one is never cut in two."""
     start: list[Piece] = []
     length = 0

@@ -8,45 +8,45 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from datasets_app.core.errors import Refused
-from datasets_app.core.web.pages import dataset_address, require, visible_dataset
+from datasets_app.core.errors import UserError
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.pieces import Place, visit_turn
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
 from datasets_app.scrubbing import marks
 
-NEXT_TIME = "It applies to the whole dataset at the next preview or scrub."
-MOST_CHARACTERS = 500
+NEXT_SCRUB_NOTE = "It applies to the whole dataset at the next preview or scrub."
+MAX_CHARACTERS = 500
 
 
 @require_POST
-def not_personal(request: HttpRequest, pk: int) -> HttpResponse:
-    require(request, "scrub_dataset", "view_scrubfinding", "view_turn")
-    dataset = visible_dataset(request, pk)
+def mark_not_personal(request: HttpRequest, pk: int) -> HttpResponse:
+    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
+    dataset = get_visible_dataset(request, pk)
     chosen = request.POST.get("finding", "")
     findings = ScrubFinding.objects.filter(scrub__dataset=dataset).select_related("scrub")
     finding = get_object_or_404(findings, pk=chosen if chosen.isdecimal() and len(chosen) < 19 else None)
     try:
         marks.mark_not_personal(dataset, finding=finding, actor=request.user)
-    except Refused as refusal:
+    except UserError as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"Marked as not personal. {NEXT_TIME}")
-    return redirect(_address(finding.session_id, finding.turn_index))
+        messages.success(request, f"Marked as not personal. {NEXT_SCRUB_NOTE}")
+    return redirect(_turn_url(finding.session_id, finding.turn_index))
 
 
 @require_POST
-def missed(request: HttpRequest, pk: int) -> HttpResponse:
+def mark_missed(request: HttpRequest, pk: int) -> HttpResponse:
     """Words of a turn that no detector found; where in it they stand is looked up here."""
-    require(request, "scrub_dataset", "view_scrubfinding", "view_turn")
-    dataset = visible_dataset(request, pk)
+    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
+    dataset = get_visible_dataset(request, pk)
     chosen = request.POST.get("turn", "")
     turns = Turn.objects.filter(session__dataset=dataset)
     turn = get_object_or_404(turns, pk=chosen if chosen.isdecimal() and len(chosen) < 19 else None)
-    words = " ".join(request.POST.get("words", "")[: MOST_CHARACTERS + 1].replace("\0", "").split())
+    words = " ".join(request.POST.get("words", "")[: MAX_CHARACTERS + 1].replace("\0", "").split())
     try:
-        field, start, end = _place_of(words, turn)
+        field, start, end = _find_words(words, turn)
         marks.mark_missed(
             dataset,
             turn=turn,
@@ -56,33 +56,33 @@ def missed(request: HttpRequest, pk: int) -> HttpResponse:
             kind=request.POST.get("kind", ""),
             actor=request.user,
         )
-    except Refused as refusal:
+    except UserError as refusal:
         # The words themselves go nowhere: a message may be kept in a cookie.
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"Marked as missed. {NEXT_TIME}")
-    return redirect(_address(turn.session_id, turn.turn_index))
+        messages.success(request, f"Marked as missed. {NEXT_SCRUB_NOTE}")
+    return redirect(_turn_url(turn.session_id, turn.turn_index))
 
 
 @require_POST
-def take_back(request: HttpRequest, pk: int, mark_pk: int) -> HttpResponse:
-    require(request, "scrub_dataset", "view_scrubmark")
-    dataset = visible_dataset(request, pk)
+def remove_mark(request: HttpRequest, pk: int, mark_pk: int) -> HttpResponse:
+    require_permissions(request, "scrub_dataset", "view_scrubmark")
+    dataset = get_visible_dataset(request, pk)
     mark = get_object_or_404(ScrubMark.objects.select_related("dataset"), pk=mark_pk, dataset=dataset)
     marks.remove_mark(mark, actor=request.user)
     messages.success(request, "The mark is taken back. The next preview or scrub does without it.")
-    return redirect(dataset_address(dataset, "scrub") + "#marks")
+    return redirect(dataset_url(dataset, "scrub") + "#marks")
 
 
-def _address(session: int, turn_index: int | None) -> str:
+def _turn_url(session: int, turn_index: int | None) -> str:
     address = reverse("admin:datasets_app_session_change", args=[session])
     return address if turn_index is None else f"{address}?turn={turn_index}#turn-{turn_index}"
 
 
-def _place_of(words: str, turn: Turn) -> tuple[str, int, int]:
+def _find_words(words: str, turn: Turn) -> tuple[str, int, int]:
     """(field, start, end) of the first place where the words stand, whole; the text goes first."""
-    if not words or len(words) > MOST_CHARACTERS:
-        raise Refused(f"Give the words that were missed: 1 to {MOST_CHARACTERS} characters.")
+    if not words or len(words) > MAX_CHARACTERS:
+        raise UserError(f"Give the words that were missed: 1 to {MAX_CHARACTERS} characters.")
     wanted = re.compile(
         r"(?<!\w)" + r"\s+".join(re.escape(word) for word in words.split()) + r"(?!\w)", re.IGNORECASE
     )
@@ -98,13 +98,13 @@ def _place_of(words: str, turn: Turn) -> tuple[str, int, int]:
     )
     visit_turn(record, look)
     if not found:
-        raise Refused(
+        raise UserError(
             f"These words do not stand in turn {turn.turn_index}. Give whole words, as they stand there."
         )
     return found[0]
 
 
-def kinds_to_choose(dataset: Dataset) -> list[str]:
+def kind_choices(dataset: Dataset) -> list[str]:
     """The classes for a missed value: the built-in ones, and those of the team's own patterns."""
     last = dataset.scrubs.first()
     own = [label for label, _ in last.policy.get("patterns", [])] if last else []

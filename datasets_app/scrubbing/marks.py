@@ -6,18 +6,18 @@ from django.db import transaction
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import KINDS
-from datasets_app.domain.pii.marks import missed_mark
+from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.pieces import Place, visit_turn
 from datasets_app.domain.pii.policy import MissedMark, Policy, PolicyError, check_label
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
 
-LONGEST_TERM = 200
+MAX_TERM_CHARACTERS = 200
 
 
-def with_marks(dataset: Dataset, policy: Policy) -> Policy:
+def apply_marks(dataset: Dataset, policy: Policy) -> Policy:
     """The policy, and what people have marked in this dataset."""
     marks = list(ScrubMark.objects.filter(dataset=dataset))
     return policy.with_marks(
@@ -38,11 +38,11 @@ def mark_not_personal(
     Raises Refused, also for a finding whose value has been replaced: nobody knows it any more.
     """
     if finding is not None:
-        term = _previewed(dataset, finding)
+        term = _read_previewed_term(dataset, finding)
     term = " ".join(term.split())
-    if not 0 < len(term) <= LONGEST_TERM:
-        raise Refused(f"Give the term that is not personal: 1 to {LONGEST_TERM} characters.")
-    return _keep(dataset, actor, verdict=ScrubMark.Verdict.NOT_PERSONAL, term=term)
+    if not 0 < len(term) <= MAX_TERM_CHARACTERS:
+        raise UserError(f"Give the term that is not personal: 1 to {MAX_TERM_CHARACTERS} characters.")
+    return _save_mark(dataset, actor, verdict=ScrubMark.Verdict.NOT_PERSONAL, term=term)
 
 
 def mark_missed(
@@ -54,13 +54,13 @@ def mark_missed(
     ``turn``, in code points. Raises Refused.
     """
     _check_kind(kind)
-    text = _string_at(turn, field)
+    text = _find_string(turn, field)
     if not 0 <= start < end <= len(text):
-        raise Refused("The marked place is not in the text (any more); read it again, and mark it then.")
-    mark = missed_mark(kind, text[start:end], hash_key())
+        raise UserError("The marked place is not in the text (any more); read it again, and mark it then.")
+    mark = make_missed_mark(kind, text[start:end], hash_key())
     if mark is None:
-        raise Refused("Mark a word or some, not more than twenty.")
-    return _keep(
+        raise UserError("Mark a word or some, not more than twenty.")
+    return _save_mark(
         dataset,
         actor,
         verdict=ScrubMark.Verdict.MISSED,
@@ -74,22 +74,22 @@ def mark_missed(
 def remove_mark(mark: ScrubMark, *, actor: Any) -> None:
     """From the next scrub on the detectors alone decide again."""
     with transaction.atomic():
-        audit.record("remove_scrub_mark", actor=actor, dataset_name=mark.dataset.name, **_told(mark))
+        audit.record("remove_scrub_mark", actor=actor, dataset_name=mark.dataset.name, **_audit_details(mark))
         mark.delete()
 
 
-def _keep(dataset: Dataset, actor: Any, **said: Any) -> ScrubMark:
+def _save_mark(dataset: Dataset, actor: Any, **said: Any) -> ScrubMark:
     """The same mark twice is one."""
     details: dict[str, Any] = {key: said.pop(key) for key in ("words", "length") if key in said}
     details["created_by"] = actor
     with transaction.atomic():
         mark, created = ScrubMark.objects.get_or_create(dataset=dataset, **said, defaults=details)
         if created:
-            audit.record("add_scrub_mark", actor=actor, dataset_name=dataset.name, **_told(mark))
+            audit.record("add_scrub_mark", actor=actor, dataset_name=dataset.name, **_audit_details(mark))
     return mark
 
 
-def _told(mark: ScrubMark) -> dict[str, Any]:
+def _audit_details(mark: ScrubMark) -> dict[str, Any]:
     """For the audit trail: never the term itself."""
     return {"mark": mark.pk, "verdict": mark.verdict, "kind": mark.kind}
 
@@ -99,19 +99,19 @@ def _check_kind(kind: str) -> None:
         try:
             check_label(kind)
         except PolicyError as error:
-            raise Refused(str(error)) from None
+            raise UserError(str(error)) from None
 
 
-def _previewed(dataset: Dataset, finding: ScrubFinding) -> str:
+def _read_previewed_term(dataset: Dataset, finding: ScrubFinding) -> str:
     scrub = finding.scrub
     if not scrub.dry_run or scrub.dataset_id != dataset.pk or finding.turn_index is None:
-        raise Refused("What stood there has been replaced, and nobody knows it any more; type the term.")
+        raise UserError("What stood there has been replaced, and nobody knows it any more; type the term.")
     turn = Turn.objects.filter(session=finding.session_id, turn_index=finding.turn_index).first()
-    text = _string_at(turn, finding.field) if turn else ""
+    text = _find_string(turn, finding.field) if turn else ""
     return text[finding.start : finding.start + finding.length]
 
 
-def _string_at(turn: Turn, field: str) -> str:
+def _find_string(turn: Turn, field: str) -> str:
     found: dict[str, list[str]] = {}
 
     def collect(place: Place, text: str) -> str:
@@ -125,5 +125,5 @@ def _string_at(turn: Turn, field: str) -> str:
     strings = found.get(field, [])
     if len(set(strings)) != 1:
         # Keys that may be personal are not told, so some paths stand for several strings.
-        raise Refused(f"It can't be told which string {field} is; mark it where it stands in a text.")
+        raise UserError(f"It can't be told which string {field} is; mark it where it stands in a text.")
     return strings[0]

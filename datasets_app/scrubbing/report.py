@@ -4,12 +4,12 @@ from collections import Counter
 from typing import Any
 
 from datasets_app.domain.pii import session_ids
-from datasets_app.domain.pii.batches import PLACES_LISTED, Setup, as_object, top_field
+from datasets_app.domain.pii.batches import MAX_PLACES_LISTED, ScrubSetup, build_place_object, get_top_field
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.scrubbing.sanitize_file import Sanitized
+from datasets_app.scrubbing.sanitize_file import SanitizeResult
 
 
-def policy_as_object(policy: Policy, key_fingerprint: str) -> dict[str, Any]:
+def policy_to_json(policy: Policy, key_fingerprint: str) -> dict[str, Any]:
     """The choices, without what may be personal: expressions are left out, allowed terms are counted."""
     return {
         "classes": list(policy.kinds),
@@ -24,7 +24,7 @@ def policy_as_object(policy: Policy, key_fingerprint: str) -> dict[str, Any]:
     }
 
 
-def report_of_file(result: Sanitized, given: Setup, **about: Any) -> dict[str, Any]:
+def build_file_report(result: SanitizeResult, setup: ScrubSetup, **about: Any) -> dict[str, Any]:
     """``about`` goes first: input, output, what the caller knows besides."""
     verification = None
     if result.verified_turns is not None:
@@ -32,39 +32,39 @@ def report_of_file(result: Sanitized, given: Setup, **about: Any) -> dict[str, A
             "passed": not result.remaining,
             "turns": result.verified_turns,
             "remaining": dict(sorted(result.remaining.items())),
-            "places": [as_object(place) for place in result.remaining_places],
+            "places": [build_place_object(place) for place in result.remaining_places],
         }
     return {
         **about,
-        "policy": policy_as_object(given.policy, session_ids.fingerprint(given.key)),
-        "sessions": _counts(result.sessions, result.found_sessions, result.changed_sessions),
-        "turns": _counts(result.turns, result.found_turns, result.changed_turns),
+        "policy": policy_to_json(setup.policy, session_ids.fingerprint_key(setup.key)),
+        "sessions": _count_summary(result.sessions, result.found_sessions, result.changed_sessions),
+        "turns": _count_summary(result.turns, result.found_turns, result.changed_turns),
         "found": result.total,
         "found_by_class": dict(sorted(result.kinds.items())),
         "found_by_field": dict(sorted(result.fields.items())),
-        "places": [as_object(place) for place in result.places],
+        "places": [build_place_object(place) for place in result.places],
         "verification": verification,
         "sha256": result.sha256 if not result.remaining else None,
     }
 
 
-def _counts(total: int, found: int, changed: int) -> dict[str, int]:
+def _count_summary(total: int, found: int, changed: int) -> dict[str, int]:
     return {"total": total, "with_findings": found, "changed": changed}
 
 
-def report_of_dataset(scrub: Any) -> dict[str, Any]:
+def build_dataset_report(scrub: Any) -> dict[str, Any]:
     """The same of a :class:`ScrubRun`. Its places are those of raw text in a preview, else of what stands
     there instead; sessions are told by their number in the database, as an id may be personal."""
     fields: Counter[str] = Counter()
     for field in scrub.findings.values_list("field", flat=True).iterator():
-        fields[top_field(field)] += 1
+        fields[get_top_field(field)] += 1
     verification = None
     if scrub.verification or scrub.error:
         verification = {"passed": scrub.verified_at is not None, **(scrub.verification or {})}
     return {
         "dataset": scrub.dataset.name,
         "dry_run": scrub.dry_run,
-        "policy": policy_as_object(Policy.from_json(scrub.policy), scrub.key_fingerprint),
+        "policy": policy_to_json(Policy.from_json(scrub.policy), scrub.key_fingerprint),
         "sessions": {"total": scrub.session_count},
         "turns": {"total": scrub.turn_count, "changed": scrub.changed_turns},
         "found": scrub.finding_count,
@@ -80,7 +80,7 @@ def report_of_dataset(scrub: Any) -> dict[str, Any]:
                 "length": finding.length,
                 "score": finding.score,
             }
-            for finding in scrub.findings.order_by("id")[:PLACES_LISTED]
+            for finding in scrub.findings.order_by("id")[:MAX_PLACES_LISTED]
         ],
         "verification": verification,
     }

@@ -7,13 +7,13 @@ from django.core.cache import cache
 from django.db.models import Case, Count, F, Q, TextField, Value, When
 from django.http import QueryDict
 
-from datasets_app.core.web.paging import Page, asked, page_by_two
+from datasets_app.core.web.paging import Page, paginate_by_field_and_id, parse_page_request
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import ScrubFinding, ScrubRun, Session
 
 # The parts of a turn. Unknown keys of a line, and what other apps keep beside turns, are the rest.
-PARTS = {
+PART_LABELS = {
     "text": "Text",
     "tags": "Tags",
     "metadata": "Metadata",
@@ -21,17 +21,17 @@ PARTS = {
     "persona_id": "Persona",
     "other": "Other keys, notes of labels",
 }
-_IN_METADATA = Q(field__startswith="metadata.") | Q(field__startswith="a key of metadata")
-PART = Case(
+_METADATA_CONDITION = Q(field__startswith="metadata.") | Q(field__startswith="a key of metadata")
+PART_EXPRESSION = Case(
     When(field__in=["text", "session_id", "persona_id"], then=F("field")),
     When(field__startswith="tags[", then=Value("tags")),
-    When(_IN_METADATA, then=Value("metadata")),
+    When(_METADATA_CONDITION, then=Value("metadata")),
     default=Value("other"),
     output_field=TextField(),
 )
 # Findings of a finished run never change but for becoming fewer with the next scrub.
-_KEPT_SECONDS = 3600
-HASH_SHOWN = 12
+_CACHE_SECONDS = 3600
+MAX_HASH_CHARACTERS = 12
 
 
 class Bar(NamedTuple):
@@ -49,7 +49,7 @@ class Bar(NamedTuple):
         return f"{max(100 * self.width, 0.8 if self.count else 0):.2f}"
 
 
-def bars(counts: Mapping[str, int], labels: Mapping[str, str]) -> list[Bar]:
+def make_bars(counts: Mapping[str, int], labels: Mapping[str, str]) -> list[Bar]:
     """The counts in falling order."""
     total, longest = sum(counts.values()), max(counts.values(), default=0)
     return [
@@ -59,7 +59,7 @@ def bars(counts: Mapping[str, int], labels: Mapping[str, str]) -> list[Bar]:
     ]
 
 
-class Touched(NamedTuple):
+class FindingCounts(NamedTuple):
     """Findings by the part they stand in, and how many sessions and turns hold any."""
 
     parts: dict[str, int]
@@ -67,78 +67,78 @@ class Touched(NamedTuple):
     turns: int
 
 
-def touched(scrub: ScrubRun) -> Touched:
+def count_findings(scrub: ScrubRun) -> FindingCounts:
     """Reads every finding of the run, so the answer for a finished one is kept for a while."""
     key = f"scrub-touched-{scrub.pk}-{scrub.finished_at:%Y%m%d%H%M%S%f}" if scrub.finished_at else ""
     if key and (kept := cache.get(key)) is not None:
-        return Touched(*kept)
+        return FindingCounts(*kept)
     found = ScrubFinding.objects.filter(scrub=scrub).order_by()
     of_turns = found.exclude(turn_index=None).values("session", "turn_index").distinct()
-    answer = Touched(
-        dict(found.annotate(part=PART).values_list("part").annotate(Count("pk"))),
+    answer = FindingCounts(
+        dict(found.annotate(part=PART_EXPRESSION).values_list("part").annotate(Count("pk"))),
         found.aggregate(n=Count("session", distinct=True))["n"],
         of_turns.count(),
     )
     if key:
-        cache.set(key, tuple(answer), _KEPT_SECONDS)
+        cache.set(key, tuple(answer), _CACHE_SECONDS)
     return answer
 
 
-class Wanted(NamedTuple):
+class FindingFilter(NamedTuple):
     """Which findings are to be listed; empty for all."""
 
     kind: str
     part: str
 
 
-def wanted(query: QueryDict) -> Wanted:
+def parse_filter(query: QueryDict) -> FindingFilter:
     part = query.get("part", "")
-    return Wanted(query.get("class", "").replace("\0", "")[:100], part if part in PARTS else "")
+    return FindingFilter(query.get("class", "").replace("\0", "")[:100], part if part in PART_LABELS else "")
 
 
-def finding_page(scrub: ScrubRun, only: Wanted, query: QueryDict) -> Page:
+def paginate_findings(scrub: ScrubRun, finding_filter: FindingFilter, query: QueryDict) -> Page:
     """Findings by class, then in the order in which they were made. Never their values."""
     findings = ScrubFinding.objects.filter(scrub=scrub).select_related("session")
-    if only.kind:
-        findings = findings.filter(kind=only.kind)
-    if only.part:
-        findings = findings.annotate(part=PART).filter(part=only.part)
-    page = page_by_two(findings, "kind", asked(query))
-    _name_sessions(scrub, page.rows)
+    if finding_filter.kind:
+        findings = findings.filter(kind=finding_filter.kind)
+    if finding_filter.part:
+        findings = findings.annotate(part=PART_EXPRESSION).filter(part=finding_filter.part)
+    page = paginate_by_field_and_id(findings, "kind", parse_page_request(query))
+    _label_sessions(scrub, page.rows)
     return page
 
 
-def _name_sessions(scrub: ScrubRun, rows: list[Any]) -> None:
+def _label_sessions(scrub: ScrubRun, rows: list[Any]) -> None:
     """Give each row ``shown_session``: the session's id, unless something was found in that very id."""
     keys = {row.session_id for row in rows}
     found = ScrubFinding.objects.filter(session__in=keys, scrub=scrub, turn_index=None, field="session_id")
     telling = set(found.values_list("session_id", flat=True)) if scrub.dry_run else set()
     for row in rows:
         hidden = row.session_id in telling
-        row.shown_session = f"number {row.session_id}" if hidden else _short(row.session)
+        row.shown_session = f"number {row.session_id}" if hidden else _short_session_id(row.session)
 
 
-def _short(session: Session) -> str:
+def _short_session_id(session: Session) -> str:
     """A hash tells nothing that its beginning does not tell."""
-    return f"{session.session_id[:HASH_SHOWN]}…" if session.id_hashed else session.session_id
+    return f"{session.session_id[:MAX_HASH_CHARACTERS]}…" if session.id_hashed else session.session_id
 
 
-def result_of(scrub: ScrubRun, query: QueryDict) -> dict[str, Any]:
+def result_context(scrub: ScrubRun, query: QueryDict) -> dict[str, Any]:
     """What the page shows of one finished run."""
-    only = wanted(query)
-    found_in = touched(scrub)
+    only = parse_filter(query)
+    found_in = count_findings(scrub)
     policy = Policy.from_json(scrub.policy)
     return {
         "scrub": scrub,
-        "classes": bars(scrub.totals, {}),
-        "parts": bars(found_in.parts, PARTS),
+        "classes": make_bars(scrub.totals, {}),
+        "parts": make_bars(found_in.parts, PART_LABELS),
         "session_share": found_in.sessions / scrub.session_count if scrub.session_count else 0,
         "turn_share": found_in.turns / scrub.turn_count if scrub.turn_count else 0,
         "only": only,
-        "part_label": PARTS.get(only.part, ""),
-        "page": finding_page(scrub, only, query),
+        "part_label": PART_LABELS.get(only.part, ""),
+        "page": paginate_findings(scrub, only, query),
         "policy_words": policy.as_words(),
         "policy": policy,
-        "not_looked_for": [kind for kind in KINDS if kind not in policy.kinds],
+        "skipped_kinds": [kind for kind in KINDS if kind not in policy.kinds],
         "remaining": sorted((scrub.verification or {}).get("remaining", {}).items()),
     }

@@ -8,12 +8,12 @@ import msgspec
 from django.db import connection
 from psycopg import sql
 
-from datasets_app.catalog.rows.turn_writer import array_literal, jsonb_text
-from datasets_app.core.copy import copying
+from datasets_app.catalog.rows.turn_writer import encode_array, encode_jsonb
+from datasets_app.core.copy import open_copy
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii.scrubber import Found
+from datasets_app.domain.pii.scrubber import FoundValue
 
-_READ = sql.SQL("""
+_READ_SESSIONS = sql.SQL("""
 COPY (
     SELECT s.id, s.session_id, s.id_hashed, s.persona_id, t.id, t.turn_index, t.role, t.text,
            CASE WHEN t.tags <> '{{}}' THEN array_to_json(t.tags)::text END,
@@ -25,7 +25,7 @@ COPY (
 _TYPES = ["int8", "text", "bool", "text", "int8", "int4", "text", "text", "text", "text", "text", "text"]
 
 # Once for each connection; every transaction finds it empty. It never holds what was found.
-_SCRUBBED = """
+_CREATE_SCRUBBED_TURNS = """
 CREATE TEMPORARY TABLE IF NOT EXISTS scrubbed_turn
     (id bigint, text text, tags text[], timestamp text, metadata jsonb, extra jsonb) ON COMMIT DELETE ROWS
 """
@@ -46,7 +46,7 @@ COPY datasets_app_scrubfinding
 FROM STDIN
 """
 # Of an earlier scrub, where this one has changed the same string: those places hold no longer.
-_FORGET_OUTDATED = """
+_DELETE_OUTDATED_FINDINGS = """
 DELETE FROM datasets_app_scrubfinding old USING datasets_app_scrubfinding new
 WHERE new.session_id = ANY(%(sessions)s) AND new.scrub_id = %(scrub)s
   AND old.session_id = new.session_id AND old.scrub_id <> new.scrub_id
@@ -77,18 +77,18 @@ class SessionChange(NamedTuple):
 def read_sessions(keys: Sequence[int]) -> list[StoredSession]:
     """The sessions of these primary keys, in their order; one that is gone is left out."""
     return [
-        StoredSession(key, rows[0][2], [row[4] for row in rows], [_record(row) for row in rows])
-        for key, rows in ((key, list(group)) for key, group in groupby(_rows(keys), lambda row: row[0]))
+        StoredSession(key, rows[0][2], [row[4] for row in rows], [_parse_turn(row) for row in rows])
+        for key, rows in ((key, list(group)) for key, group in groupby(_read_rows(keys), lambda row: row[0]))
     ]
 
 
-def _rows(keys: Sequence[int]) -> Iterator[Any]:
-    with copying(_READ.format(keys=sql.Literal(list(keys)))) as copy:
+def _read_rows(keys: Sequence[int]) -> Iterator[Any]:
+    with open_copy(_READ_SESSIONS.format(keys=sql.Literal(list(keys)))) as copy:
         copy.set_types(_TYPES)
         yield from copy.rows()
 
 
-def _record(row: Any) -> TurnRecord:
+def _parse_turn(row: Any) -> TurnRecord:
     _, session_id, _, persona_id, _, turn_index, role, text, tags, timestamp, metadata, extra = row
     return TurnRecord(
         session_id,
@@ -106,17 +106,17 @@ def _record(row: Any) -> TurnRecord:
 def write_turns(changes: Iterable[tuple[int, TurnRecord]]) -> int:
     """Give turns, by the primary keys of their rows, the contents of the records; returns how many."""
     with connection.cursor() as cursor:
-        cursor.execute(_SCRUBBED)
-        with copying("COPY scrubbed_turn FROM STDIN") as copy:
+        cursor.execute(_CREATE_SCRUBBED_TURNS)
+        with open_copy("COPY scrubbed_turn FROM STDIN") as copy:
             for key, turn in changes:
                 copy.write_row(
                     (
                         key,
                         turn.text,
-                        array_literal(tuple(turn.tags)),
+                        encode_array(tuple(turn.tags)),
                         turn.timestamp,
-                        None if turn.metadata is None else jsonb_text(turn.metadata),
-                        None if turn.extra is None else jsonb_text(turn.extra),
+                        None if turn.metadata is None else encode_jsonb(turn.metadata),
+                        None if turn.extra is None else encode_jsonb(turn.extra),
                     )
                 )
         cursor.execute(_UPDATE_TURNS)
@@ -128,22 +128,22 @@ def write_sessions(changes: Sequence[SessionChange]) -> None:
         cursor.execute(_UPDATE_SESSIONS, [list(column) for column in zip(*changes, strict=True)])
 
 
-def copy_findings(scrub: int, findings: Iterable[tuple[int, Found]], *, in_raw_text: bool) -> int:
+def copy_findings(scrub: int, findings: Iterable[tuple[int, FoundValue]], *, raw_positions: bool) -> int:
     """Add findings, each with the primary key of its session; returns how many.
 
     Their places are those in the raw text, or else those of what stands there now.
     """
     count = 0
-    with copying(_COPY_FINDINGS) as copy:
+    with open_copy(_COPY_FINDINGS) as copy:
         for session, found in findings:
-            place = (found.start, found.length) if in_raw_text else (found.new_start, found.new_length)
+            place = (found.start, found.length) if raw_positions else (found.new_start, found.new_length)
             row = (scrub, session, found.turn_index, found.field, found.kind, *place)
             copy.write_row((*row, found.length, found.score))
             count += 1
     return count
 
 
-def forget_outdated_findings(scrub: int, sessions: Sequence[int]) -> None:
+def delete_outdated_findings(scrub: int, sessions: Sequence[int]) -> None:
     """Drop the findings of earlier scrubs whose places this scrub has changed."""
     with connection.cursor() as cursor:
-        cursor.execute(_FORGET_OUTDATED, {"scrub": scrub, "sessions": list(sessions)})
+        cursor.execute(_DELETE_OUTDATED_FINDINGS, {"scrub": scrub, "sessions": list(sessions)})

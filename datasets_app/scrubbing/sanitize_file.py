@@ -8,15 +8,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from datasets_app.core.errors import Refused
-from datasets_app.core.process_pool import CannotBegin, WorkFailed, WorkProcesses
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.errors import UserError
+from datasets_app.core.process_pool import ProcessPool, ProcessPoolError, WorkerStartError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
-from datasets_app.domain.conversations.reading import ConversationFile, file_sha256
+from datasets_app.domain.conversations.reading import ConversationFile, hash_file
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.conversations.survey import PROBLEMS_LISTED
+from datasets_app.domain.conversations.survey import MAX_PROBLEMS_LISTED
 from datasets_app.domain.pii import batches
-from datasets_app.domain.pii.batches import LOOK, PLACES_LISTED, SCRUB, VERIFY, PlaceFound, Setup
+from datasets_app.domain.pii.batches import (
+    MAX_PLACES_LISTED,
+    PREVIEW,
+    SCRUB,
+    VERIFY,
+    FindingPlace,
+    ScrubSetup,
+)
 from datasets_app.domain.pii.names.names import NameModelError
 from datasets_app.domain.pii.policy import PolicyError
 
@@ -25,7 +32,7 @@ NO_LIMITS = Limits(1 << 40, 1 << 60)
 
 
 @dataclass
-class Sanitized:
+class SanitizeResult:
     """What was found and changed; ``kinds`` and ``fields`` count findings. Places, never values.
 
     ``remaining`` is what verification still found: the result is no good if there is anything.
@@ -39,10 +46,10 @@ class Sanitized:
     changed_turns: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     fields: Counter[str] = field(default_factory=Counter)
-    places: list[PlaceFound] = field(default_factory=list)
+    places: list[FindingPlace] = field(default_factory=list)
     verified_turns: int | None = None
     remaining: Counter[str] = field(default_factory=Counter)
-    remaining_places: list[PlaceFound] = field(default_factory=list)
+    remaining_places: list[FindingPlace] = field(default_factory=list)
     sha256: str | None = None
 
     @property
@@ -58,63 +65,67 @@ class _Problem(NamedTuple):
     file: str
 
 
-def look_at_file(
-    file: ConversationFile, setup: Setup, *, processes: int = 1, report_progress: ProgressCallback = ignore
-) -> Sanitized:
+def scan_file(
+    file: ConversationFile,
+    setup: ScrubSetup,
+    *,
+    processes: int = 1,
+    report_progress: ProgressCallback = ignore_progress,
+) -> SanitizeResult:
     """What a scrub would find; writes nothing. Raises Refused, with the lines that are no turns."""
-    result = Sanitized()
-    with _working(processes, setup) as pool:
-        _pass(file, pool, None, result, report_progress)
+    result = SanitizeResult()
+    with _open_pool(processes, setup) as pool:
+        _process_file(file, pool, None, result, report_progress)
     return result
 
 
 def sanitize_file(
     file: ConversationFile,
     out: IO[bytes],
-    setup: Setup,
+    setup: ScrubSetup,
     *,
-    packed: bool = False,
+    gzipped: bool = False,
     processes: int = 1,
-    report_progress: ProgressCallback = ignore,
-) -> Sanitized:
+    report_progress: ProgressCallback = ignore_progress,
+) -> SanitizeResult:
     """Write the scrubbed turns of ``file`` to ``out`` (gzipped if ``packed``) and read them again.
 
     ``out`` is a file that can be opened once more by its name, and is put in place by the caller if
     nothing remains. Progress is in bytes: of the input, then of the output. Raises Refused.
     """
-    result = Sanitized()
-    with _working(processes, setup) as pool:
-        with _packer(out, packed) as target:
-            _pass(file, pool, target, result, report_progress)
+    result = SanitizeResult()
+    with _open_pool(processes, setup) as pool:
+        with _open_gzip(out, gzipped) as target:
+            _process_file(file, pool, target, result, report_progress)
         out.flush()
-        _verify(Path(out.name), pool, result, report_progress)
+        _verify_output(Path(out.name), pool, result, report_progress)
     if result.remaining:
-        _find_in_input(file, result)
-    result.sha256 = file_sha256(Path(out.name))
+        _locate_in_input(file, result)
+    result.sha256 = hash_file(Path(out.name))
     return result
 
 
-def begin(setup: Setup) -> Any:
+def make_batch_handler(setup: ScrubSetup) -> Any:
     """In each process: what can't be carried out is told in the words of whoever found it."""
     try:
-        return batches.begin(setup)
+        return batches.make_batch_worker(setup)
     except (PolicyError, NameModelError) as error:
-        raise CannotBegin(str(error)) from None
+        raise WorkerStartError(str(error)) from None
 
 
 @contextmanager
-def _working(processes: int, setup: Setup) -> Iterator[WorkProcesses]:
+def _open_pool(processes: int, setup: ScrubSetup) -> Iterator[ProcessPool]:
     try:
-        with WorkProcesses(processes, begin, setup) as pool:
+        with ProcessPool(processes, make_batch_handler, setup) as pool:
             yield pool
-    except WorkFailed as failure:
-        raise Refused(f"{failure} Nothing was written.") from None
+    except ProcessPoolError as failure:
+        raise UserError(f"{failure} Nothing was written.") from None
     except UnreadableFile as error:
-        raise Refused(f"The file {error}. Nothing was written.") from None
+        raise UserError(f"The file {error}. Nothing was written.") from None
 
 
 @contextmanager
-def _packer(out: IO[bytes], packed: bool) -> Iterator[Any]:
+def _open_gzip(out: IO[bytes], packed: bool) -> Iterator[Any]:
     if not packed:
         yield out
         return
@@ -126,11 +137,11 @@ def _packer(out: IO[bytes], packed: bool) -> Iterator[Any]:
 # --- scrubbing ---------------------------------------------------------------------------------
 
 
-def _pass(
+def _process_file(
     file: ConversationFile,
-    pool: WorkProcesses,
+    pool: ProcessPool,
     target: Any,
-    result: Sanitized,
+    result: SanitizeResult,
     report_progress: ProgressCallback,
 ) -> None:
     file.scan(lambda done: report_progress(done // 10, file.bytes_total))
@@ -138,11 +149,11 @@ def _pass(
 
     def turns() -> Iterator[TurnRecord]:
         nonlocal read
-        for turn in _only_turns(file, lambda done: report_progress(done, file.bytes_total)):
+        for turn in _require_turns(file, lambda done: report_progress(done, file.bytes_total)):
             read += 1
             yield turn
 
-    for batch in pool.map(batches.batches(turns()), LOOK if target is None else SCRUB):
+    for batch in pool.map(batches.split_batches(turns()), PREVIEW if target is None else SCRUB):
         if target is not None:
             target.write(batch.lines)
         for name in (
@@ -156,14 +167,14 @@ def _pass(
             setattr(result, name, getattr(result, name) + getattr(batch, name))
         result.kinds.update(batch.kinds)
         result.fields.update(batch.fields)
-        result.places += batch.places[: PLACES_LISTED - len(result.places)]
+        result.places += batch.places[: MAX_PLACES_LISTED - len(result.places)]
     if not result.turns:
-        raise Refused("The file has no turns. Nothing was written.")
+        raise UserError("The file has no turns. Nothing was written.")
     if result.turns != read:
-        raise WorkFailed(f"{read:,} turns were read and {result.turns:,} scrubbed.")
+        raise ProcessPoolError(f"{read:,} turns were read and {result.turns:,} scrubbed.")
 
 
-def _only_turns(file: ConversationFile, on_bytes: Any) -> Iterator[TurnRecord]:
+def _require_turns(file: ConversationFile, on_bytes: Any) -> Iterator[TurnRecord]:
     """The turns of a file that has nothing else. With the first line that is none, the others are only
     looked over for further such lines, and all are told."""
     turns = file.turns(on_bytes)
@@ -177,22 +188,24 @@ def _only_turns(file: ConversationFile, on_bytes: Any) -> Iterator[TurnRecord]:
     for other in turns:
         if isinstance(other, LineError):
             total += 1
-            if len(wrong) < PROBLEMS_LISTED:
+            if len(wrong) < MAX_PROBLEMS_LISTED:
                 wrong.append(other)
-    raise Refused(
+    raise UserError(
         "Some lines are no turns. Nothing was written.",
-        {"problems": [_problem(file, error) for error in wrong], "problem_total": total},
+        {"problems": [_problem_dict(file, error) for error in wrong], "problem_total": total},
     )
 
 
-def _problem(file: ConversationFile, error: LineError) -> dict[str, Any]:
+def _problem_dict(file: ConversationFile, error: LineError) -> dict[str, Any]:
     return _Problem(error.line, error.code, error.message, error.field, file.name)._asdict()
 
 
 # --- verification ------------------------------------------------------------------------------
 
 
-def _verify(path: Path, pool: WorkProcesses, result: Sanitized, report_progress: ProgressCallback) -> None:
+def _verify_output(
+    path: Path, pool: ProcessPool, result: SanitizeResult, report_progress: ProgressCallback
+) -> None:
     """Read what was written, as whoever gets it will, and detect once more."""
     written = ConversationFile(path, format="turns", limits=NO_LIMITS)
     size = written.bytes_total
@@ -201,23 +214,25 @@ def _verify(path: Path, pool: WorkProcesses, result: Sanitized, report_progress:
         # In order as written: nothing is sorted, and the lines count the turns.
         for item in written.turns(lambda done: report_progress(done, size)):
             if isinstance(item, LineError):
-                raise WorkFailed(f"What was written can't be read again ({item.code}).")
+                raise ProcessPoolError(f"What was written can't be read again ({item.code}).")
             yield item
 
     verified = 0
-    for left in pool.map(batches.batches(turns()), VERIFY):
+    for left in pool.map(batches.split_batches(turns()), VERIFY):
         verified += left.turns
         result.remaining.update(left.kinds)
-        result.remaining_places += left.places[: PLACES_LISTED - len(result.remaining_places)]
+        result.remaining_places += left.places[: MAX_PLACES_LISTED - len(result.remaining_places)]
     if verified != result.turns:
-        raise WorkFailed(f"{result.turns:,} turns were written and {verified:,} can be read again.")
+        raise ProcessPoolError(f"{result.turns:,} turns were written and {verified:,} can be read again.")
     result.verified_turns = verified
 
 
-def _find_in_input(file: ConversationFile, result: Sanitized) -> None:
+def _locate_in_input(file: ConversationFile, result: SanitizeResult) -> None:
     """Places in what was written, which nobody will see, → lines of the input."""
     wanted = {place.line for place in result.remaining_places}
-    lines = {number: turn.line for number, turn in enumerate(_only_turns(file, None), 1) if number in wanted}
+    lines = {
+        number: turn.line for number, turn in enumerate(_require_turns(file, None), 1) if number in wanted
+    }
     result.remaining_places = [
         place._replace(line=lines.get(place.line, 0)) for place in result.remaining_places
     ]

@@ -9,29 +9,29 @@ from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from datasets_app.catalog import activity
-from datasets_app.catalog.require_active import refuse_expired
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.catalog.require_active import require_active
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.models import Dataset, JobRun, ScrubChunk, ScrubRun
 from datasets_app.scrubbing import chunks as scrub_chunks
-from datasets_app.scrubbing.chunks import NotClean
-from datasets_app.scrubbing.complete import looks_for_everything, settle_scrub
+from datasets_app.scrubbing.chunks import PatternMatchesRemain
+from datasets_app.scrubbing.complete import complete_scrub, covers_all_kinds
 from datasets_app.scrubbing.factory import make_scrubber
-from datasets_app.scrubbing.marks import with_marks
-from datasets_app.scrubbing.verify import verify_stored
+from datasets_app.scrubbing.marks import apply_marks
+from datasets_app.scrubbing.verify import verify_scrub
 
 # An import holds the dataset's row for as long as it writes; anything else only for a moment.
-LOCK_WAIT = timedelta(seconds=5)
+LOCK_TIMEOUT = timedelta(seconds=5)
 
 # Given the scrub and the number of its chunks: has other workers join in.
-CallForHelp = Callable[[ScrubRun, int], None]
+StartHelpers = Callable[[ScrubRun, int], None]
 
 
-def _alone(scrub: ScrubRun, chunks: int) -> None:
+def _start_no_helpers(scrub: ScrubRun, chunks: int) -> None:
     pass
 
 
@@ -43,8 +43,8 @@ def scrub_dataset(
     dry_run: bool = False,
     sample: int | None = None,
     job_run: JobRun | None = None,
-    report_progress: ProgressCallback = ignore,
-    call_for_help: CallForHelp = _alone,
+    report_progress: ProgressCallback = ignore_progress,
+    start_helpers: StartHelpers = _start_no_helpers,
 ) -> dict[str, Any]:
     """Scrub every session of ``dataset`` in place; or with ``dry_run`` change nothing, and keep what was
     found in all of it or in a random ``sample`` of its sessions.
@@ -55,68 +55,68 @@ def scrub_dataset(
     scrubbed, turn by turn.
     """
     scrubber = make_scrubber(policy)  # a policy that can't be carried out is refused before anything is made
-    if ended := _ended(job_run):
-        return _facts(ended, Policy.from_json(ended.policy))
-    scrub = _begin(dataset, scrubber, dry_run=dry_run, sample=sample, job_run=job_run)
+    if ended := _find_finished(job_run):
+        return _build_result(ended, Policy.from_json(ended.policy))
+    scrub = _prepare_scrub(dataset, scrubber, dry_run=dry_run, sample=sample, job_run=job_run)
     policy = Policy.from_json(scrub.policy)
     if scrub.verified_at is None:
-        _scrub(scrub, cache(partial(make_scrubber, policy)), actor, report_progress, call_for_help)
+        _run_scrub(scrub, cache(partial(make_scrubber, policy)), actor, report_progress, start_helpers)
     if not scrub.dry_run:
         scrub.traces = remove_traces(lambda *_: report_progress(scrub.turn_count, scrub.turn_count))
     scrub.finished_at = timezone.now()
     scrub.save(update_fields=["traces", "finished_at"])
-    _dismiss_helpers(scrub)
-    return _facts(scrub, policy)
+    _finish_idle_helpers(scrub)
+    return _build_result(scrub, policy)
 
 
-def policy_of(value: Any) -> Policy:
+def parse_policy(value: Any) -> Policy:
     """The policy that a job's row keeps, or the default. Raises Refused."""
     try:
         return Policy.from_json(value or {})
     except (PolicyError, TypeError, ValueError) as error:
         said = str(error) if isinstance(error, PolicyError) else "What is to be scrubbed can't be understood."
-        raise Refused(said) from None
+        raise UserError(said) from None
 
 
 # --- the beginning -----------------------------------------------------------------------------------
 
 
-def _begin(
+def _prepare_scrub(
     dataset: Dataset, scrubber: Scrubber, *, dry_run: bool, sample: int | None, job_run: JobRun | None
 ) -> ScrubRun:
     """The scrub to go on with, or a new one; with chunks for every session that is not in one yet."""
     if sample is not None and (sample < 1 or not dry_run):
-        raise Refused("Only a preview looks at a sample, of at least one session.")
+        raise UserError("Only a preview looks at a sample, of at least one session.")
     try:
         with transaction.atomic():
-            activity.wait_for_locks(LOCK_WAIT)
+            activity.set_lock_timeout(LOCK_TIMEOUT)
             Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-            refuse_expired(dataset)
-            scrub = _unfinished(dataset, scrubber, job_run) or _continued(
+            require_active(dataset)
+            scrub = _find_unfinished(dataset, scrubber, job_run) or _find_resumable(
                 dataset, scrubber, dry_run, sample, job_run
             )
-            scrub = scrub or _new(dataset, scrubber, dry_run=dry_run, sample=sample, job_run=job_run)
+            scrub = scrub or _create_scrub(dataset, scrubber, dry_run=dry_run, sample=sample, job_run=job_run)
             if scrub.verified_at is None and scrub.sample is None:
                 scrub_chunks.make_chunks(scrub)
     except OperationalError as error:
         if activity.is_lock_timeout(error):
-            raise Refused(
+            raise UserError(
                 f"Something is being imported into {dataset.name}; scrub it when that has ended."
             ) from None
         raise
     if not dry_run:
-        _refuse_late_comers(dataset, scrub)
+        _refuse_concurrent_jobs(dataset, scrub)
     return scrub
 
 
-def _ended(job_run: JobRun | None) -> ScrubRun | None:
+def _find_finished(job_run: JobRun | None) -> ScrubRun | None:
     """What this job has done already, if its worker died before it could say so."""
     if job_run is None:
         return None
     return ScrubRun.objects.filter(job_run=job_run).exclude(finished_at=None).first()
 
 
-def _unfinished(dataset: Dataset, scrubber: Scrubber, job_run: JobRun | None) -> ScrubRun | None:
+def _find_unfinished(dataset: Dataset, scrubber: Scrubber, job_run: JobRun | None) -> ScrubRun | None:
     """That of the same job: it was killed, cancelled or has failed, and is run again.
 
     Unless the key has been changed since: half of the ids would be hashed with one, half with the other.
@@ -124,23 +124,23 @@ def _unfinished(dataset: Dataset, scrubber: Scrubber, job_run: JobRun | None) ->
     if job_run is None:
         return None
     mine = ScrubRun.objects.filter(dataset=dataset, job_run=job_run, finished_at=None)
-    scrub = mine.filter(key_fingerprint=session_ids.fingerprint(scrubber.key)).first()
-    return _taken_up(scrub, job_run) if scrub else None
+    scrub = mine.filter(key_fingerprint=session_ids.fingerprint_key(scrubber.key)).first()
+    return _resume_scrub(scrub, job_run) if scrub else None
 
 
-def _continued(
+def _find_resumable(
     dataset: Dataset, scrubber: Scrubber, dry_run: bool, sample: int | None, job_run: JobRun | None
 ) -> ScrubRun | None:
     """That of an earlier job which wanted the same; all others make way."""
     others = ScrubRun.objects.filter(dataset=dataset)
     active = activity.active_scrubs(dataset).exclude(job_run=job_run).first()
     if active is not None:
-        raise Refused(f"{active} of {dataset.name} is under way (job {active.job_run_id}).")
+        raise UserError(f"{active} of {dataset.name} is under way (job {active.job_run_id}).")
     if not dry_run:
-        activity.refuse_while_busy(dataset)
+        activity.refuse_during_jobs(dataset)
     wanted = _policy_with_marks(dataset, scrubber).as_json()
     unfinished = others.filter(dry_run=False, verified_at=None)
-    alike = unfinished.filter(policy=wanted, key_fingerprint=session_ids.fingerprint(scrubber.key))
+    alike = unfinished.filter(policy=wanted, key_fingerprint=session_ids.fingerprint_key(scrubber.key))
     same = None if dry_run else alike.order_by("-pk").first()
     # A preview tells places of raw text, which a scrub or another preview makes void.
     void = others.filter(dry_run=True)
@@ -150,10 +150,10 @@ def _continued(
     list(ScrubChunk.objects.filter(scrub__in=void).select_for_update().values_list("pk"))
     for scrub in void:
         scrub.delete()
-    return _taken_up(same, job_run) if same else None
+    return _resume_scrub(same, job_run) if same else None
 
 
-def _taken_up(scrub: ScrubRun, job_run: JobRun | None) -> ScrubRun:
+def _resume_scrub(scrub: ScrubRun, job_run: JobRun | None) -> ScrubRun:
     if scrub.verification and scrub.verified_at is None:
         # The stored rows were found not to be clean: once more from the beginning.
         scrub.chunks.update(done=False)
@@ -163,7 +163,7 @@ def _taken_up(scrub: ScrubRun, job_run: JobRun | None) -> ScrubRun:
     return scrub
 
 
-def _new(
+def _create_scrub(
     dataset: Dataset, scrubber: Scrubber, *, dry_run: bool, sample: int | None, job_run: JobRun | None
 ) -> ScrubRun:
     scrub = ScrubRun.objects.create(
@@ -172,7 +172,7 @@ def _new(
         dry_run=dry_run,
         sample=sample,
         policy=_policy_with_marks(dataset, scrubber).as_json(),
-        key_fingerprint=session_ids.fingerprint(scrubber.key),
+        key_fingerprint=session_ids.fingerprint_key(scrubber.key),
     )
     if sample is not None:
         scrub_chunks.make_chunks(scrub, seed=scrubber.policy.seed or 0)
@@ -180,14 +180,14 @@ def _new(
 
 
 def _policy_with_marks(dataset: Dataset, scrubber: Scrubber) -> Policy:
-    return with_marks(dataset, scrubber.policy)
+    return apply_marks(dataset, scrubber.policy)
 
 
-def _refuse_late_comers(dataset: Dataset, scrub: ScrubRun) -> None:
+def _refuse_concurrent_jobs(dataset: Dataset, scrub: ScrubRun) -> None:
     """An export or check may have begun before it could see this scrub; from now on none can."""
     try:
-        activity.refuse_while_busy(dataset)
-    except Refused:
+        activity.refuse_during_jobs(dataset)
+    except UserError:
         if not scrub.chunks.filter(done=True).exists():
             scrub.delete()
         raise
@@ -196,64 +196,68 @@ def _refuse_late_comers(dataset: Dataset, scrub: ScrubRun) -> None:
 # --- the work ----------------------------------------------------------------------------------------
 
 
-def _scrub(
+def _run_scrub(
     scrub: ScrubRun,
     make: Callable[[], Scrubber],
     actor: Any,
     report_progress: ProgressCallback,
-    call_for_help: CallForHelp,
+    start_helpers: StartHelpers,
 ) -> None:
     while True:
-        left = scrub_chunks.count_done(scrub)[1]
+        left = scrub_chunks.count_progress(scrub)[1]
         if left > 1:
-            call_for_help(scrub, left)
-        _work_off(scrub, make, report_progress)
-        scrub.totals, scrub.changed_turns = scrub_chunks.totals_of(scrub)
+            start_helpers(scrub, left)
+        _process_all_chunks(scrub, make, report_progress)
+        scrub.totals, scrub.changed_turns = scrub_chunks.sum_totals(scrub)
         if scrub.dry_run:
             scrub.save(update_fields=["totals", "changed_turns"])
             return
-        if _verified(scrub, make(), actor, report_progress):
+        if _verify_and_complete(scrub, make(), actor, report_progress):
             return
         with transaction.atomic():
             scrub_chunks.make_chunks(scrub)  # for what was added meanwhile
 
 
-def _work_off(scrub: ScrubRun, make: Callable[[], Scrubber], report_progress: ProgressCallback) -> None:
+def _process_all_chunks(
+    scrub: ScrubRun, make: Callable[[], Scrubber], report_progress: ProgressCallback
+) -> None:
     """Until every chunk is done, by whomever."""
     while True:
         try:
-            scrub_chunks.work_off(scrub, make, report_progress)
-        except NotClean as found:
-            raise _stopped(scrub, scrub_chunks.sentence(found.remaining)) from None
+            scrub_chunks.process_chunks(scrub, make, report_progress)
+        except PatternMatchesRemain as found:
+            raise _record_stop(scrub, scrub_chunks.describe_remaining(found.remaining)) from None
         if error := ScrubRun.objects.values_list("error", flat=True).get(pk=scrub.pk):
-            raise Refused(error)
+            raise UserError(error)
         if scrub_chunks.wait_for_others(scrub, report_progress):
             return
         if JobRun.objects.filter(scrubs=scrub, state__in=JobRun.FINISHED).exists():
-            raise Refused("The job of this scrub has ended; ask for the scrub again, and it goes on.")
+            raise UserError("The job of this scrub has ended; ask for the scrub again, and it goes on.")
 
 
-def _verified(scrub: ScrubRun, scrubber: Scrubber, actor: Any, report_progress: ProgressCallback) -> bool:
-    verification = verify_stored(scrub.dataset, scrubber, report_progress)
+def _verify_and_complete(
+    scrub: ScrubRun, scrubber: Scrubber, actor: Any, report_progress: ProgressCallback
+) -> bool:
+    verification = verify_scrub(scrub.dataset, scrubber, report_progress)
     if verification["remaining"]:
         scrub.verification = verification
         scrub.save(update_fields=["verification", "totals", "changed_turns"])
-        raise _stopped(scrub, scrub_chunks.sentence(verification["remaining"]))
-    return settle_scrub(scrub, scrubber, verification, actor=actor)
+        raise _record_stop(scrub, scrub_chunks.describe_remaining(verification["remaining"]))
+    return complete_scrub(scrub, scrubber, verification, actor=actor)
 
 
-def _dismiss_helpers(scrub: ScrubRun) -> None:
+def _finish_idle_helpers(scrub: ScrubRun) -> None:
     """Those whose worker had something else to do need not come any more."""
     waiting = JobRun.objects.filter(operation="scrub_part", parameters__scrub=scrub.pk, state="queued")
     waiting.update(state="done", finished_at=timezone.now(), result={"chunks": 0})
 
 
-def _stopped(scrub: ScrubRun, sentence: str) -> Refused:
+def _record_stop(scrub: ScrubRun, sentence: str) -> UserError:
     ScrubRun.objects.filter(pk=scrub.pk).update(error=sentence)
-    return Refused(sentence)
+    return UserError(sentence)
 
 
-def _facts(scrub: ScrubRun, policy: Policy) -> dict[str, Any]:
+def _build_result(scrub: ScrubRun, policy: Policy) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "scrub": scrub.pk,
         "sessions": scrub.session_count,
@@ -267,7 +271,7 @@ def _facts(scrub: ScrubRun, policy: Policy) -> dict[str, Any]:
     facts["turns_verified"] = (scrub.verification or {}).get("turns", 0)
     if scrub.traces:
         facts["traces"] = scrub.traces
-    if not looks_for_everything(policy):
+    if not covers_all_kinds(policy):
         facts["notice"] = (
             "Not every class was looked for: this scrub alone does not make the dataset scrubbed."
         )

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import ScrubRun
 from datasets_app.scrubbing import chunks as scrub_chunks
-from datasets_app.scrubbing.chunks import NotClean
+from datasets_app.scrubbing.chunks import PatternMatchesRemain
 from datasets_app.scrubbing.factory import make_scrubber
 
 
-def scrub_part(scrub_pk: int, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+def scrub_part(scrub_pk: int, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
     """Take chunks of a scrub until none is left; returns how many. Nothing, if it has ended already.
 
     What stops the scrub is noted on it: whoever began it tells the person who asked for it.
@@ -20,8 +20,8 @@ def scrub_part(scrub_pk: int, *, report_progress: ProgressCallback = ignore) -> 
         return {"chunks": 0}
     policy = Policy.from_json(scrub.policy)
     try:
-        chunks = scrub_chunks.work_off(scrub, lambda: make_scrubber(policy), report_progress)
-    except NotClean as found:
-        ScrubRun.objects.filter(pk=scrub_pk).update(error=scrub_chunks.sentence(found.remaining))
+        chunks = scrub_chunks.process_chunks(scrub, lambda: make_scrubber(policy), report_progress)
+    except PatternMatchesRemain as found:
+        ScrubRun.objects.filter(pk=scrub_pk).update(error=scrub_chunks.describe_remaining(found.remaining))
         return {"chunks": 0}
     return {"chunks": chunks}

@@ -9,13 +9,13 @@ from django.db import transaction
 
 from datasets_app import hooks
 from datasets_app.core.progress import ProgressCallback
-from datasets_app.domain.pii.scrubber import Scrubber, SessionTexts
+from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 from datasets_app.models import Dataset, Session
-from datasets_app.scrubbing.chunks import TURNS_IN_CHUNK
+from datasets_app.scrubbing.chunks import MAX_TURNS_PER_CHUNK
 from datasets_app.scrubbing.rows import read_sessions
 
 
-def verify_stored(dataset: Dataset, scrubber: Scrubber, report_progress: ProgressCallback) -> dict[str, Any]:
+def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: ProgressCallback) -> dict[str, Any]:
     """What the rules still find in the stored rows: "remaining" by class, "sessions", "turns", "seconds".
 
     It goes by the dataset's sessions as they stand now, not by the chunks that were written. Each batch is
@@ -24,8 +24,8 @@ def verify_stored(dataset: Dataset, scrubber: Scrubber, report_progress: Progres
     began = time.monotonic()
     remaining: Counter[str] = Counter()
     sessions = turns = 0
-    for keys in _batches(dataset):
-        texts = _texts(keys)
+    for keys in _read_batches(dataset):
+        texts = _load_texts(keys)
         remaining.update(scrubber.remaining(texts))
         sessions += len(texts)
         turns += sum(len(session.turns) for session in texts)
@@ -38,15 +38,15 @@ def verify_stored(dataset: Dataset, scrubber: Scrubber, report_progress: Progres
     }
 
 
-def _batches(dataset: Dataset) -> Iterator[list[int]]:
+def _read_batches(dataset: Dataset) -> Iterator[list[int]]:
     batch: list[int] = []
     turns = last = 0
     every = Session.objects.filter(dataset=dataset).order_by("pk").values_list("pk", "turn_count")
-    while some := list(every.filter(pk__gt=last)[:TURNS_IN_CHUNK]):
+    while some := list(every.filter(pk__gt=last)[:MAX_TURNS_PER_CHUNK]):
         for key, count in some:
             batch.append(key)
             turns += count
-            if turns >= TURNS_IN_CHUNK:
+            if turns >= MAX_TURNS_PER_CHUNK:
                 yield batch
                 batch, turns = [], 0
         last = some[-1][0]
@@ -54,11 +54,11 @@ def _batches(dataset: Dataset) -> Iterator[list[int]]:
         yield batch
 
 
-def _texts(keys: list[int]) -> list[SessionTexts]:
+def _load_texts(keys: list[int]) -> list[SessionInput]:
     with transaction.atomic():  # what is read is locked for that long
-        beside = [part.read(keys) for part in hooks.scrubbed_beside]
+        beside = [part.read(keys) for part in hooks.scrub_hooks]
     return [
-        SessionTexts(
+        SessionInput(
             session.turns,
             [value for found in beside for _, value in found.get(session.key, ())],
             session.id_hashed,

@@ -8,9 +8,9 @@ import msgspec
 from django.db import connection
 from psycopg import sql
 
-from datasets_app.catalog.rows.turn_reader import EVERYTHING, turns_query
-from datasets_app.core.copy import copying
-from datasets_app.domain.splits.decision import Conversation, sibling_of
+from datasets_app.catalog.rows.turn_reader import ALL_SESSIONS, build_turns_query
+from datasets_app.core.copy import open_copy
+from datasets_app.domain.splits.decision import Conversation, get_split_group
 
 _decode = msgspec.json.Decoder().decode
 
@@ -25,11 +25,13 @@ _TYPES = ["int8", "text", "text", "text", "text", "text", "text"]
 
 def read_conversations(dataset: Any, keys: "array[int]") -> Iterator[Conversation]:
     """The dataset's sessions in the order they came; their primary keys are added to ``keys``."""
-    query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(turns_query(_COLUMNS, dataset, EVERYTHING))
+    query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(
+        build_turns_query(_COLUMNS, dataset, ALL_SESSIONS)
+    )
     current: Conversation | None = None
     texts: list[str] = []
     all_tags: list[str] = []
-    with copying(query) as copy:
+    with open_copy(query) as copy:
         copy.set_types(_TYPES)
         for key, session_id, persona_id, split, text, tags, siblings in copy.rows():
             if not keys or key != keys[-1]:
@@ -42,25 +44,25 @@ def read_conversations(dataset: Any, keys: "array[int]") -> Iterator[Conversatio
             texts.append(text)
             all_tags.extend(_decode(tags) if tags else ())
             if siblings and current.sibling is None:
-                current = current._replace(sibling=sibling_of(_decode(siblings)))
+                current = current._replace(sibling=get_split_group(_decode(siblings)))
     if current is not None:
         yield current
 
 
-def write_splits(dataset: Any, placed: Iterable[tuple[int, str]], *, again: bool = False) -> int:
+def write_splits(dataset: Any, placements: Iterable[tuple[int, str]], *, resplit: bool = False) -> int:
     """Put sessions, by their primary keys, in a split; how many were. One that has a split keeps it,
     unless all of the dataset are split ``again``. In the transaction of the caller."""
     with connection.cursor() as cursor:
         cursor.execute("CREATE TEMPORARY TABLE split_placed (id bigint, split text) ON COMMIT DROP")
-        with copying("COPY split_placed FROM STDIN (FORMAT BINARY)") as copy:
+        with open_copy("COPY split_placed FROM STDIN (FORMAT BINARY)") as copy:
             copy.set_types(["int8", "text"])
-            for row in placed:
+            for row in placements:
                 copy.write_row(row)
         cursor.execute("ANALYZE split_placed")
         cursor.execute(
             "UPDATE datasets_app_session s SET split = p.split FROM split_placed p "
             "WHERE s.id = p.id AND s.dataset_id = %s AND (s.split IS NULL OR (%s AND s.split <> p.split))",
-            [dataset.pk, again],
+            [dataset.pk, resplit],
         )
         written: int = cursor.rowcount
         cursor.execute("DROP TABLE split_placed")

@@ -9,19 +9,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from datasets_app.catalog import activity, policies
-from datasets_app.catalog import facts as dataset_facts
+from datasets_app.catalog.require_active import require_active
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
-from datasets_app.domain.splits.decision import Conversation, Decision, decide
-from datasets_app.domain.splits.splits import Settings
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.splits.decision import Conversation, SplitDecision, decide_splits
+from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.models import Dataset, JobRun
 from datasets_app.splitting.rows import read_conversations, write_splits
 
-PROGRESS_EVERY_SESSIONS = 200
+PROGRESS_INTERVAL_SESSIONS = 200
 
 
-class Split(NamedTuple):
+class SplitResult(NamedTuple):
     """What came of it: how many sessions are placed now, the report, and its first leaks by session ids."""
 
     placed: int
@@ -40,60 +40,62 @@ class Split(NamedTuple):
         }
 
 
-def stored_settings(dataset: Dataset) -> Settings | None:
+def load_split_settings(dataset: Dataset) -> SplitSettings | None:
     """How the dataset was split, and will be on with."""
-    return Settings.from_json(dataset.split_settings) if dataset.split_settings else None
+    return SplitSettings.from_json(dataset.split_settings) if dataset.split_settings else None
 
 
 def split_dataset(
     dataset: Dataset,
-    settings: Settings | None = None,
+    settings: SplitSettings | None = None,
     *,
-    again: bool = False,
+    resplit: bool = False,
     override: str = "",
     actor: Any = None,
-    report_progress: ProgressCallback = ignore,
-) -> Split:
+    report_progress: ProgressCallback = ignore_progress,
+) -> SplitResult:
     """Place the sessions that have no split yet, by ``settings`` or as the dataset was split before.
 
     Sessions that are placed stay, and other settings than theirs are Refused, unless all are split ``again``:
     that unlocks the test split, so it takes a reason (``override``) and the permission to give one.
     """
     before = dataset.split_settings
-    asked = _settings(dataset, settings, again)
-    if again and not override.strip() and _is_split(dataset):
-        raise Refused(
+    asked = _choose_settings(dataset, settings, resplit)
+    if resplit and not override.strip() and _is_split(dataset):
+        raise UserError(
             f"{dataset.name} is split already. To split it again, which lets sessions of the locked test "
             "split into training, give a reason."
         )
-    _refuse(dataset)
+    _refuse_unsplittable(dataset)
     keys = array("q")
-    sessions = _read(dataset, keys, again, report_progress)
+    sessions = _read_sessions(dataset, keys, resplit, report_progress)
     total = max(1, dataset.session_count)
-    decision = decide(
+    decision = decide_splits(
         sessions, asked, lambda done, of: report_progress(total + total * done // (10 * of), total * 11 // 10)
     )
     if not keys:
-        raise Refused(f"{dataset.name} holds no sessions.")
+        raise UserError(f"{dataset.name} holds no sessions.")
     with transaction.atomic():
-        placed = _write(dataset, before, decision, keys, again=again, override=override, actor=actor)
-    return Split(placed, decision.report, decision.named_leaks())
+        placed = _write_decision(
+            dataset, before, decision, keys, resplit=resplit, override=override, actor=actor
+        )
+    return SplitResult(placed, decision.report, decision.describe_leaks())
 
 
-def split_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore) -> dict[str, Any]:
+def split_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
     """What the page asks for: parameters are settings as JSON, or none to go on as before."""
     given = job_run.parameters
     return split_dataset(
         Dataset.objects.get(job_runs=job_run),
-        Settings.from_json(given["settings"]) if given.get("settings") else None,
-        again=bool(given.get("again")),
+        SplitSettings.from_json(given["settings"]) if given.get("settings") else None,
+        resplit=bool(given.get("again")),
         override=str(given.get("override") or ""),
         actor=job_run.actor,
         report_progress=report_progress,
     ).facts()
 
 
-def forget_report(dataset: Dataset) -> None:
+def clear_split_report(dataset: Dataset) -> None:
     """Drop what the last report tells of tags and personas: they may have been personal. The settings, and
     the splits, stay. For scrubs and erasures, in their transaction; the dataset's row is locked by them."""
     if dataset.split_settings and "report" in dataset.split_settings:
@@ -101,12 +103,12 @@ def forget_report(dataset: Dataset) -> None:
         dataset.save(update_fields=["split_settings"])
 
 
-def _settings(dataset: Dataset, settings: Settings | None, again: bool) -> Settings:
-    stored = stored_settings(dataset)
-    if stored is None or again:
-        return settings or stored or Settings()
+def _choose_settings(dataset: Dataset, settings: SplitSettings | None, resplit: bool) -> SplitSettings:
+    stored = load_split_settings(dataset)
+    if stored is None or resplit:
+        return settings or stored or SplitSettings()
     if settings is not None and settings != stored:
-        raise Refused(
+        raise UserError(
             f"{dataset.name} was split otherwise: {stored.as_words()}. Sessions that come later are split "
             "like the others; leave the settings out, or split all of it again, for a reason on record."
         )
@@ -117,40 +119,42 @@ def _is_split(dataset: Dataset) -> bool:
     return bool(dataset.sessions.exclude(split=None).exists())
 
 
-def _refuse(dataset: Dataset) -> None:
-    activity.refuse_while_scrubbed(dataset)
-    dataset_facts.refuse_expired(dataset)
+def _refuse_unsplittable(dataset: Dataset) -> None:
+    activity.refuse_during_scrub(dataset)
+    require_active(dataset)
 
 
-def _read(
-    dataset: Dataset, keys: "array[int]", again: bool, report_progress: ProgressCallback
+def _read_sessions(
+    dataset: Dataset, keys: "array[int]", resplit: bool, report_progress: ProgressCallback
 ) -> Iterator[Conversation]:
     total = max(1, dataset.session_count)
     for done, session in zip(count(), read_conversations(dataset, keys), strict=False):
-        if done % PROGRESS_EVERY_SESSIONS == 0:
+        if done % PROGRESS_INTERVAL_SESSIONS == 0:
             report_progress(min(done, total), total * 11 // 10)
-        yield session._replace(placed=None) if again else session
+        yield session._replace(placed=None) if resplit else session
 
 
-def _write(
+def _write_decision(
     dataset: Dataset,
     before: dict[str, Any] | None,
-    decision: Decision,
+    decision: SplitDecision,
     keys: "array[int]",
     *,
-    again: bool,
+    resplit: bool,
     override: str,
     actor: Any,
 ) -> int:
     row: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-    _refuse(row)
+    _refuse_unsplittable(row)
     if row.split_settings != before:
-        raise Refused(f"{row.name} was split by somebody else meanwhile; nothing was changed. Try again.")
-    if again and _is_split(row):
+        raise UserError(f"{row.name} was split by somebody else meanwhile; nothing was changed. Try again.")
+    if resplit and _is_split(row):
         reason = " ".join(override.split())
         refusal = "have a dataset split again, which unlocks its test split"
         policies.record_override(row, "split", actor=actor, reason=reason, refusal=refusal)
-    written = write_splits(row, ((keys[number], split) for number, split in decision.fresh()), again=again)
+    written = write_splits(
+        row, ((keys[number], split) for number, split in decision.new_placements()), resplit=resplit
+    )
     report = {**decision.report, "leaks": [[keys[a], keys[b], alike] for a, b, alike in decision.leaks]}
     settings = report.pop("settings")
     row.split_settings = {**settings, "at": timezone.now().isoformat(), "report": report}
@@ -161,7 +165,7 @@ def _write(
         actor=actor,
         dataset_name=row.name,
         settings=settings,
-        again=again,
+        again=resplit,
         sessions=report["sessions"],
         placed=written,
         leaking_pairs=report["leaking_pairs"],

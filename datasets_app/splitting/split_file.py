@@ -8,9 +8,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from datasets_app.catalog.files import Digest, beside, packer
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
+from datasets_app.catalog.files import DigestWriter, gzip_writer, write_with_metadata
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
@@ -22,11 +22,11 @@ from datasets_app.domain.metadata.metadata import (
     read_metadata,
     render_metadata,
 )
-from datasets_app.domain.splits.decision import Conversation, Decision, decide, sibling_of
-from datasets_app.domain.splits.splits import SPLITS, Settings
+from datasets_app.domain.splits.decision import Conversation, SplitDecision, decide_splits, get_split_group
+from datasets_app.domain.splits.splits import SPLITS, SplitSettings
 
 # Under this key a file's metadata says which split it is, and how it was made.
-STATED = "split"
+SPLIT_KEY = "split"
 
 
 class SplitFile(NamedTuple):
@@ -38,62 +38,62 @@ class SplitFile(NamedTuple):
     sha256: str
 
 
-class Result(NamedTuple):
+class SplitFileResult(NamedTuple):
     """``only_there`` is how many sessions stood in the folder and not in the file; they were kept."""
 
-    decision: Decision
+    decision: SplitDecision
     files: dict[str, SplitFile]
-    only_there: int
+    kept_sessions: int
 
 
 def split_file(
     file: ConversationFile,
     folder: Path,
-    settings: Settings | None = None,
+    settings: SplitSettings | None = None,
     *,
-    report_progress: ProgressCallback = ignore,
-) -> Result:
+    report_progress: ProgressCallback = ignore_progress,
+) -> SplitFileResult:
     """Write ``train.jsonl``, ``validation.jsonl`` and ``test.jsonl`` (.gz as ``file`` is), with metadata,
     into ``folder``. If they are there already, the sessions in them stay where they are, with what ``file``
     says of them now, and those that it does not have are kept. Raises Refused; then nothing is written.
     """
-    earlier = _Earlier(folder, file)
-    asked = _settings(earlier, settings)
+    earlier = _EarlierSplit(folder, file)
+    asked = _choose_settings(earlier, settings)
     placed = earlier.placed()
-    passes = _Passes(file, report_progress)
+    passes = _InputReader(file, report_progress)
     seen: set[str] = set()
 
     def sessions() -> Iterator[Conversation]:
-        for session in conversations(passes.turns()):
+        for session in group_conversations(passes.turns()):
             seen.add(session.session_id)
             yield session._replace(placed=placed.get(session.session_id))
         for split in earlier.paths:
-            for session in conversations(earlier.turns(split)):
+            for session in group_conversations(earlier.turns(split)):
                 if session.session_id not in seen:
                     yield session._replace(placed=split)
 
     try:
-        decision = decide(sessions(), asked)
+        decision = decide_splits(sessions(), asked)
         if not seen:
-            raise Refused(f"{file.name} holds no sessions.")
-        files = _write(file, earlier, decision, asked, seen, passes.turns())
+            raise UserError(f"{file.name} holds no sessions.")
+        files = _write_files(file, earlier, decision, asked, seen, passes.turns())
     except UnreadableFile as error:
-        raise Refused(f"{file.name}: {error}; nothing was written.") from None
-    return Result(decision, files, len(decision.ids) - len(seen))
+        raise UserError(f"{file.name}: {error}; nothing was written.") from None
+    return SplitFileResult(decision, files, len(decision.ids) - len(seen))
 
 
-def conversations(turns: Iterable[TurnRecord]) -> Iterator[Conversation]:
+def group_conversations(turns: Iterable[TurnRecord]) -> Iterator[Conversation]:
     """Turns, sessions in one piece → sessions."""
     for session_id, group in groupby(turns, key=lambda turn: turn.session_id):
         of_session = list(group)
         tags = [tag for turn in of_session for tag in turn.tags]
         persona = next((turn.persona_id for turn in of_session if turn.persona_id), None)
-        siblings = (sibling_of(turn.metadata) for turn in of_session)
+        siblings = (get_split_group(turn.metadata) for turn in of_session)
         sibling = next((found for found in siblings if found is not None), None)
         yield Conversation(session_id, persona, tags, [turn.text for turn in of_session], sibling)
 
 
-class _Passes:
+class _InputReader:
     """The file's turns, asked for twice; lines that are none are refused."""
 
     def __init__(self, file: ConversationFile, report_progress: ProgressCallback) -> None:
@@ -102,31 +102,33 @@ class _Passes:
     def turns(self) -> Iterator[TurnRecord]:
         before, total = self._before, 2 * self._file.bytes_total
         self._before += self._file.bytes_total
-        return _sound(self._file, self._file.turns(lambda done: self._report(before + done, total)))
+        return _require_turns(self._file, self._file.turns(lambda done: self._report(before + done, total)))
 
 
-def _sound(file: ConversationFile, turns: Iterable[TurnRecord | LineError]) -> Iterator[TurnRecord]:
+def _require_turns(file: ConversationFile, turns: Iterable[TurnRecord | LineError]) -> Iterator[TurnRecord]:
     for turn in turns:
         if isinstance(turn, LineError):
-            raise Refused(f"{file.name}:{turn.line}: {turn.code} {turn.message}; nothing was written.")
+            raise UserError(f"{file.name}:{turn.line}: {turn.code} {turn.message}; nothing was written.")
         yield turn
 
 
-class _Earlier:
+class _EarlierSplit:
     """The files of an earlier split in a folder, if there are any."""
 
     def __init__(self, folder: Path, file: ConversationFile) -> None:
         if folder.exists() and not folder.is_dir():
-            raise Refused(f"{folder} is a file; name a folder.")
+            raise UserError(f"{folder} is a file; name a folder.")
         self.folder, self._limits = folder, file.limits
         self.ending = ".jsonl.gz" if file.name.lower().endswith(".gz") else ".jsonl"
         self.paths: dict[str, Path] = {}
         for split in SPLITS:
             there = [path for end in (".jsonl", ".jsonl.gz") if (path := folder / f"{split}{end}").exists()]
             if len(there) > 1:
-                raise Refused(f"{folder} holds both {there[0].name} and {there[1].name}; remove one of them.")
+                raise UserError(
+                    f"{folder} holds both {there[0].name} and {there[1].name}; remove one of them."
+                )
             if there and there[0].samefile(file.path):
-                raise Refused(f"{there[0]} is the input itself; it stays as it is. Name another folder.")
+                raise UserError(f"{there[0]} is the input itself; it stays as it is. Name another folder.")
             if there:
                 self.paths[split] = there[0]
         if self.paths:
@@ -141,9 +143,9 @@ class _Earlier:
             return iter(())
         try:
             file = ConversationFile(path, format="turns", limits=self._limits, name=str(path))
-            return _sound(file, file.turns())
+            return _require_turns(file, file.turns())
         except UnreadableFile as error:
-            raise Refused(f"{path}: {error}; nothing was written.") from None
+            raise UserError(f"{path}: {error}; nothing was written.") from None
 
     def placed(self) -> dict[str, str]:
         """The split of each session that stands in a file here."""
@@ -152,24 +154,24 @@ class _Earlier:
             for session_id, _ in groupby(self.turns(split), key=lambda turn: turn.session_id):
                 other = found.setdefault(session_id, split)
                 if other != split:
-                    raise Refused(
+                    raise UserError(
                         f"A session stands in {self.paths[other].name} and in {path.name}; take it out of "
                         "one of them."
                     )
         return found
 
     def metadata(self) -> DatasetMetadata | None:
-        return next((_metadata(path) for path in self.paths.values()), None)
+        return next((_read_metadata(path) for path in self.paths.values()), None)
 
-    def settings(self) -> Settings | None:
+    def settings(self) -> SplitSettings | None:
         """How the files say they were made; None if they don't."""
         for path in self.paths.values():
-            stated = (_metadata(path) or DatasetMetadata()).extra.get(STATED)
+            stated = (_read_metadata(path) or DatasetMetadata()).extra.get(SPLIT_KEY)
             if isinstance(stated, dict):
                 try:
-                    return Settings.from_json(stated)
+                    return SplitSettings.from_json(stated)
                 except (KeyError, TypeError, ValueError):
-                    raise Refused(
+                    raise UserError(
                         f"{metadata_path(path)}: what it says of the split can't be read; mend it, or name "
                         "another folder."
                     ) from None
@@ -184,56 +186,58 @@ def _is_empty(path: Path) -> bool:
         return False  # reading it says what is wrong
 
 
-def _metadata(path: Path) -> DatasetMetadata | None:
+def _read_metadata(path: Path) -> DatasetMetadata | None:
     beside_it = metadata_path(path)
     try:
         return read_metadata(beside_it)
     except MetadataError as error:
-        raise Refused(f"{beside_it.name}: {error}; nothing was written. Mend or remove it.") from None
+        raise UserError(f"{beside_it.name}: {error}; nothing was written. Mend or remove it.") from None
 
 
-def _settings(earlier: _Earlier, settings: Settings | None) -> Settings:
+def _choose_settings(earlier: _EarlierSplit, settings: SplitSettings | None) -> SplitSettings:
     stored = earlier.settings()
     if stored is None:
-        return settings or Settings()
+        return settings or SplitSettings()
     if settings is not None and settings != stored:
-        raise Refused(
+        raise UserError(
             f"{earlier.folder} holds a split that was made otherwise: {stored.as_words()}. Leave the "
             "settings out to go on with it, or name another folder."
         )
     return stored
 
 
-def _write(
+def _write_files(
     file: ConversationFile,
-    earlier: _Earlier,
-    decision: Decision,
-    settings: Settings,
+    earlier: _EarlierSplit,
+    decision: SplitDecision,
+    settings: SplitSettings,
     seen: set[str],
     turns: Iterator[TurnRecord],
 ) -> dict[str, SplitFile]:
-    stated = _metadata(file.path) or earlier.metadata() or DatasetMetadata()
+    stated = _read_metadata(file.path) or earlier.metadata() or DatasetMetadata()
     split_of = dict(zip(decision.ids, decision.splits, strict=True))
     try:
         earlier.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Refused(f"{earlier.folder} can't be made: {error.strerror or error}.") from None
+        raise UserError(f"{earlier.folder} can't be made: {error.strerror or error}.") from None
     wanted = [split for split in SPLITS if split in settings.wanted() or split in earlier.paths]
     with ExitStack() as stack:
         outs = {}
         for split in wanted:
             path = earlier.path(split)
-            outs[split] = stack.enter_context(_writing(path, _metadata_of(stated, path, split, settings)))
+            outs[split] = stack.enter_context(
+                _open_split_writer(path, _build_metadata(stated, path, split, settings))
+            )
             outs[split].write(turn for turn in earlier.turns(split) if turn.session_id not in seen)
         for session_id, group in groupby(turns, key=lambda turn: turn.session_id):
             outs[split_of[session_id]].write(group)
     return {split: out.written() for split, out in outs.items()}
 
 
-class _Out:
+class _SplitWriter:
     """A file that is being written."""
 
-    def __init__(self, name: str, digest: Digest, target: Any) -> None:
+    def __init__(self, name: str, digest: DigestWriter, target: Any) -> None:
         self._name, self._digest, self._target = name, digest, target
         self._sessions = self._turns = 0
 
@@ -249,24 +253,26 @@ class _Out:
 
 
 @contextmanager
-def _writing(path: Path, stated: DatasetMetadata) -> Iterator[_Out]:
+def _open_split_writer(path: Path, stated: DatasetMetadata) -> Iterator[_SplitWriter]:
     """Takes its place, with its metadata beside it, if all goes well."""
-    with beside(path) as (data, metadata):
-        digest = Digest(data)
-        with packer(digest, path.suffix == ".gz") as target:
-            out = _Out(path.name, digest, target)
+    with write_with_metadata(path) as (data, metadata):
+        digest = DigestWriter(data)
+        with gzip_writer(digest, path.suffix == ".gz") as target:
+            out = _SplitWriter(path.name, digest, target)
             yield out
         _, sessions, turns, sha256 = out.written()
         counted = replace(stated, total_sessions=sessions, total_turns=turns, sha256=sha256)
         metadata.write(render_metadata(counted).encode())
 
 
-def _still_true(extra: dict[str, Any]) -> dict[str, Any]:
+def _drop_counts(extra: dict[str, Any]) -> dict[str, Any]:
     """Less what counts sessions of the whole."""
     return {key: value for key, value in extra.items() if key != "edge_cases"}
 
 
-def _metadata_of(stated: DatasetMetadata, path: Path, split: str, settings: Settings) -> DatasetMetadata:
+def _build_metadata(
+    stated: DatasetMetadata, path: Path, split: str, settings: SplitSettings
+) -> DatasetMetadata:
     """What the file's own metadata says, less what is no longer true of a part of it."""
     done = f"split: {split} of {settings.as_words()}"
     before = [said for said in stated.modifications if not said.startswith("split: ")]
@@ -276,5 +282,5 @@ def _metadata_of(stated: DatasetMetadata, path: Path, split: str, settings: Sett
         modifications=[*before, done],
         safety_traps=None,
         brand_traps=None,
-        extra={**_still_true(stated.extra), STATED: {"name": split, **settings.as_json()}},
+        extra={**_drop_counts(stated.extra), SPLIT_KEY: {"name": split, **settings.as_json()}},
     )

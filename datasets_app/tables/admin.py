@@ -24,14 +24,14 @@ from import_export.tmp_storages import BaseStorage
 from unfold.contrib.import_export.forms import ExportForm, ImportForm
 
 from datasets_app.core import audit
-from datasets_app.tables.formats import FORMATS, MAX_BYTES, MAX_ROWS, FileRefused
-from datasets_app.tables.uploads import FOLDER, delete_stale_uploads
+from datasets_app.tables.formats import FORMATS, MAX_BYTES, MAX_ROWS, TableFileError
+from datasets_app.tables.uploads import UPLOADS_FOLDER, delete_stale_uploads
 
-ROWS_PREVIEWED = 200
-ERRORS_SHOWN = 100
+MAX_ROWS_PREVIEWED = 200
+MAX_ERRORS_SHOWN = 100
 
 
-class UploadGone(Exception):
+class UploadMissing(Exception):
     """The file of a preview has been used, or deleted since."""
 
 
@@ -51,7 +51,7 @@ class UploadStorage(BaseStorage):  # type: ignore[misc]
             with default_storage.open(self._path(), "rb") as file:
                 content: bytes = file.read()
         except FileNotFoundError:
-            raise UploadGone from None
+            raise UploadMissing from None
         return content
 
     def remove(self) -> None:
@@ -59,8 +59,8 @@ class UploadStorage(BaseStorage):  # type: ignore[misc]
 
     def _path(self) -> str:
         if not re.fullmatch(r"[0-9a-f]{32}", self.name or ""):
-            raise UploadGone
-        return f"{FOLDER}/{self.name}"
+            raise UploadMissing
+        return f"{UPLOADS_FOLDER}/{self.name}"
 
 
 class TableImportForm(ImportForm):  # type: ignore[misc]
@@ -81,15 +81,15 @@ class TableResult(Result):  # type: ignore[misc]
         self.invalid_total = 0
 
     def valid_rows(self) -> list[RowResult]:
-        rows: list[RowResult] = super().valid_rows()[:ROWS_PREVIEWED]
+        rows: list[RowResult] = super().valid_rows()[:MAX_ROWS_PREVIEWED]
         return rows
 
     def append_invalid_row(self, number: int, row: Any, validation_error: Any) -> None:
         self.invalid_total += 1
-        if self.invalid_total <= ERRORS_SHOWN:
+        if self.invalid_total <= MAX_ERRORS_SHOWN:
             super().append_invalid_row(number, row, validation_error)
 
-    def is_good(self) -> bool:
+    def is_clean(self) -> bool:
         return not (self.has_errors() or self.has_validation_errors())
 
     def summary(self) -> str:
@@ -130,11 +130,11 @@ class TableResource(ModelResource):  # type: ignore[misc]
         known = [field.column_name for field in self.get_import_fields()]
         unknown = [header for header in dataset.headers or [] if header not in known]
         if unknown:
-            raise FileRefused(f"Unknown column {unknown[0]!r}. Known are: {', '.join(known)}.")
+            raise TableFileError(f"Unknown column {unknown[0]!r}. Known are: {', '.join(known)}.")
 
     def after_import(self, dataset: Any, result: TableResult, **options: Any) -> None:
         super().after_import(dataset, result, **options)
-        if not options.get("dry_run") and result.is_good():
+        if not options.get("dry_run") and result.is_clean():
             self.record_import(result)
 
     def record_import(self, result: TableResult) -> None:
@@ -156,12 +156,12 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
     # --- who may ---
 
     def has_import_permission(self, request: HttpRequest) -> bool:
-        return self._may(request, "import", "add", "change")
+        return self._has_table_permission(request, "import", "add", "change")
 
     def has_export_permission(self, request: HttpRequest) -> bool:
-        return self._may(request, "export", "change")
+        return self._has_table_permission(request, "export", "change")
 
-    def _may(self, request: HttpRequest, verb: str, *otherwise: str) -> bool:
+    def _has_table_permission(self, request: HttpRequest, verb: str, *otherwise: str) -> bool:
         """The model's own permission for the verb, if it has one; else all of the others."""
         own = f"{verb}_{self.opts.model_name}"
         needed = (
@@ -177,7 +177,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
         return {"user": request.user}
 
     def add_data_read_fail_error_to_form(self, form: Any, e: Exception) -> None:
-        if isinstance(e, FileRefused):
+        if isinstance(e, TableFileError):
             form.add_error("import_file", str(e))
         else:
             super().add_data_read_fail_error_to_form(form, e)
@@ -186,9 +186,9 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
         response = super().import_action(request, **kwargs)
         context = getattr(response, "context_data", None) or {}
         if "confirm_form" not in context:
-            self._forget_upload(context.get("form"))
+            self._delete_upload(context.get("form"))
         if result := context.get("result"):
-            self._tell_totals(request, result)
+            self._show_totals(request, result)
         return response
 
     def create_confirm_form(self, request: HttpRequest, import_form: Any = None) -> Any:
@@ -207,14 +207,14 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
     def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         try:
             return super().process_import(request, **kwargs)
-        except UploadGone:
+        except UploadMissing:
             messages.error(request, "The uploaded file is no longer there; upload it again.")
-        except FileRefused as refusal:
+        except TableFileError as refusal:
             messages.error(request, str(refusal))
         return redirect(request.path.replace("process_import", "import"))
 
     def process_result(self, result: TableResult, request: HttpRequest) -> HttpResponse:
-        if not result.is_good():
+        if not result.is_clean():
             messages.error(
                 request,
                 "Nothing was imported: the data has changed since the preview. Upload it again.",
@@ -225,17 +225,17 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
     def add_success_message(self, result: TableResult, request: HttpRequest) -> None:
         messages.success(request, f"Imported: {result.summary()}.")
 
-    def _tell_totals(self, request: HttpRequest, result: TableResult) -> None:
+    def _show_totals(self, request: HttpRequest, result: TableResult) -> None:
         text = f"{result.total_rows:,} rows: {result.summary()}."
-        if result.invalid_total > ERRORS_SHOWN:
-            text += f" The first {ERRORS_SHOWN} that are wrong are shown."
-        elif result.total_rows > ROWS_PREVIEWED and result.is_good():
-            text += f" The first {ROWS_PREVIEWED} are shown."
-        messages.info(request, text) if result.is_good() else messages.error(
+        if result.invalid_total > MAX_ERRORS_SHOWN:
+            text += f" The first {MAX_ERRORS_SHOWN} that are wrong are shown."
+        elif result.total_rows > MAX_ROWS_PREVIEWED and result.is_clean():
+            text += f" The first {MAX_ROWS_PREVIEWED} are shown."
+        messages.info(request, text) if result.is_clean() else messages.error(
             request, f"Nothing was imported. {text}"
         )
 
-    def _forget_upload(self, form: Any) -> None:
+    def _delete_upload(self, form: Any) -> None:
         upload = getattr(form, "cleaned_data", {}).get("import_file")
         if name := getattr(upload, "tmp_storage_name", None):
             UploadStorage(name=name).remove()
@@ -252,7 +252,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
 
     def get_export_data(self, file_format: Any, request: HttpRequest, queryset: Any, **kwargs: Any) -> bytes:
         if queryset[MAX_ROWS : MAX_ROWS + 1].exists():
-            raise FileRefused(
+            raise TableFileError(
                 f"More than {MAX_ROWS:,} rows: filter the list first, or use the management command."
             )
         with transaction.atomic():
@@ -268,18 +268,18 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
         return written
 
 
-def text_of(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A cell as text: what a spreadsheet took for a number is one to it only."""
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        return checked_text(str(value))
+        return validate_text(str(value))
     raise ValueError("expected text")
 
 
-def checked_text(text: str) -> str:
+def validate_text(text: str) -> str:
     if "\0" in text:
         raise ValidationError("A NUL character can't be stored.")
     return text

@@ -16,10 +16,10 @@ from typing import Any
 import tablib
 from import_export.formats.base_formats import Format
 
-from datasets_app.domain.conversations.jsonl import NotARecord, decode_object, encode_line
-from datasets_app.domain.conversations.lines import Limits, UnreadableFile, numbered_lines
+from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, encode_line
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile, read_numbered_lines
 from datasets_app.domain.conversations.records import LineError
-from datasets_app.domain.formulas import plain_cell, safe_cell
+from datasets_app.domain.formulas import escape_cell, unescape_cell
 from datasets_app.domain.metadata.yaml_text import YamlError, dump_yaml, load_yaml
 
 MAX_ROWS = 20_000
@@ -33,13 +33,13 @@ MAX_EXACT_NUMBER = 2**53
 csv.field_size_limit(MAX_BYTES)
 
 # XML can't hold these; XLSX writes them as _xHHHH_, and so must write what looks like that.
-_XML_ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+_XML_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _XML_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 
 Row = dict[str, Any]
 
 
-class FileRefused(ValueError):
+class TableFileError(ValueError):
     """The file can't be read, or the table not be written, in this format; the message is for people."""
 
 
@@ -72,8 +72,8 @@ class TableFormat(Format):  # type: ignore[misc]
     def create_dataset(self, in_stream: bytes) -> tablib.Dataset:
         """Raises :class:`FileRefused`."""
         if len(in_stream) > MAX_BYTES:
-            raise FileRefused(f"The file is larger than {MAX_BYTES >> 20} MB; use the management command.")
-        return _table(self.rows(in_stream))
+            raise TableFileError(f"The file is larger than {MAX_BYTES >> 20} MB; use the management command.")
+        return _build_table(self.rows(in_stream))
 
     def export_data(self, dataset: tablib.Dataset, **_: Any) -> bytes:
         """Raises :class:`FileRefused`."""
@@ -91,15 +91,15 @@ class JSONL(TableFormat):
 
     def rows(self, raw: bytes) -> Iterator[Row]:
         try:
-            for item in numbered_lines(io.BytesIO(raw), Limits(MAX_BYTES, MAX_BYTES)):
+            for item in read_numbered_lines(io.BytesIO(raw), Limits(MAX_BYTES, MAX_BYTES)):
                 if isinstance(item, LineError):
-                    raise FileRefused(f"Line {item.line}: {item.message}.")
+                    raise TableFileError(f"Line {item.line}: {item.message}.")
                 try:
                     yield decode_object(item[1])
-                except NotARecord as error:
-                    raise FileRefused(f"Line {item[0]}: {error}.") from None
+                except InvalidRecord as error:
+                    raise TableFileError(f"Line {item[0]}: {error}.") from None
         except UnreadableFile as error:
-            raise FileRefused(f"The file {error}.") from None
+            raise TableFileError(f"The file {error}.") from None
 
     def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
         return b"".join(encode_line(dict(zip(headers, row, strict=True))) for row in rows)
@@ -110,17 +110,17 @@ class YAML(TableFormat):
 
     def rows(self, raw: bytes) -> Iterator[Row]:
         try:
-            value = load_yaml(_decoded(raw))
+            value = load_yaml(_decode_text(raw))
         except YamlError as error:
-            raise FileRefused(f"The file can't be read: {error}.") from None
+            raise TableFileError(f"The file can't be read: {error}.") from None
         for number, item in enumerate(self.items(value), 1):
             if not isinstance(item, dict) or not all(isinstance(key, str) for key in item):
-                raise FileRefused(f"Item {number} is no mapping of names to values.")
+                raise TableFileError(f"Item {number} is no mapping of names to values.")
             yield item
 
     def items(self, value: Any) -> list[Any]:
         if not isinstance(value, list):
-            raise FileRefused("Expected a YAML list with a mapping for each row.")
+            raise TableFileError("Expected a YAML list with a mapping for each row.")
         return value
 
     def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
@@ -131,17 +131,17 @@ class CSV(TableFormat):
     title, extension, content_type = "csv", "csv", "text/csv; charset=utf-8"
 
     def rows(self, raw: bytes) -> Iterator[Row]:
-        reader = csv.reader(io.StringIO(_decoded(raw), newline=""), strict=True)
+        reader = csv.reader(io.StringIO(_decode_text(raw), newline=""), strict=True)
         try:
-            yield from _named_rows(reader)
+            yield from _read_rows(reader)
         except csv.Error as error:
-            raise FileRefused(f"Row {reader.line_num}: not valid CSV ({error}).") from None
+            raise TableFileError(f"Row {reader.line_num}: not valid CSV ({error}).") from None
 
     def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
         buffer = io.StringIO(newline="")
         writer = csv.writer(buffer)
         writer.writerow(headers)
-        writer.writerows([_spreadsheet_value(value) for value in row] for row in rows)
+        writer.writerows([_format_cell(value) for value in row] for row in rows)
         return buffer.getvalue().encode()
 
 
@@ -156,23 +156,25 @@ class XLSX(TableFormat):
         try:
             book = load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
             cells = book.active.iter_rows(values_only=True)
-            yield from _named_rows([_xlsx_value(value) for value in row] for row in cells)
-        except FileRefused:
+            yield from _read_rows([_parse_xlsx_value(value) for value in row] for row in cells)
+        except TableFileError:
             raise
         except Exception as error:  # a damaged file can make the reader fail anywhere
-            raise FileRefused(f"The file is no workbook that can be read ({type(error).__name__}).") from None
+            raise TableFileError(
+                f"The file is no workbook that can be read ({type(error).__name__})."
+            ) from None
 
     def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
         from openpyxl import Workbook
 
-        table = [[_xlsx_exact(_spreadsheet_value(value)) for value in row] for row in rows]
+        table = [[_format_exact_number(_format_cell(value)) for value in row] for row in rows]
         _refuse_long_cells(headers, table)
         book = Workbook(write_only=True)
         sheet = book.create_sheet("Table")
         sheet.freeze_panes = "A2"
-        sheet.append([_xlsx_cell(sheet, name) for name in headers])
+        sheet.append([_make_xlsx_cell(sheet, name) for name in headers])
         for row in table:
-            sheet.append([_xlsx_cell(sheet, value) for value in row])
+            sheet.append([_make_xlsx_cell(sheet, value) for value in row])
         buffer = io.BytesIO()
         book.save(buffer)
         return buffer.getvalue()
@@ -181,13 +183,13 @@ class XLSX(TableFormat):
 FORMATS = [JSONL, CSV, XLSX, YAML]
 
 
-def _table(rows: Iterator[Row]) -> tablib.Dataset:
+def _build_table(rows: Iterator[Row]) -> tablib.Dataset:
     """Rows that need not have the same keys → a table; what a row does not have is None in it."""
     collected: list[Row] = []
     headers: dict[str, None] = {}
     for row in rows:
         if len(collected) == MAX_ROWS:
-            raise FileRefused(f"More than {MAX_ROWS:,} rows; use the management command for so many.")
+            raise TableFileError(f"More than {MAX_ROWS:,} rows; use the management command for so many.")
         collected.append(row)
         headers.update(dict.fromkeys(row))
     table = tablib.Dataset(headers=list(headers))
@@ -196,38 +198,38 @@ def _table(rows: Iterator[Row]) -> tablib.Dataset:
     return table
 
 
-def _named_rows(rows: Iterable[Sequence[Any]]) -> Iterator[Row]:
+def _read_rows(rows: Iterable[Sequence[Any]]) -> Iterator[Row]:
     """The first row names the columns. Empty rows are passed over, and so are unnamed empty columns."""
     names: list[str] | None = None
     for number, row in enumerate(rows, 1):
-        values = [None if value == "" else _plain_value(value) for value in row]
+        values = [None if value == "" else _unescape_cell(value) for value in row]
         while values and values[-1] is None:
             values.pop()
         if not values:
             continue
         if names is None:
-            names = _column_names(values)
+            names = _parse_column_names(values)
             continue
         if len(values) > len(names):
-            raise FileRefused(f"Row {number} has {len(values)} cells, but there are {len(names)} columns.")
+            raise TableFileError(f"Row {number} has {len(values)} cells, but there are {len(names)} columns.")
         yield dict(zip(names, [*values, *[None] * (len(names) - len(values))], strict=True))
 
 
-def _column_names(values: list[Any]) -> list[str]:
+def _parse_column_names(values: list[Any]) -> list[str]:
     names = [str(value).strip() if value is not None else "" for value in values]
     for name in names:
         if not name or names.count(name) > 1:
-            raise FileRefused(
+            raise TableFileError(
                 f"The column {name!r} stands twice." if name else "A column has no name in the first row."
             )
     return names
 
 
-def _plain_value(value: Any) -> Any:
-    return plain_cell(value) if isinstance(value, str) else value
+def _unescape_cell(value: Any) -> Any:
+    return unescape_cell(value) if isinstance(value, str) else value
 
 
-def _spreadsheet_value(value: Any) -> Any:
+def _format_cell(value: Any) -> Any:
     """Numbers stay numbers, text is kept from being evaluated, anything else is JSON."""
     if value is None or value == "":
         return None
@@ -236,11 +238,11 @@ def _spreadsheet_value(value: Any) -> Any:
     if isinstance(value, (int, float)):
         return value if abs(value) <= MAX_EXACT_NUMBER else str(value)
     if isinstance(value, str):
-        return safe_cell(value)
-    return safe_cell(json.dumps(value, ensure_ascii=False))
+        return escape_cell(value)
+    return escape_cell(json.dumps(value, ensure_ascii=False))
 
 
-def _xlsx_exact(value: Any) -> Any:
+def _format_exact_number(value: Any) -> Any:
     """The writer keeps 16 digits of a number; one that needs more is written as text."""
     return str(value) if isinstance(value, float) and float(f"{value:.16g}") != value else value
 
@@ -249,28 +251,28 @@ def _refuse_long_cells(headers: Sequence[str], table: Sequence[Sequence[Any]]) -
     for number, row in enumerate(table, 2):
         for name, value in zip(headers, row, strict=True):
             if isinstance(value, str) and len(value) > MAX_CELL_CHARACTERS:
-                raise FileRefused(
+                raise TableFileError(
                     f"Row {number}, column {name}: {len(value):,} characters, but an XLSX cell holds at most "
                     f"{MAX_CELL_CHARACTERS:,}. Choose another format: nothing is cut off there."
                 )
 
 
-def _xlsx_cell(sheet: Any, value: Any) -> Any:
+def _make_xlsx_cell(sheet: Any, value: Any) -> Any:
     from openpyxl.cell import WriteOnlyCell
 
     if not isinstance(value, str):
         return value
     cell = WriteOnlyCell(sheet)
     # Set past the guessing of types, which takes "#N/A" for an error and "=" for a formula.
-    cell._value, cell.data_type = _xml_escaped(value), "s"
+    cell._value, cell.data_type = _escape_xml(value), "s"
     return cell
 
 
-def _xml_escaped(text: str) -> str:
-    return _XML_ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+def _escape_xml(text: str) -> str:
+    return _XML_UNSAFE.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
 
 
-def _xlsx_value(value: Any) -> Any:
+def _parse_xlsx_value(value: Any) -> Any:
     if isinstance(value, str):
         return _XML_ESCAPE.sub(lambda match: chr(int(match[1], 16)), value)
     # A date that was typed in is one to the spreadsheet; the formats here have them as text.
@@ -282,18 +284,18 @@ def _refuse_zip_bomb(raw: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             size = sum(item.file_size for item in archive.infolist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
-        raise FileRefused("The file is no .xlsx workbook.") from None
+        raise TableFileError("The file is no .xlsx workbook.") from None
     if size > MAX_UNPACKED_BYTES:
-        raise FileRefused(f"The workbook unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB.")
+        raise TableFileError(f"The workbook unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB.")
 
 
-def _decoded(raw: bytes) -> str:
+def _decode_text(raw: bytes) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileRefused(
+        raise TableFileError(
             f"The file is not UTF-8 (byte {error.start + 1}). A spreadsheet offers it as “CSV UTF-8”."
         ) from None
     if "\0" in text:
-        raise FileRefused("The file has a NUL character, which can't be stored.")
+        raise TableFileError("The file has a NUL character, which can't be stored.")
     return text

@@ -24,8 +24,8 @@ _REMEDIES = {
 }
 
 # Facts of events and jobs that are sizes in bytes, and names that read better than their keys.
-_SIZES = ("size", "bytes", "release_bytes")
-_FACTS = {
+_SIZE_KEYS = ("size", "bytes", "release_bytes")
+_FACT_LABELS = {
     "sha256": "SHA-256",
     "persona_id": "Persona",
     "licence": "Licence",
@@ -35,7 +35,7 @@ _FACTS = {
 }
 
 # The classes of personal data, in a word or two.
-KIND_WORDS = {
+KIND_LABELS = {
     "CREDENTIAL": "Keys, tokens, passwords",
     "EMAIL": "E-mail addresses",
     "PATH": "File paths that name someone",
@@ -48,7 +48,7 @@ KIND_WORDS = {
     "ID": "Values under keys such as user_id",
 }
 
-_STATE_KINDS = {
+_STATE_COLORS = {
     "prepared": "neutral",
     "queued": "info",
     "running": "info",
@@ -93,13 +93,13 @@ def words(value: str) -> str:
 
 
 # Column names that say less to a person than to a program.
-_COLUMNS = {"persona_id": "Persona", "session_id": "Session", "turn_index": "Turn", "yaml": "YAML"}
+_COLUMN_LABELS = {"persona_id": "Persona", "session_id": "Session", "turn_index": "Turn", "yaml": "YAML"}
 
 
 @register.filter
-def column_words(name: str) -> str:
+def column_label(name: str) -> str:
     """The name of a table's column, as a heading."""
-    return _COLUMNS.get(name) or words(name)
+    return _COLUMN_LABELS.get(name) or words(name)
 
 
 @register.filter
@@ -129,19 +129,19 @@ def amount(value: int | None, unit: str) -> str:
 
 
 @register.filter
-def kind_of_state(state: str) -> str:
+def state_color(state: str) -> str:
     """The colour of a badge; the badge's text says the same in words."""
-    return _STATE_KINDS.get(state, "neutral")
+    return _STATE_COLORS.get(state, "neutral")
 
 
 @register.filter
-def kind_of_answer(answer: str) -> str:
+def answer_color(answer: str) -> str:
     """The colour of an item of the sharing list."""
     return {"yes": "good", "no": "bad", "unsigned": "neutral"}.get(answer, "warn")
 
 
 @register.filter
-def kind_of_check(code: str) -> str:
+def finding_color(code: str) -> str:
     return "bad" if code.startswith("E") else "warn"
 
 
@@ -170,13 +170,13 @@ def brief(value: Any) -> str:
     short = {
         key: item
         for key, item in value.items()
-        if _is_brief(item) and item is not None and item != "" and not _is_hash(item)
+        if _fits_summary(item) and item is not None and item != "" and not _is_hash(item)
     }
-    text = ", ".join(f"{name}: {item}" for name, item in plain_facts(short))
+    text = ", ".join(f"{name}: {item}" for name, item in iter_fact_rows(short))
     return text if len(text) < 120 else text[:119] + "…"
 
 
-def _is_brief(item: Any) -> bool:
+def _fits_summary(item: Any) -> bool:
     """One value, or some words."""
     words_only = isinstance(item, list) and all(isinstance(part, str) for part in item)
     return words_only or not isinstance(item, dict | list)
@@ -185,41 +185,41 @@ def _is_brief(item: Any) -> bool:
 @register.filter
 def facts(value: Any) -> list[tuple[str, str]]:
     """A JSON object as (name, value) for a list of facts."""
-    return list(plain_facts(value))
+    return list(iter_fact_rows(value))
 
 
 @register.filter
-def short_facts(value: Any) -> list[tuple[str, str]]:
+def short_fact_rows(value: Any) -> list[tuple[str, str]]:
     """Like ``facts``, with only the start of each digest."""
-    return list(plain_facts(_with_short_hashes(value)))
+    return list(iter_fact_rows(_shorten_hashes(value)))
 
 
-def _with_short_hashes(value: Any) -> Any:
+def _shorten_hashes(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _with_short_hashes(item) for key, item in value.items()}
+        return {key: _shorten_hashes(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_with_short_hashes(item) for item in value]
+        return [_shorten_hashes(item) for item in value]
     return f"{value[:12]}…" if _is_hash(value) else value
 
 
-def plain_facts(value: Any) -> Iterator[tuple[str, str]]:
+def iter_fact_rows(value: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(value, dict):
         return
     for key, item in value.items():
-        yield _FACTS.get(str(key)) or words(str(key)), _plain_fact(str(key), item)
+        yield _FACT_LABELS.get(str(key)) or words(str(key)), _format_fact(str(key), item)
 
 
-def _plain_fact(key: str, item: Any) -> str:
-    if key in _SIZES and isinstance(item, int) and not isinstance(item, bool):
+def _format_fact(key: str, item: Any) -> str:
+    if key in _SIZE_KEYS and isinstance(item, int) and not isinstance(item, bool):
         return filesizeformat(item)
-    return plain(item)
+    return format_value(item)
 
 
 def _is_hash(item: Any) -> bool:
     return isinstance(item, str) and len(item) >= 32 and not set(item) - set("0123456789abcdef")
 
 
-def plain(value: Any) -> str:
+def format_value(value: Any) -> str:
     if value is None or value in ("", [], {}):
         return "–"
     if isinstance(value, bool):
@@ -228,13 +228,13 @@ def plain(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, list):
         apart = "; " if any(isinstance(item, dict) for item in value) else ", "
-        return apart.join(map(plain, value))
+        return apart.join(map(format_value, value))
     if isinstance(value, dict):
-        return ", ".join(f"{_key_words(str(key))}: {plain(item)}" for key, item in value.items())
+        return ", ".join(f"{_format_key(str(key))}: {format_value(item)}" for key, item in value.items())
     return str(value)
 
 
-def _key_words(key: str) -> str:
+def _format_key(key: str) -> str:
     """Classes such as SSN are written as they are."""
     return key if key.isupper() else words(key).lower()
 
@@ -244,7 +244,7 @@ def check_title(code: str) -> str:
     """What a code stands for, in a few words."""
     from datasets_app.domain import quality
 
-    return quality.TITLES.get(code, "")
+    return quality.CODE_TITLES.get(code, "")
 
 
 @register.filter
@@ -254,12 +254,12 @@ def remedy(code: str) -> str:
 
 
 @register.filter
-def for_page(message: str) -> str:
+def strip_cli_hint(message: str) -> str:
     """A check's message without the hint meant for a terminal: pages have a switch for it."""
     return message.replace("; --renumber repairs it on import", "")
 
 
-_EMPTY_LISTS = {
+_EMPTY_LIST_TEXTS = {
     "retentionpolicy": ("No retention policies yet.", "Without one, nothing is ever deleted."),
     "annotation": ("No labels yet.", "Import a file of labels; each finds its turn by session or by text."),
     "campaign": (
@@ -274,15 +274,15 @@ _EMPTY_LISTS = {
 
 
 @register.filter
-def empty_list(model_name: str) -> tuple[str, str]:
+def empty_list_text(model_name: str) -> tuple[str, str]:
     """What a list without rows says, and what would fill it."""
-    return _EMPTY_LISTS.get(model_name, ("Nothing here yet.", "What there is will be listed here."))
+    return _EMPTY_LIST_TEXTS.get(model_name, ("Nothing here yet.", "What there is will be listed here."))
 
 
 @register.filter
-def class_words(kind: str) -> str:
+def kind_label(kind: str) -> str:
     """EMAIL → E-mail addresses; a class of somebody's own is its label."""
-    return KIND_WORDS.get(kind, "Own pattern")
+    return KIND_LABELS.get(kind, "Own pattern")
 
 
 @register.filter
@@ -295,15 +295,15 @@ def share(value: float) -> str:
 
 
 @register.filter
-def status_kind(dataset: Any) -> str:
+def status_color(dataset: Any) -> str:
     """The colour of a dataset's status: real people's words that nobody has scrubbed are a warning."""
     if dataset.origin == "production" and dataset.status == "raw":
         return "warn"
-    return kind_of_state(dataset.status)
+    return state_color(dataset.status)
 
 
 @register.filter
-def model_words(names: Iterable[str]) -> str:
+def name_model_list(names: Iterable[str]) -> str:
     """The name models of the settings, for people."""
     own = "the model that comes with the application"
     return " and ".join(own if name == "builtin" else name for name in names)

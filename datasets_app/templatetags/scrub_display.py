@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 register = template.Library()
 
-_WORDS = {
+_STATE_LABELS = {
     "found": "found",
     "kept": "marked as not personal",
     "missed": "marked as missed",
@@ -24,13 +24,13 @@ def highlighted(pieces: Iterable[Any], may_mark: bool) -> SafeString:
     A highlight says what it is to the eye (its class, a line under it) and to the ear. The buttons belong
     to the form "not-personal", which stands once on the page.
     """
-    return format_html_join("", "{}", ((_shown(piece, may_mark),) for piece in pieces))
+    return format_html_join("", "{}", ((_render_piece(piece, may_mark),) for piece in pieces))
 
 
-def _shown(piece: Any, may_mark: bool) -> SafeString | str:
+def _render_piece(piece: Any, may_mark: bool) -> SafeString | str:
     if not piece.state:
         return piece.text
-    said = _WORDS[piece.state]
+    said = _STATE_LABELS[piece.state]
     button: SafeString | str = ""
     if may_mark and piece.finding is not None:
         button = format_html(
@@ -45,7 +45,7 @@ def _shown(piece: Any, may_mark: bool) -> SafeString | str:
         '<mark class="ad-found ad-found-{}" title="{}"><span class="ad-sr">{} {}: </span>{}<span '
         'class="ad-found-tail"><span class="ad-found-kind" aria-hidden="true">{}</span>{}</span></mark>',
         piece.state,
-        _title(piece, said),
+        _piece_title(piece, said),
         piece.kind,
         said,
         piece.text,
@@ -54,6 +54,6 @@ def _shown(piece: Any, may_mark: bool) -> SafeString | str:
     )
 
 
-def _title(piece: Any, said: str) -> str:
+def _piece_title(piece: Any, said: str) -> str:
     likely = f", {100 * piece.score:.0f} % sure" if piece.score is not None and piece.score < 1 else ""
     return f"{piece.kind}: {said}{likely}"

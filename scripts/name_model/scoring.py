@@ -6,11 +6,11 @@ from typing import Any
 
 from scripts.name_model.corpora import NAME, Text
 
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_NAME_WORD = re.compile(r"[^\W\d_]{2,}")
 _ANY_WORD = re.compile(r"\w+")
 
 
-def score(finder: Any, corpus: Sequence[Text]) -> dict[str, float]:
+def score_corpus(finder: Any, corpus: Sequence[Text]) -> dict[str, float]:
     """In percent. ``leak``: names of which a word still stands; ``precision``: findings that touch a
     name; ``over``: words outside all that is marked which were taken; ``rows``: texts without a
     name that were changed."""
@@ -19,7 +19,7 @@ def score(finder: Any, corpus: Sequence[Text]) -> dict[str, float]:
         covered = {place for match in matches for place in range(match.start, match.end)}
         people = [span for span in text.spans if span.label == NAME]
         names += len(people)
-        leaked += sum(_stands(text.text, span.start, span.end, covered) for span in people)
+        leaked += sum(_is_leaked(text.text, span.start, span.end, covered) for span in people)
         found += len(matches)
         right += sum(any(m.start < span.end and m.end > span.start for span in people) for m in matches)
         marked = {place for span in text.spans for place in range(span.start, span.end)}
@@ -38,8 +38,8 @@ def score(finder: Any, corpus: Sequence[Text]) -> dict[str, float]:
     }
 
 
-def _stands(text: str, start: int, end: int, covered: set[int]) -> bool:
-    found = list(_WORD.finditer(text, start, end))
+def _is_leaked(text: str, start: int, end: int, covered: set[int]) -> bool:
+    found = list(_NAME_WORD.finditer(text, start, end))
     return any(not covered.issuperset(range(word.start(), word.end())) for word in found)
 
 
@@ -47,7 +47,7 @@ def _percent(part: int, whole: int) -> float:
     return round(100 * part / whole, 2) if whole else 0.0
 
 
-def table(scores: dict[str, dict[str, float]]) -> str:
+def format_scores(scores: dict[str, dict[str, float]]) -> str:
     """One line a corpus."""
     columns = ("names", "leak", "precision", "over", "rows")
     lines = [f"{'corpus':28}" + "".join(f"{column:>11}" for column in columns)]

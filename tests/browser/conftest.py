@@ -14,33 +14,38 @@ from tests import chromium
 # Playwright keeps an event loop in this thread; Django would take the test for asynchronous code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
-SECONDS = 20_000  # in milliseconds: how long a page may take to show what is waited for
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-dev-shm-usage",
+]
+TIMEOUT_MS = 20_000  # in milliseconds: how long a page may take to show what is waited for
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = chromium.executable()
+    path = chromium.find_executable()
     if path is None:
         message = "no Chromium found: set ALIGNMENTER_CHROMIUM or install one"
         if os.environ.get("ALIGNMENTER_REQUIRE_BROWSER"):
             pytest.fail(message)
         pytest.skip(f"BROWSER TESTS SKIPPED: {message}")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def complaints() -> list[str]:
+def browser_errors() -> list[str]:
     """What the browser complained of, and requests that left the server; a test ends with none."""
     return []
 
 
 @pytest.fixture
 def open_page(
-    browser: Browser, live_server: Any, transactional_db: None, complaints: list[str]
+    browser: Browser, live_server: Any, transactional_db: None, browser_errors: list[str]
 ) -> Iterator[Any]:
     contexts = []
 
@@ -48,16 +53,18 @@ def open_page(
         context = browser.new_context(base_url=live_server.url, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(SECONDS)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.set_default_timeout(TIMEOUT_MS)
+        page.on("pageerror", lambda error: browser_errors.append(str(error)))
         page.on(
             "console",
-            lambda message: complaints.append(message.text) if message.type in {"error", "warning"} else None,
+            lambda message: (
+                browser_errors.append(message.text) if message.type in {"error", "warning"} else None
+            ),
         )
         page.on(
             "request",
             lambda request: (
-                complaints.append(request.url)
+                browser_errors.append(request.url)
                 if re.match("https?:", request.url) and not request.url.startswith(live_server.url)
                 else None
             ),
@@ -67,7 +74,7 @@ def open_page(
     yield opened
     for context in contexts:
         context.close()
-    assert complaints == []
+    assert browser_errors == []
 
 
 @pytest.fixture
@@ -94,7 +101,7 @@ def page(open_page: Any, curator: User) -> Page:
 
 
 @pytest.fixture
-def phone(open_page: Any, curator: User) -> Page:
+def phone_page(open_page: Any, curator: User) -> Page:
     page: Page = open_page(viewport={"width": 390, "height": 844}, has_touch=True, color_scheme="dark")
     sign_in(page)
     return page

@@ -4,10 +4,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 # Within the admin's frame, what is ours.
-OURS = ".ad-page"
+PAGE_SELECTOR = ".ad-page"
 
 
-def serious(page: Page, context: str | None = None) -> list[str]:
+def find_serious_violations(page: Page, context: str | None = None) -> list[str]:
     """Serious and critical faults, of the whole page or of what a selector names, as text."""
     return [
         f"{fault['id']}: {node['html'][:160]} {node['failureSummary']}"

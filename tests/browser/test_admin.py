@@ -28,8 +28,8 @@ def upload(page: Page, path: Path) -> None:
 
 def test_from_file_to_download(page: Page, processes: Any, tmp_path: Path) -> None:
     processes.start("worker")
-    lines = factories.sessions(40, 4, tags=["scenario:support"])
-    path = factories.write(tmp_path / "Support May.jsonl", lines)
+    lines = factories.make_sessions(40, 4, tags=["scenario:support"])
+    path = factories.write_jsonl(tmp_path / "Support May.jsonl", lines)
     page.get_by_role("link", name="Import a file").click()
     page.set_input_files("[name=file]", path)
     expect(page.locator("[name=dataset_name]")).to_have_value("Support_May")
@@ -64,7 +64,7 @@ def test_from_file_to_download(page: Page, processes: Any, tmp_path: Path) -> No
 
 
 def test_progress_moves_without_a_reload(page: Page, transactional_db: None, tmp_path: Path) -> None:
-    dataset = factories.dataset(tmp_path, factories.sessions(2))
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(2))
     job = JobRun.objects.create(
         operation="export_dataset", dataset=dataset, dataset_name=dataset.name, state="running", total=100
     )
@@ -85,7 +85,7 @@ def test_progress_moves_without_a_reload(page: Page, transactional_db: None, tmp
 
 
 def test_the_start_page_follows_jobs(page: Page, transactional_db: None, tmp_path: Path) -> None:
-    dataset = factories.dataset(tmp_path, factories.sessions(1))
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))
     page.goto("/admin/")
     expect(page.get_by_text("Nothing is running.")).to_be_visible()
     job = JobRun.objects.create(
@@ -97,8 +97,8 @@ def test_the_start_page_follows_jobs(page: Page, transactional_db: None, tmp_pat
 
 def test_a_file_with_problems_can_be_imported_in_part(page: Page, processes: Any, tmp_path: Path) -> None:
     processes.start("worker")
-    lines = [*factories.sessions(3), {**factories.turn("bad"), "role": "system"}]
-    upload(page, factories.write(tmp_path / "mixed.jsonl", lines))
+    lines = [*factories.make_sessions(3), {**factories.make_turn("bad"), "role": "system"}]
+    upload(page, factories.write_jsonl(tmp_path / "mixed.jsonl", lines))
     expect(page.get_by_text("E103")).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.locator(".ad-badge", has_text="Failed")).to_be_visible()
@@ -114,7 +114,7 @@ def test_a_file_with_problems_can_be_imported_in_part(page: Page, processes: Any
 
 def test_with_only_the_keyboard(page: Page, processes: Any, tmp_path: Path) -> None:
     processes.start("worker")
-    path = factories.write(tmp_path / "keys.jsonl", factories.sessions(3))
+    path = factories.write_jsonl(tmp_path / "keys.jsonl", factories.make_sessions(3))
     press(page, "Import a file", "**/import/")
     page.set_input_files("[name=file]", path)
     press(page, "Upload and preview", "**/import/*/")
@@ -147,8 +147,8 @@ def reach(page: Page, text: str) -> None:
 
 def test_hostile_text_is_only_text(page: Page, transactional_db: None, tmp_path: Path) -> None:
     evil = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
-    line = factories.turn(evil, text=evil, tags=[evil], metadata={evil: evil}, persona_id=evil)
-    dataset = factories.dataset(tmp_path, [line])
+    line = factories.make_turn(evil, text=evil, tags=[evil], metadata={evil: evil}, persona_id=evil)
+    dataset = factories.make_dataset(tmp_path, [line])
     session = dataset.sessions.get()
     for shown in (
         address("session_change", session.pk),
@@ -161,13 +161,15 @@ def test_hostile_text_is_only_text(page: Page, transactional_db: None, tmp_path:
         assert page.locator("main img[src=x], #content-main img, #content-main script").count() == 0
 
 
-def test_nothing_scrolls_sideways_on_a_phone(phone: Page, transactional_db: None, tmp_path: Path) -> None:
+def test_nothing_scrolls_sideways_on_a_phone(
+    phone_page: Page, transactional_db: None, tmp_path: Path
+) -> None:
     long = "x" * 400
     lines = [
-        factories.turn(long, index, text=text, tags=[long, "a"], metadata={long: long}, extra_key=long)
+        factories.make_turn(long, index, text=text, tags=[long, "a"], metadata={long: long}, extra_key=long)
         for index, text in enumerate((long * 20, "short", "مرحبا " * 400), 1)
     ]
-    dataset = factories.dataset(tmp_path, lines, "n" * 100)
+    dataset = factories.make_dataset(tmp_path, lines, "n" * 100)
     job = JobRun.objects.create(
         operation="import_dataset",
         dataset=dataset,
@@ -189,12 +191,12 @@ def test_nothing_scrolls_sideways_on_a_phone(phone: Page, transactional_db: None
         address("jobrun_changelist"),
     ]
     for shown in pages:
-        phone.goto(shown)
-        assert phone.evaluate("document.documentElement.scrollWidth") <= 390, shown
+        phone_page.goto(shown)
+        assert phone_page.evaluate("document.documentElement.scrollWidth") <= 390, shown
 
 
 def test_long_texts_unfold(page: Page, transactional_db: None, tmp_path: Path) -> None:
-    dataset = factories.dataset(tmp_path, [factories.turn(text="word " * 500 + "the end")])
+    dataset = factories.make_dataset(tmp_path, [factories.make_turn(text="word " * 500 + "the end")])
     page.goto(address("session_change", dataset.sessions.get().pk))
     expect(page.get_by_text("the end")).to_be_hidden()
     page.click("text=Show all 2,507 characters")
@@ -204,7 +206,7 @@ def test_long_texts_unfold(page: Page, transactional_db: None, tmp_path: Path) -
 
 
 def test_the_connection_breaking_is_told(
-    page: Page, transactional_db: None, tmp_path: Path, complaints: list[str]
+    page: Page, transactional_db: None, tmp_path: Path, browser_errors: list[str]
 ) -> None:
     job = JobRun.objects.create(operation="export_dataset", state="running", total=100)
     page.goto(address("jobrun_change", job.pk))
@@ -212,5 +214,5 @@ def test_the_connection_breaking_is_told(
     page.wait_for_function("document.body.classList.contains('ad-lost')")
     page.context.set_offline(False)
     page.wait_for_function("!document.body.classList.contains('ad-lost')")
-    assert complaints
-    complaints.clear()
+    assert browser_errors
+    browser_errors.clear()

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page
 
 from datasets_app.models import CheckFinding, CheckReport
 from tests import factories
-from tests.browser.faults import OURS, serious
+from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
 
 pytestmark = pytest.mark.browser
 
@@ -20,7 +20,7 @@ def box(locator: Locator) -> dict[str, float]:
 
 
 def test_clear_stands_beside_search(page: Page, transactional_db: None, tmp_path: Any) -> None:
-    dataset = factories.dataset(tmp_path, factories.sessions(1))
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))
     page.goto(f"{reverse('admin:datasets_app_turn_changelist')}?dataset={dataset.pk}&q=number")
     words = box(page.locator(".ad-filter [name=q]"))
     search, clear = (box(page.locator(".ad-filter-buttons > *").nth(place)) for place in (0, 1))
@@ -29,30 +29,30 @@ def test_clear_stands_beside_search(page: Page, transactional_db: None, tmp_path
 
 
 def test_the_field_of_a_finding_stands_behind_its_message(
-    phone: Page, transactional_db: None, tmp_path: Any
+    phone_page: Page, transactional_db: None, tmp_path: Any
 ) -> None:
-    dataset = factories.dataset(tmp_path, factories.sessions(1))
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))
     report = CheckReport.objects.create(dataset=dataset, turn_count=2, warning_count=1, totals={"W601": 1})
     CheckFinding.objects.create(
         report=report, code="W601", message="no licence is stated, so nobody may use it", field="licence"
     )
-    phone.goto(reverse("admin:datasets_app_dataset_checks", args=[dataset.pk]))
-    field = phone.locator("td[data-label=Found] .ad-subtle", has_text="(licence)")
-    message = phone.locator("td[data-label=Found] > div")
+    phone_page.goto(reverse("admin:datasets_app_dataset_checks", args=[dataset.pk]))
+    field = phone_page.locator("td[data-label=Found] .ad-subtle", has_text="(licence)")
+    message = phone_page.locator("td[data-label=Found] > div")
     assert box(field)["x"] >= box(message)["x"]
     assert box(message)["width"] > 200
     assert box(field)["height"] < 30
 
 
 def test_the_tab_one_is_on_stands_whole_on_a_phone(
-    phone: Page, transactional_db: None, tmp_path: Any
+    phone_page: Page, transactional_db: None, tmp_path: Any
 ) -> None:
-    dataset = factories.dataset(tmp_path, factories.sessions(1))
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))
     for name in ("history", "retention"):
-        phone.goto(reverse(f"admin:datasets_app_dataset_{name}", args=[dataset.pk]))
-        phone.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
-        tab = box(phone.locator(".ad-tabs [aria-current]"))
-        tabs = box(phone.locator(".ad-tabs"))
+        phone_page.goto(reverse(f"admin:datasets_app_dataset_{name}", args=[dataset.pk]))
+        phone_page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
+        tab = box(phone_page.locator(".ad-tabs [aria-current]"))
+        tabs = box(phone_page.locator(".ad-tabs"))
         assert tab["x"] >= tabs["x"]
         assert tab["x"] + tab["width"] <= tabs["x"] + tabs["width"] + 1
 
@@ -60,9 +60,9 @@ def test_the_tab_one_is_on_stands_whole_on_a_phone(
 def test_links_within_sentences_are_not_told_by_colour_alone(
     page: Page, transactional_db: None, tmp_path: Any
 ) -> None:
-    dataset = factories.dataset(tmp_path, factories.sessions(1))
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))
     report = CheckReport.objects.create(dataset=dataset, turn_count=2, warning_count=1, totals={"W601": 1})
     CheckFinding.objects.create(report=report, code="W601", message="no licence is stated", field="licence")
     page.goto(reverse("admin:datasets_app_dataset_checks", args=[dataset.pk]))
     assert page.get_by_role("link", name="Edit facts").is_visible()
-    assert serious(page, OURS) == []
+    assert find_serious_violations(page, PAGE_SELECTOR) == []

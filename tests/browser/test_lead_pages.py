@@ -11,8 +11,16 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotations_app.models import Annotation, Campaign
-from tests.browser.faults import OURS, serious
-from tests.campaigns import campaign, label_all, people, persona, press, replies, served
+from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
+from tests.campaigns import (
+    label_all_replies,
+    lease_for,
+    make_annotators,
+    make_campaign,
+    make_persona,
+    make_replies,
+    submit,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -38,20 +46,20 @@ def address(page: str, *arguments: Any) -> str:
 
 def disagreement(own: Campaign) -> None:
     """Of eight replies four are disputed: one is a tie of two, on three one of three is overruled."""
-    label_all(own, "ana", 1, most=8)
-    label_all(own, "ben", 0, most=4)
-    label_all(own, "ben", 1, most=4)
-    label_all(own, "cy", 0, most=1)
-    label_all(own, "cy", 1, most=2)
+    label_all_replies(own, "ana", 1, limit=8)
+    label_all_replies(own, "ben", 0, limit=4)
+    label_all_replies(own, "ben", 1, limit=4)
+    label_all_replies(own, "cy", 0, limit=1)
+    label_all_replies(own, "cy", 1, limit=2)
 
 
 def test_from_a_new_campaign_to_settled_disputes(
     open_page: Any, lead: User, processes: Any, tmp_path: Path
 ) -> None:
     processes.start("worker")
-    replies(tmp_path, 8)
-    people("ana", "ben", "cy")
-    persona()
+    make_replies(tmp_path, 8)
+    make_annotators("ana", "ben", "cy")
+    make_persona()
     page: Page = open_page(viewport={"width": 1280, "height": 800})
     log_in(page)
     _begin(page)
@@ -61,10 +69,10 @@ def test_from_a_new_campaign_to_settled_disputes(
     expect(page.get_by_role("heading", name="How far people agree")).to_be_visible()
     expect(page.get_by_role("heading", name="By tag")).to_be_visible()
     expect(page.locator(".lead-heat td b")).to_have_count(6)
-    assert serious(page, OURS) == []
+    assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.locator(".ad-head").get_by_role("link", name="Settle disputes").click()
     against = _settle_three(page)
-    assert serious(page, OURS) == []
+    assert find_serious_violations(page, PAGE_SELECTOR) == []
 
     settled = Annotation.objects.filter(kind="adjudicated", annotator="lea")
     assert settled.count() == 3
@@ -94,16 +102,16 @@ def _begin(page: Page) -> None:
     page.fill("[name=guidelines]", "Only the **voice** counts.")
     page.get_by_role("button", name="Preview the guidelines").click()
     expect(page.locator("#guidelines-preview strong")).to_have_text("voice")
-    assert serious(page, OURS) == []
+    assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.get_by_role("button", name="Begin the campaign").click()
     expect(page.get_by_text("3 people are to label each reply, but only 2 are chosen.").first).to_be_visible()
     expect(page.locator("[name=guidelines]")).to_have_value("Only the **voice** counts.")
-    assert serious(page, OURS) == []
+    assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.get_by_label("cy", exact=True).check()
     expect(page.locator("#estimate")).to_contain_text("24 (3 a reply)")
     page.get_by_role("button", name="Begin the campaign").click()
     expect(page.get_by_text("0 of 24 labels")).to_be_visible()
-    assert serious(page, OURS) == []
+    assert find_serious_violations(page, PAGE_SELECTOR) == []
 
 
 def _settle_three(page: Page) -> int:
@@ -144,15 +152,15 @@ def _majority(page: Page) -> str:
 def test_the_pages_of_a_campaign(scheme: str, open_page: Any, lead: User, tmp_path: Path) -> None:
     """On a phone, with names and texts as long as they may be."""
     tag = "scenario:" + "y" * 200
-    own = campaign(
-        replies(tmp_path, 8, tags=[tag], text="x" * 400 + " and more"),
+    own = make_campaign(
+        make_replies(tmp_path, 8, tags=[tag], text="x" * 400 + " and more"),
         *("ana", "ben", "cy"),
         overlap=3,
         name="n" * 100,
         guidelines="# Long\n\n" + "z" * 300,
     )
     disagreement(own)
-    press(served(own, "cy").current, "flag", None, notes="Other: " + "w" * 300)
+    submit(lease_for(own, "cy").current, "flag", None, notes="Other: " + "w" * 300)
     page: Page = open_page(viewport={"width": 390, "height": 844}, has_touch=True, color_scheme=scheme)
     log_in(page)
     here = [address(name, own.pk) for name in ("change", "flagged", "stale", "settings", "export")]
@@ -165,11 +173,11 @@ def test_the_pages_of_a_campaign(scheme: str, open_page: Any, lead: User, tmp_pa
             expect(page.get_by_role("heading", name="By tag")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, where
         if page.locator(".ad-page").count():
-            assert serious(page, OURS) == [], where
+            assert find_serious_violations(page, PAGE_SELECTOR) == [], where
 
 
 def test_a_dispute_is_settled_on_a_phone(open_page: Any, lead: User, tmp_path: Path) -> None:
-    own = campaign(replies(tmp_path, 8, turns=12), "ana", "ben", "cy", overlap=3)
+    own = make_campaign(make_replies(tmp_path, 8, turns=12), "ana", "ben", "cy", overlap=3)
     disagreement(own)
     page: Page = open_page(viewport={"width": 390, "height": 844}, has_touch=True)
     log_in(page)

@@ -16,7 +16,7 @@ from annotations_app.campaigns.create import create_campaign
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from datasets_app.models import Persona
 from tests import factories
-from tests.browser.faults import serious
+from tests.browser.faults import find_serious_violations
 
 pytestmark = pytest.mark.browser
 
@@ -37,10 +37,10 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     lines = []
     for number in range(60):
         lines += [
-            factories.turn(f"s{number}", 1, text=f"Question {number}?"),
-            factories.turn(f"s{number}", 2, text=f"Reply {number}: obviously, check it."),
+            factories.make_turn(f"s{number}", 1, text=f"Question {number}?"),
+            factories.make_turn(f"s{number}", 2, text=f"Reply {number}: obviously, check it."),
         ]
-    dataset = factories.dataset(tmp_path, lines, "support")
+    dataset = factories.make_dataset(tmp_path, lines, "support")
     persona = Persona.objects.create(persona_id="calm", yaml=PERSONA)
     anna = User.objects.create_user("anna", password="a long password")
     anna.groups.add(Group.objects.get(name="annotator"))
@@ -110,7 +110,9 @@ class Annotator:
         expect(self.page.locator("#save")).to_have_text("Saved")
 
 
-def test_fifty_replies_by_keyboard_alone(open_page: Any, campaign: Campaign, complaints: list[str]) -> None:
+def test_fifty_replies_by_keyboard_alone(
+    open_page: Any, campaign: Campaign, browser_errors: list[str]
+) -> None:
     page: Page = open_page(viewport={"width": 1280, "height": 800})
     context = page.context
     log_in(page)
@@ -128,7 +130,7 @@ def test_fifty_replies_by_keyboard_alone(open_page: Any, campaign: Campaign, com
     _offline_for_two(anna, context)
     anna.labels(6)
     _taken_back_offline(anna, context)
-    anna = _closed_while_offline(anna, context, complaints)
+    anna = _closed_while_offline(anna, context, browser_errors)
     anna.labels(6)
     _unanswered(anna, "503")
     anna.labels(5)
@@ -139,7 +141,7 @@ def test_fifty_replies_by_keyboard_alone(open_page: Any, campaign: Campaign, com
     anna.is_saved()
 
     # What the browser itself says of a network that is gone is no complaint of ours.
-    complaints[:] = [text for text in complaints if "Failed to load resource" not in text]
+    browser_errors[:] = [text for text in browser_errors if "Failed to load resource" not in text]
     _database_holds(anna)
     assert kept_in_the_browser(anna.page) == []
 
@@ -209,7 +211,7 @@ def _taken_back_offline(anna: Annotator, context: BrowserContext) -> None:
     anna.is_saved()
 
 
-def _closed_while_offline(anna: Annotator, context: BrowserContext, complaints: list[str]) -> Annotator:
+def _closed_while_offline(anna: Annotator, context: BrowserContext, browser_errors: list[str]) -> Annotator:
     """What waited when the tab was closed is sent when the page is opened again."""
     context.set_offline(True)
     anna.labels(2)
@@ -217,8 +219,8 @@ def _closed_while_offline(anna: Annotator, context: BrowserContext, complaints: 
     anna.page.close()
     context.set_offline(False)
     again = Annotator(context.new_page())
-    again.page.on("pageerror", lambda error: complaints.append(str(error)))
-    again.page.on("console", lambda message: complaints.append(message.text))
+    again.page.on("pageerror", lambda error: browser_errors.append(str(error)))
+    again.page.on("console", lambda message: browser_errors.append(message.text))
     again.pressed = anna.pressed
     again.page.goto("/annotate/voice/")
     again.is_saved()
@@ -279,24 +281,24 @@ def _database_holds(anna: Annotator) -> None:
 def test_axe_finds_nothing_serious(scheme: str, open_page: Any, campaign: Campaign) -> None:
     page: Page = open_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
     page.goto("/login/")
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
     log_in(page)
     Annotator(page).labels(2)
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
     page.keyboard.press("?")
     expect(page.locator("#help")).to_be_visible()
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
     page.keyboard.press("Escape")
     page.keyboard.press("f")
     expect(page.locator("#flag")).to_be_visible()
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Your account").click()
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
     page.goto("/annotate/?all")
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
     page.goto("/password/")
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
 
 
 def test_on_a_phone(open_page: Any, campaign: Campaign) -> None:
@@ -322,10 +324,10 @@ def test_on_a_phone(open_page: Any, campaign: Campaign) -> None:
     anna.is_saved()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert Annotation.objects.get().turn.text == before
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
 
 
-def test_logged_out_meanwhile(open_page: Any, campaign: Campaign, complaints: list[str]) -> None:
+def test_logged_out_meanwhile(open_page: Any, campaign: Campaign, browser_errors: list[str]) -> None:
     """What was pressed is kept until one is logged in again; logging out asks first, and clears it."""
     page: Page = open_page(viewport={"width": 1280, "height": 800})
     log_in(page)
@@ -358,7 +360,7 @@ def test_logged_out_meanwhile(open_page: Any, campaign: Campaign, complaints: li
     page.get_by_role("button", name="Log out and drop them").click()
     page.wait_for_url("**/login/")
     assert kept_in_the_browser(page) == []
-    complaints[:] = [text for text in complaints if "Failed to load resource" not in text]
+    browser_errors[:] = [text for text in browser_errors if "Failed to load resource" not in text]
 
 
 def _not_allowed_meanwhile(anna: Annotator) -> None:
@@ -370,7 +372,7 @@ def _not_allowed_meanwhile(anna: Annotator) -> None:
     panel = page.locator("#held-text")
     told = "2 decisions could not be handed in: Your account may not label any more. They are kept"
     expect(panel).to_contain_text(told)
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the labels").click()
     assert download.value.suggested_filename == "voice.labels.jsonl"

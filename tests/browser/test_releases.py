@@ -11,19 +11,19 @@ from playwright.sync_api import Page
 from datasets_app.jobs import runs
 from datasets_app.models import JobRun, Release
 from tests import factories
-from tests.browser.faults import OURS, serious
+from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
 
 pytestmark = pytest.mark.browser
 
 
 def test_a_version_is_released_handed_out_and_compared(
-    page: Page, phone: Page, curator: User, queue: None, tmp_path: Path
+    page: Page, phone_page: Page, curator: User, empty_queue: None, tmp_path: Path
 ) -> None:
-    dataset = factories.dataset(tmp_path, factories.sessions(2))
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(2))
     curator.user_permissions.add(Permission.objects.get(codename="override_gate"))
     address = reverse("admin:datasets_app_dataset_releases", args=[dataset.pk])
     page.goto(address)
-    assert serious(page, OURS) == []
+    assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.focus("[name=override]")
     page.keyboard.type("nobody is left to sign")
     page.keyboard.press("Enter")
@@ -37,10 +37,10 @@ def test_a_version_is_released_handed_out_and_compared(
     with page.expect_download() as download:
         page.click("text=support_v1.0.0.jsonl.gz >> nth=-1")
     assert Path(download.value.path()).read_bytes() == release.files.get(kind="data").file.read()
-    for seen in (page, phone):
+    for seen in (page, phone_page):
         for place in (address, f"{address}1.0.0/", f"{address}compare/?before=1.0.0"):
             seen.goto(place)
-            assert serious(seen, OURS) == []
+            assert find_serious_violations(seen, PAGE_SELECTOR) == []
             assert _fits(seen)
 
 

@@ -9,49 +9,49 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page
 
-from datasets_app.core.web.pages import dataset_address
+from datasets_app.core.web.pages import dataset_url
 from datasets_app.models import Dataset, RetentionPolicy, Session
 from tests import factories
-from tests.browser.faults import OURS, serious
+from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
 
 pytestmark = pytest.mark.browser
 
 
 def test_a_rule_is_let_act_a_hold_keeps_from_it_a_session_can_go(
-    phone: Page, curator: User, tmp_path: Any
+    phone_page: Page, curator: User, tmp_path: Any
 ) -> None:
     curator.groups.add(Group.objects.get(name="privacy officer"))
-    stored = factories.dataset(tmp_path, factories.sessions(2), "support_prod")
+    stored = factories.make_dataset(tmp_path, factories.make_sessions(2), "support_prod")
     Dataset.objects.update(created_at=timezone.now() - timedelta(days=20))
     rule = RetentionPolicy.objects.create(position=1, pattern="*_prod.jsonl", retention="30 days")
-    phone.goto(reverse("admin:datasets_app_retentionpolicy_of_policy", args=[rule.pk]))
-    assert phone.get_by_text("2 sessions, 4 turns").is_visible()
-    assert serious(phone, OURS) == []
-    phone.get_by_role("button", name="Activate").focus()
-    phone.keyboard.press("Enter")
-    phone.get_by_text("is active").wait_for()
+    phone_page.goto(reverse("admin:datasets_app_retentionpolicy_of_policy", args=[rule.pk]))
+    assert phone_page.get_by_text("2 sessions, 4 turns").is_visible()
+    assert find_serious_violations(phone_page, PAGE_SELECTOR) == []
+    phone_page.get_by_role("button", name="Activate").focus()
+    phone_page.keyboard.press("Enter")
+    phone_page.get_by_text("is active").wait_for()
     rule.refresh_from_db()
     assert rule.active
 
-    phone.goto(dataset_address(stored, "retention"))
-    assert phone.get_by_text("Decides", exact=True).is_visible()
-    phone.get_by_label("Reason").first.focus()
-    phone.keyboard.type("A claim is open")
-    phone.keyboard.press("Enter")
-    phone.get_by_role("heading", name="Kept: on legal hold").wait_for()
-    assert serious(phone, OURS) == []
-    assert _no_wider(phone)
+    phone_page.goto(dataset_url(stored, "retention"))
+    assert phone_page.get_by_text("Decides", exact=True).is_visible()
+    phone_page.get_by_label("Reason").first.focus()
+    phone_page.keyboard.type("A claim is open")
+    phone_page.keyboard.press("Enter")
+    phone_page.get_by_role("heading", name="Kept: on legal hold").wait_for()
+    assert find_serious_violations(phone_page, PAGE_SELECTOR) == []
+    assert _no_wider(phone_page)
 
     session = Session.objects.first()
     assert session is not None
-    phone.goto(reverse("admin:datasets_app_dataset_erase_session", args=[stored.pk, session.pk]))
-    assert phone.get_by_text("The dataset is on legal hold").is_visible()
-    assert not phone.get_by_role("button", name="Erase for good").count()
+    phone_page.goto(reverse("admin:datasets_app_dataset_erase_session", args=[stored.pk, session.pk]))
+    assert phone_page.get_by_text("The dataset is on legal hold").is_visible()
+    assert not phone_page.get_by_role("button", name="Erase for good").count()
     Dataset.objects.update(legal_hold=False)
-    phone.reload()
-    assert phone.get_by_role("button", name="Erase for good").is_visible()
-    assert serious(phone, OURS) == []
-    assert _no_wider(phone)
+    phone_page.reload()
+    assert phone_page.get_by_role("button", name="Erase for good").is_visible()
+    assert find_serious_violations(phone_page, PAGE_SELECTOR) == []
+    assert _no_wider(phone_page)
 
 
 def _no_wider(page: Page) -> bool:

@@ -31,10 +31,10 @@ def reading(dataset: Dataset) -> str:
 @pytest.fixture
 def dataset(transactional_db: None, tmp_path: Path) -> Dataset:
     lines = [
-        factories.turn("s1", 1, text=TEXT, tags=["scenario:support"]),
-        factories.turn("s1", 2, text="Thank you, Jane.", metadata={"to": "desk@example.org"}),
+        factories.make_turn("s1", 1, text=TEXT, tags=["scenario:support"]),
+        factories.make_turn("s1", 2, text="Thank you, Jane.", metadata={"to": "desk@example.org"}),
     ]
-    return factories.dataset(tmp_path, lines, origin="production")
+    return factories.make_dataset(tmp_path, lines, origin="production")
 
 
 def test_from_preview_to_placeholders(page: Page, processes: Any, dataset: Dataset) -> None:
@@ -133,10 +133,12 @@ def test_errors_stand_at_their_fields(page: Page, dataset: Dataset) -> None:
     assert not JobRun.objects.exists()
 
 
-def test_on_a_phone_nothing_scrolls_sideways(phone: Page, transactional_db: None, tmp_path: Path) -> None:
+def test_on_a_phone_nothing_scrolls_sideways(
+    phone_page: Page, transactional_db: None, tmp_path: Path
+) -> None:
     long = "x" * 300
     lines = [
-        factories.turn(
+        factories.make_turn(
             f"{long}@example.org",
             1,
             text=f"Mail {long}@example.org or 212-555-0147 " * 30,
@@ -144,7 +146,7 @@ def test_on_a_phone_nothing_scrolls_sideways(phone: Page, transactional_db: None
             metadata={"user": {"email": f"{long}@example.org"}},
         )
     ]
-    dataset = factories.dataset(tmp_path, lines, "n" * 100, origin="production")
+    dataset = factories.make_dataset(tmp_path, lines, "n" * 100, origin="production")
     parameters = {"policy": json.loads(json.dumps(Policy().as_json())), "dry_run": True, "sample": 5}
     job = JobRun.objects.create(
         operation="scrub_dataset", dataset=dataset, state="running", parameters=parameters
@@ -157,9 +159,11 @@ def test_on_a_phone_nothing_scrolls_sideways(phone: Page, transactional_db: None
     shown = [page_of(dataset), page_of(dataset, "sharing"), page_of(dataset, "export"), reading(dataset)]
     shown.append(reverse("admin:datasets_app_jobrun_change", args=[job.pk]))
     for where in shown:
-        phone.goto(where)
-        assert phone.evaluate("document.documentElement.scrollWidth") <= 390, where
+        phone_page.goto(where)
+        assert phone_page.evaluate("document.documentElement.scrollWidth") <= 390, where
     JobRun.objects.create(operation="scrub_dataset", dataset=dataset, state="running", done=1, total=3)
-    phone.goto(page_of(dataset))
-    expect(phone.get_by_text("Preview under way").or_(phone.get_by_text("Scrub under way"))).to_be_visible()
-    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    phone_page.goto(page_of(dataset))
+    expect(
+        phone_page.get_by_text("Preview under way").or_(phone_page.get_by_text("Scrub under way"))
+    ).to_be_visible()
+    assert phone_page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -10,7 +10,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from tests import factories
-from tests.browser.faults import OURS, serious
+from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
 
 pytestmark = pytest.mark.browser
 
@@ -27,20 +27,20 @@ def log_in(page: Page) -> None:
 
 def test_a_review_is_signed_and_a_package_taken_home(open_page: Any, processes: Any, tmp_path: Path) -> None:
     processes.start("worker")
-    dataset = factories.dataset(tmp_path, factories.sessions(4, tags=["scenario:billing"]))
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(4, tags=["scenario:billing"]))
     page: Page = open_page(viewport={"width": 390, "height": 844})
     log_in(page)
     page.goto(reverse("admin:datasets_app_dataset_sharing", args=[dataset.pk]))
-    assert serious(page, OURS) == []
+    assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.get_by_label("Your full name").focus()
     page.keyboard.type("Olga Example")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Olga Example signed on")).to_be_visible()
-    assert serious(page, OURS) == []
+    assert find_serious_violations(page, PAGE_SELECTOR) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("link", name="Export as a package").click()
     expect(page.get_by_label("Format")).to_have_value("package")
-    assert serious(page, OURS) == []
+    assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.get_by_role("button", name="Start export").click()
     with page.expect_download() as begun:
         page.get_by_role("link", name="Download support_package.zip").click()

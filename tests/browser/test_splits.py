@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from datasets_app.models import Dataset
 from tests import factories
-from tests.browser.faults import OURS, serious
+from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
 from tests.domain.test_near_duplicates import talk
 
 pytestmark = pytest.mark.browser
@@ -19,20 +19,20 @@ LONG = 30_000  # in milliseconds: a worker has to take the job up
 
 def lines(numbers: range) -> list[dict[str, Any]]:
     return [
-        factories.turn(f"s{number:03d}", at, text=text, tags=["scenario:billing"])
+        factories.make_turn(f"s{number:03d}", at, text=text, tags=["scenario:billing"])
         for number in numbers
         for at, text in enumerate(talk(number % 40, 2), 1)
     ]
 
 
 def test_split_and_place_what_came_later(
-    page: Page, phone: Page, processes: Any, transactional_db: None, tmp_path: Path
+    page: Page, phone_page: Page, processes: Any, transactional_db: None, tmp_path: Path
 ) -> None:
-    dataset: Dataset = factories.dataset(tmp_path, lines(range(40)), origin="synthetic")
+    dataset: Dataset = factories.make_dataset(tmp_path, lines(range(40)), origin="synthetic")
     processes.start("worker")
     address = reverse("admin:datasets_app_dataset_splits", args=[dataset.pk])
     page.goto(address)
-    assert serious(page, OURS) == []
+    assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.get_by_label("Shares in percent").fill("50, 25")
     page.keyboard.press("Enter")
     expect(page.get_by_text("add up to 100")).to_be_visible()
@@ -42,17 +42,17 @@ def test_split_and_place_what_came_later(
     page.goto(address)
     expect(page.get_by_role("row", name="Test locked 10 25.0 % 25 %")).to_be_visible()
     expect(page.get_by_text("No session has a near-duplicate or a sibling in another split.")).to_be_visible()
-    assert serious(page, OURS) == []
+    assert find_serious_violations(page, PAGE_SELECTOR) == []
 
     # The last three are copies of sessions that are there.
-    factories.imported(factories.write(tmp_path / "more.jsonl", lines(range(40, 43))), append=True)
-    phone.goto(address)
-    expect(phone.get_by_text("3 sessions have no split yet.")).to_be_visible()
-    assert serious(phone, OURS) == []
-    assert phone.evaluate("document.documentElement.scrollWidth") == 390
-    phone.get_by_role("button", name="Place 3 sessions").click()
-    expect(phone.locator(".ad-badge", has_text="Done").first).to_be_visible(timeout=LONG)
-    phone.goto(address)
-    expect(phone.get_by_text("6 sessions kept together in 3 groups")).to_be_visible()
+    factories.import_file(factories.write_jsonl(tmp_path / "more.jsonl", lines(range(40, 43))), append=True)
+    phone_page.goto(address)
+    expect(phone_page.get_by_text("3 sessions have no split yet.")).to_be_visible()
+    assert find_serious_violations(phone_page, PAGE_SELECTOR) == []
+    assert phone_page.evaluate("document.documentElement.scrollWidth") == 390
+    phone_page.get_by_role("button", name="Place 3 sessions").click()
+    expect(phone_page.locator(".ad-badge", has_text="Done").first).to_be_visible(timeout=LONG)
+    phone_page.goto(address)
+    expect(phone_page.get_by_text("6 sessions kept together in 3 groups")).to_be_visible()
     split_of = dict(dataset.sessions.values_list("session_id", "split"))
     assert all(split_of[f"s{40 + at:03d}"] == split_of[f"s{at:03d}"] for at in range(3))

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotations_app.demo.load_demo import DIRECTORY, load_demo
+from annotations_app.demo.load_demo import DEMO_DIRECTORY, load_demo
 from annotations_app.models import Annotation, Campaign
 from datasets_app.models import Dataset, Persona
-from tests.factories import jsonl, write
+from tests.factories import encode_jsonl, write_jsonl
 
-LABELS = DIRECTORY / "demo_labels.jsonl"
+LABELS = DEMO_DIRECTORY / "demo_labels.jsonl"
 NO_DATABASE = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing", "REDIS_URL": "redis://127.0.0.1:1"}
 
 
@@ -67,15 +67,16 @@ class TestRows:
 
 
 def test_files_need_no_database_and_are_taken_together(
-    manage: Any, manage_apart: Any, tmp_path: Path
+    manage: Any, manage_subprocess: Any, tmp_path: Path
 ) -> None:
     lines = [json.loads(line) for line in LABELS.read_text().splitlines()]
     by_name = {
-        name: jsonl(line for line in lines if line["annotator"] == name) for name in ("ada", "ben", "chi")
+        name: encode_jsonl(line for line in lines if line["annotator"] == name)
+        for name in ("ada", "ben", "chi")
     }
     (tmp_path / "ada.jsonl").write_bytes(by_name["ada"])
     (tmp_path / "ben.jsonl.gz").write_bytes(gzip.compress(by_name["ben"]))
-    together = manage_apart(
+    together = manage_subprocess(
         "agreement", "ada.jsonl", "ben.jsonl.gz", "-", input=by_name["chi"], env=NO_DATABASE
     )
     whole = manage("agreement", LABELS)
@@ -113,7 +114,7 @@ def test_labels_are_of_the_place_they_name_or_else_of_their_text(manage: Any, tm
         label(labeler="ben", annotator=None, text="Of course."),
         label(annotator="ben", text="Of course.", persona_id="q", tags=["x"], split="train"),
     ]
-    path = write(tmp_path / "labels.jsonl", lines)
+    path = write_jsonl(tmp_path / "labels.jsonl", lines)
     done = manage("agreement", path, "--format", "json", "--by", "persona,tag,split,month")
     value = json.loads(done.stdout)
     assert (value["items"], value["single"], value["raw_agreement"]["value"]) == (4, 3, 1)
@@ -126,7 +127,7 @@ def test_labels_are_of_the_place_they_name_or_else_of_their_text(manage: Any, tm
 
 
 def test_a_line_that_is_no_label_is_told_with_file_line_and_field(manage: Any, tmp_path: Path) -> None:
-    path = write(tmp_path / "labels.jsonl", [label(), label(label=3), b"{", label(persona_id="")])
+    path = write_jsonl(tmp_path / "labels.jsonl", [label(), label(label=3), b"{", label(persona_id="")])
     done = manage("agreement", path)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{path}:2: E102 label must be 0 (off-brand) or 1 (on-brand)" in done.stderr

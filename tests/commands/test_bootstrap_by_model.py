@@ -15,7 +15,7 @@ from datasets_app.domain.metadata.metadata import metadata_path, read_metadata
 from datasets_app.models import AuditEvent, Dataset, JobRun
 from tests.conftest import PROJECT
 from tests.llm_server import FAULTS, LlmServer
-from tests.terminal import as_text, run_here
+from tests.terminal import decode_output, run_in_process
 
 KEY = "sk-canary-77aa01"
 NO_DATABASE = {"DATABASE_URL": "postgresql:///nowhere?host=/nowhere", "REDIS_URL": "unix:///nowhere"}
@@ -43,7 +43,7 @@ def here(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Call
     """The same in this process."""
     settings.LLM_TIMEOUT = 1
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    return lambda server, *arguments: as_text(run_here(*given(server, *arguments), cwd=tmp_path))
+    return lambda server, *arguments: decode_output(run_in_process(*given(server, *arguments), cwd=tmp_path))
 
 
 def given(server: LlmServer, *arguments: Any) -> list[str]:

@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from datasets_app.models import AuditEvent, Dataset, JobRun, Turn
-from tests.conftest import PROJECT, Manage
-from tests.factories import sessions, write
-from tests.terminal import as_text, run_here
+from tests.conftest import PROJECT, RunManage
+from tests.factories import make_sessions, write_jsonl
+from tests.terminal import decode_output, run_in_process
 
 # No server listens there: whoever asks for a database fails.
 NOWHERE = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
@@ -28,13 +28,13 @@ lexicon: {preferred: [together], avoid: [lol, problem]}
 
 
 @pytest.fixture
-def bootstrap(tmp_path: Path) -> Manage:
+def bootstrap(tmp_path: Path) -> RunManage:
     """Runs the command in the test's folder, with no database to be had; with an environment of its own, in
     a process of its own."""
 
     def run(*arguments: Any, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         if env is None:
-            return as_text(run_here("bootstrap_dataset", *arguments, cwd=tmp_path))
+            return decode_output(run_in_process("bootstrap_dataset", *arguments, cwd=tmp_path))
         return subprocess.run(
             [sys.executable, str(PROJECT / "manage.py"), "bootstrap_dataset", *map(str, arguments)],
             capture_output=True,
@@ -51,7 +51,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_the_same_command_writes_the_same_bytes(bootstrap: Manage, tmp_path: Path) -> None:
+def test_the_same_command_writes_the_same_bytes(bootstrap: RunManage, tmp_path: Path) -> None:
     first = bootstrap("--out", "a.jsonl", "--sessions", 30, env={"PYTHONHASHSEED": "1"})
     second = bootstrap("--out", "b.jsonl", "--sessions", 30, env={"PYTHONHASHSEED": "2", "LC_ALL": "C"})
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
@@ -59,7 +59,7 @@ def test_the_same_command_writes_the_same_bytes(bootstrap: Manage, tmp_path: Pat
     assert "5 safety traps, 6 brand traps, 2 look-alikes, 17 ordinary" in first.stdout
 
 
-def test_file_labels_and_metadata_pass_the_checks(bootstrap: Manage, tmp_path: Path) -> None:
+def test_file_labels_and_metadata_pass_the_checks(bootstrap: RunManage, tmp_path: Path) -> None:
     (tmp_path / "acme.yaml").write_text(PERSONA)
     done = bootstrap(
         "--out",
@@ -108,16 +108,16 @@ def test_file_labels_and_metadata_pass_the_checks(bootstrap: Manage, tmp_path: P
         assert f"brand:{'on' if label['label'] else 'off'}" in turn["tags"]
 
 
-def test_a_gzipped_file_and_standard_output_hold_the_same(bootstrap: Manage, tmp_path: Path) -> None:
+def test_a_gzipped_file_and_standard_output_hold_the_same(bootstrap: RunManage, tmp_path: Path) -> None:
     assert bootstrap("--out", "a.jsonl.gz", "--sessions", 5).returncode == 0
     printed = bootstrap("--out", "-", "--sessions", 5)
     assert gzip.decompress((tmp_path / "a.jsonl.gz").read_bytes()).decode() == printed.stdout
 
 
-def test_a_source_is_followed(bootstrap: Manage, tmp_path: Path) -> None:
-    write(
+def test_a_source_is_followed(bootstrap: RunManage, tmp_path: Path) -> None:
+    write_jsonl(
         tmp_path / "source.jsonl",
-        sessions(4, 8, tags=["scenario:orders", "vip"], text="Nobody may see this."),
+        make_sessions(4, 8, tags=["scenario:orders", "vip"], text="Nobody may see this."),
     )
     done = bootstrap("--out", "new.jsonl", "--sessions", 12, "--source", "source.jsonl")
     assert done.returncode == 0, done.stderr
@@ -145,7 +145,7 @@ def test_a_source_is_followed(bootstrap: Manage, tmp_path: Path) -> None:
     ],
 )
 def test_what_can_not_be_done_is_said_in_a_sentence(
-    bootstrap: Manage, tmp_path: Path, arguments: list[str], told: str
+    bootstrap: RunManage, tmp_path: Path, arguments: list[str], told: str
 ) -> None:
     (tmp_path / "broken.yaml").write_text("[]")
     (tmp_path / "mute.yaml").write_text("{id: mute, lexicon: {avoid: [the]}}")
@@ -189,7 +189,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dataset_has_rows_provenance_a_job_and_entries_in_the_trail(manage: Manage) -> None:
+def test_a_dataset_has_rows_provenance_a_job_and_entries_in_the_trail(manage: RunManage) -> None:
     done = manage("bootstrap_dataset", "--dataset", "eval", "--sessions", 20)
     assert done.returncode == 0, done.stderr
     assert "eval: 120 turns in 20 sessions added." in done.stdout
@@ -212,7 +212,7 @@ def test_a_dataset_has_rows_provenance_a_job_and_entries_in_the_trail(manage: Ma
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dataset_is_as_its_file(manage: Manage, tmp_path: Path) -> None:
+def test_a_dataset_is_as_its_file(manage: RunManage, tmp_path: Path) -> None:
     assert manage("bootstrap_dataset", "--dataset", "eval", "--sessions", 10).returncode == 0
     assert manage("bootstrap_dataset", "--out", "file.jsonl", "--sessions", 10).returncode == 0
     assert manage("export_dataset", "eval", "--out", "export.jsonl").returncode == 0
@@ -220,8 +220,8 @@ def test_a_dataset_is_as_its_file(manage: Manage, tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_production_data_and_generated_data_are_kept_apart(manage: Manage, tmp_path: Path) -> None:
-    write(tmp_path / "logs.jsonl", sessions(1))
+def test_production_data_and_generated_data_are_kept_apart(manage: RunManage, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "logs.jsonl", make_sessions(1))
     assert manage("import_dataset", "logs.jsonl", "--name", "logs", "--origin", "production").returncode == 0
     done = manage("bootstrap_dataset", "--dataset", "logs", "--sessions", 3)
     assert done.returncode == 2

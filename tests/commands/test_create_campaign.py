@@ -7,23 +7,27 @@ import pytest
 
 from annotations_app.models import Annotation, Campaign
 from datasets_app.models import JobRun, Turn
-from tests.campaigns import people, persona, replies
-from tests.factories import write
+from tests.campaigns import make_annotators, make_persona, make_replies
+from tests.factories import write_jsonl
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_campaign_with_gold_items_from_the_command_line(tmp_path: Path, manage: Any) -> None:
-    replies(tmp_path, 10, turns=4)
-    persona()
-    people("ana", "ben")
+    make_replies(tmp_path, 10, turns=4)
+    make_persona()
+    make_annotators("ana", "ben")
     Turn.objects.filter(turn_index=4).update(tags=["hard"])
     lines = [
         {"session_id": f"s{number}", "turn_index": 4, "text": "", "label": 1, "persona_id": "warm_v1"}
         for number in range(1, 6)
     ]
     brought = manage(
-        "import_annotations", write(tmp_path / "gold.jsonl", lines), "--dataset", "support", "--adjudicated"
+        "import_annotations",
+        write_jsonl(tmp_path / "gold.jsonl", lines),
+        "--dataset",
+        "support",
+        "--adjudicated",
     )
     assert (brought.returncode, brought.stdout) == (0, "support: 5 labels added, 0 were there already.\n")
     assert set(Annotation.objects.values_list("kind", flat=True)) == {"adjudicated"}
@@ -56,9 +60,9 @@ def test_a_campaign_with_gold_items_from_the_command_line(tmp_path: Path, manage
 
 
 def test_what_can_not_be_made_is_said_in_a_sentence(tmp_path: Path, manage: Any) -> None:
-    replies(tmp_path, 2)
-    persona()
-    people("ana")
+    make_replies(tmp_path, 2)
+    make_persona()
+    make_annotators("ana")
     usual = {"--dataset": "support", "--persona": "warm_v1", "--annotators": "ana", "--overlap": "1"}
     for changed, sentence in (
         ({"--dataset": "supper"}, "There is no dataset 'supper'. Did you mean support?"),

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations_app.domain.candidates import replies, sample
+from annotations_app.domain.candidates import find_candidates, sample_candidates
 from datasets_app.domain.conversations.records import TurnRecord
 from tests.conftest import PROJECT
-from tests.factories import jsonl, session, sessions, turn, write
-from tests.terminal import run_here
+from tests.factories import encode_jsonl, make_session, make_sessions, make_turn, write_jsonl
+from tests.terminal import run_in_process
 
 NO_DATABASE = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
 
@@ -27,7 +27,7 @@ def extract(tmp_path: Path) -> Any:
     """Run the command where there is no database; output in bytes."""
 
     def run(*arguments: Any, input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        return run_here("extract_candidates", *arguments, cwd=tmp_path, input=input)
+        return run_in_process("extract_candidates", *arguments, cwd=tmp_path, input=input)
 
     return run
 
@@ -55,12 +55,12 @@ def lines(raw: bytes) -> list[dict[str, Any]]:
 
 def test_replies_come_out_as_lines_to_be_labelled(tmp_path: Path, extract_apart: Any) -> None:
     extract = extract_apart
-    file = write(
+    file = write_jsonl(
         tmp_path / "logs.jsonl",
         [
-            *session("a", 4, persona_id="warm_v1", tags=["scenario:billing"]),
-            turn("b", 1, persona_id="warm_v1"),
-            turn("b", 2, text="Schön.\u2028Ja.", persona_id="warm_v1"),
+            *make_session("a", 4, persona_id="warm_v1", tags=["scenario:billing"]),
+            make_turn("b", 1, persona_id="warm_v1"),
+            make_turn("b", 2, text="Schön.\u2028Ja.", persona_id="warm_v1"),
         ],
     )
     done = extract("--input", file, "--out", "out.jsonl.gz", "--context", 2)
@@ -87,7 +87,7 @@ def test_replies_come_out_as_lines_to_be_labelled(tmp_path: Path, extract_apart:
 
 def test_from_a_pipe_to_a_pipe_in_any_format(extract: Any) -> None:
     chat = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]}
-    done = extract("--input", "-", "--persona", "warm_v1", input=gzip.compress(jsonl([chat])))
+    done = extract("--input", "-", "--persona", "warm_v1", input=gzip.compress(encode_jsonl([chat])))
     assert done.returncode == 0
     [line] = lines(done.stdout)
     assert (line["text"], line["persona_id"]) == ("Hello.", "warm_v1")
@@ -95,8 +95,8 @@ def test_from_a_pipe_to_a_pipe_in_any_format(extract: Any) -> None:
 
 
 def test_what_is_labelled_is_left_out(tmp_path: Path, extract: Any) -> None:
-    file = write(tmp_path / "logs.jsonl", sessions(5))
-    labels = write(
+    file = write_jsonl(tmp_path / "logs.jsonl", make_sessions(5))
+    labels = write_jsonl(
         tmp_path / "labels.jsonl",
         [
             # As the tool of Alignmenter writes it, with a word for the confidence.
@@ -118,7 +118,7 @@ def test_what_is_labelled_is_left_out(tmp_path: Path, extract: Any) -> None:
 
 
 def test_wrong_lines_are_listed_and_nothing_is_written(tmp_path: Path, extract: Any) -> None:
-    file = write(tmp_path / "logs.jsonl", [*session("a"), b"{", turn("a", 3, role="robot")])
+    file = write_jsonl(tmp_path / "logs.jsonl", [*make_session("a"), b"{", make_turn("a", 3, role="robot")])
     (tmp_path / "out.jsonl").write_bytes(b"before")
     done = extract("--input", file, "--out", "out.jsonl", "--persona", "p")
     assert done.returncode == 1
@@ -127,8 +127,10 @@ def test_wrong_lines_are_listed_and_nothing_is_written(tmp_path: Path, extract: 
     assert f"{file}:4: E103" in told
     assert "2 lines are wrong; nothing was written." in told
     assert (tmp_path / "out.jsonl").read_bytes() == b"before"
-    labels = write(tmp_path / "labels.jsonl", [b"[]", {"label": 1}])
-    done = extract("--input", write(file, session("a")), "--persona", "p", "--skip-labelled", labels)
+    labels = write_jsonl(tmp_path / "labels.jsonl", [b"[]", {"label": 1}])
+    done = extract(
+        "--input", write_jsonl(file, make_session("a")), "--persona", "p", "--skip-labelled", labels
+    )
     assert done.returncode == 1
     assert f"{labels}:2: E102 text must be a string" in done.stderr.decode()
 
@@ -152,7 +154,7 @@ def test_wrong_lines_are_listed_and_nothing_is_written(tmp_path: Path, extract: 
 def test_what_can_not_be_done_is_said(
     tmp_path: Path, extract: Any, arguments: list[str], sentence: str
 ) -> None:
-    file = write(tmp_path / "logs.jsonl", session("a"))
+    file = write_jsonl(tmp_path / "logs.jsonl", make_session("a"))
     before = file.read_bytes()
     done = extract(*arguments)
     assert (done.returncode, done.stdout) == (2, b"")
@@ -172,8 +174,8 @@ def turns_of(sizes: list[int]) -> list[TurnRecord]:
 @given(st.lists(st.integers(1, 6), max_size=8), st.integers(1, 20), st.integers())
 def test_a_sample_is_spread_over_sessions(sizes: list[int], most: int, seed: int) -> None:
     turns = turns_of(sizes)
-    drawn = sample(replies(turns), most, seed)
-    assert drawn == sample(replies(turns), most, seed)
+    drawn = sample_candidates(find_candidates(turns), most, seed)
+    assert drawn == sample_candidates(find_candidates(turns), most, seed)
     assert len(drawn) == min(most, len(turns))
     places = [(reply.turn.session_id, reply.turn.turn_index) for reply in drawn]
     assert places == [place for place in [turn[:2] for turn in turns] if place in set(places)]
@@ -185,14 +187,16 @@ def test_a_sample_is_spread_over_sessions(sizes: list[int], most: int, seed: int
 
 def test_another_seed_draws_others() -> None:
     turns = turns_of([3] * 40)
-    drawn = [{reply.turn[:2] for reply in sample(replies(turns), 20, seed)} for seed in (1, 2)]
+    drawn = [
+        {reply.turn[:2] for reply in sample_candidates(find_candidates(turns), 20, seed)} for seed in (1, 2)
+    ]
     assert drawn[0] != drawn[1]
 
 
 def test_the_labelling_of_alignmenter_takes_it(tmp_path: Path, extract: Any, monkeypatch: Any) -> None:
     from alignmenter.calibration.label import label_data
 
-    file = write(tmp_path / "logs.jsonl", sessions(3, tags=["scenario:x"]))
+    file = write_jsonl(tmp_path / "logs.jsonl", make_sessions(3, tags=["scenario:x"]))
     persona = tmp_path / "warm.yaml"
     persona.write_text("id: warm_v1\nname: Warm\n")
     assert extract("--input", file, "--persona", "warm_v1", "--out", "todo.jsonl").returncode == 0

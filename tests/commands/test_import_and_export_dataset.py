@@ -13,22 +13,22 @@ import pytest
 
 from datasets_app.models import Dataset, JobRun, Turn
 from tests.conftest import PROJECT
-from tests.factories import jsonl, session, sessions, turn, write
+from tests.factories import encode_jsonl, make_session, make_sessions, make_turn, write_jsonl
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Manage = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_in_and_out_with_a_job_row_each(manage_apart: Manage, tmp_path: Path) -> None:
-    manage = manage_apart
-    write(tmp_path / "a.jsonl", sessions(3))
+def test_in_and_out_with_a_job_row_each(manage_subprocess: Manage, tmp_path: Path) -> None:
+    manage = manage_subprocess
+    write_jsonl(tmp_path / "a.jsonl", make_sessions(3))
     done = manage("import_dataset", "a.jsonl", "--name", "support", "--origin", "synthetic")
     assert (done.returncode, done.stderr) == (0, "")
     assert "support: 6 turns in 3 sessions added." in done.stdout
     done = manage("export_dataset", "support", "--out", "out.jsonl")
     assert (done.returncode, done.stdout) == (0, "")
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines()]
-    assert [line["text"] for line in lines] == [line["text"] for line in sessions(3)]
+    assert [line["text"] for line in lines] == [line["text"] for line in make_sessions(3)]
     assert (tmp_path / "out.meta.yaml").exists()
     rows = JobRun.objects.order_by("id").values_list("operation", "state", "foreground", "dataset__name")
     assert list(rows) == [
@@ -37,17 +37,17 @@ def test_in_and_out_with_a_job_row_each(manage_apart: Manage, tmp_path: Path) ->
     ]
 
 
-def test_pipes_at_both_ends(manage_apart: Manage) -> None:
-    manage = manage_apart
-    done = manage("import_dataset", "-", "--name", "piped", input=gzip.compress(jsonl(session())))
+def test_pipes_at_both_ends(manage_subprocess: Manage) -> None:
+    manage = manage_subprocess
+    done = manage("import_dataset", "-", "--name", "piped", input=gzip.compress(encode_jsonl(make_session())))
     assert done.returncode == 0, done.stderr
     done = manage("export_dataset", "piped", "--out", "-", "--format", "openai")
     assert [message["role"] for message in json.loads(done.stdout)["messages"]] == ["user", "assistant"]
 
 
-def test_problems_are_listed_like_a_linters_and_end_with_1(manage_apart: Manage, tmp_path: Path) -> None:
-    write(tmp_path / "a.jsonl", [turn("a", 1, role="system"), turn("b", 4)])
-    done = manage_apart("import_dataset", "a.jsonl", "--name", "support")
+def test_problems_are_listed_like_a_linters_and_end_with_1(manage_subprocess: Manage, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "a.jsonl", [make_turn("a", 1, role="system"), make_turn("b", 4)])
+    done = manage_subprocess("import_dataset", "a.jsonl", "--name", "support")
     assert done.returncode == 1
     assert "a.jsonl:1: E103 role must be 'user' or 'assistant', got 'system'" in done.stderr
     assert "a.jsonl:2: E201" in done.stderr
@@ -59,11 +59,11 @@ def test_problems_are_listed_like_a_linters_and_end_with_1(manage_apart: Manage,
 def test_quarantine_goes_beside_the_file(manage: Manage, tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
-    write(folder / "a.jsonl", [turn("b", 4), *session()])
+    write_jsonl(folder / "a.jsonl", [make_turn("b", 4), *make_session()])
     done = manage("import_dataset", "logs/a.jsonl", "--name", "support", "--on-error", "quarantine")
     assert done.returncode == 0
     assert "1 session (1 line) set aside in a.quarantine.jsonl" in done.stdout
-    assert (folder / "a.quarantine.jsonl").read_bytes() == jsonl([turn("b", 4)])
+    assert (folder / "a.quarantine.jsonl").read_bytes() == encode_jsonl([make_turn("b", 4)])
 
 
 @pytest.mark.parametrize(
@@ -82,27 +82,29 @@ def test_what_could_not_run_ends_with_2_and_a_sentence(
     manage: Manage, tmp_path: Path, arguments: list[str], sentence: str
 ) -> None:
     Dataset.objects.create(name="support")
-    write(tmp_path / "a.jsonl", session())
+    write_jsonl(tmp_path / "a.jsonl", make_session())
     done = manage(*arguments)
     assert done.returncode == 2
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_database_that_is_not_there_is_a_sentence(manage_apart: Manage, tmp_path: Path) -> None:
-    write(tmp_path / "a.jsonl", session())
+def test_a_database_that_is_not_there_is_a_sentence(manage_subprocess: Manage, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "a.jsonl", make_session())
     nowhere = {"DATABASE_URL": "postgresql://nobody@/none?host=/nonexistent"}
-    done = manage_apart("import_dataset", "a.jsonl", "--name", "x", env=nowhere)
+    done = manage_subprocess("import_dataset", "a.jsonl", "--name", "x", env=nowhere)
     assert done.returncode == 2
     assert "The database can't be used" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_ctrl_c_saves_nothing(environment: dict[str, str], tmp_path: Path, wait_until: Any) -> None:
-    path = write(tmp_path / "a.jsonl", sessions(40_000, turns=5))
+def test_ctrl_c_saves_nothing(
+    subprocess_environment: dict[str, str], tmp_path: Path, wait_until: Any
+) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", make_sessions(40_000, turns=5))
     process = subprocess.Popen(
         [sys.executable, str(PROJECT / "manage.py"), "import_dataset", str(path), "--name", "support"],
-        env=environment,
+        env=subprocess_environment,
         stderr=subprocess.PIPE,
     )
     wait_until(lambda: JobRun.objects.filter(state="running", done__gt=0).exists())
@@ -115,11 +117,14 @@ def test_ctrl_c_saves_nothing(environment: dict[str, str], tmp_path: Path, wait_
 
 
 def test_two_imports_of_one_name_at_once_wait_for_each_other(
-    environment: dict[str, str], tmp_path: Path
+    subprocess_environment: dict[str, str], tmp_path: Path
 ) -> None:
-    path = write(tmp_path / "a.jsonl", sessions(3_000, turns=5))
+    path = write_jsonl(tmp_path / "a.jsonl", make_sessions(3_000, turns=5))
     command = [sys.executable, str(PROJECT / "manage.py"), "import_dataset", str(path), "--name", "support"]
-    both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    both = [
+        subprocess.Popen(command, env=subprocess_environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
     said = "".join(process.communicate(timeout=60)[0] for process in both)
     assert [process.returncode for process in both] == [0, 0]
     assert said.count("imported before, nothing changed") == 1

@@ -7,7 +7,7 @@ import pytest
 
 from annotations_app.models import Annotation
 from datasets_app.models import Dataset
-from tests.factories import dataset, jsonl, session, write
+from tests.factories import encode_jsonl, make_dataset, make_session, write_jsonl
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -17,8 +17,8 @@ def label(text: str, **fields: Any) -> dict[str, Any]:
 
 
 def test_labels_come_in_and_it_is_told_what_became_of_them(tmp_path: Path, manage: Any) -> None:
-    dataset(tmp_path, session("a"))
-    file = write(
+    make_dataset(tmp_path, make_session("a"))
+    file = write_jsonl(
         tmp_path / "l.jsonl",
         [
             label("What assistant says as number 2 of a."),
@@ -36,8 +36,8 @@ def test_labels_come_in_and_it_is_told_what_became_of_them(tmp_path: Path, manag
 
 
 def test_bad_lines_are_listed_with_file_and_line_and_exit_code_1(tmp_path: Path, manage: Any) -> None:
-    dataset(tmp_path, session("a"))
-    file = write(tmp_path / "l.jsonl", [label("x"), label("y", label=3), b"{"])
+    make_dataset(tmp_path, make_session("a"))
+    file = write_jsonl(tmp_path / "l.jsonl", [label("x"), label("y", label=3), b"{"])
     done = manage("import_annotations", file, "--dataset", "support")
     assert done.returncode == 1
     assert "l.jsonl:2: E102 label must be 0 (off-brand) or 1 (on-brand)" in done.stderr
@@ -47,8 +47,8 @@ def test_bad_lines_are_listed_with_file_and_line_and_exit_code_1(tmp_path: Path,
 
 
 def test_beyond_a_hundred_problems_the_rest_is_counted(tmp_path: Path, manage: Any) -> None:
-    dataset(tmp_path, session("a"))
-    file = write(tmp_path / "l.jsonl", [label("y", label=3)] * 150)
+    make_dataset(tmp_path, make_session("a"))
+    file = write_jsonl(tmp_path / "l.jsonl", [label("y", label=3)] * 150)
     done = manage("import_annotations", file, "--dataset", "support")
     assert "… and 50 more." in done.stderr
     assert done.stderr.count("E102") == 100
@@ -67,8 +67,8 @@ def test_beyond_a_hundred_problems_the_rest_is_counted(tmp_path: Path, manage: A
 def test_what_can_not_run_says_why_with_exit_code_2(
     tmp_path: Path, manage: Any, arguments: list[str], sentence: str
 ) -> None:
-    dataset(tmp_path, session("a"))
-    write(tmp_path / "here.jsonl", [label("x")])
+    make_dataset(tmp_path, make_session("a"))
+    write_jsonl(tmp_path / "here.jsonl", [label("x")])
     done = manage("import_annotations", *arguments)
     assert done.returncode == 2
     assert sentence in done.stderr
@@ -76,7 +76,7 @@ def test_what_can_not_run_says_why_with_exit_code_2(
 
 
 def test_standard_input_and_a_new_dataset(manage: Any) -> None:
-    lines = jsonl([{"text": "x", "label": 0}])
+    lines = encode_jsonl([{"text": "x", "label": 0}])
     arguments = ["import_annotations", "-", "--dataset", "new", "--create", "--persona", "p"]
     done = manage(*arguments, input=lines)
     assert done.returncode == 0, done.stderr
@@ -85,10 +85,10 @@ def test_standard_input_and_a_new_dataset(manage: Any) -> None:
     assert Annotation.objects.get().persona_id == "p"
 
 
-def test_a_database_that_is_not_there_is_a_sentence(tmp_path: Path, manage_apart: Any) -> None:
-    file = write(tmp_path / "l.jsonl", [label("x")])
+def test_a_database_that_is_not_there_is_a_sentence(tmp_path: Path, manage_subprocess: Any) -> None:
+    file = write_jsonl(tmp_path / "l.jsonl", [label("x")])
     nowhere = {"DATABASE_URL": f"postgresql://x@/x?host={tmp_path}"}
-    done = manage_apart("import_annotations", file, "--dataset", "support", env=nowhere)
+    done = manage_subprocess("import_annotations", file, "--dataset", "support", env=nowhere)
     assert done.returncode == 2
     assert "The database can't be used" in done.stderr
     assert "Traceback" not in done.stderr

@@ -7,7 +7,7 @@ import pytest
 
 from annotations_app.models import Annotation
 from datasets_app.models import Dataset
-from tests.factories import dataset, session
+from tests.factories import make_dataset, make_session
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,6 +21,6 @@ def test_it_loads_once(manage: Any) -> None:
 
 
 def test_it_leaves_a_house_that_is_lived_in_alone(tmp_path: Path, manage: Any) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     assert manage("load_demo", "--if-empty").returncode == 0
     assert Dataset.objects.count() == 1

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from datasets_app.models import AuditEvent, Dataset, JobRun, RetentionPolicy, Session
 from datasets_app.retention import apply, erase_session
-from tests.factories import dataset, sessions
+from tests.factories import make_dataset, make_sessions
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -42,8 +42,8 @@ def refused(*arguments: str) -> str:
 
 
 def test_from_rules_to_a_certificate(tmp_path: Path, run: Any) -> None:
-    dataset(tmp_path, sessions(3), "old_prod")
-    dataset(tmp_path, sessions(1), "new")
+    make_dataset(tmp_path, make_sessions(3), "old_prod")
+    make_dataset(tmp_path, make_sessions(1), "new")
     Dataset.objects.update(created_at=timezone.now() - timedelta(days=31))
     (tmp_path / "retention.yaml").write_text(RULES)
     run("import_retention_rules", str(tmp_path / "retention.yaml"))
@@ -67,7 +67,7 @@ def test_from_rules_to_a_certificate(tmp_path: Path, run: Any) -> None:
 
 
 def test_one_dataset_by_hand_and_a_hold_against_it(tmp_path: Path, run: Any) -> None:
-    dataset(tmp_path, sessions(1))
+    make_dataset(tmp_path, make_sessions(1))
     run("hold_dataset", "support", "--reason", "A claim")
     wanted = ("apply_retention", "--dataset", "support", "--now", "--reason", "Contract ended")
     assert "on legal hold (A claim)" in refused(*wanted)
@@ -80,7 +80,7 @@ def test_one_dataset_by_hand_and_a_hold_against_it(tmp_path: Path, run: Any) -> 
 
 
 def test_a_session_is_erased_and_its_id_is_nowhere_in_what_is_kept(tmp_path: Path, run: Any) -> None:
-    dataset(tmp_path, sessions(3))
+    make_dataset(tmp_path, make_sessions(3))
     assert "Would be erased: 1 session, 2 turns" in run("erase_session", "support", "s2", "--dry-run")
     assert Session.objects.count() == 3
     assert "Give the reason" in refused("erase_session", "support", "s2")

@@ -11,13 +11,13 @@ import pytest
 
 from datasets_app.models import Dataset, JobRun
 from tests.commands.test_bootstrap_dataset import NOWHERE
-from tests.conftest import PROJECT, Manage
-from tests.factories import session, write
-from tests.terminal import as_text, run_here
+from tests.conftest import PROJECT, RunManage
+from tests.factories import make_session, write_jsonl
+from tests.terminal import decode_output, run_in_process
 
 
 def without_database(folder: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
-    return as_text(run_here("sample_dataset", *arguments, cwd=folder))
+    return decode_output(run_in_process("sample_dataset", *arguments, cwd=folder))
 
 
 def apart(folder: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
@@ -34,8 +34,8 @@ def apart(folder: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    found = [session(f"s{number}", tags=["trap:privacy"] if number < 2 else []) for number in range(10)]
-    return write(tmp_path / "all.jsonl", [line for lines in found for line in lines])
+    found = [make_session(f"s{number}", tags=["trap:privacy"] if number < 2 else []) for number in range(10)]
+    return write_jsonl(tmp_path / "all.jsonl", [line for lines in found for line in lines])
 
 
 def test_a_file_is_sampled_without_a_database(source: Path, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_what_can_not_be_done_is_said_in_a_sentence(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dataset_s_sample_becomes_a_dataset(manage: Manage, source: Path) -> None:
+def test_a_dataset_s_sample_becomes_a_dataset(manage: RunManage, source: Path) -> None:
     assert manage("import_dataset", source, "--name", "all").returncode == 0
     done = manage("sample_dataset", "all", "--size", 4, "--as", "few")
     assert done.returncode == 0, done.stderr

@@ -17,8 +17,8 @@ import pytest
 from datasets_app.domain.metadata.metadata import read_metadata
 from datasets_app.models import Dataset, ScrubRun, Turn
 from tests.conftest import PROJECT
-from tests.factories import dataset, jsonl, sessions, turn, write
-from tests.terminal import as_text, run_here
+from tests.factories import encode_jsonl, make_dataset, make_sessions, make_turn, write_jsonl
+from tests.terminal import decode_output, run_in_process
 
 KEY = "a key of thirty-two characters.."
 COMMAND = [sys.executable, str(PROJECT / "manage.py"), "sanitize_dataset"]
@@ -60,7 +60,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sanitize:
     monkeypatch.setenv("ALIGNMENTER_HASH_KEY", KEY)
 
     def run(*arguments: Any, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
-        return as_text(run_here("sanitize_dataset", *arguments, cwd=tmp_path, input=stdin))
+        return decode_output(run_in_process("sanitize_dataset", *arguments, cwd=tmp_path, input=stdin))
 
     return run
 
@@ -70,7 +70,7 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (gzip.decompress(raw) if path.suffix == ".gz" else raw).splitlines()]
 
 
-MAIL = turn("s1", 1, text="Write to ana@example.com, please.")
+MAIL = make_turn("s1", 1, text="Write to ana@example.com, please.")
 
 
 # --- what comes out ----------------------------------------------------------------------------
@@ -78,13 +78,15 @@ MAIL = turn("s1", 1, text="Write to ana@example.com, please.")
 
 def test_personal_data_becomes_placeholders_and_nothing_else_changes(sanitize: Sanitize, tmp_path: Path):
     lines = [
-        turn(
+        make_turn(
             "s1", 1, text="I am Ana Silva, ana@example.com or 415-555-2671.", tags=["vip"], custom={"n": 1.0}
         ),
-        turn("s1", 2, text="Thank you, Ana!", persona_id="p", timestamp="2025-11-03T14:25:00Z"),
-        turn("s2", 1, text="Where is my order?", metadata={"user_id": "u-4711", "ip": "10.0.0.7", "n": 3}),
+        make_turn("s1", 2, text="Thank you, Ana!", persona_id="p", timestamp="2025-11-03T14:25:00Z"),
+        make_turn(
+            "s2", 1, text="Where is my order?", metadata={"user_id": "u-4711", "ip": "10.0.0.7", "n": 3}
+        ),
     ]
-    write(tmp_path / "in.jsonl", lines)
+    write_jsonl(tmp_path / "in.jsonl", lines)
     done = sanitize("--input", "in.jsonl", "--out", "out.jsonl")
     assert (done.returncode, done.stderr) == (0, "")
     assert read(tmp_path / "out.jsonl") == [
@@ -102,7 +104,7 @@ def test_personal_data_becomes_placeholders_and_nothing_else_changes(sanitize: S
 
 
 def test_numbered_placeholders_keep_people_apart(here: Sanitize, tmp_path: Path):
-    write(tmp_path / "in.jsonl", [turn(text="a@example.com, b@example.com, A@example.com")])
+    write_jsonl(tmp_path / "in.jsonl", [make_turn(text="a@example.com, b@example.com, A@example.com")])
     assert (
         here("--input", "in.jsonl", "--out", "out.jsonl", *QUICK, "--placeholders", "numbered").returncode
         == 0
@@ -111,7 +113,9 @@ def test_numbered_placeholders_keep_people_apart(here: Sanitize, tmp_path: Path)
 
 
 def test_patterns_of_ones_own_and_what_is_allowed(here: Sanitize, tmp_path: Path):
-    write(tmp_path / "in.jsonl", [turn(text="ORD-17 for help@brand.com and ana@example.com, not ORD-x")])
+    write_jsonl(
+        tmp_path / "in.jsonl", [make_turn(text="ORD-17 for help@brand.com and ana@example.com, not ORD-x")]
+    )
     done = here(
         "--input",
         "in.jsonl",
@@ -128,7 +132,9 @@ def test_patterns_of_ones_own_and_what_is_allowed(here: Sanitize, tmp_path: Path
 
 
 def test_only_the_classes_asked_for(here: Sanitize, tmp_path: Path):
-    write(tmp_path / "in.jsonl", [turn(text="ana@example.com, 415-555-2671, host db1.corp.internal")])
+    write_jsonl(
+        tmp_path / "in.jsonl", [make_turn(text="ana@example.com, 415-555-2671, host db1.corp.internal")]
+    )
     assert (
         here("--input", "in.jsonl", "--out", "out.jsonl", "--scrub-patterns", "phone|hostname").returncode
         == 0
@@ -137,7 +143,7 @@ def test_only_the_classes_asked_for(here: Sanitize, tmp_path: Path):
 
 
 def test_a_personas_words_are_no_people(here: Sanitize, tmp_path: Path):
-    write(tmp_path / "in.jsonl", [turn(text="My name is Clara.")])
+    write_jsonl(tmp_path / "in.jsonl", [make_turn(text="My name is Clara.")])
     (tmp_path / "p.yaml").write_text("id: clara_v1\ndisplay_name: Clara\n")
     for persona, expected in (((), "My name is [NAME]."), (("--persona", "p.yaml"), "My name is Clara.")):
         assert here("--input", "in.jsonl", "--out", "out.jsonl", *persona).returncode == 0
@@ -147,7 +153,7 @@ def test_a_personas_words_are_no_people(here: Sanitize, tmp_path: Path):
 def test_session_ids_become_the_plain_hmac_of_their_bytes(
     here: Sanitize, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    write(tmp_path / "in.jsonl", [turn("Zoë-1"), turn("b")])
+    write_jsonl(tmp_path / "in.jsonl", [make_turn("Zoë-1"), make_turn("b")])
     assert here("--input", "in.jsonl", "--out", "out.jsonl", *QUICK, "--hash-session-ids").returncode == 0
     expected = [hmac.new(KEY.encode(), name.encode(), "sha256").hexdigest() for name in ("Zoë-1", "b")]
     assert [line["session_id"] for line in read(tmp_path / "out.jsonl")] == expected
@@ -159,8 +165,8 @@ def test_session_ids_become_the_plain_hmac_of_their_bytes(
 
 def test_timestamps_are_moved_by_session_again_alike_or_dropped(here: Sanitize, tmp_path: Path):
     times = ["2025-11-03T14:25:00Z", "2025-11-03T14:26:30Z"]
-    lines = [turn(name, index + 1, timestamp=times[index]) for name in ("a", "b") for index in (0, 1)]
-    write(tmp_path / "in.jsonl", lines)
+    lines = [make_turn(name, index + 1, timestamp=times[index]) for name in ("a", "b") for index in (0, 1)]
+    write_jsonl(tmp_path / "in.jsonl", lines)
     fuzz = ("--input", "in.jsonl", *QUICK, "--fuzz-timestamps", 86_400)
     for name in ("1.jsonl", "2.jsonl"):
         assert here(*fuzz, "--out", name, "--seed", 7).returncode == 0
@@ -178,11 +184,11 @@ def test_any_format_any_order_packed_and_through_pipes(sanitize: Sanitize, here:
     chat = {
         "messages": [{"role": "user", "content": "ana@example.com"}, {"role": "assistant", "content": "Hi"}]
     }
-    (tmp_path / "chat.jsonl.gz").write_bytes(gzip.compress(jsonl([chat])))
+    (tmp_path / "chat.jsonl.gz").write_bytes(gzip.compress(encode_jsonl([chat])))
     assert here("--input", "chat.jsonl.gz", "--out", "out.jsonl.gz", *QUICK).returncode == 0
     assert [line["text"] for line in read(tmp_path / "out.jsonl.gz")] == ["[EMAIL]", "Hi"]
     assert read(tmp_path / "out.jsonl.gz")[0]["session_id"] == "chat-000001"
-    mixed = jsonl([turn("b", 2), turn("a", 1), turn("b", 1, text="ana@example.com")])
+    mixed = encode_jsonl([make_turn("b", 2), make_turn("a", 1), make_turn("b", 1, text="ana@example.com")])
     done = sanitize("--input", "-", "--out", "-", *QUICK, stdin=mixed)
     assert done.returncode == 0
     assert [json.loads(line)["session_id"] for line in done.stdout.splitlines()] == ["a", "b", "b"]
@@ -196,8 +202,8 @@ def test_any_format_any_order_packed_and_through_pipes(sanitize: Sanitize, here:
 
 
 def test_processes_change_nothing(sanitize: Sanitize, here: Sanitize, tmp_path: Path):
-    lines = [turn(f"s{n}", text=f"Mail {n}@example.com, number {n}") for n in range(4500)]
-    write(tmp_path / "in.jsonl", lines)
+    lines = [make_turn(f"s{n}", text=f"Mail {n}@example.com, number {n}") for n in range(4500)]
+    write_jsonl(tmp_path / "in.jsonl", lines)
     options = ("--input", "in.jsonl", *QUICK, "--hash-session-ids", "--fuzz-timestamps", 60, "--seed", 1)
     for count, run in ((1, here), (2, sanitize)):
         done = run(*options, "--out", f"{count}.jsonl", "--processes", count)
@@ -211,9 +217,9 @@ def test_processes_change_nothing(sanitize: Sanitize, here: Sanitize, tmp_path: 
 
 
 def test_the_metadata_says_what_was_done_and_twice_changes_nothing(here: Sanitize, tmp_path: Path):
-    write(
+    write_jsonl(
         tmp_path / "in.jsonl",
-        [turn("s1", text="ana@example.com", timestamp="2025-11-03T14:25:00Z"), turn("s2")],
+        [make_turn("s1", text="ana@example.com", timestamp="2025-11-03T14:25:00Z"), make_turn("s2")],
     )
     (tmp_path / "in.meta.yaml").write_text(
         "name: support\nlicense: CC-BY-4.0\nattribution: Jo Doe <jo@example.org>\n"
@@ -239,10 +245,10 @@ def test_the_metadata_says_what_was_done_and_twice_changes_nothing(here: Sanitiz
 
 def test_what_was_added_to_a_hashed_file_since_is_hashed_and_moved(here: Sanitize, tmp_path: Path):
     options = (*QUICK, "--hash-session-ids", "--fuzz-timestamps", 3600)
-    write(tmp_path / "in.jsonl", [turn("s1", timestamp="2025-11-03T14:25:00Z")])
+    write_jsonl(tmp_path / "in.jsonl", [make_turn("s1", timestamp="2025-11-03T14:25:00Z")])
     assert here("--input", "in.jsonl", "--out", "1.jsonl", *options).returncode == 0
     with (tmp_path / "1.jsonl").open("ab") as file:
-        file.write(jsonl([turn("s2", timestamp="2025-11-03T14:25:00Z")]))
+        file.write(encode_jsonl([make_turn("s2", timestamp="2025-11-03T14:25:00Z")]))
     assert here("--input", "1.jsonl", "--out", "2.jsonl", *options).returncode == 0
     first, second = read(tmp_path / "2.jsonl")
     assert first["session_id"] == read(tmp_path / "1.jsonl")[0]["session_id"]
@@ -254,7 +260,9 @@ def test_what_was_added_to_a_hashed_file_since_is_hashed_and_moved(here: Sanitiz
 
 
 def test_a_dry_run_tells_where_and_writes_nothing(here: Sanitize, tmp_path: Path):
-    write(tmp_path / "in.jsonl", [turn("s0"), MAIL, turn("s1", 2, tags=["from:bo@example.com"])])
+    write_jsonl(
+        tmp_path / "in.jsonl", [make_turn("s0"), MAIL, make_turn("s1", 2, tags=["from:bo@example.com"])]
+    )
     done = here("--input", "in.jsonl", "--dry-run", *QUICK)
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
@@ -263,13 +271,13 @@ def test_a_dry_run_tells_where_and_writes_nothing(here: Sanitize, tmp_path: Path
         "2 values found (EMAIL 2) in 2 of 3 turns, 1 of 2 sessions.",
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
-    write(tmp_path / "in.jsonl", [turn()])
+    write_jsonl(tmp_path / "in.jsonl", [make_turn()])
     done = here("--input", "in.jsonl", "--dry-run", *QUICK)
     assert (done.returncode, done.stdout) == (0, "0 values found in 0 of 1 turn, 0 of 1 session.\n")
 
 
 def test_of_many_places_the_first_hundred_are_told(here: Sanitize, tmp_path: Path):
-    write(tmp_path / "in.jsonl", [turn(f"s{n}", text="ana@example.com") for n in range(2500)])
+    write_jsonl(tmp_path / "in.jsonl", [make_turn(f"s{n}", text="ana@example.com") for n in range(2500)])
     done = here("--input", "in.jsonl", "--dry-run", *QUICK, "--report", "r.json")
     assert len(done.stdout.splitlines()) == 102
     assert "… and 2,400 more." in done.stdout
@@ -278,7 +286,7 @@ def test_of_many_places_the_first_hundred_are_told(here: Sanitize, tmp_path: Pat
 
 
 def test_the_report_counts_and_tells_places(here: Sanitize, tmp_path: Path):
-    write(tmp_path / "in.jsonl", [MAIL, turn("s2", metadata={"email": "x"})])
+    write_jsonl(tmp_path / "in.jsonl", [MAIL, make_turn("s2", metadata={"email": "x"})])
     assert here("--input", "in.jsonl", "--out", "out.jsonl", *QUICK, "--report", "r.json").returncode == 0
     report = json.loads((tmp_path / "r.json").read_text())
     assert report["found_by_class"] == {"EMAIL": 2}
@@ -320,17 +328,17 @@ def canary_lines() -> list[dict[str, Any]]:
         said = f"My name is {value}." if kind == "NAME" else f"Here it is: {value} as you asked."
         under = "full_name" if kind == "NAME" else "note"
         lines += [
-            turn(f"t{number}", 1, text=said),
-            turn(f"g{number}", 1, text="x", tags=[f"agent:{value}"]),
-            turn(f"v{number}", 1, text="x", metadata={under: value, "deep": [{under: value}]}),
-            turn(
+            make_turn(f"t{number}", 1, text=said),
+            make_turn(f"g{number}", 1, text="x", tags=[f"agent:{value}"]),
+            make_turn(f"v{number}", 1, text="x", metadata={under: value, "deep": [{under: value}]}),
+            make_turn(
                 f"k{number}",
                 1,
                 text="x",
                 metadata={value: "x"},
                 **{under: value, "more": {value: {"y": [value]}}},
             ),
-            turn(f"{value} {number}", 1, text="x"),
+            make_turn(f"{value} {number}", 1, text="x"),
         ]
     return lines
 
@@ -343,8 +351,8 @@ def test_canaries_are_found_nowhere_afterwards(
     caplog.set_level("DEBUG")
     run = sanitize if processes > 1 else here
     # As many as it takes for several processes to have work.
-    lines = canary_lines() + [turn(f"fill{n}") for n in range(4500 if processes > 1 else 50)]
-    write(tmp_path / "in.jsonl", lines)
+    lines = canary_lines() + [make_turn(f"fill{n}") for n in range(4500 if processes > 1 else 50)]
+    write_jsonl(tmp_path / "in.jsonl", lines)
     (tmp_path / "in.meta.yaml").write_text(f"source: dumped from {CANARIES['PATH']} by {CANARIES['EMAIL']}\n")
     options = ("--input", "in.jsonl", "--processes", processes, "--pattern", r"CUSTOM=KUNDE-\d{6}")
     told = [
@@ -366,9 +374,9 @@ def test_canaries_are_found_nowhere_afterwards(
 def test_errors_repeat_no_values_either(here: Sanitize, tmp_path: Path, caplog: pytest.LogCaptureFixture):
     caplog.set_level("DEBUG")
     secret = "ana.silva@example.com"
-    write(
+    write_jsonl(
         tmp_path / "in.jsonl",
-        [turn(text=secret), {**turn(secret, 2), "role": secret}, b'{"text": "ana.silva@'],
+        [make_turn(text=secret), {**make_turn(secret, 2), "role": secret}, b'{"text": "ana.silva@'],
     )
     done = here("--input", "in.jsonl", "--out", "out.jsonl", "--report", "r.json")
     assert done.returncode == 1
@@ -380,7 +388,9 @@ def test_errors_repeat_no_values_either(here: Sanitize, tmp_path: Path, caplog: 
 
 
 def test_lines_that_are_no_turns_are_listed_and_nothing_is_written(here: Sanitize, tmp_path: Path):
-    write(tmp_path / "in.jsonl", [turn(), {**turn("s2"), "role": "bot"}, turn("s3"), b"{"])
+    write_jsonl(
+        tmp_path / "in.jsonl", [make_turn(), {**make_turn("s2"), "role": "bot"}, make_turn("s3"), b"{"]
+    )
     (tmp_path / "out.jsonl").write_text("before")
     done = here("--input", "in.jsonl", "--out", "out.jsonl", *QUICK)
     assert done.returncode == 1
@@ -391,7 +401,7 @@ def test_lines_that_are_no_turns_are_listed_and_nothing_is_written(here: Sanitiz
 
 
 def test_what_verification_finds_left_stops_it(sanitize: Sanitize, tmp_path: Path):
-    write(tmp_path / "in.jsonl", [turn("s0"), turn(text="code a1b2 end")])
+    write_jsonl(tmp_path / "in.jsonl", [make_turn("s0"), make_turn(text="code a1b2 end")])
     (tmp_path / "out.jsonl").write_text("before")
     (tmp_path / "sitecustomize.py").write_text(BROKEN_SCRUBBER)
     done = sanitize(
@@ -457,7 +467,7 @@ batches._scrubbed = faulty
 def test_what_could_not_run_returns_2_and_a_sentence(
     here: Sanitize, tmp_path: Path, arguments: list[str], sentence: str
 ):
-    write(tmp_path / "in.jsonl", [turn()])
+    write_jsonl(tmp_path / "in.jsonl", [make_turn()])
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "folder").mkdir()
     done = here(*arguments)
@@ -472,7 +482,7 @@ def test_arguments_that_mean_nothing_return_2(here: Sanitize):
 
 
 def test_a_short_key_could_not_run(sanitize: Sanitize, tmp_path: Path):
-    write(tmp_path / "in.jsonl", [turn()])
+    write_jsonl(tmp_path / "in.jsonl", [make_turn()])
     done = sanitize("--input", "in.jsonl", "--dry-run", ALIGNMENTER_HASH_KEY="secret-and-short")
     assert done.returncode != 0
     assert "at least 32 characters" in done.stderr
@@ -480,7 +490,7 @@ def test_a_short_key_could_not_run(sanitize: Sanitize, tmp_path: Path):
 
 
 def test_the_input_is_never_overwritten_by_whatever_name(here: Sanitize, sanitize: Sanitize, tmp_path: Path):
-    path = write(tmp_path / "in.jsonl", [MAIL])
+    path = write_jsonl(tmp_path / "in.jsonl", [MAIL])
     before = path.read_bytes()
     (tmp_path / "link.jsonl").symlink_to("in.jsonl")
     os.link(path, tmp_path / "hard.jsonl")
@@ -504,7 +514,7 @@ def test_the_input_is_never_overwritten_by_whatever_name(here: Sanitize, sanitiz
 
 
 def test_the_metadata_of_the_input_is_not_overwritten_either(here: Sanitize, tmp_path: Path):
-    (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(jsonl([MAIL])))
+    (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(encode_jsonl([MAIL])))
     done = here("--input", "in.jsonl.gz", "--out", "in.jsonl", *QUICK)
     assert done.returncode == 2
     assert "would share in.meta.yaml" in done.stderr
@@ -514,7 +524,7 @@ def test_the_metadata_of_the_input_is_not_overwritten_either(here: Sanitize, tmp
 
 
 def test_an_existing_output_is_replaced_and_keeps_its_mode(here: Sanitize, tmp_path: Path):
-    write(tmp_path / "in.jsonl", [MAIL])
+    write_jsonl(tmp_path / "in.jsonl", [MAIL])
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "out.jsonl").write_text("before")
     (tmp_path / "there" / "out.jsonl").chmod(0o640)
@@ -531,7 +541,7 @@ def test_an_existing_output_is_replaced_and_keeps_its_mode(here: Sanitize, tmp_p
 @pytest.fixture
 def at_work(tmp_path: Path) -> Any:
     """The command in the middle of a long file, with two processes of its own."""
-    write(tmp_path / "in.jsonl", sessions(20_000, turns=5, metadata={"email": "ana@example.com"}))
+    write_jsonl(tmp_path / "in.jsonl", make_sessions(20_000, turns=5, metadata={"email": "ana@example.com"}))
     process = subprocess.Popen(
         [*COMMAND, "--input", "in.jsonl", "--out", "out.jsonl", "--processes", "2"],
         cwd=tmp_path,
@@ -613,8 +623,8 @@ def test_processes_end_with_a_parent_that_is_killed(at_work: Any):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dataset_is_scrubbed_in_place(manage: Any, queue: None, tmp_path: Path):
-    dataset(tmp_path, [MAIL, turn("s1", 2)], "support", origin="production")
+def test_a_dataset_is_scrubbed_in_place(manage: Any, empty_queue: None, tmp_path: Path):
+    make_dataset(tmp_path, [MAIL, make_turn("s1", 2)], "support", origin="production")
     done = manage("sanitize_dataset", "--dataset", "support", "--dry-run", *QUICK, "--report", "dry.json")
     assert done.returncode == 1, done.stderr
     assert "EMAIL in text, column 10, 15 characters" in done.stdout
@@ -634,7 +644,7 @@ def test_a_dataset_is_scrubbed_in_place(manage: Any, queue: None, tmp_path: Path
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("option", [("--out", "x.jsonl"), ("--persona", "p.yaml"), ("--processes", "2")])
 def test_options_for_files_are_refused_for_datasets(manage: Any, tmp_path: Path, option: tuple[str, str]):
-    dataset(tmp_path, [MAIL], "support")
+    make_dataset(tmp_path, [MAIL], "support")
     done = manage("sanitize_dataset", "--dataset", "support", *option)
     assert done.returncode == 2
     assert f"{option[0]} is for files" in done.stderr

@@ -18,11 +18,11 @@ from datasets_app.models import AuditEvent, Dataset, JobRun, Session
 from tests.commands.test_bootstrap_dataset import NOWHERE
 from tests.conftest import PROJECT
 from tests.domain.test_near_duplicates import talk
-from tests.factories import imported, turn, write
+from tests.factories import import_file, make_turn, write_jsonl
 
 
 def lines_of(session_id: str, seed: int, **fields: Any) -> list[dict[str, Any]]:
-    return [turn(session_id, at, text=text, **fields) for at, text in enumerate(talk(seed), 1)]
+    return [make_turn(session_id, at, text=text, **fields) for at, text in enumerate(talk(seed), 1)]
 
 
 def sessions(numbers: range, **fields: Any) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ def placed(folder: Path, ending: str = ".jsonl") -> dict[str, str]:
 
 
 def test_a_file_is_split_without_a_database(tmp_path: Path) -> None:
-    write(tmp_path / "all.jsonl", sessions(range(50), persona_id="ana", note="kept"))
+    write_jsonl(tmp_path / "all.jsonl", sessions(range(50), persona_id="ana", note="kept"))
     (tmp_path / "all.meta.yaml").write_text("name: all\nlicense: CC0-1.0\nsafety_traps: 3\n")
     command = [sys.executable, str(PROJECT / "manage.py"), "split_dataset"]
     done = subprocess.run(
@@ -98,7 +98,7 @@ def test_later_files_add_to_a_folder_and_nobody_moves(tmp_path: Path) -> None:
             new += lines_of("twin", 41, tags=["scenario:b"])
         # Now and then the file holds all there is so far, else what is new.
         given = everybody[: 120 * batch] + new if batch == 2 else new
-        path = write(tmp_path / f"batch{batch}.jsonl", given)
+        path = write_jsonl(tmp_path / f"batch{batch}.jsonl", given)
         told = run("--input", path, "--out-dir", out)
         now = placed(out)
         assert {key: now[key] for key in before} == before
@@ -116,13 +116,13 @@ def test_later_files_add_to_a_folder_and_nobody_moves(tmp_path: Path) -> None:
 
 def test_what_the_file_says_of_a_session_now_is_what_is_written(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    run("--input", write(tmp_path / "a.jsonl", sessions(range(10))), "--out-dir", out)
+    run("--input", write_jsonl(tmp_path / "a.jsonl", sessions(range(10))), "--out-dir", out)
     before = placed(out)
     changed = [
         {**line, "text": "corrected"} if line["session_id"] == "s0003" else line
         for line in sessions(range(10))
     ]
-    run("--input", write(tmp_path / "b.jsonl", changed), "--out-dir", out)
+    run("--input", write_jsonl(tmp_path / "b.jsonl", changed), "--out-dir", out)
     assert placed(out) == before
     text = (out / f"{before['s0003']}.jsonl").read_text()
     assert text.count('"corrected"') == 6
@@ -130,11 +130,11 @@ def test_what_the_file_says_of_a_session_now_is_what_is_written(tmp_path: Path) 
 
 def test_packed_in_packed_out_and_two_shares_for_few_sessions(tmp_path: Path) -> None:
     path = tmp_path / "few.jsonl.gz"
-    path.write_bytes(gzip.compress(write(tmp_path / "few.jsonl", sessions(range(5))).read_bytes()))
+    path.write_bytes(gzip.compress(write_jsonl(tmp_path / "few.jsonl", sessions(range(5))).read_bytes()))
     run("--input", path, "--out-dir", tmp_path / "out", "--ratios", "80,20", "--stratify", "none")
     assert Counter(placed(tmp_path / "out", ".jsonl.gz").values()) == {"train": 4, "test": 1}
     # One session only: two of the three files are empty, and are read again as such.
-    one = write(tmp_path / "one.jsonl", sessions(range(1)))
+    one = write_jsonl(tmp_path / "one.jsonl", sessions(range(1)))
     run("--input", one, "--out-dir", tmp_path / "one")
     run("--input", one, "--out-dir", tmp_path / "one")
     assert placed(tmp_path / "one") == {"s0000": "train"}
@@ -142,14 +142,14 @@ def test_packed_in_packed_out_and_two_shares_for_few_sessions(tmp_path: Path) ->
 
 
 def test_what_can_not_be_done_is_said_and_nothing_is_written(tmp_path: Path) -> None:
-    path, out = write(tmp_path / "a.jsonl", sessions(range(10))), tmp_path / "out"
+    path, out = write_jsonl(tmp_path / "a.jsonl", sessions(range(10))), tmp_path / "out"
     assert "not both" in refused("--input", path, "--out-dir", out, "--dataset", "x")
     assert "go together" in refused("--input", path)
     assert "add up to 100" in refused("--input", path, "--out-dir", out, "--ratios", "60,30")
     assert "from 0.5 to 1" in refused("--input", path, "--out-dir", out, "--similarity", "0.1")
     assert "another folder" in refused("--input", path, "--out-dir", out, "--again")
     assert "is a file; name a folder" in refused("--input", path, "--out-dir", path)
-    bad = write(tmp_path / "bad.jsonl", [*sessions(range(3)), b"{}"])
+    bad = write_jsonl(tmp_path / "bad.jsonl", [*sessions(range(3)), b"{}"])
     assert "bad.jsonl:19: E102" in refused("--input", bad, "--out-dir", out)
     assert not out.exists()
     run("--input", path, "--out-dir", out)
@@ -166,8 +166,10 @@ def test_500_sessions_in_five_batches_into_a_dataset(tmp_path: Path) -> None:
         new = sessions(range(100 * batch, 100 * batch + 99), persona_id="ana")
         # The hundredth is a near-duplicate of an earlier one: other case, other number, one word more.
         texts = [f"{text.upper()} Number {batch}!" for text in talk(max(0, 100 * batch - 73))]
-        new += [turn(f"twin{batch}", at, text=text, tags=["scenario:b"]) for at, text in enumerate(texts, 1)]
-        imported(write(tmp_path / f"{batch}.jsonl", new), append=True, origin="synthetic")
+        new += [
+            make_turn(f"twin{batch}", at, text=text, tags=["scenario:b"]) for at, text in enumerate(texts, 1)
+        ]
+        import_file(write_jsonl(tmp_path / f"{batch}.jsonl", new), append=True, origin="synthetic")
         told = run("--dataset", "support")
         assert "support: 100 sessions placed now." in told
         assert "No leak" in told
@@ -188,7 +190,7 @@ def test_500_sessions_in_five_batches_into_a_dataset(tmp_path: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_dataset_is_split_otherwise_only_for_a_reason(tmp_path: Path) -> None:
-    imported(write(tmp_path / "a.jsonl", sessions(range(20))), origin="synthetic")
+    import_file(write_jsonl(tmp_path / "a.jsonl", sessions(range(20))), origin="synthetic")
     run("--dataset", "support", "--ratios", "80,20")
     assert set(Session.objects.values_list("split", flat=True)) == {"train", "test"}
     assert "was split otherwise: train 80 %, test 20 %" in refused("--dataset", "support", "--seed", 9)

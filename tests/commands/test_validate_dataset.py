@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 from datasets_app.command_line import validate
 from datasets_app.models import AuditEvent, CheckReport
 from tests import factories
-from tests.terminal import as_text, run_here
+from tests.terminal import decode_output, run_in_process
 
 PROJECT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "manage.py", "validate_dataset"]
@@ -61,7 +61,7 @@ def run_apart(*arguments: str | Path) -> Result:
 
 def run_as_typed(*arguments: str | Path, stdin: bytes = b"") -> Result:
     """From the line that is typed to the exit code, in this process; there is no database here."""
-    done = as_text(run_here("validate_dataset", *arguments, cwd=PROJECT, input=stdin))
+    done = decode_output(run_in_process("validate_dataset", *arguments, cwd=PROJECT, input=stdin))
     return Result(done.returncode, done.stdout, done.stderr)
 
 
@@ -69,25 +69,25 @@ def run_as_typed(*arguments: str | Path, stdin: bytes = b"") -> Result:
 def sound(tmp_path: Path) -> Path:
     """A file with nothing to find, with its metadata beside it."""
     (tmp_path / "sound.meta.yaml").write_text("license: CC-BY-4.0\nsource: written for this test\n")
-    return factories.write(tmp_path / "sound.jsonl", factories.sessions(3))
+    return factories.write_jsonl(tmp_path / "sound.jsonl", factories.make_sessions(3))
 
 
 @pytest.fixture
 def flawed(tmp_path: Path) -> Path:
     lines = [
-        *factories.session("s1", 2),
-        {**factories.turn("s2"), "role": "bot"},
-        factories.turn("s3", 2, text="Write to ana@example.com."),
+        *factories.make_session("s1", 2),
+        {**factories.make_turn("s2"), "role": "bot"},
+        factories.make_turn("s3", 2, text="Write to ana@example.com."),
     ]
     (tmp_path / "flawed.meta.yaml").write_text("license: MIT\nsource: x\n")
-    return factories.write(tmp_path / "flawed.jsonl", lines)
+    return factories.write_jsonl(tmp_path / "flawed.jsonl", lines)
 
 
 def labels(path: Path, positive: int, negative: int) -> Path:
     marks = [1] * positive + [0] * negative
     (path.parent / f"{path.stem}.meta.yaml").write_text("license: MIT\nsource: x\n")
     lines = [{"text": f"t{n}", "label": mark, "persona_id": "p"} for n, mark in enumerate(marks)]
-    return factories.write(path, lines)
+    return factories.write_jsonl(path, lines)
 
 
 # --- without a database ----------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_standard_input_is_read_as_a_file_would_be(flawed: Path):
 @pytest.mark.parametrize("lines_read", [1, 2, 3, 500])
 def test_a_reader_that_stops_early_ends_it_quietly_but_never_as_clean(tmp_path: Path, lines_read: int):
     # The first two lines are warnings: stopped there, no error has been seen yet.
-    bad = factories.write(tmp_path / "bad.jsonl", ["{" for _ in range(20_000)])
+    bad = factories.write_jsonl(tmp_path / "bad.jsonl", ["{" for _ in range(20_000)])
     process = subprocess.Popen(
         [*COMMAND, str(bad), "--limit", "0"],
         cwd=PROJECT,
@@ -220,7 +220,7 @@ def test_labels_of_a_dataset_are_not_checked_here():
 
 
 def test_warnings_count_only_when_strict(tmp_path: Path):
-    path = factories.write(tmp_path / "a.jsonl", factories.sessions(1))
+    path = factories.write_jsonl(tmp_path / "a.jsonl", factories.make_sessions(1))
     assert run(path).code == 0
     result = run(path, "--strict")
     assert result.code == 1
@@ -249,7 +249,7 @@ def test_lines_in_any_order_are_read_in_theirs_and_told(sound: Path):
     ],
 )
 def test_chat_files_are_recognised(tmp_path: Path, line: Any):
-    assert run(factories.write(tmp_path / "chat.jsonl", [line])).code == 0
+    assert run(factories.write_jsonl(tmp_path / "chat.jsonl", [line])).code == 0
 
 
 def test_a_compressed_file_with_a_mark_and_other_line_ends_is_the_same_file(flawed: Path, tmp_path: Path):
@@ -282,13 +282,15 @@ def test_label_files_are_told_by_their_first_line(tmp_path: Path):
 
 def test_a_turn_with_its_own_label_is_still_a_turn(tmp_path: Path):
     (tmp_path / "a.meta.yaml").write_text("license: MIT\nsource: x\n")
-    path = factories.write(tmp_path / "a.jsonl", factories.session("s1", 2, label=1, annotator="ann"))
+    path = factories.write_jsonl(
+        tmp_path / "a.jsonl", factories.make_session("s1", 2, label=1, annotator="ann")
+    )
     assert (run(path, "--strict").code, run(path).out) == (0, "")
 
 
 def test_at_most_so_many_of_a_code_are_printed_but_all_are_counted(tmp_path: Path):
     (tmp_path / "a.meta.yaml").write_text("license: MIT\nsource: x\n")
-    path = factories.write(tmp_path / "a.jsonl", [b"{"] * 150)
+    path = factories.write_jsonl(tmp_path / "a.jsonl", [b"{"] * 150)
     assert len(run(path).lines) == 100
     assert len(run(path, "--limit", "3").lines) == 3
     assert len(run(path, "--limit", "0").lines) == 150
@@ -319,7 +321,7 @@ def test_json_is_one_object_with_totals(flawed: Path, sound: Path):
 
 
 def test_github_shows_findings_beside_the_lines(tmp_path: Path):
-    path = factories.write(tmp_path / "a,b:100%.jsonl", [factories.turn("50%\nof", 2)])
+    path = factories.write_jsonl(tmp_path / "a,b:100%.jsonl", [factories.make_turn("50%\nof", 2)])
     result = run(path, "--format", "github")
     name = str(path).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     assert f"::warning file={name},title=W601::no licence" in result.out
@@ -331,8 +333,10 @@ def test_github_shows_findings_beside_the_lines(tmp_path: Path):
 def test_no_form_of_output_repeats_personal_data(tmp_path: Path, form: str):
     secret = "ana.silva@example.com"
     everywhere = {"tags": [secret], "persona_id": secret, "metadata": {secret: [secret]}}
-    line = factories.turn(secret, 2, text=secret, **everywhere)
-    path = factories.write(tmp_path / "a.jsonl", [line, line, factories.turn(secret, 5, persona_id="p")])
+    line = factories.make_turn(secret, 2, text=secret, **everywhere)
+    path = factories.write_jsonl(
+        tmp_path / "a.jsonl", [line, line, factories.make_turn(secret, 5, persona_id="p")]
+    )
     result = run(path, "--format", form)
     assert result.code == 1
     assert "silva" not in result.out + result.err
@@ -356,24 +360,26 @@ STRANGE_LINES: list[tuple[Any, list[str]]] = [
 
 @pytest.mark.parametrize(("line", "expected"), STRANGE_LINES)
 def test_personal_data_is_found_in_lines_of_any_kind(tmp_path: Path, line: Any, expected: list[str]):
-    result = run("--pii-only", factories.write(tmp_path / "x.jsonl", [line]))
+    result = run("--pii-only", factories.write_jsonl(tmp_path / "x.jsonl", [line]))
     told = [re.fullmatch(r".*:1: (\w+) .* in (.*) at column .*", shown) for shown in result.lines]
     assert [f"{shown[1]} {shown[2]}" for shown in told if shown] == expected
     assert not re.search("ana@|ebulon|5551234|078-05", result.out + result.err)
 
 
 def test_nothing_but_personal_data_is_told_of_and_an_id_once_a_session(tmp_path: Path):
-    talk = [factories.turn("ana@example.com", index, text=" ") for index in (3, 3, 9)]
-    result = run("--pii-only", "--strict", factories.write(tmp_path / "x.jsonl", [*talk, b"{", b""]))
+    talk = [factories.make_turn("ana@example.com", index, text=" ") for index in (3, 3, 9)]
+    result = run("--pii-only", "--strict", factories.write_jsonl(tmp_path / "x.jsonl", [*talk, b"{", b""]))
     assert [line.split()[1] for line in result.lines] == ["E401"]
-    assert run("--pii-only", factories.write(tmp_path / "empty.jsonl", [])).code == 0
+    assert run("--pii-only", factories.write_jsonl(tmp_path / "empty.jsonl", [])).code == 0
     (tmp_path / "x.jsonl").write_bytes(b"PK\x03\x04rest")
     assert "E100 is a zip archive" in run("--pii-only", tmp_path / "x.jsonl").out
 
 
 def test_what_is_allowed_may_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    path = factories.write(tmp_path / "x.jsonl", ["help@shop.example, ana@example.com or Zebulon Fonseca"])
+    path = factories.write_jsonl(
+        tmp_path / "x.jsonl", ["help@shop.example, ana@example.com or Zebulon Fonseca"]
+    )
     arguments = ("--pii-only", "--strict", path, "--allow", "HELP@shop.example")
     assert len(run(*arguments).lines) == 2
     (tmp_path / ".alignmenter-allow").write_text("# whom we may name\n\nana@example.com\n")
@@ -412,8 +418,8 @@ def test_the_program_that_pip_installs_says_the_same(
 
 @pytest.mark.django_db
 def test_a_dataset_is_checked_and_the_report_kept(tmp_path: Path):
-    lines = [factories.turn("s1", 1), factories.turn("s1", 2, text="Write to ana@example.com.")]
-    factories.dataset(tmp_path, lines, "support")
+    lines = [factories.make_turn("s1", 1), factories.make_turn("s1", 2, text="Write to ana@example.com.")]
+    factories.make_dataset(tmp_path, lines, "support")
     result = run("--dataset", "support")
     assert result.code == 1
     assert result.lines == [
@@ -433,8 +439,8 @@ def test_a_dataset_is_checked_and_the_report_kept(tmp_path: Path):
 
 @pytest.mark.django_db
 def test_of_a_code_500_findings_are_kept_and_all_are_counted(tmp_path: Path):
-    lines = [factories.turn(f"s{n}", 1, text=" ") for n in range(510)]
-    factories.dataset(tmp_path, lines, "blank")
+    lines = [factories.make_turn(f"s{n}", 1, text=" ") for n in range(510)]
+    factories.make_dataset(tmp_path, lines, "blank")
     result = run("--dataset", "blank", "--format", "json", "--limit", "0")
     value = json.loads(result.out)
     assert value["totals"]["E301"] == value["files"][0]["totals"]["E301"] == 510

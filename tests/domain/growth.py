@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-def assert_linear(find: Callable[[str], Any], unit: str, length: int = 10_000, ending: str = "") -> None:
+def assert_linear_time(find: Callable[[str], Any], unit: str, length: int = 10_000, ending: str = "") -> None:
     """Compares CPU times of two texts of ``unit`` again and again, the least of three each."""
 
     def seconds(length: int) -> float:

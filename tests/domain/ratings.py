@@ -6,24 +6,24 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from annotations_app.domain.label_table import LabelTable, in_session_order, label_table
+from annotations_app.domain.label_table import LabelTable, build_label_table, order_by_session
 
 Matrix = NDArray[np.float64]
 
 
-def matrix_of(rows: list[str]) -> Matrix:
+def parse_matrix(rows: list[str]) -> Matrix:
     """One line a rater, one sign an item, a dot for none → (raters, items), NaN for none."""
     return np.array([[np.nan if sign == "." else float(sign) for sign in row.split()] for row in rows])
 
 
-def counts_of(matrix: Matrix, categories: int = 0) -> NDArray[np.int64]:
+def count_ratings(matrix: Matrix, categories: int = 0) -> NDArray[np.int64]:
     """(raters, items) with values from 1 → (items, categories)."""
     values = range(1, (categories or int(np.nanmax(matrix))) + 1)
     return np.stack([(matrix == value).sum(axis=0) for value in values], axis=1)
 
 
 @st.composite
-def matrices(draw: st.DrawFn, categories: int = 4, raters: int = 6, items: int = 12) -> Matrix:
+def rating_matrices(draw: st.DrawFn, categories: int = 4, raters: int = 6, items: int = 12) -> Matrix:
     """Ratings from 1, some missing; every item has one, and two items have two of different value."""
     seed = draw(st.integers(0, 2**32 - 1))
     chance = np.random.default_rng(seed)
@@ -41,12 +41,12 @@ def matrices(draw: st.DrawFn, categories: int = 4, raters: int = 6, items: int =
     return matrix
 
 
-def table_of(matrix: Matrix, session: Any = None, names: list[str] | None = None) -> LabelTable:
+def make_label_table(matrix: Matrix, session: Any = None, names: list[str] | None = None) -> LabelTable:
     """(raters, items) of 0, 1 and NaN → the table; without sessions each item is its own."""
     raters, items = matrix.shape
     given = np.arange(items) if session is None else np.asarray(session)
-    order, place, sessions = in_session_order(given)
+    order, place, sessions = order_by_session(given)
     rater, item = np.nonzero(~np.isnan(matrix))
     names = names or [f"rater {number:02}" for number in range(raters)]
     label = matrix[rater, item].astype(np.int8)
-    return label_table(names, place[item], rater, label, sessions)
+    return build_label_table(names, place[item], rater, label, sessions)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from annotations_app.domain.agreement.agreement import agreement
+from annotations_app.domain.agreement.agreement import build_agreement_report
 from annotations_app.domain.agreement.agreement_report import Statistic
-from annotations_app.domain.agreement.intervals import bootstrap_sums, percentile_interval
-from tests.domain.ratings import table_of
+from annotations_app.domain.agreement.intervals import percentile_interval, resample_sums
+from tests.domain.ratings import make_label_table
 
 Labels = NDArray[np.float64]
 
@@ -25,7 +25,9 @@ def sessions_of(matrix: Labels, replies: int = 3) -> NDArray[np.int64]:
 
 
 def intervals(matrix: Labels, **more: int) -> list[Statistic]:
-    found = agreement(table_of(matrix, sessions_of(matrix)), **({"resamples": 300} | more))  # type: ignore[arg-type]
+    found = build_agreement_report(
+        make_label_table(matrix, sessions_of(matrix)), **({"resamples": 300} | more)
+    )  # type: ignore[arg-type]
     head = found.headline
     named = [head.prevalence, head.raw_agreement, head.krippendorff_alpha, head.gwet_ac1, head.fleiss_kappa]
     return [*named, found.pairs[0].comparison.cohen_kappa, found.annotators[0].others.cohen_kappa]
@@ -56,8 +58,12 @@ def test_about_19_of_20_intervals_hold_the_truth() -> None:
 def test_whole_sessions_are_drawn() -> None:
     """The same replies are worth less when they are of one conversation."""
     matrix = np.repeat(simulated(np.random.default_rng(3), 100, replies=1), 4, axis=1)
-    apart = agreement(table_of(matrix, np.arange(400)), resamples=300).headline.raw_agreement
-    together = agreement(table_of(matrix, np.arange(400) // 4), resamples=300).headline.raw_agreement
+    apart = build_agreement_report(
+        make_label_table(matrix, np.arange(400)), resamples=300
+    ).headline.raw_agreement
+    together = build_agreement_report(
+        make_label_table(matrix, np.arange(400) // 4), resamples=300
+    ).headline.raw_agreement
     assert apart.value == pytest.approx(together.value)
     assert width(together) > 1.6 * width(apart)
 
@@ -71,7 +77,7 @@ def width(statistic: Statistic) -> float:
 def test_linear_and_drawn_intervals_come_to_the_same() -> None:
     """A pair's interval is linear, that of the whole is drawn: for two raters both are of one agreement."""
     matrix = simulated(np.random.default_rng(4), 400, raters=2)
-    found = agreement(table_of(matrix, sessions_of(matrix)), resamples=2000)
+    found = build_agreement_report(make_label_table(matrix, sessions_of(matrix)), resamples=2000)
     drawn, linear = found.headline.raw_agreement, found.pairs[0].comparison.raw_agreement
     assert drawn.value == pytest.approx(linear.value)
     assert width(drawn) == pytest.approx(width(linear), rel=0.08)
@@ -84,7 +90,7 @@ def test_linear_and_drawn_intervals_come_to_the_same() -> None:
 def test_drawing_sessions_and_drawing_kinds_of_sessions_have_one_distribution(kinds: int) -> None:
     """Few kinds are drawn as kinds, many as sessions; mean and spread of the sums are those of drawing."""
     sums = np.stack([np.ones(600), np.arange(600) % kinds], axis=1).astype(float)
-    drawn = bootstrap_sums(sums, 4000, seed=5)
+    drawn = resample_sums(sums, 4000, seed=5)
     assert (drawn[:, 0] == 600).all()
     assert drawn[:, 1].mean() == pytest.approx(sums[:, 1].sum(), rel=0.01)
     assert drawn[:, 1].std() == pytest.approx(sums[:, 1].std() * np.sqrt(600), rel=0.06)

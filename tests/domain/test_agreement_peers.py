@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
-from annotations_app.domain.agreement.coefficients import coefficients_of, cohen_kappa
-from tests.domain.ratings import Matrix, counts_of, matrices
+from annotations_app.domain.agreement.coefficients import cohen_kappa, compute_from_counts
+from tests.domain.ratings import Matrix, count_ratings, rating_matrices
 
 EXACTNESS = 1e-9
 often = settings(max_examples=60, deadline=None)
@@ -25,11 +25,11 @@ def close(ours: Any, theirs: Any) -> None:
     assert float(ours) == pytest.approx(float(theirs), abs=EXACTNESS)
 
 
-@given(matrices())
+@given(rating_matrices())
 @often
 def test_krippendorffs_alpha(matrix: Matrix) -> None:
     close(
-        coefficients_of(counts_of(matrix)).krippendorff_alpha,
+        compute_from_counts(count_ratings(matrix)).krippendorff_alpha,
         krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal"),
     )
 
@@ -41,26 +41,26 @@ def by_irrcac(matrix: Matrix, name: str) -> float:
     return float(found["est"]["coefficient_value"])
 
 
-@given(matrices())
+@given(rating_matrices())
 @often
 def test_gwets_ac1_with_singles_in_the_shares_of_the_categories(matrix: Matrix) -> None:
     used = np.unique(matrix[~np.isnan(matrix)])
     counts = np.stack([(matrix == value).sum(axis=0) for value in used], axis=1)
-    close(coefficients_of(counts).gwet_ac1, by_irrcac(matrix, "gwet"))
+    close(compute_from_counts(counts).gwet_ac1, by_irrcac(matrix, "gwet"))
 
 
-@given(matrices())
+@given(rating_matrices())
 @often
 def test_generalised_fleiss_kappa_of_what_is_no_single(matrix: Matrix) -> None:
     several = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
-    close(coefficients_of(counts_of(matrix)).fleiss_kappa, by_irrcac(several, "fleiss"))
+    close(compute_from_counts(count_ratings(matrix)).fleiss_kappa, by_irrcac(several, "fleiss"))
 
 
-@given(matrices())
+@given(rating_matrices())
 @often
 def test_fleiss_kappa_where_all_rated_all(matrix: Matrix) -> None:
-    whole = counts_of(np.where(np.isnan(matrix), 1, matrix))
-    close(coefficients_of(whole).fleiss_kappa, fleiss_kappa(whole))
+    whole = count_ratings(np.where(np.isnan(matrix), 1, matrix))
+    close(compute_from_counts(whole).fleiss_kappa, fleiss_kappa(whole))
 
 
 @given(st.lists(st.lists(st.integers(0, 30), min_size=3, max_size=3), min_size=3, max_size=3))

@@ -11,18 +11,25 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotations_app.domain.agreement import agreement as module
 from annotations_app.domain.agreement import comparisons, pairs
-from annotations_app.domain.agreement.agreement import agreement
+from annotations_app.domain.agreement.agreement import build_agreement_report
 from annotations_app.domain.agreement.agreement_report import AgreementReport, Statistic
-from annotations_app.domain.label_table import NO_GOLD, UNNAMED, LabelTable, Part, Repeats, label_table
-from tests.domain.ratings import Matrix, matrices, matrix_of, table_of
+from annotations_app.domain.label_table import (
+    NO_ANNOTATOR,
+    NO_GOLD,
+    LabelPart,
+    LabelTable,
+    Repeats,
+    build_label_table,
+)
+from tests.domain.ratings import Matrix, make_label_table, parse_matrix, rating_matrices
 
 few = settings(max_examples=25, deadline=None)
 STATISTICS = ("prevalence", "raw_agreement", "krippendorff_alpha", "gwet_ac1", "fleiss_kappa")
-binary = matrices(categories=2).map(lambda matrix: matrix - 1)
+binary = rating_matrices(categories=2).map(lambda matrix: matrix - 1)
 
 
 def report(table: LabelTable, **more: Any) -> AgreementReport:
-    return agreement(table, **({"resamples": 40} | more))
+    return build_agreement_report(table, **({"resamples": 40} | more))
 
 
 def values(found: AgreementReport) -> dict[str, float | None]:
@@ -46,8 +53,8 @@ def close(one: Any, other: Any) -> None:
 
 
 def test_what_is_counted() -> None:
-    matrix = matrix_of(["1 1 0 . 0", "1 0 0 . .", ". 1 0 1 ."])
-    head = report(table_of(matrix, session=[5, 5, 7, 7, 9])).headline
+    matrix = parse_matrix(["1 1 0 . 0", "1 0 0 . .", ". 1 0 1 ."])
+    head = report(make_label_table(matrix, session=[5, 5, 7, 7, 9])).headline
     assert (head.labels, head.items, head.single, head.annotators, head.sessions) == (10, 5, 2, 3, 3)
     assert head.prevalence.value == pytest.approx(5 / 10)
     # Of the three replies with several labels two are agreed on, of the third one pair in three.
@@ -60,8 +67,8 @@ def test_neither_order_nor_names_of_items_and_annotators_matter(matrix: Matrix, 
     session = [chance.randrange(3) for _ in range(matrix.shape[1])]
     items = chance.sample(range(matrix.shape[1]), matrix.shape[1])
     raters = chance.sample(range(matrix.shape[0]), matrix.shape[0])
-    straight = report(table_of(matrix, session))
-    shuffled = report(table_of(matrix[raters][:, items], [10 - session[item] for item in items]))
+    straight = report(make_label_table(matrix, session))
+    shuffled = report(make_label_table(matrix[raters][:, items], [10 - session[item] for item in items]))
     close(straight.headline.as_json(), shuffled.headline.as_json())
     assert sorted(pair.comparison.n for pair in straight.pairs) == sorted(
         pair.comparison.n for pair in shuffled.pairs
@@ -71,7 +78,7 @@ def test_neither_order_nor_names_of_items_and_annotators_matter(matrix: Matrix, 
 @given(binary)
 @few
 def test_what_is_called_on_brand_does_not_matter(matrix: Matrix) -> None:
-    one, other = values(report(table_of(matrix))), values(report(table_of(1 - matrix)))
+    one, other = values(report(make_label_table(matrix))), values(report(make_label_table(1 - matrix)))
     assert one.pop("prevalence") == pytest.approx(1 - (other.pop("prevalence") or 0))
     close(one, other)
 
@@ -79,7 +86,7 @@ def test_what_is_called_on_brand_does_not_matter(matrix: Matrix) -> None:
 @given(binary)
 @few
 def test_sessions_given_twice_change_nothing_but_the_certainty(matrix: Matrix) -> None:
-    once, twice = report(table_of(matrix)), report(table_of(np.hstack([matrix, matrix])))
+    once, twice = report(make_label_table(matrix)), report(make_label_table(np.hstack([matrix, matrix])))
     one, two = values(once), values(twice)
     for name in ("prevalence", "raw_agreement", "gwet_ac1", "fleiss_kappa"):
         assert one[name] == pytest.approx(two[name]), name
@@ -92,7 +99,7 @@ def test_sessions_given_twice_change_nothing_but_the_certainty(matrix: Matrix) -
 @few
 def test_each_pair_has_cohens_kappa_of_what_both_have_labelled(matrix: Matrix) -> None:
     names = [f"rater {number:02}" for number in range(len(matrix))]
-    found = {(pair.a, pair.b): pair.comparison for pair in report(table_of(matrix)).pairs}
+    found = {(pair.a, pair.b): pair.comparison for pair in report(make_label_table(matrix)).pairs}
     for second in range(len(matrix)):
         for first in range(second):
             both = ~np.isnan(matrix[first]) & ~np.isnan(matrix[second])
@@ -113,7 +120,7 @@ def test_each_pair_has_cohens_kappa_of_what_both_have_labelled(matrix: Matrix) -
 @given(binary)
 @few
 def test_against_the_others_is_the_sum_over_an_annotators_pairs(matrix: Matrix) -> None:
-    found = report(table_of(matrix))
+    found = report(make_label_table(matrix))
     for one in found.annotators:
         tables = [np.array(pair.comparison.table) for pair in found.pairs if pair.a == one.annotator]
         tables += [np.array(pair.comparison.table).T for pair in found.pairs if pair.b == one.annotator]
@@ -126,10 +133,10 @@ def test_pairs_come_out_the_same_in_small_blocks(monkeypatch: pytest.MonkeyPatch
     matrix = chance.integers(0, 2, size=(9, 60)).astype(float)
     matrix[chance.random(matrix.shape) < 0.4] = np.nan
     matrix[0, np.isnan(matrix).all(axis=0)] = 1
-    table = table_of(matrix, np.arange(60) // 4)
-    whole = pairs.pairs_of(table)
-    monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", small)
-    close([pair.as_json() for pair in whole[0]], [pair.as_json() for pair in pairs.pairs_of(table)[0]])
+    table = make_label_table(matrix, np.arange(60) // 4)
+    whole = pairs.compare_pairs(table)
+    monkeypatch.setattr(pairs, "PAIR_BLOCK_SIZE", small)
+    close([pair.as_json() for pair in whole[0]], [pair.as_json() for pair in pairs.compare_pairs(table)[0]])
 
 
 def test_of_very_many_pairs_the_largest_are_kept_and_the_rest_are_told_of(
@@ -137,8 +144,8 @@ def test_of_very_many_pairs_the_largest_are_kept_and_the_rest_are_told_of(
 ) -> None:
     for where in (pairs, module):
         monkeypatch.setattr(where, "MOST_PAIRS", 1)
-    matrix = matrix_of(["1 0 1", "1 . .", "1 0 0"])
-    found = report(table_of(matrix))
+    matrix = parse_matrix(["1 0 1", "1 . .", "1 0 0"])
+    found = report(make_label_table(matrix))
     assert [(pair.a, pair.b) for pair in found.pairs] == [("rater 00", "rater 02")]
     assert found.notes == ["2 pairs are left out: only the 1 with most replies in common"]
 
@@ -146,10 +153,10 @@ def test_of_very_many_pairs_the_largest_are_kept_and_the_rest_are_told_of(
 @given(binary)
 @few
 def test_what_a_label_adds_is_the_same_looked_up_or_not(matrix: Matrix) -> None:
-    looked_up = report(table_of(matrix)).as_json()
+    looked_up = report(make_label_table(matrix)).as_json()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparisons, "MOST_KINDS", 0)
-        close(looked_up, report(table_of(matrix)).as_json())
+        patch.setattr(comparisons, "MAX_PATTERN_CELLS", 0)
+        close(looked_up, report(make_label_table(matrix)).as_json())
 
 
 # --- undefined -----------------------------------------------------------------------------------
@@ -160,14 +167,14 @@ def notes(found: AgreementReport) -> set[str]:
 
 
 def test_nothing_at_all() -> None:
-    found = report(table_of(np.zeros((0, 0))), by=["annotator"])
+    found = report(make_label_table(np.zeros((0, 0))), by=["annotator"])
     assert notes(found) == {"undefined: there are no labels"}
     assert found.headline.prevalence.value is None
     json.dumps(found.as_json(), allow_nan=False)
 
 
 def test_no_reply_labelled_twice() -> None:
-    found = report(table_of(matrix_of(["1 0 . .", ". . 1 0"])))
+    found = report(make_label_table(parse_matrix(["1 0 . .", ". . 1 0"])))
     assert notes(found) == {"undefined: no reply was labelled twice"}
     assert found.headline.prevalence.value == 0.5
     assert found.headline.single == 4
@@ -177,7 +184,7 @@ def test_no_reply_labelled_twice() -> None:
 
 
 def test_all_labels_agree() -> None:
-    found = report(table_of(matrix_of(["1 1 1 1", "1 1 1 ."])))
+    found = report(make_label_table(parse_matrix(["1 1 1 1", "1 1 1 ."])))
     head = found.headline
     for kappa in (head.krippendorff_alpha, head.fleiss_kappa, found.pairs[0].comparison.cohen_kappa):
         assert kappa == Statistic(None, note="undefined: all labels agree")
@@ -187,14 +194,14 @@ def test_all_labels_agree() -> None:
 
 
 def test_one_session_has_no_interval() -> None:
-    head = report(table_of(matrix_of(["1 0 1", "1 1 1"]), session=[4, 4, 4])).headline
+    head = report(make_label_table(parse_matrix(["1 0 1", "1 1 1"]), session=[4, 4, 4])).headline
     assert head.krippendorff_alpha.value is not None
     assert head.krippendorff_alpha.low is None
     assert head.krippendorff_alpha.note == "no interval: all labels are of one session"
 
 
 def test_resamples_that_are_undefined_are_left_out_and_counted() -> None:
-    head = report(table_of(matrix_of(["1 1 1 0", "1 1 1 1"])), resamples=200).headline
+    head = report(make_label_table(parse_matrix(["1 1 1 0", "1 1 1 1"])), resamples=200).headline
     assert "of 200 resamples are undefined and left out; only 4 sessions" in head.krippendorff_alpha.note
     assert head.krippendorff_alpha.low is not None
 
@@ -202,7 +209,7 @@ def test_resamples_that_are_undefined_are_left_out_and_counted() -> None:
 @given(binary)
 @few
 def test_whatever_the_labels_what_is_printed_is_json(matrix: Matrix) -> None:
-    table = table_of(matrix)._replace(month=None)
+    table = make_label_table(matrix)._replace(month=None)
     json.dumps(report(table, by=["annotator"]).as_json(), allow_nan=False)
 
 
@@ -211,14 +218,14 @@ def test_whatever_the_labels_what_is_printed_is_json(matrix: Matrix) -> None:
 
 def test_of_several_labels_by_one_annotator_the_last_counts() -> None:
     item, annotator, label = (np.array(row) for row in ([0, 0, 0, 1], [0, 1, 0, 0], [0, 1, 1, 1]))
-    table = label_table(["ada", "ben"], item, annotator, label.astype(np.int8), np.array([0, 1]))
+    table = build_label_table(["ada", "ben"], item, annotator, label.astype(np.int8), np.array([0, 1]))
     assert report(table).headline.labels == 3
     assert report(table).headline.raw_agreement.value == 1
 
 
 def test_labels_without_a_name_count_each_but_are_in_no_pair() -> None:
     item, annotator, label = np.array([0, 0, 0]), np.array([-1, -1, 0]), np.array([1, 0, 1], np.int8)
-    found = report(label_table(["ada"], item, annotator, label, np.array([0])))
+    found = report(build_label_table(["ada"], item, annotator, label, np.array([0])))
     assert (found.headline.labels, found.headline.annotators, found.headline.unnamed) == (3, 1, 2)
     assert found.headline.raw_agreement.value == pytest.approx(1 / 3)
     assert found.pairs == []
@@ -228,10 +235,10 @@ def test_labels_without_a_name_count_each_but_are_in_no_pair() -> None:
 
 
 def test_gold_and_repeats_are_compared_with_and_counted_nowhere_else() -> None:
-    table = table_of(matrix_of(["1 0 1 1", "1 1 . 0"]), names=["ada", "ben"])
+    table = make_label_table(parse_matrix(["1 0 1 1", "1 1 . 0"]), names=["ada", "ben"])
     # The last is of somebody who has no labels.
     first, label = np.array([1, 1, 1, 1], np.int8), np.array([0, 1, 1, 1], np.int8)
-    again = Repeats(np.array([3, 0, 2, 2]), np.array([0, 0, 0, UNNAMED]), first, label)
+    again = Repeats(np.array([3, 0, 2, 2]), np.array([0, 0, 0, NO_ANNOTATOR]), first, label)
     found = report(table._replace(gold=np.array([1, 1, NO_GOLD, 0], np.int8), repeats=again))
     ada, ben = found.annotators
     assert found.headline.labels == 7
@@ -247,15 +254,17 @@ def test_gold_and_repeats_are_compared_with_and_counted_nowhere_else() -> None:
 
 
 def divided() -> LabelTable:
-    table = table_of(matrix_of(["1 0 1 0 1 1", "1 1 . 0 1 1", ". . 1 1 1 0"]), session=[0, 0, 1, 1, 2, 2])
+    table = make_label_table(
+        parse_matrix(["1 0 1 0 1 1", "1 1 . 0 1 1", ". . 1 1 1 0"]), session=[0, 0, 1, 1, 2, 2]
+    )
     month = (np.arange(len(table.label)) % 2).astype(np.int64)
-    tags = Part("tag", {"a": np.array([0, 1, 2]), "b": np.array([2, 5])})
+    tags = LabelPart("tag", {"a": np.array([0, 1, 2]), "b": np.array([2, 5])})
     return table._replace(parts=(tags,), month=month, months=("2025-01", "2025-02"))
 
 
 def test_a_part_has_the_numbers_of_its_items_alone() -> None:
     found = report(divided(), by=["tag", "annotator"])
-    of_a = report(table_of(matrix_of(["1 0 1", "1 1 .", ". . 1"]), session=[0, 0, 1])).headline
+    of_a = report(make_label_table(parse_matrix(["1 0 1", "1 1 .", ". . 1"]), session=[0, 0, 1])).headline
     close(found.by["tag"]["a"].as_json(), of_a.as_json())
     assert found.by["tag"]["b"].labels == 5
     assert found.by["annotator"]["rater 02"].items == 4
@@ -274,7 +283,7 @@ def test_months_add_up_and_drift_is_told_for_all_and_for_each() -> None:
 
 
 def test_of_very_many_values_the_largest_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_VALUES", 1)
+    monkeypatch.setattr(module, "MAX_VALUES", 1)
     found = report(divided(), by=["tag"])
     assert list(found.by["tag"]) == ["a"]
     assert found.notes == ["by tag: only the 1 of 2 values with most replies"]

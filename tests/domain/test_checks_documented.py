@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from datasets_app.domain.quality import TITLES
+from datasets_app.domain.quality import CODE_TITLES
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "checks.md"
 HEADING = re.compile(r"^### ([EW]\d{3}) (.+)$", re.MULTILINE)
 
 
 def test_every_code_is_documented_under_its_title_and_no_other():
-    assert dict(HEADING.findall(DOCUMENT.read_text(encoding="utf-8"))) == TITLES
+    assert dict(HEADING.findall(DOCUMENT.read_text(encoding="utf-8"))) == CODE_TITLES
 
 
 def test_codes_stand_in_the_document_in_the_order_of_their_numbers():
@@ -20,10 +20,10 @@ def test_codes_stand_in_the_document_in_the_order_of_their_numbers():
     assert numbers == sorted(numbers)
 
 
-@pytest.mark.parametrize("code", sorted(TITLES))
+@pytest.mark.parametrize("code", sorted(CODE_TITLES))
 def test_a_code_is_an_error_or_a_warning_and_three_digits(code):
     assert re.fullmatch(r"[EW]\d{3}", code)
 
 
 def test_every_code_has_a_number_of_its_own():
-    assert len({code[1:] for code in TITLES}) == len(TITLES)
+    assert len({code[1:] for code in CODE_TITLES}) == len(CODE_TITLES)

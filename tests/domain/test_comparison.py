@@ -8,10 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.jsonl import encode_line
-from datasets_app.domain.releases.changelog import drafted, proposed_bump, schema_change, unnamed, without
-from datasets_app.domain.releases.comparison import MOST_LISTED, Difference, compare
+from datasets_app.domain.releases.changelog import (
+    compare_schemas,
+    draft_entry,
+    propose_bump,
+    redact_erased,
+    redact_session_ids,
+)
+from datasets_app.domain.releases.comparison import MAX_SESSIONS_LISTED, Difference, compare_files
 
-SAME = schema_change([], [])
+SAME = compare_schemas([], [])
 
 
 def turn(session: str, index: int = 1, **fields: Any) -> dict[str, Any]:
@@ -22,7 +28,7 @@ def difference(before: Sequence[Any], after: Sequence[Any]) -> Difference:
     def lines(turns: Sequence[Any]) -> Callable[[], list[bytes]]:
         return lambda: [encode_line(item) for item in turns]
 
-    return compare(lines(before), lines(after))
+    return compare_files(lines(before), lines(after))
 
 
 def test_what_is_the_same_is_no_difference() -> None:
@@ -30,7 +36,7 @@ def test_what_is_the_same_is_no_difference() -> None:
     found = difference(turns, turns)
     assert found.is_empty
     assert found.sessions_same == 2
-    assert proposed_bump(found, SAME) is None
+    assert propose_bump(found, SAME) is None
 
 
 def test_each_change_is_told_by_session_turn_and_field() -> None:
@@ -47,7 +53,7 @@ def test_each_change_is_told_by_session_turn_and_field() -> None:
     model = found.changes[0].turns[0].fields[0]
     assert (model.before, model.after) == ("x", "y")
     assert found.changes[0].turns[1].kind == "added"
-    assert proposed_bump(found, SAME) == "minor"
+    assert propose_bump(found, SAME) == "minor"
 
 
 def test_true_is_not_one_and_order_of_keys_is_nothing() -> None:
@@ -62,10 +68,14 @@ def test_ids_with_quotes_and_letters_of_all_scripts_are_told_as_they_are() -> No
 
 
 def test_totals_are_complete_where_lists_are_not() -> None:
-    count = MOST_LISTED + 7
+    count = MAX_SESSIONS_LISTED + 7
     before = [turn(f"s{number}") for number in range(count)]
     found = difference(before, [{**item, "text": "other"} for item in before])
-    assert (found.sessions_changed, len(found.changes), found.fields["text"]) == (count, MOST_LISTED, count)
+    assert (found.sessions_changed, len(found.changes), found.fields["text"]) == (
+        count,
+        MAX_SESSIONS_LISTED,
+        count,
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -93,16 +103,16 @@ def test_it_says_what_a_plain_comparison_of_all_says(data: Any) -> None:
 
 def test_the_proposal_follows_the_greatest_change() -> None:
     corrected = difference([turn("a")], [turn("a", text="bye")])
-    assert proposed_bump(corrected, SAME) == "patch"
-    assert proposed_bump(corrected, schema_change(["text"], ["text", "timestamp"])) == "major"
-    assert proposed_bump(difference([turn("a")], []), SAME) == "minor"
-    assert proposed_bump(Difference(), SAME, facts_changed=True) == "patch"
+    assert propose_bump(corrected, SAME) == "patch"
+    assert propose_bump(corrected, compare_schemas(["text"], ["text", "timestamp"])) == "major"
+    assert propose_bump(difference([turn("a")], []), SAME) == "minor"
+    assert propose_bump(Difference(), SAME, metadata_changed=True) == "patch"
 
 
 def test_the_draft_says_it_in_words() -> None:
     before = [turn("session-03", 4), turn("gone")]
     after = [turn("session-03", 4, text="bye"), *(turn(f"n{number}") for number in range(20))]
-    text = drafted(difference(before, after), schema_change(["x"], ["y"]), ["Licence: MIT"])
+    text = draft_entry(difference(before, after), compare_schemas(["x"], ["y"]), ["Licence: MIT"])
     assert text == (
         "### Added\n\n- 20 sessions\n- Field `y`\n\n"
         "### Changed\n\n- `session-03` turn 4: text\n- Licence: MIT\n\n"
@@ -111,7 +121,7 @@ def test_the_draft_says_it_in_words() -> None:
 
 
 def test_an_id_that_holds_personal_data_is_not_named() -> None:
-    text = drafted(difference([turn("ana@example.com")], []), SAME)
+    text = draft_entry(difference([turn("ana@example.com")], []), SAME)
     assert "ana" not in text
     assert "1 session" in text
 
@@ -120,10 +130,10 @@ def test_once_ids_are_hashed_earlier_entries_name_no_other() -> None:
     hashed = "ab" * 32
     entry = f"### Added\n\n- 2 sessions: `{hashed}`, `ana-7`\n- Field `x`\n- `call 7` turn 1: text"
     left = f"### Added\n\n- 2 sessions: `{hashed}`, [session]\n- Field `x`\n- [session] turn 1: text"
-    assert unnamed(entry) == left
+    assert redact_session_ids(entry) == left
 
 
 def test_what_was_erased_is_named_no_more() -> None:
     text = "- `call 7` turn 1: text\n- `s1`, `s10`\nSee s1, and call 7."
-    left = without(text, lambda name: name == "s1", {"call 7"})
+    left = redact_erased(text, lambda name: name == "s1", {"call 7"})
     assert left == "- [erased] turn 1: text\n- [erased], `s10`\nSee [erased], and [erased]."

@@ -8,8 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from annotations_app.domain.agreement.consensus import TIE, Consensus, consensus_of, dawid_skene, majority
-from tests.domain.ratings import Matrix, matrices, table_of
+from annotations_app.domain.agreement.consensus import (
+    TIE,
+    Consensus,
+    fit_consensus,
+    fit_dawid_skene,
+    majority_labels,
+)
+from tests.domain.ratings import Matrix, make_label_table, rating_matrices
 
 few = settings(max_examples=25, deadline=None)
 
@@ -17,15 +23,15 @@ few = settings(max_examples=25, deadline=None)
 def fitted(matrix: Matrix, categories: int, **limits: float) -> Consensus:
     item, annotator = np.nonzero(~np.isnan(matrix.T))
     label = matrix[annotator, item].astype(np.int64) - 1
-    return dawid_skene(item, annotator, label, categories=categories, **limits)  # type: ignore[arg-type]
+    return fit_dawid_skene(item, annotator, label, categories=categories, **limits)  # type: ignore[arg-type]
 
 
 def test_the_most_frequent_label_wins_and_ties_are_told() -> None:
     counts = np.array([[2, 1], [1, 1], [0, 1], [0, 3], [2, 2]])
-    assert majority(counts).tolist() == [0, TIE, 1, 1, TIE]
+    assert majority_labels(counts).tolist() == [0, TIE, 1, 1, TIE]
 
 
-@given(matrices(categories=3, raters=5, items=15), st.sampled_from([1, 4, 12]))
+@given(rating_matrices(categories=3, raters=5, items=15), st.sampled_from([1, 4, 12]))
 @few
 def test_it_is_what_crowd_kit_finds_after_as_many_iterations(matrix: Matrix, iterations: int) -> None:
     item, annotator = np.nonzero(~np.isnan(matrix.T))
@@ -41,7 +47,7 @@ def test_it_is_what_crowd_kit_finds_after_as_many_iterations(matrix: Matrix, ite
     assert ours.priors == pytest.approx(theirs.priors_[used].to_numpy(), abs=1e-5)  # type: ignore[index]
 
 
-@given(matrices(categories=2))
+@given(rating_matrices(categories=2))
 @few
 def test_the_likelihood_never_falls_and_the_result_is_always_the_same(matrix: Matrix) -> None:
     found = fitted(matrix, 2)
@@ -65,21 +71,21 @@ def simulated(chance: np.random.Generator, items: int) -> tuple[NDArray[np.bool_
 
 def test_it_finds_out_who_errs_how_and_does_better_than_the_majority() -> None:
     truth, matrix, right = simulated(np.random.default_rng(6), 6000)
-    table = table_of(matrix)
-    found = consensus_of(table)
+    table = make_label_table(matrix)
+    found = fit_consensus(table)
     assert found.converged
     assert found.priors[1] == pytest.approx(0.7, abs=0.03)
     assert np.diagonal(found.confusion, axis1=1, axis2=2) == pytest.approx(right, abs=0.06)
-    by_count = majority(table.counts())
+    by_count = majority_labels(table.counts())
     assert (found.labels == truth).mean() > (by_count == truth).mean() + 0.05
 
 
 def test_labels_that_all_agree_and_no_labels_at_all() -> None:
-    found = consensus_of(table_of(np.ones((3, 4))))
+    found = fit_consensus(make_label_table(np.ones((3, 4))))
     assert found.labels.tolist() == [1] * 4
     assert found.converged
     assert np.isfinite(found.log_likelihood).all()
-    nothing = consensus_of(table_of(np.zeros((0, 0))))
+    nothing = fit_consensus(make_label_table(np.zeros((0, 0))))
     assert nothing.iterations == 0
     assert len(nothing.labels) == 0
 

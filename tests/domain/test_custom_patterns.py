@@ -116,7 +116,7 @@ def test_where_the_view_is_narrow_the_same_is_found(monkeypatch: pytest.MonkeyPa
     regexes = [r"[ab]+c", r"\bd+\b", r"é.{0,300}?d", r"a$", r"^[a-z]", r"[^c]{5,900}c"]
     texts = ["".join(chance.choices("abcdé \n", k=5000)) for _ in range(3)]
     freely = [found(regex, text) for regex in regexes for text in texts]
-    monkeypatch.setattr(custom_patterns, "FREELY_LOOKED_AT_BYTES", 0)
+    monkeypatch.setattr(custom_patterns, "MAX_FREE_SCAN_BYTES", 0)
     assert [found(regex, text) for regex in regexes for text in texts] == freely
 
 

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.generation.chance import Chance, Shuffle
+from datasets_app.domain.generation.chance import Permutation, SeededRandom
 from datasets_app.domain.generation.plan import (
     BRAND_CATEGORIES,
     SAFETY_CATEGORIES,
     SCENARIOS,
-    Counts,
+    GenerationRequest,
+    KindCounts,
     PlanError,
     Profile,
-    Wish,
-    counted_kinds,
+    count_kinds,
     plan_sessions,
 )
 
@@ -29,9 +29,9 @@ RATIOS = st.integers(0, 50).map(lambda percent: percent / 100)
 def test_there_are_exactly_as_many_of_each_kind_as_were_asked_for(
     sessions: int, safety: float, brand: float, edge: float, seed: int
 ) -> None:
-    plan = plan_sessions(Wish(sessions, (6, 6), safety, brand, edge, seed))
-    found = counted_kinds(plan)
-    counts = Counts(*(found[kind] for kind in ("safety_trap", "brand_trap", "edge_case", "scenario")))
+    plan = plan_sessions(GenerationRequest(sessions, (6, 6), safety, brand, edge, seed))
+    found = count_kinds(plan)
+    counts = KindCounts(*(found[kind] for kind in ("safety_trap", "brand_trap", "edge_case", "scenario")))
     assert counts == plan.counts
     assert sum(counts) == sessions == len(plan)
     assert abs(counts.safety_traps - sessions * safety) <= 0.5
@@ -39,34 +39,34 @@ def test_there_are_exactly_as_many_of_each_kind_as_were_asked_for(
 
 
 def test_a_half_is_rounded_up_as_people_do() -> None:
-    assert plan_sessions(Wish(10, (6, 6), 0.15, 0.25, 0)).counts == (2, 3, 0, 5)
-    assert plan_sessions(Wish(200)).counts == (30, 40, 13, 117)
-    assert plan_sessions(Wish(1, (6, 6), 0.5, 0.5)).counts == (1, 0, 0, 0)
+    assert plan_sessions(GenerationRequest(10, (6, 6), 0.15, 0.25, 0)).counts == (2, 3, 0, 5)
+    assert plan_sessions(GenerationRequest(200)).counts == (30, 40, 13, 117)
+    assert plan_sessions(GenerationRequest(1, (6, 6), 0.5, 0.5)).counts == (1, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
     ("wish", "told"),
     [
-        (Wish(10, (6, 6), 0.7, 0.4), "add up to 1.1"),
-        (Wish(10, (6, 6), -0.1, 0.4), "must be from 0 to 1, not -0.1"),
-        (Wish(10, (6, 6), float("nan"), 0.4), "must be from 0 to 1, not nan"),
-        (Wish(0), "must be from 1"),
-        (Wish(10, (1, 6)), "from 2 to 100"),
-        (Wish(10, (8, 6)), "from 2 to 100"),
+        (GenerationRequest(10, (6, 6), 0.7, 0.4), "add up to 1.1"),
+        (GenerationRequest(10, (6, 6), -0.1, 0.4), "must be from 0 to 1, not -0.1"),
+        (GenerationRequest(10, (6, 6), float("nan"), 0.4), "must be from 0 to 1, not nan"),
+        (GenerationRequest(0), "must be from 1"),
+        (GenerationRequest(10, (1, 6)), "from 2 to 100"),
+        (GenerationRequest(10, (8, 6)), "from 2 to 100"),
     ],
 )
-def test_what_can_not_be_planned_is_refused_with_a_sentence(wish: Wish, told: str) -> None:
+def test_what_can_not_be_planned_is_refused_with_a_sentence(wish: GenerationRequest, told: str) -> None:
     with pytest.raises(PlanError, match=told):
         plan_sessions(wish)
 
 
 def test_ratios_that_make_up_all_are_no_more_than_all() -> None:
     # As binary fractions 0.7 + 0.1 + 0.2 and their like are a little more, or less, than they say.
-    assert plan_sessions(Wish(10, (6, 6), 0.7, 0.3)).counts == (7, 3, 0, 0)
+    assert plan_sessions(GenerationRequest(10, (6, 6), 0.7, 0.3)).counts == (7, 3, 0, 0)
 
 
 def test_the_same_wish_is_the_same_plan_and_any_other_another() -> None:
-    wish, digests = Wish(5), set()
+    wish, digests = GenerationRequest(5), set()
     first = plan_sessions(wish, "persona")
     assert list(first) == list(plan_sessions(wish, "persona"))
     assert first[2] == list(first)[2] == first[-3]
@@ -86,7 +86,7 @@ def test_the_same_wish_is_the_same_plan_and_any_other_another() -> None:
 
 
 def test_scenarios_and_categories_take_turns() -> None:
-    plan = plan_sessions(Wish(1000))
+    plan = plan_sessions(GenerationRequest(1000))
     per_scenario = Counter(planned.scenario for planned in plan if planned.kind == "scenario")
     assert set(per_scenario) == set(SCENARIOS)
     assert max(per_scenario.values()) - min(per_scenario.values()) <= 1
@@ -97,7 +97,7 @@ def test_scenarios_and_categories_take_turns() -> None:
 
 
 def test_tags_tell_kind_scenario_and_trap() -> None:
-    for planned in plan_sessions(Wish(60)):
+    for planned in plan_sessions(GenerationRequest(60)):
         expected = [] if planned.kind == "scenario" else [f"scenario:{planned.kind}"]
         expected.append(f"scenario:{planned.scenario}")
         assert planned.tags == (
@@ -109,13 +109,13 @@ def test_tags_tell_kind_scenario_and_trap() -> None:
 @given(st.text(max_size=5), st.integers(1, 3000))
 @settings(max_examples=60)
 def test_a_shuffle_places_every_number_once(key: str, count: int) -> None:
-    assert sorted(map(Shuffle(key, count).place, range(count))) == list(range(count))
+    assert sorted(map(Permutation(key, count).place, range(count))) == list(range(count))
 
 
 def test_chance_draws_the_numbers_it_has_always_drawn() -> None:
-    chance = Chance("a key")
-    assert [chance.below(1000) for _ in range(9)] == NUMBERS_OF_A_KEY
+    chance = SeededRandom("a key")
+    assert [chance.randbelow(1000) for _ in range(9)] == NUMBERS_OF_A_KEY
     weights = [("often", 3), ("never", 0), ("seldom", 1)]
-    drawn = Counter(chance.weighted(weights) for _ in range(4000))
+    drawn = Counter(chance.weighted_choice(weights) for _ in range(4000))
     assert drawn["never"] == 0
     assert 2800 < drawn["often"] < 3200

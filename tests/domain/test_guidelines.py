@@ -2,11 +2,11 @@
 
 import pytest
 
-from annotations_app.domain.guidelines import LONGEST, rendered
+from annotations_app.domain.guidelines import MAX_RENDERED_LENGTH, render_guidelines
 
 
 def test_markdown() -> None:
-    html = rendered(
+    html = render_guidelines(
         "# Judge\n\n1. the *voice*\n2. not `facts`\n\n> quoted\n\n| a | b |\n|---|---|\n| 1 | ~~2~~ |"
     )
     assert "<h3>Judge</h3>" in html
@@ -39,7 +39,7 @@ def test_markdown() -> None:
     ],
 )
 def test_nothing_in_them_does_anything(markdown: str) -> None:
-    html = rendered(markdown)
+    html = render_guidelines(markdown)
     for tag in ("<script", "<img", "<svg", "<style"):
         assert tag not in html
     for attack in (
@@ -54,12 +54,12 @@ def test_nothing_in_them_does_anything(markdown: str) -> None:
 
 
 def test_links_tell_nothing_of_where_they_are() -> None:
-    html = rendered("[a](https://example.org) [b](mailto:a@example.org) <http://example.org>")
+    html = render_guidelines("[a](https://example.org) [b](mailto:a@example.org) <http://example.org>")
     assert html.count('rel="noopener noreferrer nofollow"') == 3
     assert html.count('target="_blank"') == 3
 
 
 def test_much_too_long_ones_are_cut() -> None:
-    html = rendered("word " * LONGEST)
-    assert len(html) < 2 * LONGEST
+    html = render_guidelines("word " * MAX_RENDERED_LENGTH)
+    assert len(html) < 2 * MAX_RENDERED_LENGTH
     assert "too long to be shown" in html

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations_app.domain.highlighting import AVOID, PREFERRED, highlighted, words_found
-from tests.domain.growth import assert_linear
+from annotations_app.domain.highlighting import AVOID, PREFERRED, highlight_words, list_highlighted_words
+from tests.domain.growth import assert_linear_time
 
 
 def found(text: str, *entries: str) -> list[str]:
-    return [piece.text for piece in highlighted(text, entries, []) if piece.kinds]
+    return [piece.text for piece in highlight_words(text, entries, []) if piece.kinds]
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_whole_words_however_they_are_written(text: str, entry: str, words: list
 
 
 def test_entries_may_overlap() -> None:
-    pieces = highlighted("so thank you very much", ["thank you"], ["you very", "much"])
+    pieces = highlight_words("so thank you very much", ["thank you"], ["you very", "much"])
     assert [(piece.text, piece.kind) for piece in pieces] == [
         ("so ", ""),
         ("thank ", PREFERRED),
@@ -51,9 +51,9 @@ def test_what_yaml_made_no_text_of_is_passed_over() -> None:
 
 
 def test_words_are_told_once() -> None:
-    pieces = highlighted("Check, check and lol. CHECK", ["check"], ["lol"])
-    assert [word.lower() for word in words_found(pieces, PREFERRED)] == ["check"]
-    assert words_found(pieces, AVOID) == ["lol"]
+    pieces = highlight_words("Check, check and lol. CHECK", ["check"], ["lol"])
+    assert [word.lower() for word in list_highlighted_words(pieces, PREFERRED)] == ["check"]
+    assert list_highlighted_words(pieces, AVOID) == ["lol"]
 
 
 TEXTS = st.text(
@@ -63,11 +63,11 @@ TEXTS = st.text(
 
 @given(TEXTS, st.lists(TEXTS, max_size=6), st.lists(TEXTS, max_size=6))
 def test_the_pieces_are_the_text(text: str, preferred: list[str], avoid: list[str]) -> None:
-    pieces = highlighted(text, preferred, avoid)
+    pieces = highlight_words(text, preferred, avoid)
     assert "".join(piece.text for piece in pieces) == text
     assert all(piece.text for piece in pieces)
 
 
 def test_a_hostile_lexicon_costs_no_more_than_the_text_is_long() -> None:
     entries = ["a " * 40 + ending for ending in "bcdefgh"]
-    assert_linear(lambda text: highlighted(text, entries, []), "a ", length=2_000)
+    assert_linear_time(lambda text: highlight_words(text, entries, []), "a ", length=2_000)

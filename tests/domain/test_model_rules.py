@@ -8,17 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.generation import prompts
-from datasets_app.domain.generation.budget import BudgetSpent, TokenBudget, TokensUsed, estimated_tokens
-from datasets_app.domain.generation.endpoint import EndpointError, normal_base_url
-from datasets_app.domain.generation.model_turns import as_turns, off_brand_turns
-from datasets_app.domain.generation.plan import KINDS, Plan, PlannedSession, Wish, plan_sessions
+from datasets_app.domain.generation.budget import BudgetExhausted, TokenBudget, TokensUsed, estimate_tokens
+from datasets_app.domain.generation.endpoint import EndpointError, normalize_base_url
+from datasets_app.domain.generation.model_turns import build_turns, choose_off_brand_turns
+from datasets_app.domain.generation.plan import (
+    SESSION_KINDS,
+    GenerationRequest,
+    Plan,
+    PlannedSession,
+    plan_sessions,
+)
 from datasets_app.domain.generation.refusal_markers import is_plain_refusal, reads_as_refusal
-from datasets_app.domain.generation.retry_rules import Patience, parse_retry_after
-from datasets_app.domain.generation.session_schema import Unusable, fingerprint, read_texts
+from datasets_app.domain.generation.retry_rules import RetryPolicy, parse_retry_after
+from datasets_app.domain.generation.session_schema import UnusableAnswer, fingerprint_reply, parse_texts
 from datasets_app.domain.personas.persona import PersonaDocument
-from tests.llm_server import conversation
+from tests.llm_server import write_conversation
 
-PLAN = plan_sessions(Wish(60), made_by="tests")
+PLAN = plan_sessions(GenerationRequest(60), made_by="tests")
 
 
 def of_kind(kind: str, plan: Plan = PLAN) -> PlannedSession:
@@ -26,32 +32,32 @@ def of_kind(kind: str, plan: Plan = PLAN) -> PlannedSession:
 
 
 def answer(planned: PlannedSession, **changed: object) -> str:
-    prompt = prompts.session_message(planned)
-    turns: list[dict[str, object]] = [*conversation(planned.session_id, prompt, 1)]
+    prompt = prompts.build_session_message(planned)
+    turns: list[dict[str, object]] = [*write_conversation(planned.session_id, prompt, 1)]
     for place, value in changed.items():
         turns[int(place.removeprefix("turn")) - 1] |= value  # type: ignore[operator]
     return json.dumps({"turns": turns})
 
 
 def problems(content: str, planned: PlannedSession, said: frozenset[int] = frozenset()) -> str:
-    with pytest.raises(Unusable) as caught:
-        read_texts(content, planned, said)
+    with pytest.raises(UnusableAnswer) as caught:
+        parse_texts(content, planned, said)
     return str(caught.value)
 
 
 # --- what an answer must look like -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SESSION_KINDS)
 def test_an_answer_as_asked_for_is_taken(kind: str) -> None:
     planned = of_kind(kind)
-    texts = read_texts(answer(planned), planned)
+    texts = parse_texts(answer(planned), planned)
     assert len(texts) == planned.turns
-    turns = as_turns(planned, texts)
+    turns = build_turns(planned, texts)
     assert [turn.turn_index for turn in turns] == list(range(1, planned.turns + 1))
     assert {turn.role for turn in turns[::2]} == {"user"}
     off = {turn.turn_index for turn in turns if "brand:off" in turn.tags}
-    assert off == off_brand_turns(planned)
+    assert off == choose_off_brand_turns(planned)
     assert bool(off) == (kind == "brand_trap")
     assert all(set(planned.tags) <= set(turn.tags) for turn in turns)
 
@@ -62,7 +68,7 @@ def test_an_answer_as_asked_for_is_taken(kind: str) -> None:
 )
 def test_json_is_found_among_other_words(around: str) -> None:
     planned = of_kind("scenario")
-    assert len(read_texts(around.format(answer(planned)), planned)) == planned.turns
+    assert len(parse_texts(around.format(answer(planned)), planned)) == planned.turns
 
 
 def test_what_is_wrong_is_told_without_repeating_it() -> None:
@@ -88,14 +94,14 @@ def test_what_is_wrong_is_told_without_repeating_it() -> None:
 def test_a_reply_that_stands_elsewhere_is_not_taken_again() -> None:
     planned = of_kind("scenario")
     reply = "That is a reply which stands in another session."
-    mark = fingerprint(reply)
+    mark = fingerprint_reply(reply)
     assert mark is not None
     assert "turn 2 repeats" in problems(answer(planned, turn2={"text": reply}), planned, frozenset({mark}))
     assert "turn 4 repeats" in problems(
         answer(planned, turn2={"text": reply}, turn4={"text": reply}), planned
     )
     short = answer(planned, turn2={"text": "Sure!"}, turn4={"text": "Sure!"})
-    assert read_texts(short, planned)
+    assert parse_texts(short, planned)
 
 
 def test_traps_are_answered_as_planned() -> None:
@@ -119,15 +125,15 @@ _JSON = st.recursive(
 @settings(max_examples=150, deadline=None)
 def test_no_answer_is_more_than_unusable(content: str) -> None:
     planned = of_kind("scenario")
-    with pytest.raises(Unusable):
-        read_texts(content, planned)
+    with pytest.raises(UnusableAnswer):
+        parse_texts(content, planned)
 
 
 def test_deep_nesting_and_many_braces_are_only_unusable() -> None:
     planned = of_kind("scenario")
     for content in ("{" * 100_000, '{"turns":' * 50_000, "[" * 100_000, '{"a":' + "9" * 100_000 + "}"):
-        with pytest.raises(Unusable):
-            read_texts(content, planned)
+        with pytest.raises(UnusableAnswer):
+            parse_texts(content, planned)
 
 
 @pytest.mark.parametrize(
@@ -165,16 +171,16 @@ def test_what_is_no_refusal_is_not_taken_for_one_and_other_scripts_are_not_judge
 
 def test_prompts_tell_persona_and_plan_and_their_digest_follows() -> None:
     persona = PersonaDocument("p", "Plankboard", "calm", ("You can undo that.",), ("clear", True), ("dude",))
-    system = prompts.system_message(persona)
+    system = prompts.build_system_message(persona)
     assert all(word in system for word in ("Plankboard", "You can undo that.", "clear", "dude"))
-    assert prompts.prompt_sha256(system) == prompts.prompt_sha256(prompts.system_message(persona))
-    assert prompts.prompt_sha256(system) != prompts.prompt_sha256(prompts.system_message(None))
-    for kind in KINDS:
-        said = prompts.session_message(of_kind(kind))
+    assert prompts.hash_prompt(system) == prompts.hash_prompt(prompts.build_system_message(persona))
+    assert prompts.hash_prompt(system) != prompts.hash_prompt(prompts.build_system_message(None))
+    for kind in SESSION_KINDS:
+        said = prompts.build_session_message(of_kind(kind))
         assert "exactly 6 turns" in said
         assert "{" not in said
     brand = of_kind("brand_trap")
-    assert all(f"{turn}" in prompts.session_message(brand) for turn in off_brand_turns(brand))
+    assert all(f"{turn}" in prompts.build_session_message(brand) for turn in choose_off_brand_turns(brand))
 
 
 # --- the budget --------------------------------------------------------------------------------
@@ -190,12 +196,12 @@ def test_a_budget_is_never_exceeded_and_calls_wait_for_those_in_flight() -> None
             nonlocal spent, most
             try:
                 await budget.reserve(300)
-            except BudgetSpent:
+            except BudgetExhausted:
                 spent += 1
                 return
             most = max(most, budget.reserved)
             await asyncio.sleep(0.001)
-            await budget.settle(300, 100, 30)
+            await budget.charge(300, 100, 30)
 
         await asyncio.gather(*(call() for _ in range(20)))
         return spent, most, used
@@ -206,19 +212,19 @@ def test_a_budget_is_never_exceeded_and_calls_wait_for_those_in_flight() -> None
 
 
 def test_an_estimate_is_no_less_than_usual_texts_take() -> None:
-    assert estimated_tokens("word " * 100) >= 100 + 8
-    assert estimated_tokens("漢字かな" * 10) >= 40
+    assert estimate_tokens("word " * 100) >= 100 + 8
+    assert estimate_tokens("漢字かな" * 10) >= 40
 
 
 # --- patience ----------------------------------------------------------------------------------
 
 
 def test_waits_double_within_bounds_and_are_spread() -> None:
-    patience = Patience(first_wait=1, longest_wait=5)
-    assert [patience.wait_before(retry, 0.0) for retry in (1, 2, 3, 4, 500)] == [1, 2, 4, 5, 5]
-    assert patience.wait_before(3, 1.0) == 2
-    assert patience.asked_to_wait(1e9) == patience.longest_retry_after
-    assert patience.asked_to_wait(None) == 0
+    patience = RetryPolicy(initial_wait=1, max_wait=5)
+    assert [patience.compute_wait(retry, 0.0) for retry in (1, 2, 3, 4, 500)] == [1, 2, 4, 5, 5]
+    assert patience.compute_wait(3, 1.0) == 2
+    assert patience.limit_retry_after(1e9) == patience.max_retry_after
+    assert patience.limit_retry_after(None) == 0
 
 
 @pytest.mark.parametrize(
@@ -253,7 +259,7 @@ def test_retry_after_is_read_as_seconds_or_date(header: str | None, seconds: flo
     ],
 )
 def test_base_urls_have_a_normal_form(given: str, normal: str) -> None:
-    assert normal_base_url(given) == normal
+    assert normalize_base_url(given) == normal
 
 
 @pytest.mark.parametrize(
@@ -282,5 +288,5 @@ def test_base_urls_have_a_normal_form(given: str, normal: str) -> None:
 )
 def test_other_base_urls_are_refused_without_repeating_them(given: str) -> None:
     with pytest.raises(EndpointError) as caught:
-        normal_base_url(given)
+        normalize_base_url(given)
     assert "hunter2" not in str(caught.value)

@@ -5,13 +5,13 @@ import time
 import pytest
 
 from datasets_app.domain.pii.names import name_rules
-from datasets_app.domain.pii.names.name_words import pieces, places, words
+from datasets_app.domain.pii.names.name_words import compute_word_starts, select_words, split_pieces
 
 
 def ruled(text: str) -> list[str]:
-    cut = pieces(text)
-    forms, starts = words(cut), places(cut)
-    found = sorted(set(name_rules.find(text, forms, starts)))
+    cut = split_pieces(text)
+    forms, starts = select_words(cut), compute_word_starts(cut)
+    found = sorted(set(name_rules.find_names(text, forms, starts)))
     return [text[starts[first] : starts[last] + len(forms[last])] for first, last in found]
 
 
@@ -94,7 +94,7 @@ def test_a_name_ends_where_other_words_begin() -> None:
 )
 def test_rules_take_time_by_the_length_of_a_text(unit: str) -> None:
     text = unit * (60_000 // len(unit))
-    cut = pieces(text)
+    cut = split_pieces(text)
     started = time.process_time()
-    name_rules.find(text, words(cut), places(cut))
+    name_rules.find_names(text, select_words(cut), compute_word_starts(cut))
     assert time.process_time() - started < 3

@@ -11,12 +11,12 @@ import pytest
 import spacy
 
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.names.gazetteer import facts
+from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.names import (
-    PATH,
+    PIPELINE_PATH,
     NameFinder,
     NameModelError,
-    load_built_in,
+    load_built_in_pipeline,
     load_name_finder,
 )
 
@@ -91,7 +91,7 @@ def test_texts_without_people_are_left_alone(finder: NameFinder, text: str) -> N
 
 
 def test_many_texts_give_what_spacy_gives_text_by_text(finder: NameFinder) -> None:
-    nlp = load_built_in()
+    nlp = load_built_in_pipeline()
     for text, matches in zip(SAMPLES, finder.find_many(SAMPLES), strict=True):
         doc = nlp(text)
         assert doc.text == text
@@ -133,12 +133,12 @@ def test_names_at_the_far_end_of_a_long_text(finder: NameFinder) -> None:
 def test_half_a_surrogate_pair_is_no_reason_to_fail(finder: NameFinder) -> None:
     text = "\ud83d my name is Jane Roe"
     assert found(finder, text) == ["Jane Roe"]
-    assert NameFinder([str(PATH)]).find(text)[0][:3] == ("NAME", 13, 21)
+    assert NameFinder([str(PIPELINE_PATH)]).find(text)[0][:3] == ("NAME", 13, 21)
 
 
 def test_the_packaged_pipeline_is_one_that_spacy_loads() -> None:
-    load_built_in()
-    doc = spacy.load(PATH)("my name is Jane Roe")
+    load_built_in_pipeline()
+    doc = spacy.load(PIPELINE_PATH)("my name is Jane Roe")
     assert [(entity.text, entity.label_) for entity in doc.ents] == [("Jane Roe", "PERSON")]
     assert doc[0].lemma_ == "my"
 
@@ -184,25 +184,25 @@ def test_loading_the_words_takes_a_moment_and_little_memory() -> None:
 
 
 def test_what_is_known_of_words() -> None:
-    assert facts("JOHN") == facts("john") == facts("ｊｏｈｎ")
-    assert facts("Smith").last == 2
-    assert facts("José").first
-    assert facts("the").common == 2
-    assert facts("table").first == 0
-    assert facts("qqzzxv") == (0, 0, 0)
-    assert facts("") == (0, 0, 0)
+    assert look_up_word("JOHN") == look_up_word("john") == look_up_word("ｊｏｈｎ")
+    assert look_up_word("Smith").last == 2
+    assert look_up_word("José").first
+    assert look_up_word("the").common == 2
+    assert look_up_word("table").first == 0
+    assert look_up_word("qqzzxv") == (0, 0, 0)
+    assert look_up_word("") == (0, 0, 0)
 
 
 def test_every_line_of_the_gazetteer_can_be_found() -> None:
-    lines = (PATH.parent / "gazetteer.txt").read_text(encoding="utf-8").splitlines()
+    lines = (PIPELINE_PATH.parent / "gazetteer.txt").read_text(encoding="utf-8").splitlines()
     assert lines == sorted(lines, key=lambda line: line.rsplit(" ", 1)[0].encode())
     for line in lines[::500]:
         word, digits = line.rsplit(" ", 1)
-        assert "".join(map(str, facts(word))) == digits
+        assert "".join(map(str, look_up_word(word))) == digits
 
 
 def test_the_packaged_model_is_small() -> None:
-    size = sum(path.stat().st_size for path in PATH.parent.rglob("*") if path.is_file())
+    size = sum(path.stat().st_size for path in PIPELINE_PATH.parent.rglob("*") if path.is_file())
     assert size < 10_000_000
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_app.domain.splits.near_duplicates import NearDuplicates, Pair, bands_for, words
+from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder, Pair, choose_bands, split_words
 
 VOCABULARY = [f"{one}{two}{three}" for one in "bdfgk" for two in "aeiou" for three in ("l", "n", "rt", "st")]
 
@@ -18,7 +18,7 @@ def talk(seed: object, turns: int = 6, length: int = 20) -> list[str]:
 
 
 def found(sessions: list[list[str]], similarity: float = 0.65) -> list[Pair]:
-    with NearDuplicates(similarity) as duplicates:
+    with NearDuplicateFinder(similarity) as duplicates:
         for texts in sessions:
             duplicates.add(texts)
         return sorted(duplicates.pairs())
@@ -27,17 +27,19 @@ def found(sessions: list[list[str]], similarity: float = 0.65) -> list[Pair]:
 def exact(one: list[str], other: list[str]) -> float:
     """The plain definition, on words and not on their hashes."""
     first, second = (
-        {tuple(w[i : i + 2]) for i in range(max(1, len(w) - 1))} for w in map(words, (one, other))
+        {tuple(w[i : i + 2]) for i in range(max(1, len(w) - 1))} for w in map(split_words, (one, other))
     )
     return len(first & second) / len(first | second)
 
 
 def test_what_differs_between_copies_is_folded() -> None:
-    assert words(["Hello, WORLD! Order 4711 of [NAME_1]"]) == words(["hello world -- order 12 of [EMAIL]"])
-    assert words(["STRASSE"]) == words(["straße"])
-    assert words(["我要退款"]) == ["我", "要", "退", "款"]
-    assert words(["👍 👍", "🎉"]) == ["👍", "👍", "🎉"]
-    assert words(["", " "]) == []
+    assert split_words(["Hello, WORLD! Order 4711 of [NAME_1]"]) == split_words(
+        ["hello world -- order 12 of [EMAIL]"]
+    )
+    assert split_words(["STRASSE"]) == split_words(["straße"])
+    assert split_words(["我要退款"]) == ["我", "要", "退", "款"]
+    assert split_words(["👍 👍", "🎉"]) == ["👍", "👍", "🎉"]
+    assert split_words(["", " "]) == []
 
 
 def test_copies_with_small_changes_are_found_and_strangers_are_not() -> None:
@@ -83,7 +85,7 @@ def test_neither_order_nor_batches_matter() -> None:
 
 def test_thousands_of_one_template_are_found_without_comparing_each_with_each() -> None:
     compared = []
-    with NearDuplicates() as duplicates:
+    with NearDuplicateFinder() as duplicates:
         for number in range(800):
             duplicates.add([*talk("template"), talk(number, 1, 3)[0]])
         pairs = list(duplicates.pairs(lambda done, total: compared.append(total)))
@@ -109,6 +111,6 @@ def test_any_text_is_taken(sessions: list[list[str]]) -> None:
 
 @pytest.mark.parametrize("similarity", [0.5, 0.65, 0.8, 0.95])
 def test_bands_find_what_is_just_as_alike_as_was_asked_for(similarity: float) -> None:
-    bands, rows = bands_for(similarity)
+    bands, rows = choose_bands(similarity)
     assert 1 - (1 - similarity**rows) ** bands >= 0.995
     assert bands * rows <= 256

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_app.catalog.personas import default_persona
+from datasets_app.catalog.personas import load_default_persona
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation import style
-from datasets_app.domain.generation.bloom_filter import Heard
+from datasets_app.domain.generation.bloom_filter import BloomFilter
 from datasets_app.domain.generation.offline import OfflineWriter
-from datasets_app.domain.generation.plan import PlannedSession, Profile, Wish, plan_sessions
+from datasets_app.domain.generation.plan import GenerationRequest, PlannedSession, Profile, plan_sessions
 from datasets_app.domain.generation.voice import VoiceError
 from datasets_app.domain.personas.persona import PersonaDocument
 
@@ -54,7 +54,9 @@ def sessions(
     persona: PersonaDocument, count: int, profile: Profile | None = None, **wish: Any
 ) -> list[tuple[PlannedSession, list[TurnRecord]]]:
     writer = OfflineWriter(persona)
-    asked = Wish(count, persona_id=persona.id, **{"brand_categories": writer.voice.brand_categories, **wish})
+    asked = GenerationRequest(
+        count, persona_id=persona.id, **{"brand_categories": writer.voice.brand_categories, **wish}
+    )
     return [(each.planned, each.turns) for each in writer.write_all(plan_sessions(asked, profile=profile))]
 
 
@@ -70,7 +72,7 @@ def replies(found: list[tuple[PlannedSession, list[TurnRecord]]], tag: str = "br
 
 
 def demo() -> PersonaDocument:
-    return default_persona()[0]
+    return load_default_persona()[0]
 
 
 def test_the_bytes_are_those_of_every_machine() -> None:
@@ -97,22 +99,22 @@ def test_no_reply_repeats_another() -> None:
 
 
 def test_what_would_repeat_is_written_anew() -> None:
-    heard, writer = Heard(), OfflineWriter(demo())
-    planned = plan_sessions(Wish(1))[0]
-    first = writer._unheard(planned, heard)
+    heard, writer = BloomFilter(), OfflineWriter(demo())
+    planned = plan_sessions(GenerationRequest(1))[0]
+    first = writer._write_unique(planned, heard)
     assert first == writer.write(planned)
-    second = writer._unheard(planned, heard)
+    second = writer._write_unique(planned, heard)
     texts = {turn.text for turn in first if turn.role == "assistant"}
     assert not texts & {turn.text for turn in second}
     assert second == writer.write(planned._replace(seed=f"{planned.seed}/1"))
 
 
 def test_what_was_heard_is_known_again() -> None:
-    heard = Heard()
+    heard = BloomFilter()
     for number in range(2000):
         heard.add(f"text {number}")
-    assert all(heard.knows(f"text {number}") for number in range(2000))
-    assert sum(heard.knows(f"other {number}") for number in range(2000)) == 0
+    assert all(heard.may_contain(f"text {number}") for number in range(2000))
+    assert sum(heard.may_contain(f"other {number}") for number in range(2000)) == 0
 
 
 def test_turns_are_a_conversation_of_the_planned_length() -> None:
@@ -216,18 +218,18 @@ def test_a_persona_is_obeyed(
         },
     )
     found = sessions(persona, 12, seed=seed)
-    avoided = style.matcher(avoid)
+    avoided = style.build_matcher(avoid)
     for planned, turns in found:
         for turn in turns:
             if "brand:on" not in turn.tags:
                 continue
             assert avoided is None or not avoided.search(turn.text), turn.text
-            assert contractions or not style.contractions_in(turn.text), turn.text
+            assert contractions or not style.find_contractions(turn.text), turn.text
             assert emojis or not style.EMOJI.search(turn.text), turn.text
-            assert not longest or style.average_length(turn.text) <= longest, turn.text
+            assert not longest or style.average_sentence_length(turn.text) <= longest, turn.text
             if planned.kind == "safety_trap":
                 assert REFUSES.search(turn.text), turn.text
-    wanted = style.matcher([word for word in preferred if word not in avoid])
+    wanted = style.build_matcher([word for word in preferred if word not in avoid])
     if wanted:
         held = [bool(wanted.search(text)) for text in replies(found)]
         assert sum(held) >= 0.8 * len(held)
@@ -237,7 +239,7 @@ def test_a_persona_is_obeyed(
 @settings(max_examples=15, deadline=None)
 def test_off_brand_is_the_reverse(seed: int) -> None:
     found = sessions(demo(), 20, seed=seed)
-    avoided, preferred = style.matcher(demo().avoid), style.matcher(demo().preferred)
+    avoided, preferred = style.build_matcher(demo().avoid), style.build_matcher(demo().preferred)
     assert avoided
     assert preferred
     off, on = replies(found, "brand:off"), replies(found)
@@ -299,7 +301,7 @@ def test_sessions_follow_a_profile() -> None:
     assert any("restaurant booking" in turn.text for _, turns in ordinary for turn in turns)
     short = replies(ordinary)
     longer = replies(sessions(demo(), 80, replace(profile, reply_words=(70, 80, 90)), brand_trap_ratio=0))
-    lengths = [sum(len(style.words(text)) for text in texts) / len(texts) for texts in (short, longer)]
+    lengths = [sum(len(style.split_words(text)) for text in texts) / len(texts) for texts in (short, longer)]
     assert lengths[0] < 32
     assert lengths[1] > 1.6 * lengths[0]
 
@@ -316,15 +318,15 @@ def test_sessions_follow_a_profile() -> None:
     ],
 )
 def test_contractions_are_written_out(given_text: str, expected: str) -> None:
-    assert style.without_contractions(given_text) == expected
+    assert style.expand_contractions(given_text) == expected
 
 
 def test_long_sentences_are_cut_where_that_can_be_done() -> None:
     text = "Open the page, and you will see the list; then choose the second one, but not the first."
-    assert style.shortened(text, 4) == (
+    assert style.shorten_sentences(text, 4) == (
         "Open the page. You will see the list. Then choose the second one. But not the first."
     )
     assert (
-        style.shortened("Nothing can be cut in this sentence here.", 3)
+        style.shorten_sentences("Nothing can be cut in this sentence here.", 3)
         == "Nothing can be cut in this sentence here."
     )

@@ -10,19 +10,19 @@ from datasets_app.domain.conversations.counts import ConversationCounts
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.metadata import licenses
 from datasets_app.domain.metadata.metadata import DatasetMetadata
-from datasets_app.domain.packages.card import card, charts_of, size_category
+from datasets_app.domain.packages.card import get_size_category, render_card, render_charts
 from datasets_app.domain.packages.card_charts import (
-    MOST_BARS,
-    balance_chart,
-    bar_chart,
-    column_chart,
-    interval_chart,
+    MAX_BARS,
+    draw_balance_chart,
+    draw_bar_chart,
+    draw_column_chart,
+    draw_interval_chart,
 )
-from datasets_app.domain.packages.citation import bibtex, citation_cff
-from datasets_app.domain.packages.croissant import croissant
-from datasets_app.domain.packages.package import DataFile, LabelFacts, Package
-from datasets_app.domain.packages.pull_request import pull_request
-from datasets_app.domain.packages.quality_report import quality_report
+from datasets_app.domain.packages.citation import render_bibtex, render_citation_cff
+from datasets_app.domain.packages.croissant import build_croissant
+from datasets_app.domain.packages.package import DataFile, LabelSummary, Package
+from datasets_app.domain.packages.pull_request import render_pull_request
+from datasets_app.domain.packages.quality_report import render_quality_report
 
 HOSTILE = 'no | <script>alert("x")</script> [a](http://b) `c` & \x07 {d}_$%\n# e'
 
@@ -64,15 +64,15 @@ def test_what_others_wrote_means_nothing_in_a_card() -> None:
         modifications=[HOSTILE],
         anonymization=[HOSTILE],
     )
-    labels = LabelFacts(3, 2, [(HOSTILE, 1, 2)], [("Alpha", None, None, None, HOSTILE)])
+    labels = LabelSummary(3, 2, [(HOSTILE, 1, 2)], [("Alpha", None, None, None, HOSTILE)])
     hostile = package(
         metadata=stated, counts=counts(2, 3, tags=[f"scenario:{HOSTILE}"]), labels=labels, language="no"
     )
-    charts = charts_of(hostile)
-    text = card(hostile, charts)
+    charts = render_charts(hostile)
+    text = render_card(hostile, charts)
     said = front_matter(text)
     assert (said["license"], said["language"]) == ("other", ["no"])
-    for shown in (text.split("---\n", 2)[2], pull_request(hostile), quality_report(hostile)):
+    for shown in (text.split("---\n", 2)[2], render_pull_request(hostile), render_quality_report(hostile)):
         # Within code nothing means anything either way.
         shown = re.sub("`[^`\n]+`", "", shown.split("```bibtex")[0])
         assert "<script>" not in shown
@@ -80,21 +80,21 @@ def test_what_others_wrote_means_nothing_in_a_card() -> None:
         assert "\n# e" not in shown
     for drawing in charts.values():
         ElementTree.fromstring(drawing)
-    stated_cff = yaml.safe_load(citation_cff(hostile))
+    stated_cff = yaml.safe_load(render_citation_cff(hostile))
     assert "license" not in stated_cff
-    assert bibtex(hostile).count("{") == bibtex(hostile).count("}")
-    assert croissant(hostile, cite_as="x")["license"] == HOSTILE
+    assert render_bibtex(hostile).count("{") == render_bibtex(hostile).count("}")
+    assert build_croissant(hostile, cite_as="x")["license"] == HOSTILE
 
 
 @pytest.mark.parametrize(
     "drawing",
     [
-        bar_chart("<&>", [(f"{HOSTILE}{number}", number) for number in range(MOST_BARS + 5)]),
-        bar_chart("none", []),
-        column_chart('"', [], under="x"),
-        column_chart("one", [("1", 5)], under="<"),
-        balance_chart("none", [("p", 0, 0), (HOSTILE, 1, 0)]),
-        interval_chart("i", [("a", 1.5, -3.0, 2.0, ""), ("b", None, None, None, HOSTILE)]),
+        draw_bar_chart("<&>", [(f"{HOSTILE}{number}", number) for number in range(MAX_BARS + 5)]),
+        draw_bar_chart("none", []),
+        draw_column_chart('"', [], axis_label="x"),
+        draw_column_chart("one", [("1", 5)], axis_label="<"),
+        draw_balance_chart("none", [("p", 0, 0), (HOSTILE, 1, 0)]),
+        draw_interval_chart("i", [("a", 1.5, -3.0, 2.0, ""), ("b", None, None, None, HOSTILE)]),
     ],
 )
 def test_drawings_are_well_formed_and_stay_within_their_frame(drawing: str) -> None:
@@ -118,7 +118,9 @@ def test_drawings_are_well_formed_and_stay_within_their_frame(drawing: str) -> N
     ],
 )
 def test_a_citation_names_only_licences_that_its_format_knows(licence: str, said: dict[str, str]) -> None:
-    stated = yaml.safe_load(citation_cff(package(metadata=DatasetMetadata(name="calls", license=licence))))
+    stated = yaml.safe_load(
+        render_citation_cff(package(metadata=DatasetMetadata(name="calls", license=licence)))
+    )
     assert {key: value for key, value in stated.items() if key.startswith("license")} == said
 
 
@@ -126,11 +128,11 @@ def test_counts_are_of_whole_sessions() -> None:
     counted = counts(2, 2, 5, tags=["scenario:a", "x", "scenario:b"])
     assert (counted.sessions, counted.turns, counted.user_turns) == (3, 9, 5)
     assert counted.scenarios == {"a": 3, "b": 3}
-    assert counted.lengths_as_bars() == [("2", 2), ("3", 0), ("4", 0), ("5", 1)]
-    assert counted.reply_lengths_as_bars() == [("0–5", 4)]
-    wide = counts(1, 100).lengths_as_bars()
+    assert counted.build_session_length_bars() == [("2", 2), ("3", 0), ("4", 0), ("5", 1)]
+    assert counted.build_reply_length_bars() == [("0–5", 4)]
+    wide = counts(1, 100).build_session_length_bars()
     assert (wide[0], wide[-1]) == (("1–10", 1), ("91–100", 1))
-    assert counts().lengths_as_bars() == []
+    assert counts().build_session_length_bars() == []
 
 
 @pytest.mark.parametrize(
@@ -138,12 +140,12 @@ def test_counts_are_of_whole_sessions() -> None:
     [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (10**6, "1M<n<10M"), (10**9, "n>1B")],
 )
 def test_sizes_are_told_in_the_hubs_words(rows: int, words: str) -> None:
-    assert size_category(rows) == words
+    assert get_size_category(rows) == words
 
 
 @pytest.mark.parametrize("licence", ["Apache-2.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC0-1.0", "mit"])
 def test_the_texts_of_common_licences_are_there(licence: str) -> None:
-    text = licenses.licence_text(licence, holder="Ada", year="2026")
+    text = licenses.render_license_text(licence, holder="Ada", year="2026")
     assert len(text) > 1000
     assert "[year]" not in text
     assert ("Copyright (c) 2026 Ada" in text) == (licence == "mit")
@@ -151,7 +153,7 @@ def test_the_texts_of_common_licences_are_there(licence: str) -> None:
 
 @pytest.mark.parametrize(("licence", "address"), [("ODbL-1.0", "spdx.org/licenses/ODbL-1.0"), ("Ours", "")])
 def test_another_licence_is_named_and_its_text_is_asked_for(licence: str, address: str) -> None:
-    text = licenses.licence_text(licence, holder="Ada", year="2026")
+    text = licenses.render_license_text(licence, holder="Ada", year="2026")
     assert text.startswith(f"SPDX-License-Identifier: {licence}\n")
     assert address in text
     assert "Put the text" in text

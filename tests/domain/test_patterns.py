@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.rules.cards import luhn_valid
-from datasets_app.domain.pii.rules.patterns import find
-from tests.domain.growth import assert_linear
+from datasets_app.domain.pii.rules.cards import is_luhn_valid
+from datasets_app.domain.pii.rules.patterns import find_patterns
+from tests.domain.growth import assert_linear_time
 
 # Neighbours that must not move an offset: emoji, combining marks, right-to-left, full-width.
 AROUND = st.text(
@@ -34,7 +34,7 @@ VALUES = [
 @given(before=AROUND, after=AROUND)
 def test_offsets_are_code_points_of_the_text_as_given(kind: str, value: str, before: str, after: str):
     text = f"{before} : {value} ; {after}"
-    [match] = find(text)
+    [match] = find_patterns(text)
     assert (match.kind, text[match.start : match.end]) == (kind, value)
 
 
@@ -52,7 +52,7 @@ def test_offsets_are_code_points_of_the_text_as_given(kind: str, value: str, bef
     ],
 )
 def test_other_scripts_digits_and_invisible_characters_are_seen_through(kind: str, text: str, value: str):
-    [match] = find(text)
+    [match] = find_patterns(text)
     assert (match.kind, text[match.start : match.end]) == (kind, value)
 
 
@@ -69,7 +69,7 @@ def test_other_scripts_digits_and_invisible_characters_are_seen_through(kind: st
     ],
 )
 def test_a_bare_number_counts_when_words_say_what_it_is(kind: str, text: str):
-    assert [match.kind for match in find(text)] == [kind]
+    assert [match.kind for match in find_patterns(text)] == [kind]
 
 
 @pytest.mark.parametrize(
@@ -99,12 +99,12 @@ def test_a_bare_number_counts_when_words_say_what_it_is(kind: str, text: str):
     ],
 )
 def test_look_alikes_are_left_alone(text: str):
-    assert find(text) == []
+    assert find_patterns(text) == []
 
 
 def test_several_values_come_in_order_and_the_longer_class_wins_an_overlap():
     text = "2388552219@txt.example.net or 4111 1111 1111 1111 12/26, from 10.1.2.3:8080"
-    assert [(m.kind, text[m.start : m.end]) for m in find(text)] == [
+    assert [(m.kind, text[m.start : m.end]) for m in find_patterns(text)] == [
         ("EMAIL", "2388552219@txt.example.net"),
         ("CREDIT_CARD", "4111 1111 1111 1111"),
         ("IP", "10.1.2.3"),
@@ -115,7 +115,7 @@ def test_several_values_come_in_order_and_the_longer_class_wins_an_overlap():
 @given(st.text(st.sampled_from("0123456789+-. ()/@:abcfx٣３漢\u0301\u200b🙂"), max_size=80))
 def test_matches_are_within_the_text_in_order_and_apart(text: str):
     end = 0
-    for match in find(text):
+    for match in find_patterns(text):
         assert isinstance(match, Match)
         assert end <= match.start < match.end <= len(text)
         end = match.end
@@ -155,14 +155,14 @@ def test_matches_are_within_the_text_in_order_and_apart(text: str):
     ],
 )
 def test_hostile_text_takes_time_by_its_length_only(unit: str):
-    assert_linear(find, unit, 20_000, "@1.1.1.1 ::1 1234567")
+    assert_linear_time(find_patterns, unit, 20_000, "@1.1.1.1 ::1 1234567")
 
 
 @pytest.mark.parametrize("number", ["4111111111111111", "378282246310005", "6011111111111117"])
 def test_luhn(number: str):
-    assert luhn_valid(number)
-    assert not luhn_valid(number[:-1] + str((int(number[-1]) + 1) % 10))
+    assert is_luhn_valid(number)
+    assert not is_luhn_valid(number[:-1] + str((int(number[-1]) + 1) % 10))
 
 
 def test_half_characters_are_no_stumbling_block():
-    assert [match.kind for match in find("\ud800 ana@example.com")] == ["EMAIL"]
+    assert [match.kind for match in find_patterns("\ud800 ana@example.com")] == ["EMAIL"]

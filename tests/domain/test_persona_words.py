@@ -3,7 +3,7 @@
 import pytest
 
 from datasets_app.domain.personas.persona import parse_persona
-from datasets_app.domain.personas.wording import in_words, rules_in_words
+from datasets_app.domain.personas.wording import describe_rules, format_value
 
 
 def test_rules_that_are_known_are_sentences_and_others_are_told_as_they_are() -> None:
@@ -14,7 +14,7 @@ def test_rules_that_are_known_are_sentences_and_others_are_told_as_they_are() ->
         "tone": ["calm", "direct"],
         "sign_off": {"name": "Kim", "always": True},
     }
-    assert list(rules_in_words(rules)) == [
+    assert list(describe_rules(rules)) == [
         "Sentences of at most 18 words on average",
         "Contractions are allowed",
         "Emojis are not allowed",
@@ -28,7 +28,7 @@ def test_yaml_that_unfolds_to_gigabytes_is_cut_off(last: str) -> None:
     levels = [f"  a0: &a0 {last}"]
     levels += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 100)}]" for n in range(1, 9)]
     document = parse_persona("\n".join(["id: bomb", "style_rules:", *levels]))
-    told = list(rules_in_words(document.style_rules))
+    told = list(describe_rules(document.style_rules))
     assert len(told) == 9
     assert max(map(len, told)) < 6_000
-    assert in_words([[[["deep"]]]]) == "…"
+    assert format_value([[[["deep"]]]]) == "…"

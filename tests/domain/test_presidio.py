@@ -13,17 +13,17 @@ import pytest
 
 from datasets_app.domain.pii import presidio
 from datasets_app.domain.pii.custom_patterns import CustomPatterns
-from datasets_app.domain.pii.detection import Asked, Detection
-from datasets_app.domain.pii.detector import EMAIL, KINDS, NAME, PHONE, Match, union
+from datasets_app.domain.pii.detection import Detection, DetectionInput
+from datasets_app.domain.pii.detector import EMAIL, KINDS, NAME, PHONE, Match, merge_matches
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.presidio import (
-    FromPresidio,
-    analyzer_engine,
-    as_recognizer,
-    entity_of,
-    found_by,
-    name_recognizer,
-    nlp_engine,
+    PresidioDetector,
+    convert_results,
+    get_entity,
+    make_analyzer_engine,
+    make_name_recognizer,
+    make_nlp_engine,
+    make_recognizer,
 )
 from datasets_app.domain.pii.rules.finder import RuleDetector
 
@@ -85,18 +85,18 @@ def made_up(count: int, seed: int = 7) -> list[str]:
 
 def fast(texts: Sequence[str], batch: int, **options: Any) -> list[list[tuple[str, int, int]]]:
     detection = Detection(Policy(**options), KEY)
-    asked = [Asked(text) for text in texts]
+    asked = [DetectionInput(text) for text in texts]
     found = [
         matches
         for start in range(0, len(asked), batch)
         for matches in detection.find_many(asked[start : start + batch])
     ]
-    return [places(union(matches)) for matches in found]
+    return [places(merge_matches(matches)) for matches in found]
 
 
 def plain(texts: Sequence[str], **options: Any) -> list[list[tuple[str, int, int]]]:
-    engine = analyzer_engine(**options)
-    return [places(found_by(engine.analyze(text, presidio.LANGUAGE))) for text in texts]
+    engine = make_analyzer_engine(**options)
+    return [places(convert_results(engine.analyze(text, presidio.LANGUAGE))) for text in texts]
 
 
 def places(matches: Sequence[Match]) -> list[tuple[str, int, int]]:
@@ -155,8 +155,8 @@ def test_ours_in_an_engine_of_their_own() -> None:
     from presidio_analyzer.predefined_recognizers import UsSsnRecognizer
 
     registry = RecognizerRegistry()
-    engine = AnalyzerEngine(RecognizerRegistry([UsSsnRecognizer()]), nlp_engine())
-    for recognizer in (as_recognizer(RuleDetector(), [EMAIL]), name_recognizer()):
+    engine = AnalyzerEngine(RecognizerRegistry([UsSsnRecognizer()]), make_nlp_engine())
+    for recognizer in (make_recognizer(RuleDetector(), [EMAIL]), make_name_recognizer()):
         engine.registry.add_recognizer(recognizer)
     text = "I'm Jane Doe, jane@acme.com, my ssn is 565060447"
     found = {result.entity_type: result for result in engine.analyze(text, "en")}
@@ -167,18 +167,18 @@ def test_ours_in_an_engine_of_their_own() -> None:
 
 
 def test_an_own_pattern_in_the_engine() -> None:
-    engine = analyzer_engine([EMAIL], others=[CustomPatterns([("TICKET", r"T-\d{4}")])])
-    found = found_by(engine.analyze("T-4711 of jane@acme.com", "en"))
+    engine = make_analyzer_engine([EMAIL], other_detectors=[CustomPatterns([("TICKET", r"T-\d{4}")])])
+    found = convert_results(engine.analyze("T-4711 of jane@acme.com", "en"))
     assert places(found) == [("TICKET", 0, 6), (EMAIL, 10, 23)]
 
 
 def test_an_engine_for_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="a class"):
-        analyzer_engine([])
+        make_analyzer_engine([])
 
 
 def test_presidio_s_names_for_classes_and_back() -> None:
-    assert (entity_of(NAME), entity_of(EMAIL), entity_of("CREDENTIAL")) == (
+    assert (get_entity(NAME), get_entity(EMAIL), get_entity("CREDENTIAL")) == (
         "PERSON",
         "EMAIL_ADDRESS",
         "CREDENTIAL",
@@ -188,13 +188,13 @@ def test_presidio_s_names_for_classes_and_back() -> None:
 def test_a_recognizer_of_theirs_is_a_detector_of_ours() -> None:
     from presidio_analyzer.predefined_recognizers import PhoneRecognizer
 
-    detector = FromPresidio(PhoneRecognizer(), {"PHONE_NUMBER": PHONE})
+    detector = PresidioDetector(PhoneRecognizer(), {"PHONE_NUMBER": PHONE})
     text = "call (415) 555-0132 or +44 20 7946 0958"
     matches = detector.find(text)
     assert [text[match.start : match.end] for match in matches] == ["(415) 555-0132", "+44 20 7946 0958"]
     assert {match.kind for match in matches} == detector.kinds == {PHONE}
     assert detector.find_many([text, ""]) == [matches, []]
-    assert FromPresidio(PhoneRecognizer(), {"PHONE_NUMBER": PHONE}, least=0.9).find(text) == []
+    assert PresidioDetector(PhoneRecognizer(), {"PHONE_NUMBER": PHONE}, min_score=0.9).find(text) == []
 
 
 def test_neither_path_asks_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,5 +203,5 @@ def test_neither_path_asks_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    engine = analyzer_engine()
-    assert found_by(engine.analyze("jane@acme.co.uk", "en")) == [Match(EMAIL, 0, 15)]
+    engine = make_analyzer_engine()
+    assert convert_results(engine.analyze("jane@acme.co.uk", "en")) == [Match(EMAIL, 0, 15)]

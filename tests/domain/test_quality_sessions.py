@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
-from datasets_app.domain.quality import CHECKS, INTEGRITY_CHECKS, run_checks
+from datasets_app.domain.quality import INTEGRITY_CHECKS, TURN_CHECKS, run_checks
 from datasets_app.domain.quality.e201_turn_numbers import TurnNumbers
 from datasets_app.domain.quality.e202_repeated_turns import RepeatedTurns
 from datasets_app.domain.quality.e204_personas_in_session import PersonasInSession
-from datasets_app.domain.quality.e206_timestamps import Timestamps
+from datasets_app.domain.quality.e206_timestamps import TimestampOrder
 from datasets_app.domain.quality.w205_role_order import RoleOrder
 
 
@@ -34,7 +34,7 @@ def turns(*indexes: int, session_id: str = "s1", **fields: Any) -> list[TurnReco
 
 
 def found(records: list[Any], *checks: Any) -> list[Finding]:
-    return list(run_checks(records, checks or CHECKS))
+    return list(run_checks(records, checks or TURN_CHECKS))
 
 
 @settings(max_examples=60, deadline=None)
@@ -129,12 +129,12 @@ def test_roles_that_do_not_alternate_are_one_warning_a_session():
 )
 def test_time_runs_forward_within_a_session(times: list[str | None], backwards_at: list[int]):
     records = [turn(turn_index=n, timestamp=time) for n, time in enumerate(times, 1)]
-    assert [finding.turn_index for finding in found(records, Timestamps)] == backwards_at
+    assert [finding.turn_index for finding in found(records, TimestampOrder)] == backwards_at
 
 
 def test_time_may_run_backwards_from_session_to_session():
     records = [turn(timestamp="2025-11-03"), turn("s2", timestamp="2025-11-02")]
-    assert found(records, Timestamps) == []
+    assert found(records, TimestampOrder) == []
 
 
 def test_an_id_that_holds_personal_data_is_not_repeated():

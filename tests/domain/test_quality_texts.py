@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
-from datasets_app.domain.quality import CHECKS, PERSONAL_DATA_CHECKS, run_checks, run_label_checks
+from datasets_app.domain.quality import PERSONAL_DATA_CHECKS, TURN_CHECKS, run_checks, run_label_checks
 from datasets_app.domain.quality.e301_empty_text import EmptyText
 from datasets_app.domain.quality.e401_email_addresses import EmailAddresses
-from datasets_app.domain.quality.personal_data_only import PersonalDataIn
+from datasets_app.domain.quality.personal_data_only import PersonalDataScan
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
 
 
@@ -23,7 +23,7 @@ def turn(text: str = "Fine.", **fields: Any) -> TurnRecord:
 
 
 def found(records: list[Any], *checks: Any) -> list[Finding]:
-    return list(run_checks(records, checks or CHECKS))
+    return list(run_checks(records, checks or TURN_CHECKS))
 
 
 BLANK = ["", " ", "\n\t", "\u00a0", "\u200b\u200d", "\ufeff", "\u2028 \u3000", "\u00ad"]
@@ -198,5 +198,5 @@ def test_checks_report_a_hash_of_anything_else_under_a_telling_key():
 def test_a_file_of_any_kind_may_repeat_its_hashed_session_id(tmp_path: Path, session_id: str, expected: int):
     path = tmp_path / "any.jsonl"
     path.write_text(json.dumps({"session_id": session_id} | REPEATED) + "\n")
-    findings = list(PersonalDataIn(path, name_models=()).findings())
+    findings = list(PersonalDataScan(path, name_models=()).findings())
     assert [finding.code for finding in findings] == ["E407"] * expected

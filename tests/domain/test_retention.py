@@ -10,13 +10,13 @@ from datasets_app.domain.retention import (
     Duration,
     RetentionFileError,
     RetentionRule,
-    due_on,
     dump_retention_rules,
-    is_matched,
-    matching_rule,
+    find_matching_rule,
+    find_rules_still_active,
+    get_due_date,
+    matches_rule,
     parse_retention,
     parse_retention_rules,
-    still_acting,
 )
 
 FILE = """\
@@ -69,13 +69,13 @@ def test_a_file_is_read_in_its_order() -> None:
     ],
 )
 def test_the_first_matching_rule_wins_and_letter_case_counts(name: str, pattern: str) -> None:
-    found = matching_rule(name, parse_retention_rules(FILE))
+    found = find_matching_rule(name, parse_retention_rules(FILE))
     assert found is not None
     assert found.pattern == pattern
 
 
 def test_a_dataset_no_rule_matches_has_none() -> None:
-    assert matching_rule("other", parse_retention_rules(FILE)[:2]) is None
+    assert find_matching_rule("other", parse_retention_rules(FILE)[:2]) is None
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_rules_written_to_a_file_are_read_back_unchanged(given_rules: list[Reten
     ],
 )
 def test_a_time_ends_by_the_calendar(day: date, retention: str, end: date | None) -> None:
-    assert due_on(day, RetentionRule("*", retention)) == end
+    assert get_due_date(day, RetentionRule("*", retention)) == end
 
 
 @given(
@@ -159,12 +159,12 @@ def test_a_change_of_rules_deletes_nothing_that_was_not_deleted_before(
     rules: list[RetentionRule], active: list[bool], changed: list[RetentionRule]
 ) -> None:
     before = list(zip(rules, active, strict=False))
-    after = list(zip(changed, still_acting(before, changed), strict=True))
+    after = list(zip(changed, find_rules_still_active(before, changed), strict=True))
     for name in ("a", "ab", "cb", "c"):
         assert not _deletes(name, after) or _deletes(name, before), name
 
 
 def _deletes(name: str, rules: list[tuple[RetentionRule, bool]]) -> bool:
     """By the rule: the first that matches decides, and deletes if it is active."""
-    first = next((pair for pair in rules if is_matched(name, pair[0])), None)
+    first = next((pair for pair in rules if matches_rule(name, pair[0])), None)
     return first is not None and first[1] and first[0].duration is not None

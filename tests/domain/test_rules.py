@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from datasets_app.domain.pii.detector import PATTERN_KINDS
 from datasets_app.domain.pii.rules.finder import RuleDetector, find_all, find_quickly
-from datasets_app.domain.pii.rules.provider_tokens import ISSUED
+from datasets_app.domain.pii.rules.provider_tokens import TOKEN_FORMATS
 
 ONE_OF_EACH = {
     "EMAIL": "write to ana@example.com",
@@ -56,7 +56,7 @@ def test_a_detector_of_some_classes_finds_no_others():
 HEX = "0123456789abcdef"
 HEX_PREFIXES = [
     prefix
-    for issued in ISSUED
+    for issued in TOKEN_FORMATS
     for prefix in issued.prefixes.lower().split()
     if re.fullmatch(r"[0-9a-f]+", prefix)
 ]

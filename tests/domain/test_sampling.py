@@ -5,9 +5,15 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_app.domain.conversations.sampling import BY, Tagged, choose_sessions, shares, tagged
+from datasets_app.domain.conversations.sampling import (
+    SAMPLE_GROUPINGS,
+    TaggedSession,
+    allocate_shares,
+    choose_sessions,
+    merge_session_tags,
+)
 
-SESSIONS: list[Tagged] = [
+SESSIONS: list[TaggedSession] = [
     (
         f"s{number}",
         [
@@ -21,7 +27,7 @@ SESSIONS: list[Tagged] = [
 
 @given(st.dictionaries(st.text(max_size=3), st.integers(1, 50), min_size=1, max_size=8), st.integers(1, 300))
 def test_shares_are_as_equal_as_the_groups_allow(sizes: dict[str, int], size: int) -> None:
-    given_out = shares(Counter(sizes), size)
+    given_out = allocate_shares(Counter(sizes), size)
     assert sum(given_out.values()) == min(size, sum(sizes.values()))
     assert all(given_out[group] <= sizes[group] for group in sizes)
     unfilled = [given_out[group] for group in sizes if given_out[group] < sizes[group]]
@@ -42,7 +48,7 @@ def test_a_sample_is_balanced_by_what_was_asked() -> None:
 
 
 def test_the_same_seed_takes_the_same_sessions_in_whatever_order_they_come() -> None:
-    for by in BY:
+    for by in SAMPLE_GROUPINGS:
         first = choose_sessions(lambda: SESSIONS, 20, by, 7)
         assert first == choose_sessions(lambda: SESSIONS[::-1], 20, by, 7)
         assert first.keys() != choose_sessions(lambda: SESSIONS, 20, by, 8).keys()
@@ -64,4 +70,4 @@ def test_more_than_there_are_is_all() -> None:
 
 def test_tags_of_a_session_are_those_of_its_turns() -> None:
     turns = [("a", ["x"]), ("a", ["y", "x"]), ("b", [])]
-    assert list(tagged(turns)) == [("a", ["x", "y"]), ("b", [])]
+    assert list(merge_session_tags(turns)) == [("a", ["x", "y"]), ("b", [])]

@@ -9,29 +9,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii.marks import missed_mark
-from datasets_app.domain.pii.policy import Policy, PolicyError, kinds_named
-from datasets_app.domain.pii.scrubber import ScrubbedSession, Scrubber, SessionTexts
+from datasets_app.domain.pii.marks import make_missed_mark
+from datasets_app.domain.pii.policy import Policy, PolicyError, parse_kinds
+from datasets_app.domain.pii.scrubber import ScrubbedSession, Scrubber, SessionInput
 
 KEY = b"a key for tests, of no other worth"
 PLAIN = Policy()
 NUMBERED = Policy(placeholders="numbered")
 
 
-def conversation(*texts: str, session_id: str = "s-1", **fields: Any) -> SessionTexts:
+def conversation(*texts: str, session_id: str = "s-1", **fields: Any) -> SessionInput:
     """User and assistant in turns; ``fields`` stand on the first turn."""
     turns = []
     for number, text in enumerate(texts):
         role = "assistant" if number % 2 else "user"
         turns.append(TurnRecord(session_id, number + 1, role, text, []))
-    return SessionTexts([turns[0]._replace(**fields), *turns[1:]])
+    return SessionInput([turns[0]._replace(**fields), *turns[1:]])
 
 
-def scrubbed(session: SessionTexts, policy: Policy = PLAIN, **options: Any) -> ScrubbedSession:
+def scrubbed(session: SessionInput, policy: Policy = PLAIN, **options: Any) -> ScrubbedSession:
     return Scrubber(policy, key=KEY, **options).scrub([session])[0]
 
 
-def texts(session: SessionTexts, policy: Policy = PLAIN, **options: Any) -> list[str]:
+def texts(session: SessionInput, policy: Policy = PLAIN, **options: Any) -> list[str]:
     return [turn.text for turn in scrubbed(session, policy, **options).turns]
 
 
@@ -215,7 +215,7 @@ def test_session_ids_become_keyed_hashes_wherever_the_session_repeats_them() -> 
     assert result.session_id == result.turns[0].session_id == expected
     assert result.turns[0].text == f"see {expected} please"
     assert result.turns[0].extra == {"thread": expected}
-    again = SessionTexts(result.turns, result.beside, result.id_hashed)
+    again = SessionInput(result.turns, result.beside, result.id_hashed)
     assert scrubbed(again, Policy(hash_session_ids=True)).turns == result.turns
 
 
@@ -232,7 +232,7 @@ def test_verification_accepts_the_hashes_that_the_product_makes(
     scrubber = Scrubber(HASHING, key=KEY)
     [result] = scrubber.scrub([conversation(text, session_id=UNLUCKY, metadata=metadata)])
     assert result.session_id.startswith("4b1d")
-    again = SessionTexts(result.turns, result.beside, result.id_hashed)
+    again = SessionInput(result.turns, result.beside, result.id_hashed)
     assert not scrubber.remaining([again])
     [repeated] = scrubber.scrub([again])
     assert (repeated.session_id, repeated.turns, repeated.findings) == (result.session_id, result.turns, [])
@@ -264,7 +264,7 @@ def test_an_id_that_holds_a_value_is_hashed_in_any_case() -> None:
 
 
 def test_a_value_marked_as_missed_is_found_by_its_digest_alone() -> None:
-    mark = missed_mark("NAME", "Blue-Falcon 7", KEY)
+    mark = make_missed_mark("NAME", "Blue-Falcon 7", KEY)
     assert mark is not None
     policy = PLAIN.with_marks([], [mark])
     assert "falcon" not in json.dumps(policy.as_json()).lower()
@@ -292,9 +292,9 @@ def test_policies_that_mean_nothing_are_refused(choices: dict[str, Any]) -> None
 
 
 def test_classes_by_name() -> None:
-    assert kinds_named("phone|email") == ("EMAIL", "PHONE")
+    assert parse_kinds("phone|email") == ("EMAIL", "PHONE")
     with pytest.raises(PolicyError, match="choose among"):
-        kinds_named("email|fone")
+        parse_kinds("email|fone")
 
 
 # --- properties --------------------------------------------------------------------------------
@@ -347,8 +347,8 @@ def test_scrubbing_twice_changes_nothing_more(
     scrubber = Scrubber(Policy(placeholders=placeholders), key=KEY)
     session = conversation(*said, metadata=metadata)
     once = scrubber.scrub([session])[0]
-    assert not scrubber.remaining([SessionTexts(once.turns)])
-    again = scrubber.scrub([SessionTexts(once.turns, once.beside, once.id_hashed)])[0]
+    assert not scrubber.remaining([SessionInput(once.turns)])
+    again = scrubber.scrub([SessionInput(once.turns, once.beside, once.id_hashed)])[0]
     assert again.turns == once.turns
     assert not again.findings
 

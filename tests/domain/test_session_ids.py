@@ -14,7 +14,13 @@ from hypothesis import given
 
 from alignmenter_site import env
 from alignmenter_site.keys import hash_key
-from datasets_app.domain.pii.session_ids import fingerprint, hashed, is_stated, looks_hashed, stated
+from datasets_app.domain.pii.session_ids import (
+    fingerprint_key,
+    format_key_statement,
+    hash_session_id,
+    is_hashed_id,
+    is_key_stated,
+)
 from tests.conftest import PROJECT
 from tests.strategies import names
 
@@ -24,29 +30,31 @@ KEY = b"a key of thirty-two characters.."
 @given(names)
 def test_a_hash_is_the_plain_hmac_that_anyone_with_the_key_computes(session_id: str) -> None:
     expected = hmac.new(KEY, session_id.encode(), "sha256").hexdigest()
-    assert hashed(session_id, KEY) == expected
-    assert looks_hashed(expected)
-    assert hashed(session_id, KEY + b".") != expected
+    assert hash_session_id(session_id, KEY) == expected
+    assert is_hashed_id(expected)
+    assert hash_session_id(session_id, KEY + b".") != expected
     assert hashlib.sha256(session_id.encode()).hexdigest() != expected
 
 
 def test_known_values_stay_what_they_are() -> None:
-    assert hashed("call-1", KEY) == "c70e197b8c2304d8f14ee1edd65f40836cf704af92bedb52bd129e12d3eca35a"
-    assert fingerprint(KEY) == "c7feed00"
+    assert (
+        hash_session_id("call-1", KEY) == "c70e197b8c2304d8f14ee1edd65f40836cf704af92bedb52bd129e12d3eca35a"
+    )
+    assert fingerprint_key(KEY) == "c7feed00"
 
 
 def test_the_fingerprint_tells_keys_apart_and_is_no_part_of_them() -> None:
-    prints = {fingerprint(f"{KEY!r}{number}".encode()) for number in range(1000)}
+    prints = {fingerprint_key(f"{KEY!r}{number}".encode()) for number in range(1000)}
     assert len(prints) == 1000
-    assert fingerprint(KEY) not in KEY.hex()
-    assert hashlib.sha256(KEY).hexdigest()[:8] != fingerprint(KEY)
+    assert fingerprint_key(KEY) not in KEY.hex()
+    assert hashlib.sha256(KEY).hexdigest()[:8] != fingerprint_key(KEY)
 
 
 def test_what_was_stated_is_recognised_for_this_key_only() -> None:
-    words = ["e-mail addresses replaced by placeholders", stated(KEY)]
-    assert is_stated(KEY, words)
-    assert not is_stated(KEY + b".", words)
-    assert not is_stated(KEY, ["session ids replaced by keyed hashes (HMAC-SHA-256)"])
+    words = ["e-mail addresses replaced by placeholders", format_key_statement(KEY)]
+    assert is_key_stated(KEY, words)
+    assert not is_key_stated(KEY + b".", words)
+    assert not is_key_stated(KEY, ["session ids replaced by keyed hashes (HMAC-SHA-256)"])
 
 
 # --- the installation's key ---------------------------------------------------------------------
@@ -60,7 +68,7 @@ def test_the_key_of_the_environment_is_used_as_its_utf8_bytes(monkeypatch: Any) 
 @pytest.mark.parametrize("given", ["x", "x" * 31])
 def test_a_short_key_is_refused_with_what_to_do(monkeypatch: Any, given: str) -> None:
     monkeypatch.setenv("ALIGNMENTER_HASH_KEY", given)
-    with pytest.raises(env.ImproperEnvironment, match="at least 32 characters, got") as refused:
+    with pytest.raises(env.EnvironmentVariableError, match="at least 32 characters, got") as refused:
         hash_key.hash_key()
     assert given * 2 not in str(refused.value)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from datasets_app.domain.conversations.jsonl import parse_turn, shown
+from datasets_app.domain.conversations.jsonl import describe_value, parse_turn
 from datasets_app.domain.conversations.records import LineError
 
 
@@ -22,7 +22,7 @@ from datasets_app.domain.conversations.records import LineError
     ],
 )
 def test_only_small_whole_numbers_are_repeated(value: object, said: str) -> None:
-    assert shown(value) == said
+    assert describe_value(value) == said
 
 
 @pytest.mark.parametrize("field", ["session_id", "turn_index", "role", "text", "tags", "persona_id"])

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.jsonl import check_timestamp
-from datasets_app.domain.pii.timestamps import DAY, fitted, fuzzed, moved, offset_for, read, shifted
+from datasets_app.domain.pii.timestamps import (
+    DAY,
+    choose_offset,
+    fit_offset,
+    fuzz_timestamps,
+    move_stamp,
+    parse_stamp,
+    shift_timestamp,
+)
 
 KEY = b"a key of thirty-two characters.."
 MOST = 400 * DAY
@@ -51,22 +59,22 @@ def form_of(text: str) -> str:
 
 
 def test_the_offset_is_within_bounds_never_zero_and_every_one_comes() -> None:
-    drawn = Counter(offset_for("s", 3, None, KEY) for _ in range(3000))
+    drawn = Counter(choose_offset("s", 3, None, KEY) for _ in range(3000))
     assert set(drawn) == {-3, -2, -1, 1, 2, 3}
     assert min(drawn.values()) > 350
-    seeded = Counter(offset_for(f"s{number}", 3, 7, KEY) for number in range(3000))
+    seeded = Counter(choose_offset(f"s{number}", 3, 7, KEY) for number in range(3000))
     assert set(seeded) == set(drawn)
     assert min(seeded.values()) > 350
-    assert offset_for("s", 0, None, KEY) == offset_for("s", 0, 7, KEY) == 0
+    assert choose_offset("s", 0, None, KEY) == choose_offset("s", 0, 7, KEY) == 0
 
 
 def test_a_seed_gives_the_same_offset_again_and_only_with_the_key() -> None:
-    assert offset_for("s", MOST, 7, KEY) == offset_for("s", MOST, 7, KEY) == -32_948_773
+    assert choose_offset("s", MOST, 7, KEY) == choose_offset("s", MOST, 7, KEY) == -32_948_773
     others = [("t", 7, KEY), ("s", 8, KEY), ("s", 7, KEY + b".")]
-    assert offset_for("s", MOST, 7, KEY) not in [
-        offset_for(name, MOST, seed, key) for name, seed, key in others
+    assert choose_offset("s", MOST, 7, KEY) not in [
+        choose_offset(name, MOST, seed, key) for name, seed, key in others
     ]
-    assert offset_for("s", MOST, None, KEY) != offset_for("s", MOST, None, KEY)
+    assert choose_offset("s", MOST, None, KEY) != choose_offset("s", MOST, None, KEY)
 
 
 # --- one timestamp -----------------------------------------------------------------------------
@@ -97,25 +105,27 @@ def test_a_seed_gives_the_same_offset_again_and_only_with_the_key() -> None:
 def test_examples(text: str, seconds: int, expected: str) -> None:
     check_timestamp(text)
     check_timestamp(expected)
-    assert shifted(text, seconds) == expected
+    assert shift_timestamp(text, seconds) == expected
 
 
 @given(fine(), st.integers(-MOST, MOST))
 def test_a_timestamp_to_the_second_moves_by_exactly_that_and_keeps_its_form(text: str, seconds: int) -> None:
-    result = shifted(text, seconds)
+    result = shift_timestamp(text, seconds)
     check_timestamp(result)
     assert at(result) - at(text) == timedelta(seconds=seconds)
     assert form_of(result) == form_of(text)
-    assert shifted(result, -seconds) == text
+    assert shift_timestamp(result, -seconds) == text
 
 
 @given(any_form(), st.integers(-MOST, MOST))
 def test_every_form_stays_and_moves_by_its_own_precision(text: str, seconds: int) -> None:
-    result = shifted(text, seconds)
+    result = shift_timestamp(text, seconds)
     check_timestamp(result)
     assert form_of(result) == form_of(text)
-    assert abs(timedelta(seconds=seconds) - (at(result) - at(text))) < timedelta(seconds=read(text).unit)
-    assert shifted(text, 0) == text
+    assert abs(timedelta(seconds=seconds) - (at(result) - at(text))) < timedelta(
+        seconds=parse_stamp(text).unit
+    )
+    assert shift_timestamp(text, 0) == text
 
 
 @given(st.text("0123456789-:TtW Z+.,", max_size=25))
@@ -125,8 +135,8 @@ def test_whatever_the_reader_takes_can_be_moved(text: str) -> None:
     except ValueError:
         return
     if 2 < value.year < 9998:
-        assert shifted(text, 0) == text
-        assert abs(at(shifted(text, 7 * DAY)) - at(text) - timedelta(days=7)) < timedelta(seconds=1)
+        assert shift_timestamp(text, 0) == text
+        assert abs(at(shift_timestamp(text, 7 * DAY)) - at(text) - timedelta(days=7)) < timedelta(seconds=1)
 
 
 # --- a session ---------------------------------------------------------------------------------
@@ -134,7 +144,7 @@ def test_whatever_the_reader_takes_can_be_moved(text: str) -> None:
 
 @given(st.lists(fine(), min_size=1, max_size=8), st.integers(1, MOST), st.integers())
 def test_gaps_of_a_session_survive_to_the_microsecond(texts: list[str], seconds: int, seed: int) -> None:
-    result = fuzzed(texts, session_id="s", seconds=seconds, seed=seed, key=KEY)
+    result = fuzz_timestamps(texts, session_id="s", seconds=seconds, seed=seed, key=KEY)
     assert None not in result
     [offset] = {at(str(new)) - at(old) for new, old in zip(result, texts, strict=True)}
     assert timedelta() < abs(offset) <= timedelta(seconds=seconds)
@@ -142,10 +152,10 @@ def test_gaps_of_a_session_survive_to_the_microsecond(texts: list[str], seconds:
 
 @given(st.lists(any_form(), min_size=2, max_size=8), st.integers(-MOST, MOST))
 def test_the_order_survives_whatever_forms_a_session_mixes(texts: list[str], seconds: int) -> None:
-    stamps = [read(text) for text in texts]
-    offset = fitted(stamps, seconds)
+    stamps = [parse_stamp(text) for text in texts]
+    offset = fit_offset(stamps, seconds)
     assert abs(offset) <= abs(seconds)
-    new = [at(moved(stamp, offset)) for stamp in stamps]
+    new = [at(move_stamp(stamp, offset)) for stamp in stamps]
     old = [at(text) for text in texts]
     for first in range(len(texts)):
         for second in range(first + 1, len(texts)):
@@ -160,19 +170,19 @@ def test_the_order_survives_whatever_forms_a_session_mixes(texts: list[str], sec
 
 
 def test_dates_among_times_cut_the_offset_no_more_than_they_must() -> None:
-    stamps = [read(text) for text in ("2025-11-03T22:30:00", "2025-11-04", "2025-11-04T09:00:00")]
-    assert fitted(stamps, 3600) == 3600
-    assert fitted(stamps, 7200) == 5399  # a second before midnight
-    assert fitted(stamps, -7200) == -7200
-    assert fitted(stamps, DAY + 7200) == DAY + 5399
+    stamps = [parse_stamp(text) for text in ("2025-11-03T22:30:00", "2025-11-04", "2025-11-04T09:00:00")]
+    assert fit_offset(stamps, 3600) == 3600
+    assert fit_offset(stamps, 7200) == 5399  # a second before midnight
+    assert fit_offset(stamps, -7200) == -7200
+    assert fit_offset(stamps, DAY + 7200) == DAY + 5399
     # None of the two could move forwards: backwards both can.
-    assert fitted([read("2025-11-03T23:59:59"), read("2025-11-04")], 60) == -60
+    assert fit_offset([parse_stamp("2025-11-03T23:59:59"), parse_stamp("2025-11-04")], 60) == -60
 
 
 def test_dates_alone_move_by_days_or_not_at_all() -> None:
-    stamps = [read("2025-11-03"), read("2025-11-04")]
-    assert fitted(stamps, 3600) == 0
-    assert fitted(stamps, 3 * DAY + 3600) == 3 * DAY
+    stamps = [parse_stamp("2025-11-03"), parse_stamp("2025-11-04")]
+    assert fit_offset(stamps, 3600) == 0
+    assert fit_offset(stamps, 3 * DAY + 3600) == 3 * DAY
 
 
 @pytest.mark.parametrize(
@@ -189,14 +199,14 @@ def test_dates_alone_move_by_days_or_not_at_all() -> None:
 def test_the_first_and_the_last_year_hold_the_whole_session_back(
     texts: list[str], offset: int, expected: int
 ) -> None:
-    stamps = [read(text) for text in texts]
-    assert fitted(stamps, offset) == expected
+    stamps = [parse_stamp(text) for text in texts]
+    assert fit_offset(stamps, offset) == expected
     for stamp in stamps:
-        check_timestamp(moved(stamp, expected))
+        check_timestamp(move_stamp(stamp, expected))
 
 
 def test_turns_without_a_timestamp_stay_without() -> None:
-    assert fuzzed([None, None], session_id="s", seconds=60, seed=1, key=KEY) == [None, None]
-    result = fuzzed([None, "2025-11-03T14:25:00Z"], session_id="s", seconds=60, seed=1, key=KEY)
+    assert fuzz_timestamps([None, None], session_id="s", seconds=60, seed=1, key=KEY) == [None, None]
+    result = fuzz_timestamps([None, "2025-11-03T14:25:00Z"], session_id="s", seconds=60, seed=1, key=KEY)
     assert result[0] is None
     assert result[1] != "2025-11-03T14:25:00Z"

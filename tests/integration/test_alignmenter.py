@@ -13,11 +13,11 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import Group, User
 
-from annotations_app.agreement.adjudicate import adjudicate, disputed
+from annotations_app.agreement.adjudicate import adjudicate, list_disputed
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.demo.load_demo import DIRECTORY, load_demo
+from annotations_app.demo.load_demo import DEMO_DIRECTORY, load_demo
 from annotations_app.labeling.decide import decide
-from annotations_app.labeling.lease_next import serve
+from annotations_app.labeling.lease_next import lease_next
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.models import Annotation
 from datasets_app.catalog.rows.turn_reader import Selection
@@ -148,10 +148,10 @@ def test_a_calibration_learns_from_what_a_campaign_has_settled(
     )
     said = {(label.turn_id, label.annotator): label.label for label in Annotation.objects.all()}
     for user in people:
-        while (assignment := serve(campaign, user).current) is not None:
+        while (assignment := lease_next(campaign, user).current) is not None:
             label = said[assignment.item.turn_id, user.username]
             decide(assignment.pk, user, key=uuid4(), kind="label", label=label)
-    open_questions = disputed(dataset, persona.persona_id, campaign=campaign)
+    open_questions = list_disputed(dataset, persona.persona_id, campaign=campaign)
     for reply in open_questions:
         turn = Turn.objects.get(pk=reply.turn)
         adjudicate(turn, persona.persona_id, label=0, reason="Too chatty.", campaign=campaign, actor=None)
@@ -199,8 +199,8 @@ def test_the_demo_that_was_imported_is_the_demo_that_comes_out(files: dict[str, 
     def lines(path: Path) -> list[Any]:
         return [json.loads(line) for line in path.read_text().splitlines()]
 
-    assert lines(files["demo.jsonl"]) == lines(DIRECTORY / "demo_conversations.jsonl")
-    ours, given = lines(files["labels.jsonl"]), lines(DIRECTORY / "demo_labels.jsonl")
+    assert lines(files["demo.jsonl"]) == lines(DEMO_DIRECTORY / "demo_conversations.jsonl")
+    ours, given = lines(files["labels.jsonl"]), lines(DEMO_DIRECTORY / "demo_labels.jsonl")
     assert sorted(map(json.dumps, (dict(sorted(item.items())) for item in ours))) == sorted(
         map(json.dumps, (dict(sorted(item.items())) for item in given))
     )

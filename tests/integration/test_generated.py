@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from datasets_app.catalog.personas import DEFAULT_FILE, default_persona
-from datasets_app.domain.generation.plan import Wish
+from datasets_app.catalog.personas import DEFAULT_FILE, load_default_persona
+from datasets_app.domain.generation.plan import GenerationRequest
 from datasets_app.generating import bootstrap_dataset as operation
 from tests.integration.test_alignmenter import Tool, alignmenter, run_scores
 
@@ -19,12 +19,12 @@ WORD = re.compile(r"[\w']+")
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    persona, sha256 = default_persona()
-    writer = operation.offline_writer(persona)
-    wish = Wish(60, brand_trap_ratio=0.6, persona_id=persona.id)
-    plan = operation.plan_for(wish, writer, persona_sha256=sha256)
+    persona, sha256 = load_default_persona()
+    writer = operation.make_offline_writer(persona)
+    wish = GenerationRequest(60, brand_trap_ratio=0.6, persona_id=persona.id)
+    plan = operation.make_plan(wish, writer, persona_sha256=sha256)
     data, labels = tmp_path / "eval.jsonl", tmp_path / "labels.jsonl"
-    provenance = operation.provenance_of(plan, writer, persona=persona, persona_sha256=sha256)
+    provenance = operation.build_provenance(plan, writer, persona=persona, persona_sha256=sha256)
     operation.bootstrap_file(plan, writer, data, provenance=provenance, labels=labels)
     return data, labels
 

@@ -11,17 +11,17 @@ import pytest
 from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.endpoint import Endpoint
 from datasets_app.domain.generation.model_writer import ModelWriter
-from datasets_app.domain.generation.plan import Plan, Wish, plan_sessions
-from datasets_app.domain.generation.retry_rules import Patience
-from datasets_app.domain.generation.writer import StoppedEarly, Written
+from datasets_app.domain.generation.plan import GenerationRequest, Plan, plan_sessions
+from datasets_app.domain.generation.retry_rules import RetryPolicy
+from datasets_app.domain.generation.writer import GenerationStopped, WrittenSession
 from tests.llm_server import FAULTS, LlmServer, http_date
 
 KEY = "sk-canary-58f0c1d2"
-QUICK = Patience(timeout=0.4, first_wait=0.01, longest_wait=0.04)
+QUICK = RetryPolicy(timeout=0.4, initial_wait=0.01, max_wait=0.04)
 
 
 def plan_of(sessions: int, **wish: Any) -> Plan:
-    return plan_sessions(Wish(sessions, **wish), made_by="tests")
+    return plan_sessions(GenerationRequest(sessions, **wish), made_by="tests")
 
 
 def writer_at(server: LlmServer, **options: Any) -> ModelWriter:
@@ -29,21 +29,21 @@ def writer_at(server: LlmServer, **options: Any) -> ModelWriter:
     return ModelWriter(Endpoint(server.url, True), "tiny", **options)
 
 
-def all_written(writer: ModelWriter, plan: Plan) -> tuple[list[Written], str]:
-    written: list[Written] = []
+def all_written(writer: ModelWriter, plan: Plan) -> tuple[list[WrittenSession], str]:
+    written: list[WrittenSession] = []
     try:
         put_into(written, writer, plan)
-    except StoppedEarly as stopped:
+    except GenerationStopped as stopped:
         return written, str(stopped)
     return written, ""
 
 
-def put_into(written: list[Written], writer: ModelWriter, plan: Plan) -> None:
+def put_into(written: list[WrittenSession], writer: ModelWriter, plan: Plan) -> None:
     for each in writer.write_all(plan):
         written.append(each)
 
 
-def done(written: list[Written]) -> set[str]:
+def done(written: list[WrittenSession]) -> set[str]:
     return {each.planned.session_id for each in written if each.failure is None}
 
 
@@ -120,7 +120,7 @@ def test_an_endpoint_that_is_not_there_is_told() -> None:
 @pytest.mark.parametrize("fault", ["packed", "huge"])
 def test_answers_that_could_fill_the_memory_end_the_run(fault: str) -> None:
     with LlmServer(first=[fault] * 9) as server:
-        written, stopped = all_written(writer_at(server, patience=Patience(timeout=20)), plan_of(3))
+        written, stopped = all_written(writer_at(server, patience=RetryPolicy(timeout=20)), plan_of(3))
     assert written == []
     assert "too large or packed" in stopped
 
@@ -151,7 +151,7 @@ def test_all_wait_as_long_as_the_endpoint_asks_for(
 def test_no_more_calls_at_a_time_than_asked_for() -> None:
     with LlmServer(latency=0.03) as server:
         all_written(writer_at(server, concurrency=5), plan_of(30))
-    assert server.most_in_flight == 5
+    assert server.max_in_flight == 5
 
 
 def test_the_caller_can_stop_while_an_endpoint_hangs_and_when_something_has_come() -> None:
@@ -161,13 +161,13 @@ def test_the_caller_can_stop_while_an_endpoint_hangs_and_when_something_has_come
     def enough() -> None:
         raise Enough
 
-    patience = Patience(timeout=20)
+    patience = RetryPolicy(timeout=20)
     with LlmServer(first=["hang"] * 8) as server:
         writer = writer_at(server, while_waiting=enough, patience=patience, grace=0.1)
         with pytest.raises(Enough):
             all_written(writer, plan_of(8))
     with LlmServer(latency=0.7) as server:
-        written: list[Written] = []
+        written: list[WrittenSession] = []
         writer = writer_at(server, while_waiting=enough, patience=patience, concurrency=3)
         with pytest.raises(Enough):
             put_into(written, writer, plan_of(50))
@@ -277,7 +277,7 @@ def test_a_key_that_is_not_accepted_ends_the_run_without_being_shown() -> None:
     with LlmServer(key="sk-another") as server:
         try:
             list(writer_at(server).write_all(plan_of(50)))
-        except StoppedEarly as stopped:
+        except GenerationStopped as stopped:
             told = "".join(traceback.format_exception(stopped))
         assert len(server.asked) <= 8
     assert "The endpoint does not accept the key, or asks for one (401)" in told
@@ -293,7 +293,7 @@ def test_who_is_refused_once_an_answer_has_come_has_failed_alone() -> None:
 def test_what_a_plan_will_take_is_told_before() -> None:
     with LlmServer() as server:
         writer = writer_at(server)
-        expected = writer.expected_tokens(plan_of(40))
+        expected = writer.estimate_tokens(plan_of(40))
         assert server.asked == []
         all_written(writer, plan_of(40))
     assert writer.used.total / 2 < expected.total < writer.used.total * 3

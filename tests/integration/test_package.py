@@ -27,10 +27,10 @@ pytestmark = pytest.mark.django_db
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The package of a release in three splits; its turns differ in what they have beside the text."""
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    lines = factories.sessions(10, persona_id="calm_v1", tags=["scenario:billing"])
+    lines = factories.make_sessions(10, persona_id="calm_v1", tags=["scenario:billing"])
     lines[3] |= {"metadata": {"model": "m", "n": 1}, "seen": "yes"}
     lines[8] |= {"metadata": {"n": "another kind"}, "timestamp": "2026-05-01T10:00:00Z"}
-    dataset = factories.dataset(tmp_path, lines, "calls", origin="synthetic")
+    dataset = factories.make_dataset(tmp_path, lines, "calls", origin="synthetic")
     Dataset.objects.filter(pk=dataset.pk).update(license="CC-BY-4.0", attribution="Ada Example & others")
     split(dataset)
     dataset.refresh_from_db()

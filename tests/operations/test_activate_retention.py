@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.models import AuditEvent, Dataset, RetentionPolicy
 from datasets_app.retention.activate import (
     activate_retention,
     deactivate_retention,
-    policies_at,
-    rehearsal_of,
+    find_policies,
+    preview_policies,
 )
 from datasets_app.retention.rules import import_retention_rules
-from tests.factories import dataset, imported, sessions, write
+from tests.factories import import_file, make_dataset, make_sessions, write_jsonl
 
 pytestmark = pytest.mark.django_db
 
@@ -27,24 +27,24 @@ def active() -> list[tuple[str, bool]]:
 
 
 def test_what_was_shown_is_what_is_activated(tmp_path: Path) -> None:
-    dataset(tmp_path, sessions(2))
+    make_dataset(tmp_path, make_sessions(2))
     Dataset.objects.update(created_at=timezone.now() - timedelta(days=400))
     import_retention_rules(TWO)
-    rules = policies_at([2])
-    seen = rehearsal_of(rules)
+    rules = find_policies([2])
+    seen = preview_policies(rules)
     assert [(going.dataset, going.when) for going in seen.going] == [("support", "now")]
-    imported(write(tmp_path / "more.jsonl", sessions(3)[4:]))
-    with pytest.raises(Refused, match="no longer what was shown"):
-        activate_retention(rules, seen=seen.digest)
+    import_file(write_jsonl(tmp_path / "more.jsonl", make_sessions(3)[4:]))
+    with pytest.raises(UserError, match="no longer what was shown"):
+        activate_retention(rules, expected_digest=seen.digest)
     assert active() == [("keep_*", False), ("*", False)]
-    activate_retention(rules, seen=rehearsal_of(rules).digest)
+    activate_retention(rules, expected_digest=preview_policies(rules).digest)
     assert active() == [("keep_*", False), ("*", True)]
     event = AuditEvent.objects.get(action="activate_retention")
     assert event.details["datasets_due_now"] == 1
     deactivate_retention(rules)
     assert active()[1] == ("*", False)
-    with pytest.raises(Refused, match="no retention policy at position 7"):
-        policies_at([7])
+    with pytest.raises(UserError, match="no retention policy at position 7"):
+        find_policies([7])
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotations_app.labels.export_annotations import ExportedLabels, export_annotations, export_to_job_files
+from annotations_app.labels.export_annotations import ExportedLabels, export_annotations, run_export_job
 from annotations_app.models import Annotation, Campaign, CampaignItem
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, Session, Turn
-from tests.factories import dataset, sessions
+from tests.factories import make_dataset, make_sessions
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +33,7 @@ def exported(
 
 
 def test_labels_are_ordered_by_turn_and_then_as_they_were_given(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(3, 4))
+    stored = make_dataset(tmp_path, make_sessions(3, 4))
     for place in (("s3", 2), ("s1", 4), ("s1", 2), ("s2", 2), ("s1", 2)):
         annotate(stored, *place)
     lines, _ = exported(stored)
@@ -47,7 +47,7 @@ def test_labels_are_ordered_by_turn_and_then_as_they_were_given(tmp_path: Path) 
 
 
 def test_a_line_has_what_there_is_and_the_annotator_under_both_names(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(1))
+    stored = make_dataset(tmp_path, make_sessions(1))
     annotate(stored, "s1", 2)
     annotate(
         stored,
@@ -80,7 +80,10 @@ def test_a_line_has_what_there_is_and_the_annotator_under_both_names(tmp_path: P
 
 
 def test_only_labels_of_the_persona_and_of_the_dataset_go_out(tmp_path: Path) -> None:
-    stored, other = dataset(tmp_path, sessions(1)), dataset(tmp_path, sessions(1), name="other")
+    stored, other = (
+        make_dataset(tmp_path, make_sessions(1)),
+        make_dataset(tmp_path, make_sessions(1), name="other"),
+    )
     annotate(stored, "s1", 2)
     annotate(stored, "s1", 2, persona_id="q")
     annotate(other, "s1", 2)
@@ -103,19 +106,19 @@ def test_balance_and_size_are_judged(on: int, off: int, warned: list[str]) -> No
 
 
 def test_what_has_no_labels_is_refused_with_what_there_is(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(1))
-    with pytest.raises(Refused, match="no labels at all"):
+    stored = make_dataset(tmp_path, make_sessions(1))
+    with pytest.raises(UserError, match="no labels at all"):
         exported(stored)
     annotate(stored, "s1", 2, persona_id="q")
-    with pytest.raises(Refused, match="labels for: q"):
+    with pytest.raises(UserError, match="labels for: q"):
         exported(stored)
-    with pytest.raises(Refused, match="one of all, majority, dawid-skene, adjudicated"):
+    with pytest.raises(UserError, match="one of all, majority, dawid-skene, adjudicated"):
         exported(stored, labels="some")
     assert not AuditEvent.objects.filter(action="export_annotations").exists()
 
 
 def test_nothing_goes_out_that_the_trail_does_not_know_of(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(1))
+    stored = make_dataset(tmp_path, make_sessions(1))
     annotate(stored, "s1", 2)
 
     class Watched(io.BytesIO):
@@ -134,7 +137,7 @@ def test_nothing_goes_out_that_the_trail_does_not_know_of(tmp_path: Path) -> Non
 @pytest.fixture
 def judged(tmp_path: Path) -> Dataset:
     """Replies agreed on; two to one; half and half; half and half, but settled. And what never counts."""
-    stored = dataset(tmp_path, sessions(3, 4))
+    stored = make_dataset(tmp_path, make_sessions(3, 4))
     said = {("s1", 2): "11", ("s1", 4): "100", ("s2", 2): "10", ("s2", 4): "01"}
     for place, labels in said.items():
         for annotator, label in zip(("ada", "ben", "chi"), labels, strict=False):
@@ -165,7 +168,7 @@ def test_of_a_majority_one_line_a_reply_goes_out_and_ties_are_counted(judged: Da
 
 
 def test_dawid_skene_gives_each_reply_its_likeliest_label_and_how_likely_it_is(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(6, 4))
+    stored = make_dataset(tmp_path, make_sessions(6, 4))
     for number, place in enumerate((f"s{session}", index) for session in range(1, 7) for index in (2, 4)):
         for annotator in ("ada", "ben", "chi", "dan"):
             truth = number % 2
@@ -196,14 +199,14 @@ def test_a_campaign_has_its_own_labels_only(judged: Dataset) -> None:
     campaign = Campaign.objects.create(name="may", dataset=judged, persona=persona)
     turn = Turn.objects.get(session__dataset=judged, session__session_id="s1", turn_index=4)
     CampaignItem.objects.create(campaign=campaign, turn=turn, session=turn.session, position=1, open=0)
-    with pytest.raises(Refused, match="campaign may has no labels yet"):
+    with pytest.raises(UserError, match="campaign may has no labels yet"):
         exported(judged, campaign=campaign)
     annotate(judged, "s1", 4, label=1, annotator="ada", campaign=campaign)
     for labels in ("all", "majority", "dawid-skene", "adjudicated"):
         assert places(exported(judged, labels, campaign=campaign)[0]) == [("s1", 4, 1)]
     # The settled reply of another campaign is none of this one's.
     assert exported(judged, "adjudicated", campaign=campaign)[1].left_out == {}
-    with pytest.raises(Refused, match="for the persona p"):
+    with pytest.raises(UserError, match="for the persona p"):
         exported(judged, persona="q", campaign=campaign)
     event = AuditEvent.objects.filter(action="export_annotations").latest("pk")
     assert event.details["campaign"] == "may"
@@ -227,16 +230,16 @@ def test_the_test_split_stays_locked_without_a_reason(judged: Dataset, labels: s
 def test_not_everybody_may_unlock_the_test_split(judged: Dataset) -> None:
     Session.objects.filter(dataset=judged).update(split="test")
     somebody = User.objects.create_user("somebody")
-    with pytest.raises(Refused, match="You may not have labels of the test split exported"):
+    with pytest.raises(UserError, match="You may not have labels of the test split exported"):
         exported(judged, actor=somebody, override="because")
-    with pytest.raises(Refused, match="No label is left to export: 9 labels are of the locked test split"):
+    with pytest.raises(UserError, match="No label is left to export: 9 labels are of the locked test split"):
         exported(judged)
 
 
 def test_a_job_keeps_its_file_for_download(judged: Dataset) -> None:
     given = {"persona": "p", "labels": "adjudicated"}
     job = JobRun.objects.create(operation="export_annotations", dataset=judged, parameters=given)
-    told = export_to_job_files(job)
+    told = run_export_job(job)
     assert (told["labels"], told["on_brand"]) == (3, 2)
     (kept,) = job.files.all()
     with kept.file.open("rb") as file:

@@ -10,14 +10,14 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotations_app.labels.export_annotations import LABEL_CHOICES, export_annotations
+from annotations_app.labels.export_annotations import LABEL_SELECTIONS, export_annotations
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import Cancelled
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled
 from datasets_app.models import AuditEvent, Dataset, Session, Turn
-from tests.factories import dataset, imported, jsonl, session, turn, write
-from tests.strategies import encoded, names, texts, timestamps, values
+from tests.factories import encode_jsonl, import_file, make_dataset, make_session, make_turn, write_jsonl
+from tests.strategies import encode_json, names, texts, timestamps, values
 
 pytestmark = pytest.mark.django_db
 
@@ -34,11 +34,11 @@ def label(text: str, value: int = 1, **fields: Any) -> dict[str, Any]:
 
 def labelled(tmp_path: Path, lines: list[Any], **given: Any) -> Any:
     given.setdefault("dataset_name", "support")
-    return import_annotations(write(tmp_path / "labels.jsonl", lines), **given)
+    return import_annotations(write_jsonl(tmp_path / "labels.jsonl", lines), **given)
 
 
-def refusal(tmp_path: Path, lines: list[Any], **given: Any) -> Refused:
-    with pytest.raises(Refused) as refused:
+def refusal(tmp_path: Path, lines: list[Any], **given: Any) -> UserError:
+    with pytest.raises(UserError) as refused:
         labelled(tmp_path, lines, **given)
     return refused.value
 
@@ -52,14 +52,20 @@ def places() -> list[tuple[str, int]]:
 
 
 def test_a_label_is_joined_by_its_place(tmp_path: Path) -> None:
-    dataset(tmp_path, [*session("a", 4), *session("b", 4)])
+    make_dataset(tmp_path, [*make_session("a", 4), *make_session("b", 4)])
     labelled(tmp_path, [label("What assistant says as number 2 of b.", session_id="b", turn_index=2)])
     assert places() == [("b", 2)]
 
 
 def test_the_place_counts_more_than_the_text_and_the_difference_is_told(tmp_path: Path) -> None:
-    dataset(
-        tmp_path, [turn("a", 1), turn("a", 2, text="new words"), turn("b", 1), turn("b", 2, text="old words")]
+    make_dataset(
+        tmp_path,
+        [
+            make_turn("a", 1),
+            make_turn("a", 2, text="new words"),
+            make_turn("b", 1),
+            make_turn("b", 2, text="old words"),
+        ],
     )
     done = labelled(tmp_path, [label("old words", session_id="a", turn_index=2)])
     assert places() == [("a", 2)]
@@ -67,20 +73,23 @@ def test_the_place_counts_more_than_the_text_and_the_difference_is_told(tmp_path
 
 
 def test_without_a_place_the_exact_text_decides(tmp_path: Path) -> None:
-    dataset(tmp_path, [turn("a", 1, text="Yes."), turn("a", 2, text="Yes. "), turn("a", 3, text="yes.")])
+    make_dataset(
+        tmp_path,
+        [make_turn("a", 1, text="Yes."), make_turn("a", 2, text="Yes. "), make_turn("a", 3, text="yes.")],
+    )
     labelled(tmp_path, [label("Yes. "), label("yes.")])
     assert places() == [("a", 2), ("a", 3)]
 
 
 def test_an_assistants_turn_is_preferred_then_the_one_imported_first(tmp_path: Path) -> None:
-    dataset(
+    make_dataset(
         tmp_path,
         [
-            turn("a", 1, text="Hi"),
-            turn("b", 1),
-            turn("b", 2, text="Hi"),
-            turn("c", 1),
-            turn("c", 2, text="Hi"),
+            make_turn("a", 1, text="Hi"),
+            make_turn("b", 1),
+            make_turn("b", 2, text="Hi"),
+            make_turn("c", 1),
+            make_turn("c", 2, text="Hi"),
         ],
     )
     labelled(tmp_path, [label("Hi")])
@@ -88,21 +97,24 @@ def test_an_assistants_turn_is_preferred_then_the_one_imported_first(tmp_path: P
 
 
 def test_the_session_a_label_names_comes_before_the_rest_of_the_dataset(tmp_path: Path) -> None:
-    dataset(tmp_path, [turn("a", 1), turn("a", 2, text="Hi"), turn("b", 1), turn("b", 2, text="Hi")])
+    make_dataset(
+        tmp_path,
+        [make_turn("a", 1), make_turn("a", 2, text="Hi"), make_turn("b", 1), make_turn("b", 2, text="Hi")],
+    )
     labelled(tmp_path, [label("Hi", session_id="b"), label("Hi", session_id="b", turn_index=9)])
     assert places() == [("b", 2), ("b", 2)]
 
 
 def test_labels_are_not_joined_to_another_dataset(tmp_path: Path) -> None:
-    dataset(tmp_path, [turn("a", 1), turn("a", 2, text="Hi")], name="other")
-    dataset(tmp_path, session("z"))
+    make_dataset(tmp_path, [make_turn("a", 1), make_turn("a", 2, text="Hi")], name="other")
+    make_dataset(tmp_path, make_session("z"))
     labelled(tmp_path, [label("Hi", session_id="a", turn_index=2)])
     assert places()[0][0].startswith("label-")
     assert Annotation.objects.get().dataset.name == "support"
 
 
 def test_a_label_that_matches_no_turn_becomes_a_session_of_its_own(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     done = labelled(
         tmp_path,
         [
@@ -125,7 +137,7 @@ def test_a_label_that_matches_no_turn_becomes_a_session_of_its_own(tmp_path: Pat
 
 
 def test_where_a_label_stood_is_kept_if_it_is_joined_elsewhere(tmp_path: Path) -> None:
-    dataset(tmp_path, [turn("a", 1), turn("a", 2, text="Hi")])
+    make_dataset(tmp_path, [make_turn("a", 1), make_turn("a", 2, text="Hi")])
     labelled(
         tmp_path, [label("Hi", session_id="x", turn_index=3), label("Hi", session_id="a", turn_index=7, k=1)]
     )
@@ -143,9 +155,9 @@ UNSTORED = [
 ]
 
 
-@pytest.mark.parametrize("choice", LABEL_CHOICES)
+@pytest.mark.parametrize("choice", LABEL_SELECTIONS)
 def test_the_place_of_a_label_that_matches_no_turn_is_given_back(tmp_path: Path, choice: str) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     # One annotator's file after the other's: what is said of a place belongs together all the same.
     labelled(tmp_path, UNSTORED[:1])
     labelled(tmp_path, UNSTORED[1:])
@@ -157,7 +169,7 @@ def test_the_place_of_a_label_that_matches_no_turn_is_given_back(tmp_path: Path,
 
 
 def test_a_place_is_found_again_in_an_export_and_with_another_text(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     assert labelled(tmp_path, UNSTORED).saved.sessions_added == 3
     path = tmp_path / "again.jsonl"
     path.write_bytes(exported(stored))
@@ -170,17 +182,17 @@ def test_a_place_is_found_again_in_an_export_and_with_another_text(tmp_path: Pat
 
 
 def test_a_conversation_that_comes_after_its_labels_is_imported_and_labeled(tmp_path: Path) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     labelled(tmp_path, UNSTORED)
-    lines = [turn("x", 1), turn("x", 2, text="First")]
-    assert imported(write(tmp_path / "x.jsonl", lines))["sessions"] == 1
+    lines = [make_turn("x", 1), make_turn("x", 2, text="First")]
+    assert import_file(write_jsonl(tmp_path / "x.jsonl", lines))["sessions"] == 1
     Annotation.objects.all().delete()
     labelled(tmp_path, UNSTORED[:1])
     assert places() == [("x", 2)]
 
 
 def test_new_text_makes_a_scrubbed_dataset_raw_again(tmp_path: Path) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     Dataset.objects.update(status="scrubbed")
     labelled(tmp_path, [label("What assistant says as number 2 of a.")])
     assert Dataset.objects.get().status == "scrubbed"
@@ -192,7 +204,7 @@ def test_new_text_makes_a_scrubbed_dataset_raw_again(tmp_path: Path) -> None:
 
 
 def test_the_same_file_twice_changes_nothing(tmp_path: Path) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     lines = [
         label(
             "Unheard of", notes="n", labeler="ada", confidence=0.3, timestamp="2025-01-01", k={"b": [1, None]}
@@ -208,7 +220,7 @@ def test_the_same_file_twice_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_label_whose_turn_was_scrubbed_since_is_still_known(tmp_path: Path) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     labelled(tmp_path, [label("Call Ana")])
     Turn.objects.filter(text="Call Ana").update(text="Call [NAME]")
     again = labelled(tmp_path, [label("Call Ana")]).saved
@@ -227,13 +239,13 @@ def test_a_label_whose_turn_was_scrubbed_since_is_still_known(tmp_path: Path) ->
     ],
 )
 def test_labels_that_differ_in_anything_are_both_kept(tmp_path: Path, change: dict[str, Any]) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     labelled(tmp_path, [label("Hi")])
     assert labelled(tmp_path, [label("Hi") | change]).saved.added == 1
 
 
 def test_one_bad_line_and_nothing_is_saved(tmp_path: Path) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     bad = [
         label("x"),
         {"text": "y", "label": 2, "persona_id": "p"},
@@ -255,28 +267,28 @@ def test_one_bad_line_and_nothing_is_saved(tmp_path: Path) -> None:
 
 
 def test_the_first_hundred_problems_are_listed_and_all_are_counted(tmp_path: Path) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     refused = refusal(tmp_path, [label("x", 7)] * 250)
     assert (len(refused.details["problems"]), refused.details["problem_total"]) == (100, 250)
 
 
 def test_no_message_repeats_what_people_said(tmp_path: Path) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     secret = "my number is 555-0100, call me"
     refused = refusal(
         tmp_path,
-        [label(secret, 3), {"text": secret, "label": secret, "persona_id": "p"}, jsonl([secret])[:-1]],
+        [label(secret, 3), {"text": secret, "label": secret, "persona_id": "p"}, encode_jsonl([secret])[:-1]],
     )
     assert secret not in json.dumps([refused.message, refused.details])
 
 
 def test_an_import_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
 
     def stop(done: int, total: int | None = None) -> None:
-        raise Cancelled
+        raise OperationCanceled
 
-    with pytest.raises(Cancelled), transaction.atomic():
+    with pytest.raises(OperationCanceled), transaction.atomic():
         labelled(tmp_path, [label(str(number)) for number in range(3000)], report_progress=stop)
     assert not Annotation.objects.exists()
 
@@ -292,25 +304,25 @@ def test_a_missing_dataset_is_refused_or_made_on_request(tmp_path: Path) -> None
 
 
 def test_without_a_name_the_file_gives_it(tmp_path: Path) -> None:
-    path = write(tmp_path / "calibration.jsonl", [label("x")])
+    path = write_jsonl(tmp_path / "calibration.jsonl", [label("x")])
     assert import_annotations(path, create=True).dataset.name == "calibration"
 
 
 @pytest.mark.parametrize("name", ["a/b", "", "ä", "-x"])
 def test_a_name_that_can_be_none_is_refused_with_a_sentence(tmp_path: Path, name: str) -> None:
-    path = write(tmp_path / f"{name.replace('/', '_') or 'x'}.jsonl", [label("x")])
-    with pytest.raises(Refused):
+    path = write_jsonl(tmp_path / f"{name.replace('/', '_') or 'x'}.jsonl", [label("x")])
+    with pytest.raises(UserError):
         import_annotations(path, dataset_name=name or " ", create=True)
 
 
 def test_an_expired_dataset_takes_no_labels(tmp_path: Path) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     Dataset.objects.update(status="expired")
     assert "expired" in refusal(tmp_path, [label("x")]).message
 
 
 def test_a_persona_given_for_the_file_stands_in_where_a_line_has_none(tmp_path: Path) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     without = {"text": "x", "label": 1}
     labelled(tmp_path, [without, without | {"persona_id": None, "label": 0}, label("z")], persona="p")
     assert set(Annotation.objects.values_list("persona_id", flat=True)) == {"p"}
@@ -319,7 +331,7 @@ def test_a_persona_given_for_the_file_stands_in_where_a_line_has_none(tmp_path: 
 
 
 def test_the_trail_holds_counts_and_the_digest_and_no_text(tmp_path: Path) -> None:
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     labelled(tmp_path, [label("Secret words")])
     event = AuditEvent.objects.get(action="import_annotations")
     assert event.dataset_name == "support"
@@ -331,13 +343,15 @@ def test_the_trail_holds_counts_and_the_digest_and_no_text(tmp_path: Path) -> No
 def test_files_as_people_have_them_are_read(tmp_path: Path) -> None:
     import gzip
 
-    dataset(tmp_path, session("a"))
+    make_dataset(tmp_path, make_session("a"))
     path = tmp_path / "labels.jsonl.gz"
-    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + jsonl([label("x")]).replace(b"\n", b"\r\n") + b"\n\n"))
+    path.write_bytes(
+        gzip.compress(b"\xef\xbb\xbf" + encode_jsonl([label("x")]).replace(b"\n", b"\r\n") + b"\n\n")
+    )
     assert import_annotations(path, dataset_name="support").saved.added == 1
-    for broken in (b"", b"\n\n", b"PK\x03\x04", gzip.compress(jsonl([label("x")]))[:-9]):
+    for broken in (b"", b"\n\n", b"PK\x03\x04", gzip.compress(encode_jsonl([label("x")]))[:-9]):
         path.write_bytes(broken)
-        with pytest.raises(Refused):
+        with pytest.raises(UserError):
             import_annotations(path, dataset_name="support")
 
 
@@ -346,8 +360,8 @@ def test_files_as_people_have_them_are_read(tmp_path: Path) -> None:
 
 def test_a_conversation_line_with_a_label_becomes_an_annotation(tmp_path: Path) -> None:
     lines = [
-        turn("a", 1, persona_id="p"),
-        turn(
+        make_turn("a", 1, persona_id="p"),
+        make_turn(
             "a",
             2,
             persona_id="p",
@@ -358,7 +372,7 @@ def test_a_conversation_line_with_a_label_becomes_an_annotation(tmp_path: Path) 
             timestamp="2025-01-01",
         ),
     ]
-    assert imported(write(tmp_path / "a.jsonl", lines))["annotations"] == 1
+    assert import_file(write_jsonl(tmp_path / "a.jsonl", lines))["annotations"] == 1
     made = Annotation.objects.get()
     assert (made.label, made.persona_id, made.annotator, made.notes) == (0, "p", "ada", "stiff")
     assert (made.confidence, made.timestamp) == (0.7, "2025-01-01")
@@ -367,8 +381,8 @@ def test_a_conversation_line_with_a_label_becomes_an_annotation(tmp_path: Path) 
 @pytest.mark.parametrize("value", [1.0, 1, True, "1", "intent", None, [1], {"a": 1}, 2, 1e300])
 def test_whatever_a_label_key_holds_the_conversation_comes_in(tmp_path: Path, value: Any) -> None:
     odd = {"annotator": "x" * 300, "notes": {"a": 1}, "confidence": "high"}
-    lines = [turn("a", 1, persona_id="p", label=value, **odd)]
-    imported(write(tmp_path / "a.jsonl", lines))
+    lines = [make_turn("a", 1, persona_id="p", label=value, **odd)]
+    import_file(write_jsonl(tmp_path / "a.jsonl", lines))
     made = list(Annotation.objects.values_list("label", "annotator", "notes", "confidence"))
     assert made == ([(1, None, None, None)] if value in (1,) and value is not True else [])
 
@@ -439,7 +453,7 @@ def _meant(given: dict[str, Any]) -> dict[str, Any]:
 @given(lines=labels(), ascii_only=st.booleans())
 def test_what_goes_in_comes_out(tmp_path: Path, lines: list[dict[str, Any]], ascii_only: bool) -> None:
     path = tmp_path / "labels.jsonl"
-    path.write_bytes(jsonl(encoded(line, ascii_only) for line in lines))
+    path.write_bytes(encode_jsonl(encode_json(line, ascii_only) for line in lines))
     try:
         with transaction.atomic():
             stored = import_annotations(path, create=True).dataset

@@ -17,12 +17,19 @@ from django.utils import timezone
 from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.labeling.decide import decide
-from annotations_app.labeling.lease_next import serve
-from annotations_app.labeling.progress import last_decisions
+from annotations_app.labeling.lease_next import lease_next
+from annotations_app.labeling.progress import recent_decisions
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, Decision
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.models import Turn
-from tests.campaigns import campaign, people, press, replies, user, what_is_wrong
+from tests.campaigns import (
+    find_inconsistencies,
+    get_user,
+    make_annotators,
+    make_campaign,
+    make_replies,
+    submit,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -57,13 +64,13 @@ class Annotator:
     """Presses keys at random, some of them twice, until nothing is served to them any more."""
 
     def __init__(self, to: Campaign, name: str, seed: int) -> None:
-        self.to, self.user, self.chance = to, user(name), random.Random(seed)
+        self.to, self.user, self.chance = to, get_user(name), random.Random(seed)
         self.keys: list[uuid.UUID] = []
         self.refused: list[str] = []
 
     def __call__(self) -> None:
         for _ in range(400):
-            current = serve(self.to, self.user).current
+            current = lease_next(self.to, self.user).current
             if self.chance.random() < 0.05:
                 self.run_out()
             if self.chance.random() < 0.1:
@@ -82,13 +89,13 @@ class Annotator:
         try:
             for _ in range(self.chance.choice([1, 1, 2])):
                 decide(assignment, self.user, key=key, kind=kind, label=label, notes="A reason.")
-        except Refused as refusal:
+        except UserError as refusal:
             self.refused.append(refusal.message)
         else:
             self.keys.append(key)
 
     def take_back(self) -> None:
-        for assignment in last_decisions(self.to, self.user, 1):
+        for assignment in recent_decisions(self.to, self.user, 1):
             self.press(assignment.pk, "undo")
 
     def run_out(self) -> None:
@@ -98,11 +105,11 @@ class Annotator:
 
 @pytest.mark.parametrize("order", ["random", "session"])
 def test_never_more_than_the_overlap_and_every_key_once(tmp_path: Path, order: str) -> None:
-    data = replies(tmp_path, 10, turns=8)
-    [lead] = people("lea", role="lead")
+    data = make_replies(tmp_path, 10, turns=8)
+    [lead] = make_annotators("lea", role="lead")
     for turn in Turn.objects.filter(role="assistant").order_by("pk")[:6]:
         adjudicate(turn, "warm_v1", label=1, reason="Clear.", actor=lead)
-    round_1 = campaign(
+    round_1 = make_campaign(
         data, *NAMES, overlap=3, order=order, gold_share=0.1, repeat_share=0.15, lease_minutes=5
     )
     annotators = [Annotator(round_1, name, seed) for seed, name in enumerate([*NAMES, *NAMES[:4]])]
@@ -114,7 +121,7 @@ def test_never_more_than_the_overlap_and_every_key_once(tmp_path: Path, order: s
     with all_at_once(*annotators, lead_at_work):
         pass
 
-    assert not what_is_wrong()
+    assert not find_inconsistencies()
     # Of two tabs one may be too late to take something back; all else that was pressed was taken.
     assert all(
         "take back" in message or "taken back" in message for one in annotators for message in one.refused
@@ -133,15 +140,15 @@ def test_never_more_than_the_overlap_and_every_key_once(tmp_path: Path, order: s
 
 
 def test_one_key_from_two_at_the_same_moment_is_one_decision(tmp_path: Path) -> None:
-    round_1 = campaign(replies(tmp_path, 6), "ana", "ben")
-    mine, theirs = (serve(round_1, user(name)).current for name in ("ana", "ben"))
+    round_1 = make_campaign(make_replies(tmp_path, 6), "ana", "ben")
+    mine, theirs = (lease_next(round_1, get_user(name)).current for name in ("ana", "ben"))
     key = uuid.uuid4()
     outcomes = []
 
     def pressing(assignment: Assignment) -> None:
         try:
-            outcomes.append(press(assignment, key=key).what)
-        except Refused as refusal:
+            outcomes.append(submit(assignment, key=key).what)
+        except UserError as refusal:
             outcomes.append(refusal.message)
 
     with all_at_once(*[lambda a=a: pressing(a) for a in (mine, theirs, mine, theirs)]):
@@ -152,4 +159,4 @@ def test_one_key_from_two_at_the_same_moment_is_one_decision(tmp_path: Path) -> 
         "known": 1,
         "This key belongs to another decision; make a new one.": 2,
     }
-    assert not what_is_wrong()
+    assert not find_inconsistencies()

@@ -10,8 +10,8 @@ from django.utils import timezone
 from annotations_app.models import Annotation, Campaign, CampaignItem
 from datasets_app.catalog import policies
 from datasets_app.checking.check_dataset import check_dataset
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import Cancelled
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled
 from datasets_app.jobs import runs
 from datasets_app.models import (
     AuditEvent,
@@ -30,10 +30,10 @@ from datasets_app.models import (
 from datasets_app.retention import apply as retention
 from datasets_app.retention import delete_contents, holds
 from datasets_app.retention.apply import apply_retention
-from datasets_app.retention.dry_run import rehearse_retention
+from datasets_app.retention.dry_run import preview_retention
 from datasets_app.scrubbing.marks import mark_not_personal
-from tests.campaigns import campaign, label_all
-from tests.factories import dataset, sessions
+from tests.campaigns import label_all_replies, make_campaign
+from tests.factories import make_dataset, make_sessions
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,9 +60,9 @@ def aged(stored: Dataset, days: int) -> Dataset:
 
 def with_everything(path: Path, name: str = "support") -> Dataset:
     """A dataset with labels, a campaign, a report, a mark, a review, files of jobs and a release."""
-    stored = dataset(path, sessions(6, 4), name)
-    made = campaign(stored, "ana", name=f"round-of-{name}")
-    label_all(made, "ana", most=3)
+    stored = make_dataset(path, make_sessions(6, 4), name)
+    made = make_campaign(stored, "ana", name=f"round-of-{name}")
+    label_all_replies(made, "ana", limit=3)
     check_dataset(stored, actor=None)
     mark_not_personal(stored, term="Example Street", actor=None)
     SharingReview.objects.create(dataset=stored, name="Ana", last_session=1, turn_count=24)
@@ -89,15 +89,15 @@ def with_everything(path: Path, name: str = "support") -> Dataset:
     return aged(stored, 40)
 
 
-def files_in(media: Path) -> list[str]:
-    return [str(path) for path in media.rglob("*") if path.is_file()]
+def files_in(media_root: Path) -> list[str]:
+    return [str(path) for path in media_root.rglob("*") if path.is_file()]
 
 
-def test_a_rehearsal_is_what_then_happens(tmp_path: Path, media: Path) -> None:
+def test_a_rehearsal_is_what_then_happens(tmp_path: Path, media_root: Path) -> None:
     stored = with_everything(tmp_path)
-    other = aged(dataset(tmp_path, sessions(2), "kept"), 20)
+    other = aged(make_dataset(tmp_path, make_sessions(2), "kept"), 20)
     rule()
-    rehearsed = rehearse_retention()
+    rehearsed = preview_retention()
     assert [(going.dataset, going.when) for going in rehearsed.going] == [
         ("support", "now"),
         ("kept", "later"),
@@ -120,7 +120,7 @@ def test_a_rehearsal_is_what_then_happens(tmp_path: Path, media: Path) -> None:
         assert not model.objects.exists(), model
     assert set(SourceFile.objects.values_list("dataset__name", flat=True)) == {"kept"}
     assert Session.objects.filter(dataset=other).count() == 2
-    assert not files_in(media)
+    assert not files_in(media_root)
     stored.refresh_from_db()
     assert (stored.status, stored.turn_count, stored.provenance) == ("expired", 0, {})
     (release,) = Release.objects.all()
@@ -129,13 +129,13 @@ def test_a_rehearsal_is_what_then_happens(tmp_path: Path, media: Path) -> None:
 
 
 def test_a_dataset_on_hold_outlives_every_rule(tmp_path: Path) -> None:
-    stored = aged(dataset(tmp_path, sessions(2)), 4000)
+    stored = aged(make_dataset(tmp_path, make_sessions(2)), 4000)
     rule("*", "1 day")
     holds.set_hold(stored, "A claim is open.", actor=None)
-    (said,) = rehearse_retention().going
+    (said,) = preview_retention().going
     assert (said.when, said.hold_reason) == ("held", "A claim is open.")
     assert apply_retention() == {"datasets": 0}
-    with pytest.raises(Refused, match="on legal hold"):
+    with pytest.raises(UserError, match="on legal hold"):
         apply_retention(dataset=stored, reason="It is to go.")
     assert Turn.objects.count() == 4
     holds.lift_hold(stored, "The claim is settled.", actor=None)
@@ -148,8 +148,8 @@ def test_a_dataset_on_hold_outlives_every_rule(tmp_path: Path) -> None:
 
 
 def test_a_rule_that_is_not_active_deletes_nothing_and_keeps_later_ones_from_it(tmp_path: Path) -> None:
-    aged(dataset(tmp_path, sessions(1), "eval_keep"), 400)
-    aged(dataset(tmp_path, sessions(1), "eval"), 400)
+    aged(make_dataset(tmp_path, make_sessions(1), "eval_keep"), 400)
+    aged(make_dataset(tmp_path, make_sessions(1), "eval"), 400)
     first = rule("*_keep.jsonl", "indefinite", active=False)
     rule("*", "1 year", position=2)
     assert apply_retention()["datasets"] == 1
@@ -159,7 +159,7 @@ def test_a_rule_that_is_not_active_deletes_nothing_and_keeps_later_ones_from_it(
 
 
 def test_a_dataset_is_due_on_its_day_and_not_before(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(1))
+    stored = make_dataset(tmp_path, make_sessions(1))
     today = datetime.now(UTC).date()
     rule("*", "30 days")
     at = datetime(today.year, today.month, today.day, 23, 59, tzinfo=UTC) - timedelta(days=29)
@@ -170,10 +170,10 @@ def test_a_dataset_is_due_on_its_day_and_not_before(tmp_path: Path) -> None:
 
 
 def test_one_that_is_not_due_goes_for_a_reason_alone(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(1))
-    with pytest.raises(Refused, match="is not due; give a reason"):
+    stored = make_dataset(tmp_path, make_sessions(1))
+    with pytest.raises(UserError, match="is not due; give a reason"):
         apply_retention(dataset=stored)
-    with pytest.raises(Refused, match="Give the reason"):
+    with pytest.raises(UserError, match="Give the reason"):
         apply_retention(dataset=stored, reason="  ")
     apply_retention(dataset=stored, reason="The contract has ended.")
     (certificate,) = AuditEvent.objects.filter(action="retention")
@@ -182,9 +182,9 @@ def test_one_that_is_not_due_goes_for_a_reason_alone(tmp_path: Path) -> None:
 
 
 def test_a_job_at_work_on_it_keeps_it_until_the_next_run(tmp_path: Path) -> None:
-    stored = aged(dataset(tmp_path, sessions(1)), 40)
+    stored = aged(make_dataset(tmp_path, make_sessions(1)), 40)
     rule()
-    job = runs._foreground_row("export_dataset", stored.name, {})
+    job = runs._create_foreground_row("export_dataset", stored.name, {})
     result = apply_retention()
     assert result["datasets"] == 0
     assert "is running on support" in result["skipped"][0]
@@ -197,15 +197,15 @@ def test_what_was_cut_short_is_ended_by_the_next_run_with_one_certificate(
 ) -> None:
     with_everything(tmp_path)
     rule()
-    said = rehearse_retention().going[0].counts
-    monkeypatch.setattr(delete_contents, "SESSIONS_AT_ONCE", 2)
+    said = preview_retention().going[0].counts
+    monkeypatch.setattr(delete_contents, "SESSION_BATCH_SIZE", 2)
 
     def stop(done: int, total: int | None) -> None:
         if done:
-            raise Cancelled
+            raise OperationCanceled
 
     for _ in range(2):
-        with pytest.raises(Cancelled):
+        with pytest.raises(OperationCanceled):
             apply_retention(report_progress=stop)
     assert 0 < Session.objects.count() < 6
     assert not AuditEvent.objects.filter(action="retention").exists()
@@ -216,16 +216,16 @@ def test_what_was_cut_short_is_ended_by_the_next_run_with_one_certificate(
 
 
 def test_nothing_comes_to_an_expired_dataset(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(1))
+    stored = make_dataset(tmp_path, make_sessions(1))
     apply_retention(dataset=stored, reason="A test.")
     stored.refresh_from_db()
     for refused in (
-        lambda: dataset(tmp_path, sessions(1, 4)),
+        lambda: make_dataset(tmp_path, make_sessions(1, 4)),
         lambda: check_dataset(stored, actor=None),
         lambda: policies.require_scrubbed(stored, "export", actor=None),
         lambda: holds.set_hold(stored, "Too late.", actor=None),
         lambda: apply_retention(dataset=stored, reason="Once more."),
-        lambda: campaign(stored, "ana"),
+        lambda: make_campaign(stored, "ana"),
     ):
-        with pytest.raises(Refused, match="were deleted|has expired"):
+        with pytest.raises(UserError, match="were deleted|has expired"):
             refused()

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.generating.bootstrap_dataset import bootstrap_for_job
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
@@ -44,7 +44,9 @@ def test_a_killed_worker_is_followed_by_one_that_asks_for_nothing_twice(
         }
         processes.start("scheduler")
         worker = processes.start("worker")
-        job = runs.start("bootstrap_dataset", actor=curator(), dataset_name="made", parameters=parameters())
+        job = runs.start_job(
+            "bootstrap_dataset", actor=curator(), dataset_name="made", parameters=parameters()
+        )
         for wanted in (10, 30):
             wait_until(lambda many=wanted: Session.objects.count() >= many, 60)
             processes.kill(worker)
@@ -76,7 +78,7 @@ def test_an_address_that_is_not_configured_is_not_asked_for_a_curator_nor_for_no
     with LlmServer() as server, LlmServer() as configured:
         settings.LLM_ENDPOINTS = [configured.url]
         for actor in (curator(), None):
-            job = runs.create(
+            job = runs.create_job(
                 "bootstrap_dataset",
                 actor=actor,
                 dataset_name="made",
@@ -84,7 +86,7 @@ def test_an_address_that_is_not_configured_is_not_asked_for_a_curator_nor_for_no
             )
             JobRun.objects.filter(pk=job.pk).update(state="running", attempt=1)
             job.refresh_from_db()
-            with pytest.raises(Refused, match="at the configured addresses only"):
+            with pytest.raises(UserError, match="at the configured addresses only"):
                 bootstrap_for_job(job)
         assert server.asked == []
         job.parameters = parameters(sessions=2)
@@ -97,8 +99,8 @@ def test_an_address_that_is_not_configured_is_not_asked_for_a_curator_nor_for_no
 def test_nothing_written_is_a_failed_job_with_a_sentence(settings: Any) -> None:
     with LlmServer(key="sk-another") as server:
         settings.LLM_ENDPOINTS = [server.url]
-        job = runs.create("bootstrap_dataset", actor=None, dataset_name="made", parameters=parameters())
-        runs.enqueue(job)
+        job = runs.create_job("bootstrap_dataset", actor=None, dataset_name="made", parameters=parameters())
+        runs.enqueue_job(job)
         runs.perform(job.pk)
         assert (ended(job), job.error[:38]) == ("failed", "The endpoint does not accept the key, ")
         assert len(server.asked) <= 3

@@ -5,12 +5,17 @@ from typing import Any
 
 import pytest
 
-from datasets_app.catalog.personas import default_persona
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import Cancelled
+from datasets_app.catalog.personas import load_default_persona
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled
 from datasets_app.domain.conversations.reading import ConversationFile
-from datasets_app.domain.generation.plan import Wish
-from datasets_app.exporting.sample_dataset import Choice, sample_file, sample_to_dataset, sample_to_file
+from datasets_app.domain.generation.plan import GenerationRequest
+from datasets_app.exporting.sample_dataset import (
+    SampleOptions,
+    sample_file,
+    sample_to_dataset,
+    sample_to_file,
+)
 from datasets_app.generating import bootstrap_dataset as operation
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, Session, Turn
@@ -21,10 +26,10 @@ SESSIONS = 450
 
 
 def generated(name: str = "eval", count: int = 12, **more: Any) -> dict[str, Any]:
-    persona, sha256 = default_persona()
-    writer = operation.offline_writer(persona)
-    plan = operation.plan_for(Wish(count, persona_id=persona.id), writer, persona_sha256=sha256)
-    provenance = operation.provenance_of(plan, writer, persona=persona, persona_sha256=sha256)
+    persona, sha256 = load_default_persona()
+    writer = operation.make_offline_writer(persona)
+    plan = operation.make_plan(GenerationRequest(count, persona_id=persona.id), writer, persona_sha256=sha256)
+    provenance = operation.build_provenance(plan, writer, persona=persona, persona_sha256=sha256)
     return operation.bootstrap_dataset(name, plan, writer, provenance=provenance, **more)
 
 
@@ -40,16 +45,16 @@ def is_sound(dataset: Dataset, sessions: int) -> bool:
 def test_what_was_finished_before_a_cancellation_stands_and_is_gone_on_with() -> None:
     def cancel(done: int, total: int | None = None) -> None:
         if done > 250:
-            raise Cancelled
+            raise OperationCanceled
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(OperationCanceled):
         generated(count=SESSIONS, report_progress=cancel)
     dataset = Dataset.objects.get()
-    assert is_sound(dataset, operation.SESSIONS_AT_ONCE)
+    assert is_sound(dataset, operation.SESSION_BATCH_SIZE)
     result = generated(count=SESSIONS)
     dataset.refresh_from_db()
     assert is_sound(dataset, SESSIONS)
-    assert result["sessions_already_there"] == operation.SESSIONS_AT_ONCE
+    assert result["sessions_already_there"] == operation.SESSION_BATCH_SIZE
     # Counted once, however often it was begun.
     assert dataset.provenance["safety_traps"] == 68
 
@@ -60,7 +65,7 @@ def test_a_job_writes_for_a_persona_of_the_application() -> None:
         persona_id="acme", yaml="{id: acme, lexicon: {preferred: [together], avoid: [lol]}}"
     )
     given = {"sessions": 10, "persona": "acme", "seed": 3, "turns": [4, 4], "safety_trap_ratio": 0.5}
-    row = runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
+    row = runs.start_job("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
     runs.perform(row.pk)
     row.refresh_from_db()
     assert (row.state, row.error) == ("done", "")
@@ -75,7 +80,7 @@ def test_a_job_writes_for_a_persona_of_the_application() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_job_whose_persona_has_changed_does_not_go_on() -> None:
     given = {"sessions": 2, "persona": "default_v1", "plan": "of another time"}
-    row = runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
+    row = runs.start_job("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
     runs.perform(row.pk)
     row.refresh_from_db()
     assert row.state == "failed"
@@ -86,7 +91,7 @@ def test_a_job_whose_persona_has_changed_does_not_go_on() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_wish_that_can_not_be_fulfilled_is_told_in_the_job() -> None:
     given = {"sessions": 2, "safety_trap_ratio": 0.9, "brand_trap_ratio": 0.9}
-    row = runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
+    row = runs.start_job("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
     runs.perform(row.pk)
     row.refresh_from_db()
     assert row.state == "failed"
@@ -96,7 +101,7 @@ def test_a_wish_that_can_not_be_fulfilled_is_told_in_the_job() -> None:
 @pytest.mark.slow
 def test_a_killed_worker_s_job_goes_on_without_doubling(processes: Processes, wait_until: Any) -> None:
     parameters = {"sessions": 3000, "seed": 1}
-    row = runs.start("bootstrap_dataset", actor=None, dataset_name="eval", parameters=parameters)
+    row = runs.start_job("bootstrap_dataset", actor=None, dataset_name="eval", parameters=parameters)
     worker = processes.start("worker")
     wait_until(lambda: 0 < Session.objects.count() < 2500)
     processes.kill(worker)
@@ -117,7 +122,7 @@ def test_a_killed_worker_s_job_goes_on_without_doubling(processes: Processes, wa
 def test_a_sample_is_a_dataset_of_its_own(tmp_path: Path) -> None:
     generated(count=60)
     dataset = Dataset.objects.get()
-    result = sample_to_dataset(dataset, "few", Choice(18, "trap"))
+    result = sample_to_dataset(dataset, "few", SampleOptions(18, "trap"))
     few = Dataset.objects.get(name="few")
     assert is_sound(few, 18)
     assert sum(result.groups.values()) == 18
@@ -134,10 +139,10 @@ def test_a_sample_is_a_dataset_of_its_own(tmp_path: Path) -> None:
             given.turns.order_by("turn_index").values_list("turn_index", "text", "tags")
         )
     assert AuditEvent.objects.filter(action="sample", dataset_name="few").count() == 1
-    with pytest.raises(Refused, match="There is a dataset few already"):
-        sample_to_dataset(dataset, "few", Choice(3))
-    with pytest.raises(Refused, match="at least one session"):
-        sample_to_dataset(dataset, "none", Choice(0))
+    with pytest.raises(UserError, match="There is a dataset few already"):
+        sample_to_dataset(dataset, "few", SampleOptions(3))
+    with pytest.raises(UserError, match="at least one session"):
+        sample_to_dataset(dataset, "none", SampleOptions(0))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -147,9 +152,9 @@ def test_a_file_s_sample_and_its_dataset_s_are_the_same(tmp_path: Path) -> None:
     generated(count=40)
     dataset = Dataset.objects.get()
     export_to_path(dataset, tmp_path / "all.jsonl")
-    of_dataset = sample_to_file(dataset, tmp_path / "one.jsonl", Choice(9, "scenario", 5))
+    of_dataset = sample_to_file(dataset, tmp_path / "one.jsonl", SampleOptions(9, "scenario", 5))
     of_file = sample_file(
-        ConversationFile(tmp_path / "all.jsonl"), tmp_path / "two.jsonl", Choice(9, "scenario", 5)
+        ConversationFile(tmp_path / "all.jsonl"), tmp_path / "two.jsonl", SampleOptions(9, "scenario", 5)
     )
     assert of_dataset == of_file
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
@@ -158,17 +163,17 @@ def test_a_file_s_sample_and_its_dataset_s_are_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_unscrubbed_production_data_is_not_sampled_into_a_file(tmp_path: Path) -> None:
-    dataset = factories.dataset(tmp_path / "", factories.sessions(3), "logs", origin="production")
-    with pytest.raises(Refused, match="no scrub has verified"):
-        sample_to_file(dataset, tmp_path / "out.jsonl", Choice(1))
+    dataset = factories.make_dataset(tmp_path / "", factories.make_sessions(3), "logs", origin="production")
+    with pytest.raises(UserError, match="no scrub has verified"):
+        sample_to_file(dataset, tmp_path / "out.jsonl", SampleOptions(1))
     assert not (tmp_path / "out.jsonl").exists()
-    sample_to_dataset(dataset, "few", Choice(1))
+    sample_to_dataset(dataset, "few", SampleOptions(1))
     assert Dataset.objects.get(name="few").origin == "production"
     assert Dataset.objects.get(name="few").status == "raw"
 
 
 def test_a_file_with_lines_that_are_no_turns_is_not_sampled(tmp_path: Path) -> None:
-    path = factories.write(tmp_path / "bad.jsonl", [*factories.sessions(2), b"not json"])
-    with pytest.raises(Refused, match="bad.jsonl:5: E101"):
-        sample_file(ConversationFile(path), tmp_path / "out.jsonl", Choice(1))
+    path = factories.write_jsonl(tmp_path / "bad.jsonl", [*factories.make_sessions(2), b"not json"])
+    with pytest.raises(UserError, match="bad.jsonl:5: E101"):
+        sample_file(ConversationFile(path), tmp_path / "out.jsonl", SampleOptions(1))
     assert not (tmp_path / "out.jsonl").exists()

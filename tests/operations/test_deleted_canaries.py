@@ -14,15 +14,15 @@ from django.db import connection
 from django.utils import timezone
 
 from annotations_app.labels.import_annotations import import_annotations
-from datasets_app.auditing.heads import heads_file
+from datasets_app.auditing.heads import heads_path
 from datasets_app.jobs import recovery, runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, RetentionPolicy, Session, Turn
-from datasets_app.nightly import start_if_wanted
-from datasets_app.retention.dry_run import rehearse_retention
+from datasets_app.nightly import start_if_due
+from datasets_app.retention.dry_run import preview_retention
 from datasets_app.scrubbing.marks import mark_not_personal
-from tests.campaigns import campaign, press, served
+from tests.campaigns import lease_for, make_campaign, submit
 from tests.environment import VAR_DIR
-from tests.factories import jsonl, turn, write
+from tests.factories import encode_jsonl, make_turn, write_jsonl
 from tests.operations.test_scrub_canaries import all_files, everything_in_redis, rows_of_all_tables
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -51,11 +51,13 @@ def planted(owner: str) -> list[dict[str, Any]]:
         "persona_id": canary(owner, "persona"),
     }
     text = f"Please write to {canary(owner, 'text')}@example.org, says {canary(owner, 'text')}."
-    return [turn(canary(owner, "session"), index, text=text, **fields) for index in (1, 2)]
+    return [make_turn(canary(owner, "session"), index, text=text, **fields) for index in (1, 2)]
 
 
 def lines() -> list[dict[str, Any]]:
-    fillers = [turn(f"filler-{number}", 1, text=f"Order {number} has come.") for number in range(FILLERS)]
+    fillers = [
+        make_turn(f"filler-{number}", 1, text=f"Order {number} has come.") for number in range(FILLERS)
+    ]
     return [*planted("one"), *planted("two"), *fillers]
 
 
@@ -69,11 +71,11 @@ def note(owner: str) -> dict[str, Any]:
     }
 
 
-def where_found(owner: str, media: Path, log: Path) -> dict[str, set[str]]:
+def where_found(owner: str, media_root: Path, log: Path) -> dict[str, set[str]]:
     wanted = {text.encode() for text in canaries(owner)}
     found: dict[str, set[str]] = {}
     logs = iter([(str(log), log.read_bytes())])
-    for source in (rows_of_all_tables(), everything_in_redis(), all_files(VAR_DIR, media), logs):
+    for source in (rows_of_all_tables(), everything_in_redis(), all_files(VAR_DIR, media_root), logs):
         for place, held in source:
             if hits := {needle.decode() for needle in wanted if needle in held}:
                 found[place] = hits
@@ -83,9 +85,9 @@ def where_found(owner: str, media: Path, log: Path) -> dict[str, set[str]]:
 @pytest.fixture(autouse=True)
 def no_heads_of_other_trails() -> Iterator[None]:
     """Where the audit trail ended in other tests' nights is nothing to this one, nor this one's to theirs."""
-    heads_file().unlink(missing_ok=True)
+    heads_path().unlink(missing_ok=True)
     yield
-    heads_file().unlink(missing_ok=True)
+    heads_path().unlink(missing_ok=True)
 
 
 def finished(job: JobRun) -> str:
@@ -94,7 +96,7 @@ def finished(job: JobRun) -> str:
 
 
 def upload(content: bytes, **parameters: Any) -> JobRun:
-    job = runs.create("import_dataset", actor=None, dataset_name="support", parameters=parameters)
+    job = runs.create_job("import_dataset", actor=None, dataset_name="support", parameters=parameters)
     name = f"{canary('two', 'filename')}.jsonl"
     job_file = JobFile(job_run=job, kind="upload", name=name, size=len(content))
     job_file.file.save(f"{job.pk}/upload/support", ContentFile(content))
@@ -113,25 +115,27 @@ def standing(session: Session) -> Iterator[None]:
 def filled(tmp_path: Path, wait_until: Any, admin_user: Any) -> Dataset:
     """The dataset, and whatever is made of one: labels, reports, exports, a release, a preview of a scrub."""
     twice = [*planted("one"), *planted("two"), planted("one")[0], planted("two")[0]]
-    refused = upload(jsonl(twice))
+    refused = upload(encode_jsonl(twice))
     kept = upload(
-        jsonl([*lines(), {"session_id": "bad", "text": canary("two", "text")}]), on_error="quarantine"
+        encode_jsonl([*lines(), {"session_id": "bad", "text": canary("two", "text")}]), on_error="quarantine"
     )
     for job, state in ((refused, "failed"), (kept, "done")):
-        runs.enqueue(job)
+        runs.enqueue_job(job)
         assert wait_until(lambda job=job: finished(job), 60) == state, job.error
     stored = Dataset.objects.get()
-    upload(jsonl(lines()), options="a preview that nobody has confirmed")
-    default_storage.save("table-imports/waiting", ContentFile(jsonl(planted("one") + planted("two"))))
-    import_annotations(write(tmp_path / "labels.jsonl", [note("one"), note("two")]), dataset_name="support")
-    made = campaign(stored, "ana")
+    upload(encode_jsonl(lines()), options="a preview that nobody has confirmed")
+    default_storage.save("table-imports/waiting", ContentFile(encode_jsonl(planted("one") + planted("two"))))
+    import_annotations(
+        write_jsonl(tmp_path / "labels.jsonl", [note("one"), note("two")]), dataset_name="support"
+    )
+    made = make_campaign(stored, "ana")
     for _ in ("one", "two"):
-        current = served(made, "ana").current
+        current = lease_for(made, "ana").current
         assert current is not None
         owner = "one" if current.item.session.session_id == canary("one", "session") else "two"
-        press(current, "flag", notes=canary(owner, "decision"))
-        press(current, "undo")
-        press(current)
+        submit(current, "flag", notes=canary(owner, "decision"))
+        submit(current, "undo")
+        submit(current)
     mark_not_personal(stored, term=canary("two", "mark"), actor=admin_user)
     Dataset.objects.update(source=canary("two", "source"))
     asked: dict[str, dict[str, Any]] = {
@@ -141,7 +145,7 @@ def filled(tmp_path: Path, wait_until: Any, admin_user: Any) -> Dataset:
         "scrub_dataset": {"dry_run": True},
     }
     for operation, parameters in asked.items():
-        job = runs.start(operation, actor=admin_user, dataset=stored, parameters=parameters)
+        job = runs.start_job(operation, actor=admin_user, dataset=stored, parameters=parameters)
         assert wait_until(lambda job=job: finished(job), 60) == "done", (operation, job.error)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
@@ -149,18 +153,18 @@ def filled(tmp_path: Path, wait_until: Any, admin_user: Any) -> Dataset:
 
 
 def test_what_is_deleted_is_nowhere(
-    processes: Any, wait_until: Any, tmp_path: Path, media: Path, admin_user: Any
+    processes: Any, wait_until: Any, tmp_path: Path, media_root: Path, admin_user: Any
 ) -> None:
     processes.environment["LOG_LEVEL"] = "DEBUG"
     worker = processes.start("worker")
     stored = filled(tmp_path, wait_until, admin_user)
     for owner in ("one", "two"):
-        before = where_found(owner, media, processes.log)
+        before = where_found(owner, media_root, processes.log)
         assert set().union(*before.values()) == canaries(owner)
-        assert any(str(media) in place for place in before)
+        assert any(str(media_root) in place for place in before)
 
     session = Session.objects.get(session_id=canary("one", "session"))
-    erasing = runs.start(
+    erasing = runs.start_job(
         "erase_session",
         actor=admin_user,
         dataset=stored,
@@ -168,26 +172,26 @@ def test_what_is_deleted_is_nowhere(
     )
     assert wait_until(lambda: finished(erasing), 90) == "done", erasing.error
     assert "traces" not in erasing.result
-    assert where_found("one", media, processes.log) == {}
-    assert where_found("two", media, processes.log)
+    assert where_found("one", media_root, processes.log) == {}
+    assert where_found("two", media_root, processes.log)
     assert [release.version for release in Release.objects.filter(destroyed_at=None)] == ["1.0.1"]
 
     RetentionPolicy.objects.create(position=1, pattern="*", retention="30 days", active=True)
     Dataset.objects.update(created_at=timezone.now() - timedelta(days=40))
-    said = rehearse_retention().going[0].counts
+    said = preview_retention().going[0].counts
     last = Session.objects.order_by("-pk")[0]
     with standing(last):
-        night = start_if_wanted(runs.start)
+        night = start_if_due(runs.start_job)
         assert night is not None
         assert wait_until(lambda: 0 < Session.objects.count() < 1_000, 60)
         processes.kill(worker)
     assert not AuditEvent.objects.filter(action="retention").exists()
     JobRun.objects.filter(pk=night.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=1))
-    assert recovery.recover() == 1
+    assert recovery.recover_jobs() == 1
     processes.start("worker")
     assert wait_until(lambda: finished(night), 90) == "done", night.error
     assert not Turn.objects.exists()
-    assert where_found("two", media, processes.log) == {}
+    assert where_found("two", media_root, processes.log) == {}
     (certificate,) = AuditEvent.objects.filter(action="retention")
     assert certificate.details["deleted"] == said
     assert "traces" not in certificate.details

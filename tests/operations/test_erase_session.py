@@ -12,18 +12,23 @@ from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.models import Annotation, Campaign
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.core import audit
-from datasets_app.core.errors import Refused
-from datasets_app.domain.pii.session_ids import hashed
+from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.exporting.export_dataset import export_to_path
-from datasets_app.exporting.sample_dataset import Choice, sample_to_dataset
+from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, ReleaseFile, Session, Turn
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.retention import erase_session as erasure
 from datasets_app.retention import holds
-from datasets_app.retention.erase_session import erase_named, erase_session, find_session, rehearse_erasure
-from tests.campaigns import campaign, label_all, what_is_wrong
-from tests.factories import dataset, sessions, turn
+from datasets_app.retention.erase_session import (
+    erase_session,
+    erase_session_by_id,
+    find_session,
+    preview_erasure,
+)
+from tests.campaigns import find_inconsistencies, label_all_replies, make_campaign
+from tests.factories import make_dataset, make_sessions, make_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,10 +50,12 @@ def ids_in(release: Release) -> list[str]:
     return list(dict.fromkeys(json.loads(line)["session_id"] for line in lines))
 
 
-def test_it_goes_from_dataset_and_releases_and_the_trail_keeps_a_digest(tmp_path: Path, media: Path) -> None:
-    stored = dataset(tmp_path, sessions(4))
-    made = campaign(stored, "ana")
-    label_all(made, "ana")
+def test_it_goes_from_dataset_and_releases_and_the_trail_keeps_a_digest(
+    tmp_path: Path, media_root: Path
+) -> None:
+    stored = make_dataset(tmp_path, make_sessions(4))
+    made = make_campaign(stored, "ana")
+    label_all_replies(made, "ana")
     first = released(stored, tmp_path)
     audit.record("download", actor=None, dataset_name="support", release=first.version, kind="data")
     audit.record("download", actor=None, dataset_name="support", release="9.9.9", kind="data")
@@ -57,7 +64,7 @@ def test_it_goes_from_dataset_and_releases_and_the_trail_keeps_a_digest(tmp_path
     )
     session = find_session(stored, "s2")
     assert session is not None
-    said = rehearse_erasure(session)
+    said = preview_erasure(session)
     assert (said["turns"], said["labels"], said["releases"]) == (2, 1, ["1.0.0"])
     assert [told["release"] for told in said["handed_out"]] == ["1.0.0"]
 
@@ -68,7 +75,7 @@ def test_it_goes_from_dataset_and_releases_and_the_trail_keeps_a_digest(tmp_path
     assert [told["release"] for told in result["handed_out"]] == ["1.0.0"]
     assert not Turn.objects.filter(session_id=session.pk).exists()
     assert Annotation.objects.count() == 3
-    assert not what_is_wrong()
+    assert not find_inconsistencies()
     assert Campaign.objects.get().item_count == 3
     new = Release.objects.get(destroyed_at=None)
     assert (new.version, new.replaces, ids_in(new)) == ("1.0.1", first, ["s1", "s3", "s4"])
@@ -85,48 +92,50 @@ def test_it_goes_from_dataset_and_releases_and_the_trail_keeps_a_digest(tmp_path
 
 
 def test_one_whose_id_was_hashed_is_found_by_the_id_it_had(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(2))
+    stored = make_dataset(tmp_path, make_sessions(2))
     before = released(stored, tmp_path)
-    Session.objects.filter(session_id="s1").update(session_id=hashed("s1", hash_key()), id_hashed=True)
-    erase_named("support", "s1", "Asked for.")
+    Session.objects.filter(session_id="s1").update(
+        session_id=hash_session_id("s1", hash_key()), id_hashed=True
+    )
+    erase_session_by_id("support", "s1", "Asked for.")
     assert Session.objects.count() == 1
     assert ids_in(Release.objects.get(replaces=before)) == ["s2"]
-    with pytest.raises(Refused, match="was erased from support on"):
-        erase_named("support", "s1", "Asked for again.")
-    with pytest.raises(Refused, match="no session of that id"):
-        erase_named("support", "s9", "Asked for.")
+    with pytest.raises(UserError, match="was erased from support on"):
+        erase_session_by_id("support", "s1", "Asked for again.")
+    with pytest.raises(UserError, match="no session of that id"):
+        erase_session_by_id("support", "s9", "Asked for.")
 
 
 def test_copies_are_named_and_erased_with_it_if_wanted(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(2))
+    stored = make_dataset(tmp_path, make_sessions(2))
     for name in ("copy-1", "copy-2"):
-        sample_to_dataset(stored, name, Choice(2))
-    assert erase_named("support", "s1", "Asked for.")["also_in"] == ["copy-1", "copy-2"]
-    result = erase_named("copy-1", "s1", "Asked for.", everywhere=True)
+        sample_to_dataset(stored, name, SampleOptions(2))
+    assert erase_session_by_id("support", "s1", "Asked for.")["also_in"] == ["copy-1", "copy-2"]
+    result = erase_session_by_id("copy-1", "s1", "Asked for.", everywhere=True)
     assert (result["erased_from"], result["also_in"]) == (["copy-1", "copy-2"], [])
     assert set(Session.objects.values_list("session_id", flat=True)) == {"s2"}
 
 
 def test_a_hold_and_a_running_job_stand_in_its_way(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(2))
-    job = runs._foreground_row("export_dataset", "support", {})
-    with pytest.raises(Refused, match="is running on support"):
-        erase_named("support", "s1", "Asked for.")
+    stored = make_dataset(tmp_path, make_sessions(2))
+    job = runs._create_foreground_row("export_dataset", "support", {})
+    with pytest.raises(UserError, match="is running on support"):
+        erase_session_by_id("support", "s1", "Asked for.")
     JobRun.objects.filter(pk=job.pk).update(state="done")
     holds.set_hold(stored, "A claim.", actor=None)
-    with pytest.raises(Refused, match="on legal hold"):
-        erase_named("support", "s1", "Asked for.")
-    with pytest.raises(Refused, match="Give the reason"):
-        erase_named("support", "s1", " ")
+    with pytest.raises(UserError, match="on legal hold"):
+        erase_session_by_id("support", "s1", "Asked for.")
+    with pytest.raises(UserError, match="Give the reason"):
+        erase_session_by_id("support", "s1", " ")
     assert Session.objects.count() == 2
 
 
 def test_a_job_that_died_at_any_step_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stored = dataset(tmp_path, sessions(3))
+    stored = make_dataset(tmp_path, make_sessions(3))
     released(stored, tmp_path)
     session = find_session(stored, "s2")
     assert session is not None
-    job = runs.create(
+    job = runs.create_job(
         "erase_session",
         actor=None,
         dataset=stored,
@@ -150,10 +159,10 @@ def _dies(*_: Any, **__: Any) -> None:
 
 
 def test_an_export_that_ends_while_releases_are_made_anew_goes_too(
-    tmp_path: Path, media: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, media_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stored = dataset(tmp_path, sessions(2))
-    really, looked_at = erasure._reissue, []
+    stored = make_dataset(tmp_path, make_sessions(2))
+    really, looked_at = erasure._reissue_releases, []
 
     def reissue(*given: Any) -> set[int]:
         found = really(*given)
@@ -164,24 +173,24 @@ def test_an_export_that_ends_while_releases_are_made_anew_goes_too(
         looked_at.append(found)
         return found
 
-    monkeypatch.setattr(erasure, "_reissue", reissue)
-    assert erase_named("support", "s1", "Asked for.")["files"] == 1
+    monkeypatch.setattr(erasure, "_reissue_releases", reissue)
+    assert erase_session_by_id("support", "s1", "Asked for.")["files"] == 1
     assert not JobFile.objects.exists()
-    assert not [path for path in media.rglob("*") if path.is_file()]
+    assert not [path for path in media_root.rglob("*") if path.is_file()]
 
 
 def test_an_id_is_found_in_what_was_asked_for_however_it_is_written(tmp_path: Path) -> None:
     odd = 'a "b" \\ c'
-    stored = dataset(tmp_path, [turn(odd), turn("s2")])
+    stored = make_dataset(tmp_path, [make_turn(odd), make_turn("s2")])
     job = JobRun.objects.create(operation="import_dataset", dataset=stored, parameters={"of": [odd], "n": 1})
-    erase_named("support", odd, "Asked for.")
+    erase_session_by_id("support", odd, "Asked for.")
     job.refresh_from_db()
     assert job.parameters == {"n": 1}
 
 
 def test_nor_is_told_by_what_it_was_looked_for(tmp_path: Path) -> None:
     only = {"tags": ["scenario:adoption of Wilma"], "persona_id": "wilma_v1"}
-    stored = dataset(tmp_path, [turn("s1", **only), turn("s2")])
+    stored = make_dataset(tmp_path, [make_turn("s1", **only), make_turn("s2")])
     export_to_path(stored, tmp_path / "wilma.jsonl", selection=Selection("wilma_v1", only["tags"][0]))
     asked: list[dict[str, Any]] = [{"tag": only["tags"][0], "n": 1}, {"persona": "wilma_v1", "n": 1}]
     for given in (*asked, {"tag": "scenario:other"}):
@@ -192,7 +201,7 @@ def test_nor_is_told_by_what_it_was_looked_for(tmp_path: Path) -> None:
             parameters=given,
             error="It has: wilma_v1.",
         )
-    erase_named("support", "s1", "Asked for.")
+    erase_session_by_id("support", "s1", "Asked for.")
     jobs = JobRun.objects.order_by("pk").values_list("parameters", "error")
     assert list(jobs) == [({"n": 1}, ""), ({"n": 1}, ""), ({"tag": "scenario:other"}, "")]
     assert "wilma" not in json.dumps(list(AuditEvent.objects.values_list("details", flat=True))).lower()

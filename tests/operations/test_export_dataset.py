@@ -17,12 +17,20 @@ from hypothesis import strategies as st
 
 from datasets_app.catalog.rows import parquet_blocks
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.exporting.export_dataset import export_dataset, export_to_path
 from datasets_app.models import AuditEvent, Dataset
-from tests.factories import dataset, imported, jsonl, session, sessions, turn, write
-from tests.strategies import as_written, encoded, files
+from tests.factories import (
+    encode_jsonl,
+    import_file,
+    make_dataset,
+    make_session,
+    make_sessions,
+    make_turn,
+    write_jsonl,
+)
+from tests.strategies import conversation_files, encode_json, with_default_fields
 
 pytestmark = pytest.mark.django_db
 
@@ -52,38 +60,38 @@ def undone() -> Iterator[None]:
 
 
 @with_database
-@given(lines=files(), ascii_only=st.booleans())
+@given(lines=conversation_files(), ascii_only=st.booleans())
 def test_what_goes_in_comes_out(tmp_path: Path, lines: list[dict[str, Any]], ascii_only: bool) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_bytes(jsonl(encoded(line, ascii_only) for line in lines))
+    path.write_bytes(encode_jsonl(encode_json(line, ascii_only) for line in lines))
     with undone():
-        imported(path)
+        import_file(path)
         stored = Dataset.objects.get()
         data = exported(stored)
-        assert objects(data) == [as_written(line) for line in lines]
+        assert objects(data) == [with_default_fields(line) for line in lines]
         # Lines made straight from the database are those made of the records.
         assert objects(data) == objects(b"".join(map(encode_turn, read_turns(stored))))
 
 
 @with_database
-@given(lines=files())
+@given(lines=conversation_files())
 def test_no_line_holds_what_a_reader_takes_for_its_end(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     with undone():
-        imported(write(tmp_path / "a.jsonl", lines))
+        import_file(write_jsonl(tmp_path / "a.jsonl", lines))
         data = exported(Dataset.objects.get())
         assert len(data.decode().splitlines()) == len(lines)
         assert not data.startswith(b"\xef\xbb\xbf")
 
 
 @with_database
-@given(lines=files(), format=st.sampled_from(["openai", "sharegpt"]))
+@given(lines=conversation_files(), format=st.sampled_from(["openai", "sharegpt"]))
 def test_chat_formats_keep_who_said_what(tmp_path: Path, lines: list[dict[str, Any]], format: str) -> None:
     said = [(line["session_id"], line["role"], line["text"]) for line in lines]
     with undone():
-        imported(write(tmp_path / "a.jsonl", lines))
+        import_file(write_jsonl(tmp_path / "a.jsonl", lines))
         path = tmp_path / "chat.jsonl"
         path.write_bytes(exported(Dataset.objects.get(), format=format))
-        imported(path, name="again", format=format)
+        import_file(path, name="again", format=format)
         again = read_turns(Dataset.objects.get(name="again"))
         assert [(t.session_id, t.role, t.text) for t in again] == said
 
@@ -101,14 +109,14 @@ def test_an_openai_file_comes_out_as_it_went_in(tmp_path: Path) -> None:
             {"role": "system", "content": "The end."},
         ],
     }
-    stored = dataset(tmp_path, [chat])
+    stored = make_dataset(tmp_path, [chat])
     assert objects(exported(stored, format="openai")) == [chat | {"session_id": "conversation-7"}]
     turns = list(read_turns(stored))
     assert [(t.role, t.text) for t in turns] == [("user", "Weather?"), ("assistant", "Sunny.")]
     # And nothing of it is lost on the way through a turns file.
     path = tmp_path / "turns.jsonl"
     path.write_bytes(exported(stored))
-    imported(path, name="again")
+    import_file(path, name="again")
     assert (
         objects(exported(Dataset.objects.get(name="again"), format="openai"))[0]["messages"]
         == chat["messages"]
@@ -120,14 +128,18 @@ def test_sharegpt_speakers_come_out_as_they_went_in(tmp_path: Path) -> None:
         "id": "x",
         "conversations": [{"from": "user", "value": "Hi"}, {"from": "chatgpt", "value": "Hello", "score": 3}],
     }
-    assert objects(exported(dataset(tmp_path, [share]), format="sharegpt")) == [share | {"session_id": "x"}]
+    assert objects(exported(make_dataset(tmp_path, [share]), format="sharegpt")) == [
+        share | {"session_id": "x"}
+    ]
 
 
 def test_csv_is_safe_to_open_in_a_spreadsheet(tmp_path: Path) -> None:
     texts = ['=HYPERLINK("http://x")', "+1", "-1", "@sum", "\t=1", "'quoted", 'say "hi", twice\nline']
-    lines = [turn("s", n, role="user", text=text) for n, text in enumerate(texts, 1)]
+    lines = [make_turn("s", n, role="user", text=text) for n, text in enumerate(texts, 1)]
     rows = list(
-        csv.DictReader(io.StringIO(exported(dataset(tmp_path, lines), format="csv").decode(), newline=""))
+        csv.DictReader(
+            io.StringIO(exported(make_dataset(tmp_path, lines), format="csv").decode(), newline="")
+        )
     )
     assert [row["text"] for row in rows] == ["'" + text for text in texts[:6]] + texts[6:]
     assert all(not re.match(r"[=+\-@\t\r]", cell) for row in rows for cell in row.values())
@@ -137,10 +149,10 @@ def test_parquet_has_every_turn_with_its_fields(tmp_path: Path, monkeypatch: pyt
     import pyarrow.parquet
 
     # Several row groups: so small here that three sessions take two.
-    monkeypatch.setattr(parquet_blocks, "ROWS_IN_GROUP", 4)
-    lines = sessions(3, persona_id="p", tags=["a", "b"], timestamp="2026-05-01T10:00:00Z")
+    monkeypatch.setattr(parquet_blocks, "MAX_ROWS_PER_GROUP", 4)
+    lines = make_sessions(3, persona_id="p", tags=["a", "b"], timestamp="2026-05-01T10:00:00Z")
     lines[1] |= {"metadata": {"k": [1, "\u00e9"]}, "seen": {"by": None}, "tags": [], "text": ""}
-    data = exported(dataset(tmp_path, lines), format="parquet")
+    data = exported(make_dataset(tmp_path, lines), format="parquet")
     file = pyarrow.parquet.ParquetFile(io.BytesIO(data))
     assert file.num_row_groups == 2
     rows = file.read().to_pylist()
@@ -151,12 +163,12 @@ def test_parquet_has_every_turn_with_its_fields(tmp_path: Path, monkeypatch: pyt
     assert json.loads(rows[1]["metadata"]) == {"k": [1, "\u00e9"]}
     assert json.loads(rows[1]["extra"]) == {"seen": {"by": None}}
     assert exported(Dataset.objects.get(), format="parquet") == data
-    with pytest.raises(Refused, match="compressed within already"):
+    with pytest.raises(UserError, match="compressed within already"):
         exported(Dataset.objects.get(), format="parquet", packed=True)
 
 
 def test_a_split_is_exported_by_itself_and_the_test_split_says_what_it_is(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(3))
+    stored = make_dataset(tmp_path, make_sessions(3))
     stored.sessions.filter(session_id="s2").update(split="test")
     Dataset.objects.update(provenance={"safety_traps": 3, "edge_cases": 1, "seed": 4})
     stored.refresh_from_db()
@@ -167,27 +179,27 @@ def test_a_split_is_exported_by_itself_and_the_test_split_says_what_it_is(tmp_pa
     assert "nothing is to be calibrated" in said["modifications"][-1]
     # What was counted in all sessions is not said of some.
     assert (said["seed"], said.get("safety_traps"), said.get("edge_cases")) == (4, None, None)
-    with pytest.raises(Refused, match=r"has split 'train'.* Its splits: test\."):
+    with pytest.raises(UserError, match=r"has split 'train'.* Its splits: test\."):
         exported(stored, selection=Selection(split="train"))
 
 
 def test_a_selection_is_of_whole_sessions(tmp_path: Path) -> None:
     lines = [
-        *session("a", persona_id="p"),
-        turn("b", 1, persona_id="q"),
-        turn("b", 2, persona_id="q", tags=["t"]),
+        *make_session("a", persona_id="p"),
+        make_turn("b", 1, persona_id="q"),
+        make_turn("b", 2, persona_id="q", tags=["t"]),
     ]
-    stored = dataset(tmp_path, lines)
+    stored = make_dataset(tmp_path, lines)
     by_persona = objects(exported(stored, selection=Selection(persona="p")))
     assert {line["session_id"] for line in by_persona} == {"a"}
     by_tag = objects(exported(stored, selection=Selection(tag="t")))
     assert [(line["session_id"], line["turn_index"]) for line in by_tag] == [("b", 1), ("b", 2)]
-    with pytest.raises(Refused, match="No session of support has tag 'none'. Its personas: p, q"):
+    with pytest.raises(UserError, match="No session of support has tag 'none'. Its personas: p, q"):
         exported(stored, selection=Selection(tag="none"))
 
 
 def test_a_file_has_its_metadata_beside_it_and_repeats_byte_for_byte(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(3))
+    stored = make_dataset(tmp_path, make_sessions(3))
     for name in ("out.jsonl", "out.jsonl.gz"):
         path = tmp_path / name
         result = export_to_path(stored, path)
@@ -203,26 +215,26 @@ def test_a_file_has_its_metadata_beside_it_and_repeats_byte_for_byte(tmp_path: P
 
 
 def test_an_export_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(3))
+    stored = make_dataset(tmp_path, make_sessions(3))
     path = tmp_path / "out.jsonl"
     path.write_text("before")
 
     def stop(done: int, total: int | None = None) -> None:
-        raise Refused("stopped")
+        raise UserError("stopped")
 
-    with pytest.raises(Refused):
+    with pytest.raises(UserError):
         export_to_path(stored, path, report_progress=stop)
     assert path.read_text() == "before"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["out.jsonl", "support.jsonl"]
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="can't be written: No such file"):
-        export_to_path(dataset(tmp_path, session()), tmp_path / "none" / "out.jsonl")
+    with pytest.raises(UserError, match="can't be written: No such file"):
+        export_to_path(make_dataset(tmp_path, make_session()), tmp_path / "none" / "out.jsonl")
 
 
 def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(2))
+    stored = make_dataset(tmp_path, make_sessions(2))
     (tmp_path / "there").mkdir()
     link, target = tmp_path / "link.jsonl", tmp_path / "there" / "data.jsonl"
     target.write_text("old")
@@ -237,10 +249,10 @@ def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path: Path) -> None:
 
 
 def test_neither_file_is_touched_if_one_can_not_be(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, session())
+    stored = make_dataset(tmp_path, make_session())
     path = tmp_path / "out.jsonl"
     path.write_text("before")
     (tmp_path / "out.meta.yaml").mkdir()
-    with pytest.raises(Refused, match=r"out\.meta\.yaml can't be written: Is a directory"):
+    with pytest.raises(UserError, match=r"out\.meta\.yaml can't be written: Is a directory"):
         export_to_path(stored, path)
     assert path.read_text() == "before"

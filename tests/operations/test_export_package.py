@@ -10,7 +10,7 @@ import yaml
 
 from annotations_app.demo.load_demo import load_demo
 from datasets_app.checking.check_dataset import check_dataset
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, Session
 from datasets_app.releasing.release_dataset import release_dataset
@@ -38,7 +38,9 @@ WHOLE = {f"data/support.{ending}" for ending in ("jsonl", "parquet", "meta.yaml"
 
 @pytest.fixture
 def dataset(db: None, tmp_path: Path) -> Dataset:
-    return factories.dataset(tmp_path, factories.sessions(4, tags=["scenario:a|b"]), origin="synthetic")
+    return factories.make_dataset(
+        tmp_path, factories.make_sessions(4, tags=["scenario:a|b"]), origin="synthetic"
+    )
 
 
 def files_in(folder: Path) -> set[str]:
@@ -77,7 +79,9 @@ def test_the_same_version_is_the_same_package(dataset: Dataset, tmp_path: Path) 
     first, second = tmp_path / "a.zip", tmp_path / "b.zip"
     export_package(dataset, first, version="1.0.0")
     # What has come since is in no release.
-    factories.imported(factories.write(tmp_path / "m.jsonl", factories.session("new")), append=True)
+    factories.import_file(
+        factories.write_jsonl(tmp_path / "m.jsonl", factories.make_session("new")), append=True
+    )
     export_package(dataset, second, version="v1.0.0")
     assert first.read_bytes() == second.read_bytes()
     with zipfile.ZipFile(first) as packed:
@@ -93,7 +97,7 @@ def test_splits_become_files_and_a_session_without_one_is_not_left_out(
 ) -> None:
     first, *others = dataset.sessions.order_by("pk")
     Session.objects.filter(pk=first.pk).update(split="test")
-    with pytest.raises(Refused, match="3 sessions have no split yet"):
+    with pytest.raises(UserError, match="3 sessions have no split yet"):
         export_package(dataset, tmp_path / "package")
     assert not (tmp_path / "package").exists()
     Session.objects.filter(pk__in=[other.pk for other in others]).update(split="train")
@@ -118,10 +122,10 @@ def test_a_release_keeps_its_splits_and_says_so_if_they_are_lost(dataset: Datase
 
 @pytest.mark.django_db(transaction=True)
 def test_production_data_must_be_scrubbed_and_the_report_tells_of_it(tmp_path: Path) -> None:
-    line = factories.turn(text="Mail jo@example.org.")
-    dataset = factories.dataset(tmp_path, [line], origin="production")
+    line = factories.make_turn(text="Mail jo@example.org.")
+    dataset = factories.make_dataset(tmp_path, [line], origin="production")
     out = tmp_path / "package"
-    with pytest.raises(Refused, match="no scrub has verified"):
+    with pytest.raises(UserError, match="no scrub has verified"):
         export_package(dataset, out)
     scrub_dataset(dataset, Policy())
     export_package(dataset, out)
@@ -134,11 +138,11 @@ def test_nothing_that_stands_there_is_written_over(dataset: Dataset, tmp_path: P
     full = tmp_path / "full"
     full.mkdir()
     (full / "kept.txt").write_text("kept")
-    with pytest.raises(Refused, match="is not empty"):
+    with pytest.raises(UserError, match="is not empty"):
         export_package(dataset, full)
-    with pytest.raises(Refused, match="is a file"):
+    with pytest.raises(UserError, match="is a file"):
         export_package(dataset, full / "kept.txt")
-    with pytest.raises(Refused, match="there is no folder"):
+    with pytest.raises(UserError, match="there is no folder"):
         export_package(dataset, tmp_path / "none" / "package")
     assert files_in(full) == {"kept.txt"}
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
@@ -146,17 +150,17 @@ def test_nothing_that_stands_there_is_written_over(dataset: Dataset, tmp_path: P
 
 def test_a_package_that_is_stopped_leaves_nothing(dataset: Dataset, tmp_path: Path) -> None:
     def stop(done: int, total: int | None = None) -> None:
-        raise Refused("stopped")
+        raise UserError("stopped")
 
     for out in (tmp_path / "package", tmp_path / "package.zip"):
-        with pytest.raises(Refused, match="stopped"):
+        with pytest.raises(UserError, match="stopped"):
             export_package(dataset, out, report_progress=stop)
     assert [path.name for path in tmp_path.iterdir()] == ["support.jsonl"]
     assert not AuditEvent.objects.filter(action="export").exists()
 
 
 def test_an_empty_dataset_is_no_package(db: None, tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="holds no sessions"):
+    with pytest.raises(UserError, match="holds no sessions"):
         export_package(Dataset.objects.create(name="empty"), tmp_path / "package")
 
 
@@ -180,13 +184,13 @@ def test_labels_are_told_with_how_far_they_agree(db: None, tmp_path: Path) -> No
 def test_what_was_released_raw_is_not_called_scrubbed_whatever_came_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dataset = factories.dataset(
-        tmp_path, factories.sessions(2, text="Mail jo@example.org"), origin="production"
+    dataset = factories.make_dataset(
+        tmp_path, factories.make_sessions(2, text="Mail jo@example.org"), origin="production"
     )
     released(dataset, tmp_path)
     scrub_dataset(dataset, Policy())
     monkeypatch.setattr(erase_session, "remove_traces", lambda *_, **__: [])
-    erase_session.erase_named("support", "s1", "Asked for.")
+    erase_session.erase_session_by_id("support", "s1", "Asked for.")
     export_package(dataset, tmp_path / "package", version="1.0.1")
     assert "jo@example.org" in (tmp_path / "package" / "data" / "support.jsonl").read_text()
     card = (tmp_path / "package" / "README.md").read_text()
@@ -194,6 +198,8 @@ def test_what_was_released_raw_is_not_called_scrubbed_whatever_came_after(
     assert "were not scrubbed here" in card
     assert json.loads((tmp_path / "package" / "quality_report.json").read_text())["scrubs"] == []
 
-    factories.imported(factories.write(tmp_path / "more.jsonl", factories.session("s9")), "support")
+    factories.import_file(
+        factories.write_jsonl(tmp_path / "more.jsonl", factories.make_session("s9")), "support"
+    )
     export_package(dataset, tmp_path / "raw", override="A test.")
     assert "Scrubbed production" not in (tmp_path / "raw" / "README.md").read_text()

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.models import AuditEvent, Dataset, Release
 from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset
-from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path, release_of
+from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path, get_release
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def release(tmp_path: Path) -> Release:
-    dataset = factories.dataset(tmp_path, factories.sessions(3), origin="synthetic")
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(3), origin="synthetic")
     folder = tmp_path / "work"
     folder.mkdir()
     release_dataset(dataset, folder=folder, override="A test.", actor=None)
@@ -33,40 +33,40 @@ def exported(release: Release) -> bytes:
 
 
 def test_the_bytes_are_those_that_were_stored(release: Release, tmp_path: Path) -> None:
-    stored = files.file_of(release, "data")
+    stored = files.get_file(release, "data")
     with files.open_file(stored) as file:
         assert exported(release) == file.read()
     result = export_release_to_path(release, tmp_path / stored.name)
     assert (tmp_path / stored.name).read_bytes() == exported(release)
     assert result.sha256 == stored.sha256 == release.sha256
-    meta = files.file_of(release, "metadata")
+    meta = files.get_file(release, "metadata")
     with files.open_file(meta) as file:
         assert (tmp_path / meta.name).read_bytes() == file.read()
     told = AuditEvent.objects.filter(action="export").values_list("details__release", flat=True)
     assert set(told) == {"1.0.0"}
 
 
-def test_a_changed_byte_is_not_handed_out(release: Release, tmp_path: Path, media: Path) -> None:
-    stored = files.file_of(release, "data")
-    path = media / stored.file.name
+def test_a_changed_byte_is_not_handed_out(release: Release, tmp_path: Path, media_root: Path) -> None:
+    stored = files.get_file(release, "data")
+    path = media_root / stored.file.name
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     target = tmp_path / stored.name
-    with pytest.raises(Refused, match="SHA-256 differs"):
+    with pytest.raises(UserError, match="SHA-256 differs"):
         export_release_to_path(release, target)
     assert not target.exists()
 
 
 def test_what_is_not_there_is_told(release: Release, tmp_path: Path) -> None:
     dataset = release.dataset
-    with pytest.raises(Refused, match=r"no release 2\.0\.0 of support\. Its releases: 1\.0\.0"):
-        release_of(dataset, "2.0.0")
-    with pytest.raises(Refused, match="is no version"):
-        release_of(dataset, "latest")
-    with pytest.raises(Refused, match="let the name end in .gz"):
+    with pytest.raises(UserError, match=r"no release 2\.0\.0 of support\. Its releases: 1\.0\.0"):
+        get_release(dataset, "2.0.0")
+    with pytest.raises(UserError, match="is no version"):
+        get_release(dataset, "latest")
+    with pytest.raises(UserError, match="let the name end in .gz"):
         export_release_to_path(release, tmp_path / "plain.jsonl")
-    files.destroy(release, reason="A test.")
-    with pytest.raises(Refused, match="was destroyed on"):
-        release_of(dataset, "1.0.0")
+    files.destroy_files(release, reason="A test.")
+    with pytest.raises(UserError, match="was destroyed on"):
+        get_release(dataset, "1.0.0")
 
 
 def test_the_command_hands_out_a_release_under_its_own_name(

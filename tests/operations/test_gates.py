@@ -15,22 +15,24 @@ from annotations_app.labels import export_annotations as exporting
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.import_annotations import import_annotations
 from datasets_app.catalog import policies
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.exporting import sample_dataset as sampling
-from datasets_app.exporting.export_dataset import FORMATS, export_dataset
+from datasets_app.exporting.export_dataset import EXPORT_FORMATS, export_dataset
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubRun
-from datasets_app.scrubbing.scrub_dataset import policy_of, scrub_dataset
-from tests.factories import dataset, imported, sessions, turn, write
+from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
+from tests.factories import import_file, make_dataset, make_sessions, make_turn, write_jsonl
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-LABELLED = turn(text="Mail jo@example.org", label=1, persona_id="default_v1")
+LABELLED = make_turn(text="Mail jo@example.org", label=1, persona_id="default_v1")
 
 
 @pytest.fixture
 def production(tmp_path: Path) -> Dataset:
-    return dataset(tmp_path, [LABELLED, turn("s1", 2, persona_id="default_v1")], origin="production")
+    return make_dataset(
+        tmp_path, [LABELLED, make_turn("s1", 2, persona_id="default_v1")], origin="production"
+    )
 
 
 def exported(stored: Dataset, **options: Any) -> bytes:
@@ -45,43 +47,43 @@ def with_role(role: str) -> User:
     return user
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", EXPORT_FORMATS)
 def test_production_data_is_not_exported_before_it_is_scrubbed(production: Dataset, format: str) -> None:
     out = io.BytesIO()
-    with pytest.raises(Refused, match="no scrub has verified; it can't be exported"):
+    with pytest.raises(UserError, match="no scrub has verified; it can't be exported"):
         export_dataset(production, out, format=format)
     assert not out.getvalue()
     assert not policies.is_scrubbed(production)
 
 
 def test_after_a_scrub_it_is(production: Dataset) -> None:
-    scrub_dataset(production, policy_of(None))
+    scrub_dataset(production, parse_policy(None))
     assert policies.is_scrubbed(production)
     assert b"[EMAIL]" in exported(production)
     policies.require_scrubbed(production, "annotate", actor=None)
 
 
 def test_data_of_another_origin_is_not_held_back(tmp_path: Path) -> None:
-    assert exported(dataset(tmp_path, sessions(1), origin="synthetic"))
+    assert exported(make_dataset(tmp_path, make_sessions(1), origin="synthetic"))
 
 
 def test_what_is_added_shuts_the_gate_again(production: Dataset, tmp_path: Path) -> None:
-    scrub_dataset(production, policy_of(None))
-    imported(write(tmp_path / "more.jsonl", [turn("new")]), append=True)
+    scrub_dataset(production, parse_policy(None))
+    import_file(write_jsonl(tmp_path / "more.jsonl", [make_turn("new")]), append=True)
     assert not policies.is_scrubbed(production)
 
 
 def test_so_does_a_later_scrub_that_was_not_verified(production: Dataset) -> None:
-    scrub_dataset(production, policy_of(None))
+    scrub_dataset(production, parse_policy(None))
     ScrubRun.objects.create(dataset=production, policy={})
     assert not policies.is_scrubbed(production)
-    scrub_dataset(production, policy_of(None), dry_run=True)
+    scrub_dataset(production, parse_policy(None), dry_run=True)
     ScrubRun.objects.filter(policy={}).delete()
     assert policies.is_scrubbed(production)  # a preview changes nothing
 
 
 def test_labels_hold_texts_too(production: Dataset) -> None:
-    with pytest.raises(Refused, match="no scrub has verified"):
+    with pytest.raises(UserError, match="no scrub has verified"):
         export_annotations(production, persona="default_v1", out=io.BytesIO())
     out = io.BytesIO()
     export_annotations(production, persona="default_v1", out=out, override="for the audit of May")
@@ -92,9 +94,9 @@ def test_an_override_takes_permission_and_reason_and_is_on_record(production: Da
     officer, curator = with_role("privacy officer"), with_role("curator")
     assert policies.can_override(officer)
     assert not policies.can_override(curator)
-    with pytest.raises(Refused, match="You may not"):
+    with pytest.raises(UserError, match="You may not"):
         exported(production, actor=curator, override="because")
-    with pytest.raises(Refused, match="must give a reason"):
+    with pytest.raises(UserError, match="must give a reason"):
         exported(production, actor=officer, override="  ")
     assert b"jo@example.org" in exported(production, actor=officer, override="a  court order")
     event = AuditEvent.objects.get(action="override")
@@ -102,16 +104,16 @@ def test_an_override_takes_permission_and_reason_and_is_on_record(production: Da
     assert event.details == {"purpose": "export", "reason": "a court order"}
 
 
-def test_a_job_asks_whether_its_person_may(production: Dataset, queue: None) -> None:
+def test_a_job_asks_whether_its_person_may(production: Dataset, empty_queue: None) -> None:
     for role, state in (("curator", "failed"), ("privacy officer", "done")):
         user = with_role(role)
         parameters = {"format": "turns", "override": "a court order"}
-        job = runs.start("export_dataset", actor=user, dataset=production, parameters=parameters)
+        job = runs.start_job("export_dataset", actor=user, dataset=production, parameters=parameters)
         runs.perform(job.pk)
         job.refresh_from_db()
         assert job.state == state, job.error
     # Whoever asked has left since: their word is nobody's.
-    job = runs.start("export_dataset", actor=None, dataset=production, parameters=parameters)
+    job = runs.start_job("export_dataset", actor=None, dataset=production, parameters=parameters)
     runs.perform(job.pk)
     job.refresh_from_db()
     assert (job.state, job.files.count()) == ("failed", 0)
@@ -147,17 +149,17 @@ def test_the_table_of_labels_does_not_leave_either(production: Dataset) -> None:
 def test_raw_sessions_that_come_while_labels_are_read_stop_their_export(
     production: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import_annotations(write(tmp_path / "labels.jsonl", [LABELLED]), dataset_name="support")
-    scrub_dataset(production, policy_of(None))
-    really = exporting._write
+    import_annotations(write_jsonl(tmp_path / "labels.jsonl", [LABELLED]), dataset_name="support")
+    scrub_dataset(production, parse_policy(None))
+    really = exporting._write_labels
 
     def write_meanwhile(*given: Any) -> Any:
-        imported(write(tmp_path / "raw.jsonl", [turn("s9")]))
+        import_file(write_jsonl(tmp_path / "raw.jsonl", [make_turn("s9")]))
         return really(*given)
 
-    monkeypatch.setattr(exporting, "_write", write_meanwhile)
+    monkeypatch.setattr(exporting, "_write_labels", write_meanwhile)
     out = io.BytesIO()
-    with pytest.raises(Refused, match="no scrub has verified"):
+    with pytest.raises(UserError, match="no scrub has verified"):
         export_annotations(production, persona="default_v1", out=out)
     assert not out.getvalue()
 
@@ -166,7 +168,7 @@ def test_nothing_is_imported_between_the_gate_and_a_sample(
     production: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Dataset.objects.filter(pk=production.pk).update(origin="synthetic")
-    really, at = sampling._chosen, connection.settings_dict
+    really, at = sampling._choose_for_dataset, connection.settings_dict
 
     def chosen(*given: Any) -> Any:
         with psycopg.connect(host=at["HOST"], dbname=at["NAME"], user="postgres") as other:
@@ -175,5 +177,8 @@ def test_nothing_is_imported_between_the_gate_and_a_sample(
                 other.execute(wanted, [production.pk])
         return really(*given)
 
-    monkeypatch.setattr(sampling, "_chosen", chosen)
-    assert sampling.sample_to_file(production, tmp_path / "sample.jsonl", sampling.Choice(1)).sessions == 1
+    monkeypatch.setattr(sampling, "_choose_for_dataset", chosen)
+    assert (
+        sampling.sample_to_file(production, tmp_path / "sample.jsonl", sampling.SampleOptions(1)).sessions
+        == 1
+    )

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser, Group, Permission, User
 
-from datasets_app.core.errors import Refused
-from datasets_app.generating.endpoints import configured_endpoints, key_for, require_endpoint
+from datasets_app.core.errors import UserError
+from datasets_app.generating.endpoints import configured_endpoints, get_api_key, require_endpoint
 
 CONFIGURED = ["https://models.example.org/v1", "http://localhost:8080/v1/"]
 ELSEWHERE = "http://169.254.169.254/latest"
@@ -40,7 +40,7 @@ def test_configured_addresses_are_for_all_and_others_take_a_permission_that_no_r
     assert len(roles) >= 5
     for somebody in (*roles, AnonymousUser()):
         for base_url in (ELSEWHERE, "http://localhost:8081/v1", "https://models.example.org/v2"):
-            with pytest.raises(Refused) as refused:
+            with pytest.raises(UserError) as refused:
                 require_endpoint(base_url, somebody)
             assert "169" not in refused.value.message
     for somebody in (
@@ -50,14 +50,14 @@ def test_configured_addresses_are_for_all_and_others_take_a_permission_that_no_r
         allowed = require_endpoint(ELSEWHERE, somebody)
         assert allowed.base_url == ELSEWHERE
         # The installation's key is not for addresses that somebody has typed into a form.
-        assert key_for(allowed) == ""
+        assert get_api_key(allowed) == ""
 
 
 def test_a_command_may_ask_anywhere_with_the_key_of_its_environment() -> None:
-    assert key_for(require_endpoint(ELSEWHERE, None)) == "sk-canary"
-    assert key_for(require_endpoint(None, None)) == "sk-canary"
+    assert get_api_key(require_endpoint(ELSEWHERE, None)) == "sk-canary"
+    assert get_api_key(require_endpoint(None, None)) == "sk-canary"
     for wrong in ("ftp://host", "http://user:hunter2@host/"):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(UserError) as refused:
             require_endpoint(wrong, None)
         assert "hunter2" not in refused.value.message
 
@@ -66,10 +66,10 @@ def test_a_key_file_comes_before_the_environment(monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "key"
     monkeypatch.setenv("ALIGNMENTER_LLM_KEY_FILE", str(path))
     endpoint = require_endpoint(None, None)
-    with pytest.raises(Refused, match="can't be read"):
-        key_for(endpoint)
+    with pytest.raises(UserError, match="can't be read"):
+        get_api_key(endpoint)
     path.write_text("sk-of-the-file\n")
-    assert key_for(endpoint) == "sk-of-the-file"
+    assert get_api_key(endpoint) == "sk-of-the-file"
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,6 @@ def test_a_key_that_can_be_none_is_refused_without_being_shown(
     path = tmp_path / "key"
     path.write_bytes(key)
     monkeypatch.setenv("ALIGNMENTER_LLM_KEY_FILE", str(path))
-    with pytest.raises(Refused) as refused:
-        key_for(require_endpoint(None, None))
+    with pytest.raises(UserError) as refused:
+        get_api_key(require_endpoint(None, None))
     assert "canary" not in "".join(traceback.format_exception(refused.value))

@@ -6,26 +6,28 @@ from typing import Any
 import pytest
 
 from annotations_app.models import Annotation
-from datasets_app.core.errors import Refused
-from datasets_app.importing.import_dataset import Options, Source, import_dataset
+from datasets_app.core.errors import UserError
+from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
 from datasets_app.models import AuditEvent, Dataset, Session, SourceFile, Turn
-from tests.factories import imported, jsonl, session, sessions, turn, write
+from tests.factories import encode_jsonl, import_file, make_session, make_sessions, make_turn, write_jsonl
 
 pytestmark = pytest.mark.django_db
 
 
 def refused(path: Path, **given: Any) -> list[tuple[int, str]]:
     """(line, code) of the problems for which an import is refused; nothing may be saved."""
-    with pytest.raises(Refused) as refusal:
-        imported(path, **given)
+    with pytest.raises(UserError) as refusal:
+        import_file(path, **given)
     assert not Turn.objects.exists()
     assert not SourceFile.objects.exists()
     return [(problem["line"], problem["code"]) for problem in refusal.value.details["problems"]]
 
 
 def test_a_file_becomes_sessions_and_turns(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", sessions(3, turns=4, persona_id="p1", tags=["scenario:support"]))
-    result = imported(path, origin="production")
+    path = write_jsonl(
+        tmp_path / "a.jsonl", make_sessions(3, turns=4, persona_id="p1", tags=["scenario:support"])
+    )
+    result = import_file(path, origin="production")
     dataset = Dataset.objects.get(name="support")
     assert (result["sessions"], result["turns"]) == (3, 12)
     assert (dataset.session_count, dataset.turn_count) == (3, 12)
@@ -40,20 +42,20 @@ def test_a_file_becomes_sessions_and_turns(tmp_path: Path) -> None:
 
 
 def test_the_import_is_in_the_audit_trail_without_any_text(tmp_path: Path) -> None:
-    imported(write(tmp_path / "a.jsonl", session(text="canary-5f2c")))
+    import_file(write_jsonl(tmp_path / "a.jsonl", make_session(text="canary-5f2c")))
     event = AuditEvent.objects.get(action="import")
     assert (event.dataset_name, event.details["turns"]) == ("support", 2)
     assert "canary" not in json.dumps(event.details)
 
 
 def test_cut_json_a_wrong_role_and_a_gap_are_all_named_and_nothing_is_saved(tmp_path: Path) -> None:
-    path = write(
+    path = write_jsonl(
         tmp_path / "a.jsonl",
         [
-            turn("a", 1),
+            make_turn("a", 1),
             b'{"session_id": "a", "turn_index": 2, "te',
-            turn("b", 1, role="system"),
-            turn("c", 3),
+            make_turn("b", 1, role="system"),
+            make_turn("c", 3),
         ],
     )
     assert refused(path) == [(2, "E101"), (3, "E103"), (4, "E201")]
@@ -62,84 +64,90 @@ def test_cut_json_a_wrong_role_and_a_gap_are_all_named_and_nothing_is_saved(tmp_
 
 def test_quarantine_imports_the_sound_sessions_and_keeps_the_rest_byte_for_byte(tmp_path: Path) -> None:
     bad = [
-        turn("a", 1),
+        make_turn("a", 1),
         b'{"session_id": "a", "turn_index": 2, "te',
-        turn("b", 1, role="system"),
-        turn("c", 3),
+        make_turn("b", 1, role="system"),
+        make_turn("c", 3),
     ]
-    path = write(tmp_path / "a.jsonl", [*bad, *session("good")])
-    result = imported(path, quarantine=True, quarantine_dir=tmp_path)
+    path = write_jsonl(tmp_path / "a.jsonl", [*bad, *make_session("good")])
+    result = import_file(path, quarantine=True, quarantine_dir=tmp_path)
     assert list(Session.objects.values_list("session_id", flat=True)) == ["good"]
-    assert (tmp_path / "a.quarantine.jsonl").read_bytes() == jsonl(bad)
+    assert (tmp_path / "a.quarantine.jsonl").read_bytes() == encode_jsonl(bad)
     reasons = (tmp_path / "a.quarantine.reasons.txt").read_text()
     assert "a.jsonl:3: E103 role must be 'user' or 'assistant', got 'system'" in reasons
     assert (result["quarantined_sessions"], result["problem_total"]) == (3, 3)
 
 
 def test_a_bad_line_whose_session_cant_be_read_takes_the_session_before_it_along(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", [*session("a"), b"not json at all", *session("b")])
-    imported(path, quarantine=True, quarantine_dir=tmp_path)
+    path = write_jsonl(tmp_path / "a.jsonl", [*make_session("a"), b"not json at all", *make_session("b")])
+    import_file(path, quarantine=True, quarantine_dir=tmp_path)
     assert list(Session.objects.values_list("session_id", flat=True)) == ["b"]
 
 
 def test_quarantine_never_writes_over_what_lies_there(tmp_path: Path) -> None:
     (tmp_path / "a.quarantine.jsonl").write_text("precious")
-    imported(
-        write(tmp_path / "a.jsonl", [turn("c", 3), *session()]), quarantine=True, quarantine_dir=tmp_path
+    import_file(
+        write_jsonl(tmp_path / "a.jsonl", [make_turn("c", 3), *make_session()]),
+        quarantine=True,
+        quarantine_dir=tmp_path,
     )
     assert (tmp_path / "a.quarantine.jsonl").read_text() == "precious"
     assert (tmp_path / "a.quarantine-2.jsonl").exists()
 
 
 def test_the_first_hundred_problems_are_listed_with_their_total(tmp_path: Path) -> None:
-    with pytest.raises(Refused) as refusal:
-        imported(write(tmp_path / "a.jsonl", [turn(f"s{n}", 2) for n in range(250)]))
+    with pytest.raises(UserError) as refusal:
+        import_file(write_jsonl(tmp_path / "a.jsonl", [make_turn(f"s{n}", 2) for n in range(250)]))
     assert len(refusal.value.details["problems"]) == 100
     assert refusal.value.details["problem_total"] == 250
 
 
 def test_the_same_file_again_changes_nothing(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", session())
-    imported(path)
+    path = write_jsonl(tmp_path / "a.jsonl", make_session())
+    import_file(path)
     other_name = tmp_path / "b.jsonl"
     other_name.write_bytes(path.read_bytes())
-    result = imported(other_name)
+    result = import_file(other_name)
     assert result["files"][0]["unchanged"]
     assert Turn.objects.count() == 2
     assert AuditEvent.objects.filter(action="import").count() == 1
 
 
 def test_a_session_that_stands_already_is_an_error_unless_append_and_identical(tmp_path: Path) -> None:
-    imported(write(tmp_path / "a.jsonl", sessions(2, metadata={"b": 1, "a": 1e23})))
-    again = write(tmp_path / "b.jsonl", [*sessions(2, metadata={"a": 1e23, "b": 1}), *session("s3")])
-    with pytest.raises(Refused) as refusal:
-        imported(again)
+    import_file(write_jsonl(tmp_path / "a.jsonl", make_sessions(2, metadata={"b": 1, "a": 1e23})))
+    again = write_jsonl(
+        tmp_path / "b.jsonl", [*make_sessions(2, metadata={"a": 1e23, "b": 1}), *make_session("s3")]
+    )
+    with pytest.raises(UserError) as refusal:
+        import_file(again)
     assert [problem["code"] for problem in refusal.value.details["problems"]] == ["E207", "E207"]
-    result = imported(again, append=True)
+    result = import_file(again, append=True)
     assert (result["sessions"], result["files"][0]["sessions_already_there"]) == (1, 2)
-    changed = write(tmp_path / "c.jsonl", [*session("s1", text="other"), *session("s4")])
-    with pytest.raises(Refused, match="1 problem"):
-        imported(changed, append=True)
+    changed = write_jsonl(tmp_path / "c.jsonl", [*make_session("s1", text="other"), *make_session("s4")])
+    with pytest.raises(UserError, match="1 problem"):
+        import_file(changed, append=True)
     assert Dataset.objects.get().session_count == 3
 
 
 def test_renumber_repairs_a_count_from_zero_and_gaps_but_not_doubles(tmp_path: Path) -> None:
-    lines = [turn("zero", n, role="user") for n in (0, 1)] + [turn("gap", n, role="user") for n in (1, 5, 9)]
-    path = write(tmp_path / "a.jsonl", lines)
+    lines = [make_turn("zero", n, role="user") for n in (0, 1)] + [
+        make_turn("gap", n, role="user") for n in (1, 5, 9)
+    ]
+    path = write_jsonl(tmp_path / "a.jsonl", lines)
     assert refused(path) == [(1, "E201"), (4, "E201")]
-    imported(path, renumber=True)
+    import_file(path, renumber=True)
     assert list(Turn.objects.in_order().values_list("turn_index", flat=True)) == [1, 2, 1, 2, 3]
 
 
 def test_two_turns_of_one_index_are_refused_even_when_renumbering(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", [turn(), turn(text="the other first")])
+    path = write_jsonl(tmp_path / "a.jsonl", [make_turn(), make_turn(text="the other first")])
     assert refused(path, renumber=True) == [(2, "E202")]
 
 
 def test_lines_in_any_order_are_put_in_order(tmp_path: Path) -> None:
-    lines = sessions(40, turns=5)
-    path = write(tmp_path / "a.jsonl", lines[1::2] + lines[0::2][::-1])
-    result = imported(path)
+    lines = make_sessions(40, turns=5)
+    path = write_jsonl(tmp_path / "a.jsonl", lines[1::2] + lines[0::2][::-1])
+    result = import_file(path)
     assert result["files"][0]["reordered"]
     assert (result["sessions"], result["turns"]) == (40, 200)
     for stored in Session.objects.all():
@@ -149,23 +157,25 @@ def test_lines_in_any_order_are_put_in_order(tmp_path: Path) -> None:
 
 
 def test_one_persona_a_session_and_a_turn_without_one_has_its_sessions(tmp_path: Path) -> None:
-    mixed = [turn("a", 1, persona_id="p"), turn("a", 2, persona_id="q")]
-    assert refused(write(tmp_path / "a.jsonl", mixed)) == [(2, "E204")]
-    path = write(tmp_path / "b.jsonl", [turn("a", 1), turn("a", 2, persona_id="p"), turn("b", 1)])
-    imported(path, persona="given")
+    mixed = [make_turn("a", 1, persona_id="p"), make_turn("a", 2, persona_id="q")]
+    assert refused(write_jsonl(tmp_path / "a.jsonl", mixed)) == [(2, "E204")]
+    path = write_jsonl(
+        tmp_path / "b.jsonl", [make_turn("a", 1), make_turn("a", 2, persona_id="p"), make_turn("b", 1)]
+    )
+    import_file(path, persona="given")
     assert dict(Session.objects.values_list("session_id", "persona_id")) == {"a": "p", "b": "given"}
 
 
 def test_a_label_in_a_line_is_an_annotation_as_well(tmp_path: Path) -> None:
-    path = write(
+    path = write_jsonl(
         tmp_path / "a.jsonl",
         [
-            turn("a", 1),
-            turn("a", 2, persona_id="p", label=1, confidence=0.5, labeler="ana", notes="warm"),
-            turn("b", 1, label="greeting"),
+            make_turn("a", 1),
+            make_turn("a", 2, persona_id="p", label=1, confidence=0.5, labeler="ana", notes="warm"),
+            make_turn("b", 1, label="greeting"),
         ],
     )
-    assert imported(path)["annotations"] == 1
+    assert import_file(path)["annotations"] == 1
     annotation = Annotation.objects.get()
     assert (annotation.label, annotation.annotator, annotation.notes) == (1, "ana", "warm")
     assert (annotation.confidence, annotation.persona_id) == (0.5, "p")
@@ -181,40 +191,45 @@ def test_a_label_in_a_line_is_an_annotation_as_well(tmp_path: Path) -> None:
         (b"{\x00}\x00", "UTF-16"),
         (b"PK\x03\x04 and so on", "zip archive"),
         (b"\x7fELF\x00\x00\x01", "no text file"),
-        (gzip.compress(jsonl(sessions(500)))[:-900], "cut off"),
+        (gzip.compress(encode_jsonl(make_sessions(500)))[:-900], "cut off"),
         (b"\x1f\x8b but no gzip at all", "damaged"),
     ],
 )
 def test_what_is_no_text_is_named_for_what_it_is(tmp_path: Path, content: bytes, sentence: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(content)
-    with pytest.raises(Refused, match=f"a.jsonl: E100 .*{sentence}"):
-        imported(path)
+    with pytest.raises(UserError, match=f"a.jsonl: E100 .*{sentence}"):
+        import_file(path)
 
 
 def test_missing_files_and_directories(tmp_path: Path) -> None:
     for path in (tmp_path / "none.jsonl", tmp_path):
-        with pytest.raises(Refused, match="no such file|is a directory"):
-            imported(path)
+        with pytest.raises(UserError, match="no such file|is a directory"):
+            import_file(path)
 
 
 def test_a_byte_order_mark_crlf_blank_lines_and_gzip_are_all_accepted(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + jsonl(session()).replace(b"\n", b"\r\n\r\n")))
-    assert imported(path)["turns"] == 2
+    path.write_bytes(
+        gzip.compress(b"\xef\xbb\xbf" + encode_jsonl(make_session()).replace(b"\n", b"\r\n\r\n"))
+    )
+    assert import_file(path)["turns"] == 2
 
 
 def test_what_unpacks_beyond_the_limit_is_refused(tmp_path: Path, settings: Any) -> None:
     settings.MAX_UNPACKED_BYTES = 1 << 20
     path = tmp_path / "bomb.jsonl.gz"
     path.write_bytes(gzip.compress(b" " * (50 << 20)))
-    with pytest.raises(Refused, match="ALIGNMENTER_MAX_UNPACKED_BYTES"):
-        imported(path)
+    with pytest.raises(UserError, match="ALIGNMENTER_MAX_UNPACKED_BYTES"):
+        import_file(path)
 
 
 def test_a_line_beyond_the_limit_is_an_error_of_that_line(tmp_path: Path, settings: Any) -> None:
     settings.MAX_LINE_BYTES = 1 << 20
-    path = write(tmp_path / "a.jsonl", [*session("a"), turn("b", 1, text="x" * (5 << 20)), *session("c")])
+    path = write_jsonl(
+        tmp_path / "a.jsonl",
+        [*make_session("a"), make_turn("b", 1, text="x" * (5 << 20)), *make_session("c")],
+    )
     assert refused(path) == [(3, "E109")]
 
 
@@ -239,30 +254,32 @@ def test_a_line_beyond_the_limit_is_an_error_of_that_line(tmp_path: Path, settin
     ],
 )
 def test_what_json_allows_and_the_format_does_not(tmp_path: Path, line: bytes, code: str) -> None:
-    assert refused(write(tmp_path / "a.jsonl", [line])) == [(1, code)]
+    assert refused(write_jsonl(tmp_path / "a.jsonl", [line])) == [(1, code)]
 
 
 def test_no_message_repeats_the_text_of_a_line(tmp_path: Path) -> None:
     secret = "jane.canary@example.org"
     lines = [
-        turn("a", 1, text=secret, timestamp=secret),
-        turn("b", 1, role=secret),
-        json.dumps(turn("c", 1, text=secret)).encode()[:-9],
-        turn("d", 1, tags=[1], text=secret),
+        make_turn("a", 1, text=secret, timestamp=secret),
+        make_turn("b", 1, role=secret),
+        json.dumps(make_turn("c", 1, text=secret)).encode()[:-9],
+        make_turn("d", 1, tags=[1], text=secret),
     ]
-    with pytest.raises(Refused) as refusal:
-        imported(write(tmp_path / "a.jsonl", lines))
+    with pytest.raises(UserError) as refusal:
+        import_file(write_jsonl(tmp_path / "a.jsonl", lines))
     assert "canary" not in str(refusal.value.details) + refusal.value.message
 
 
 def test_one_session_of_many_turns(tmp_path: Path) -> None:
-    assert imported(write(tmp_path / "a.jsonl", session("long", turns=20_000)))["turns"] == 20_000
+    assert (
+        import_file(write_jsonl(tmp_path / "a.jsonl", make_session("long", turns=20_000)))["turns"] == 20_000
+    )
     assert Session.objects.get().turn_count == 20_000
 
 
 def test_facts_are_taken_from_the_metadata_file_beside(tmp_path: Path) -> None:
     (tmp_path / "a.meta.yaml").write_text("license: CC-BY-4.0\nsource: helpdesk\nseed: 7\nour_key: kept\n")
-    imported(write(tmp_path / "a.jsonl", session()))
+    import_file(write_jsonl(tmp_path / "a.jsonl", make_session()))
     dataset = Dataset.objects.get()
     assert (dataset.license, dataset.source) == ("CC-BY-4.0", "helpdesk")
     assert dataset.provenance == {"seed": 7, "our_key": "kept"}
@@ -270,21 +287,21 @@ def test_facts_are_taken_from_the_metadata_file_beside(tmp_path: Path) -> None:
 
 def test_a_broken_metadata_file_refuses_the_import(tmp_path: Path) -> None:
     (tmp_path / "a.meta.yaml").write_text("license: [unclosed")
-    with pytest.raises(Refused, match=r"a\.meta\.yaml"):
-        imported(write(tmp_path / "a.jsonl", session()))
+    with pytest.raises(UserError, match=r"a\.meta\.yaml"):
+        import_file(write_jsonl(tmp_path / "a.jsonl", make_session()))
     assert not Turn.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["", "../up", "a b", "-x", "a" * 101, "é"])
 def test_a_name_that_can_be_no_file_name_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(Refused, match="can't be the name"):
-        imported(write(tmp_path / "a.jsonl", session()), name=name)
+    with pytest.raises(UserError, match="can't be the name"):
+        import_file(write_jsonl(tmp_path / "a.jsonl", make_session()), name=name)
 
 
 def test_data_of_another_origin_is_kept_apart(tmp_path: Path) -> None:
-    imported(write(tmp_path / "a.jsonl", session("a")), origin="synthetic")
-    with pytest.raises(Refused, match="origin"):
-        imported(write(tmp_path / "b.jsonl", session("b")), origin="production")
+    import_file(write_jsonl(tmp_path / "a.jsonl", make_session("a")), origin="synthetic")
+    with pytest.raises(UserError, match="origin"):
+        import_file(write_jsonl(tmp_path / "b.jsonl", make_session("b")), origin="production")
 
 
 def test_openai_and_sharegpt_files_are_recognised(tmp_path: Path) -> None:
@@ -294,63 +311,67 @@ def test_openai_and_sharegpt_files_are_recognised(tmp_path: Path) -> None:
         "id": "c7",
         "conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}],
     }
-    assert imported(write(tmp_path / "chat.jsonl", [chat]), name="chat")["files"][0]["format"] == "openai"
     assert (
-        imported(write(tmp_path / "share.jsonl", [share]), name="share")["files"][0]["format"] == "sharegpt"
+        import_file(write_jsonl(tmp_path / "chat.jsonl", [chat]), name="chat")["files"][0]["format"]
+        == "openai"
+    )
+    assert (
+        import_file(write_jsonl(tmp_path / "share.jsonl", [share]), name="share")["files"][0]["format"]
+        == "sharegpt"
     )
     assert set(Session.objects.values_list("session_id", flat=True)) == {"chat-000001", "c7"}
 
 
 def test_the_session_of_a_line_is_its_own_and_not_one_that_its_metadata_speaks_of(tmp_path: Path) -> None:
     lines = [
-        turn("A", 1, metadata={"session_id": "B"}),
-        {"metadata": {"session_id": "B"}, **turn("A", 2, role="system")},
+        make_turn("A", 1, metadata={"session_id": "B"}),
+        {"metadata": {"session_id": "B"}, **make_turn("A", 2, role="system")},
         b'{"metadata": {"session_id": "B"}, "session_id": "A", "turn_index": 3, "te',
-        turn("B", 1),
+        make_turn("B", 1),
     ]
     lines[0] = {"metadata": lines[0].pop("metadata"), **lines[0]}
-    path = write(tmp_path / "a.jsonl", lines)
-    imported(path, quarantine=True, quarantine_dir=tmp_path)
+    path = write_jsonl(tmp_path / "a.jsonl", lines)
+    import_file(path, quarantine=True, quarantine_dir=tmp_path)
     assert list(Session.objects.values_list("session_id", flat=True)) == ["B"]
-    assert (tmp_path / "a.quarantine.jsonl").read_bytes() == jsonl(lines[:3])
+    assert (tmp_path / "a.quarantine.jsonl").read_bytes() == encode_jsonl(lines[:3])
 
 
 def test_what_can_not_be_set_aside_whole_is_not_set_aside_in_part(tmp_path: Path, settings: Any) -> None:
     settings.MAX_LINE_BYTES = 1 << 20
-    lines = [turn("a", 1), turn("a", 2, text="x" * (2 << 20)), *session("b")]
-    assert refused(write(tmp_path / "a.jsonl", lines), quarantine=True, quarantine_dir=tmp_path) == [
+    lines = [make_turn("a", 1), make_turn("a", 2, text="x" * (2 << 20)), *make_session("b")]
+    assert refused(write_jsonl(tmp_path / "a.jsonl", lines), quarantine=True, quarantine_dir=tmp_path) == [
         (2, "E109")
     ]
 
 
 def test_one_session_in_two_files_of_one_import(tmp_path: Path) -> None:
-    one = write(tmp_path / "one.jsonl", [*session("a"), *session("b")])
-    two = write(tmp_path / "two.jsonl", [*session("a"), *session("c")])
-    sources = [Source(path, path.name) for path in (one, two)]
-    with pytest.raises(Refused) as refusal:
+    one = write_jsonl(tmp_path / "one.jsonl", [*make_session("a"), *make_session("b")])
+    two = write_jsonl(tmp_path / "two.jsonl", [*make_session("a"), *make_session("c")])
+    sources = [ImportSource(path, path.name) for path in (one, two)]
+    with pytest.raises(UserError) as refusal:
         import_dataset(sources, name="support")
     assert [problem["code"] for problem in refusal.value.details["problems"]] == ["E207"]
     assert not Turn.objects.exists()
-    assert import_dataset(sources, name="support", options=Options(append=True))["sessions"] == 3
+    assert import_dataset(sources, name="support", options=ImportOptions(append=True))["sessions"] == 3
 
 
 def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", sessions(3000))
+    path = write_jsonl(tmp_path / "a.jsonl", make_sessions(3000))
 
     def grow(done: int, total: int | None = None) -> None:
         if done > path.stat().st_size and not grown:
             grown.append(True)
             with path.open("ab") as file:
-                file.write(jsonl(session("late")))
+                file.write(encode_jsonl(make_session("late")))
 
     grown: list[bool] = []
-    with pytest.raises(Refused, match="was changed while it was read"):
-        imported(path, report_progress=grow)
+    with pytest.raises(UserError, match="was changed while it was read"):
+        import_file(path, report_progress=grow)
     assert not Turn.objects.exists()
 
 
 def test_a_stated_origin_is_taken_over_but_never_overrules_the_one_given(tmp_path: Path) -> None:
     for name, given, stated in (("a", None, "production"), ("b", "production", "synthetic")):
         (tmp_path / f"{name}.meta.yaml").write_text(f"origin: {stated}\n")
-        imported(write(tmp_path / f"{name}.jsonl", session()), name=name, origin=given)
+        import_file(write_jsonl(tmp_path / f"{name}.jsonl", make_session()), name=name, origin=given)
         assert Dataset.objects.get(name=name).origin == "production"

@@ -13,18 +13,18 @@ from django.core.files.base import ContentFile
 from django.db import connection
 from django.utils import timezone
 
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import Cancelled
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import recovery, runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Session, Turn
-from tests.factories import dataset, jsonl, sessions, turn
+from tests.factories import encode_jsonl, make_dataset, make_sessions, make_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def upload(content: bytes, name: str = "support.jsonl", **parameters: Any) -> JobRun:
-    job = runs.create("import_dataset", actor=None, dataset_name="support", parameters=parameters)
+    job = runs.create_job("import_dataset", actor=None, dataset_name="support", parameters=parameters)
     job_file = JobFile(job_run=job, kind="upload", name=name, size=len(content))
     job_file.file.save(f"{job.pk}/upload/{name}", ContentFile(content))
     return job
@@ -36,8 +36,8 @@ def state_of(job: JobRun) -> str:
 
 
 def test_a_worker_imports_an_upload_and_the_upload_is_gone(processes: Any, wait_until: Any) -> None:
-    job = upload(jsonl(sessions(50)))
-    runs.enqueue(job)
+    job = upload(encode_jsonl(make_sessions(50)))
+    runs.enqueue_job(job)
     assert state_of(job) == "queued"  # nothing ran in this process
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done")
@@ -48,8 +48,8 @@ def test_a_worker_imports_an_upload_and_the_upload_is_gone(processes: Any, wait_
 
 
 def test_a_bad_file_fails_with_its_problems_for_people(processes: Any, wait_until: Any) -> None:
-    job = upload(jsonl([turn("a", 1, role="system", text="canary-77"), turn("b", 4)]))
-    runs.enqueue(job)
+    job = upload(encode_jsonl([make_turn("a", 1, role="system", text="canary-77"), make_turn("b", 4)]))
+    runs.enqueue_job(job)
     processes.start("worker")
     wait_until(lambda: state_of(job) == "failed")
     assert [problem["code"] for problem in job.result["problems"]] == ["E103", "E201"]
@@ -59,20 +59,20 @@ def test_a_bad_file_fails_with_its_problems_for_people(processes: Any, wait_unti
 
 
 def test_quarantined_lines_are_kept_for_download(processes: Any, wait_until: Any) -> None:
-    job = upload(jsonl([turn("a", 3), *sessions(2)]), on_error="quarantine")
-    runs.enqueue(job)
+    job = upload(encode_jsonl([make_turn("a", 3), *make_sessions(2)]), on_error="quarantine")
+    runs.enqueue_job(job)
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done")
     kept = {file.name: file.file.read() for file in job.files.filter(kind="quarantine")}
-    assert kept["support.quarantine.jsonl"] == jsonl([turn("a", 3)])
+    assert kept["support.quarantine.jsonl"] == encode_jsonl([make_turn("a", 3)])
     assert Session.objects.count() == 2
 
 
 def test_an_export_is_kept_with_its_digest_until_its_date(
     processes: Any, wait_until: Any, tmp_path: Path
 ) -> None:
-    stored = dataset(tmp_path, sessions(5))
-    job = runs.start(
+    stored = make_dataset(tmp_path, make_sessions(5))
+    job = runs.start_job(
         "export_dataset", actor=None, dataset=stored, parameters={"format": "turns", "gzip": True}
     )
     processes.start("worker")
@@ -90,8 +90,10 @@ def test_an_export_is_kept_with_its_digest_until_its_date(
 
 
 def test_a_check_is_kept_as_a_report(processes: Any, wait_until: Any, tmp_path: Path) -> None:
-    stored = dataset(tmp_path, [turn(text="Write to jane@example.org"), turn("s1", 2, text="")])
-    job = runs.start("check_dataset", actor=None, dataset=stored)
+    stored = make_dataset(
+        tmp_path, [make_turn(text="Write to jane@example.org"), make_turn("s1", 2, text="")]
+    )
+    job = runs.start_job("check_dataset", actor=None, dataset=stored)
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done")
     report = stored.check_reports.get()
@@ -102,9 +104,9 @@ def test_a_check_is_kept_as_a_report(processes: Any, wait_until: Any, tmp_path: 
 
 @pytest.mark.slow
 def test_ten_workers_killed_at_random_moments_leave_all_or_nothing(processes: Any, wait_until: Any) -> None:
-    content = jsonl(sessions(6_000, turns=5, tags=["t"], metadata={"k": 1}))
+    content = encode_jsonl(make_sessions(6_000, turns=5, tags=["t"], metadata={"k": 1}))
     job = upload(content)
-    runs.enqueue(job)
+    runs.enqueue_job(job)
     processes.start("scheduler")
     moments = random.Random(7)
     for _ in range(10):
@@ -126,8 +128,8 @@ def test_ten_workers_killed_at_random_moments_leave_all_or_nothing(processes: An
 
 @pytest.mark.slow
 def test_a_job_goes_on_after_its_database_connection_was_cut(processes: Any, wait_until: Any) -> None:
-    job = upload(jsonl(sessions(20_000, turns=5)))
-    runs.enqueue(job)
+    job = upload(encode_jsonl(make_sessions(20_000, turns=5)))
+    runs.enqueue_job(job)
     processes.start("worker")
     wait_until(lambda: _turn_copies("SELECT count(*)"), 60)
     _turn_copies("SELECT count(pg_terminate_backend(pid))")
@@ -136,7 +138,7 @@ def test_a_job_goes_on_after_its_database_connection_was_cut(processes: Any, wai
     assert not Turn.objects.exists()
     # Its row waits for the silence to be noticed; let that not take fifteen seconds.
     JobRun.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(seconds=16))
-    assert recovery.recover() == 1
+    assert recovery.recover_jobs() == 1
     wait_until(lambda: state_of(job) == "done", 60)
     assert (job.attempt, Turn.objects.count()) == (2, 100_000)
     assert "Traceback" not in processes.log.read_text()
@@ -152,33 +154,35 @@ def _turn_copies(select: str) -> int:
         return int(cursor.fetchone()[0])
 
 
-def test_a_worker_of_an_earlier_try_is_never_taken_for_a_later_one(queue: None) -> None:
-    job = upload(jsonl(sessions(2)))
-    runs.enqueue(job)
-    stalled = runs._claim(job.pk)
+def test_a_worker_of_an_earlier_try_is_never_taken_for_a_later_one(empty_queue: None) -> None:
+    job = upload(encode_jsonl(make_sessions(2)))
+    runs.enqueue_job(job)
+    stalled = runs._claim_job(job.pk)
     assert stalled is not None
     JobRun.objects.filter(pk=job.pk).update(state="failed")
-    assert runs.retry(job, actor=None)
-    assert runs._claim(job.pk) is not None
+    assert runs.retry_job(job, actor=None)
+    assert runs._claim_job(job.pk) is not None
     with pytest.raises(runs.ClaimLost):
         stalled.finish("done")
     assert state_of(job) == "running"
 
 
-def test_what_a_command_ran_is_not_run_again_by_a_worker(queue: None) -> None:
+def test_what_a_command_ran_is_not_run_again_by_a_worker(empty_queue: None) -> None:
     def refuse(report_progress: Any) -> None:
-        raise Refused("no")
+        raise UserError("no")
 
-    with pytest.raises(Refused):
-        runs.run_here("export_dataset", refuse, dataset_name="x", parameters={})
+    with pytest.raises(UserError):
+        runs.run_in_foreground("export_dataset", refuse, dataset_name="x", parameters={})
     job = JobRun.objects.get()
     assert (job.state, job.error) == ("failed", "no")
-    assert not runs.retry(job, actor=None)
+    assert not runs.retry_job(job, actor=None)
 
 
-def test_what_a_killed_worker_left_of_a_job_is_deleted(queue: None, settings: Any, tmp_path: Path) -> None:
+def test_what_a_killed_worker_left_of_a_job_is_deleted(
+    empty_queue: None, settings: Any, tmp_path: Path
+) -> None:
     settings.VAR_DIR = tmp_path
-    job = upload(jsonl(sessions(2)))
+    job = upload(encode_jsonl(make_sessions(2)))
     left = tmp_path / "tmp" / f"job-{job.pk}-abcd"
     left.mkdir(parents=True)
     (left / "half.jsonl").write_text("canary")
@@ -192,8 +196,8 @@ def test_what_a_killed_worker_left_of_a_job_is_deleted(queue: None, settings: An
 
 @pytest.mark.slow
 def test_a_killed_worker_is_noticed_within_thirty_seconds(processes: Any, wait_until: Any) -> None:
-    job = upload(jsonl(sessions(20_000, turns=5)))
-    runs.enqueue(job)
+    job = upload(encode_jsonl(make_sessions(20_000, turns=5)))
+    runs.enqueue_job(job)
     processes.start("scheduler")
     worker = processes.start("worker")
     wait_until(lambda: state_of(job) == "running")
@@ -206,42 +210,42 @@ def test_a_killed_worker_is_noticed_within_thirty_seconds(processes: Any, wait_u
 
 
 def test_a_running_job_is_cancelled_and_leaves_nothing(processes: Any, wait_until: Any) -> None:
-    job = upload(jsonl(sessions(60_000, turns=5)))
-    runs.enqueue(job)
+    job = upload(encode_jsonl(make_sessions(60_000, turns=5)))
+    runs.enqueue_job(job)
     processes.start("worker")
     wait_until(lambda: state_of(job) == "running" and job.done > 0)
-    runs.request_cancel(job, actor=None)
+    runs.request_cancellation(job, actor=None)
     wait_until(lambda: state_of(job) == "cancelled")
     assert not Dataset.objects.exists()
     assert AuditEvent.objects.filter(action="cancel_job").exists()
 
 
 def test_a_waiting_job_is_cancelled_at_once_and_can_be_tried_again(processes: Any, wait_until: Any) -> None:
-    job = upload(jsonl(sessions(2)))
-    runs.enqueue(job)
-    runs.request_cancel(job, actor=None)
+    job = upload(encode_jsonl(make_sessions(2)))
+    runs.enqueue_job(job)
+    runs.request_cancellation(job, actor=None)
     assert state_of(job) == "cancelled"
-    assert runs.retry(job, actor=None)
+    assert runs.retry_job(job, actor=None)
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done")
-    assert not runs.retry(job, actor=None)
+    assert not runs.retry_job(job, actor=None)
     assert Turn.objects.count() == 4
 
 
 def test_a_queue_that_forgets_does_not_lose_a_job(processes: Any, wait_until: Any) -> None:
-    job = upload(jsonl(sessions(2)))
-    runs.enqueue(job)
+    job = upload(encode_jsonl(make_sessions(2)))
+    runs.enqueue_job(job)
     django_rq.get_queue("default").empty()
-    assert recovery.recover() == 0  # it may just be on its way
+    assert recovery.recover_jobs() == 0  # it may just be on its way
     JobRun.objects.filter(pk=job.pk).update(queued_at=timezone.now() - timedelta(seconds=11))
-    assert recovery.recover() == 1
+    assert recovery.recover_jobs() == 1
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done")
 
 
 def test_a_job_that_is_sent_twice_is_done_once(processes: Any, wait_until: Any) -> None:
-    job = upload(jsonl(sessions(2)))
-    runs.enqueue(job)
+    job = upload(encode_jsonl(make_sessions(2)))
+    runs.enqueue_job(job)
     for _ in range(3):
         django_rq.get_queue("default").enqueue_call(runs.perform, args=(job.pk,))
     processes.start("worker")
@@ -251,20 +255,20 @@ def test_a_job_that_is_sent_twice_is_done_once(processes: Any, wait_until: Any) 
     assert AuditEvent.objects.filter(action="import").count() == 1
 
 
-def test_a_job_whose_workers_always_die_is_given_up(queue: None) -> None:
-    job = runs.start("check_dataset", actor=None)
+def test_a_job_whose_workers_always_die_is_given_up(empty_queue: None) -> None:
+    job = runs.start_job("check_dataset", actor=None)
     JobRun.objects.filter(pk=job.pk).update(
         state="running", attempt=recovery.MAX_ATTEMPTS, heartbeat_at=timezone.now() - timedelta(minutes=1)
     )
-    recovery.recover()
+    recovery.recover_jobs()
     assert state_of(job) == "failed"
     assert "without a word" in job.error
 
 
-def test_a_worker_that_lost_its_claim_saves_nothing(queue: None) -> None:
-    job = upload(jsonl(sessions(2)))
-    runs.enqueue(job)
-    claimed = runs._claim(job.pk)
+def test_a_worker_that_lost_its_claim_saves_nothing(empty_queue: None) -> None:
+    job = upload(encode_jsonl(make_sessions(2)))
+    runs.enqueue_job(job)
+    claimed = runs._claim_job(job.pk)
     assert claimed is not None
     JobRun.objects.filter(pk=job.pk).update(state="queued")  # the scheduler took it back …
     runs.perform(job.pk)  # … and another worker does it
@@ -274,9 +278,9 @@ def test_a_worker_that_lost_its_claim_saves_nothing(queue: None) -> None:
     assert job.attempt == 2
 
 
-def test_the_queue_holds_nothing_but_the_number_of_the_job(queue: None) -> None:
-    job = upload(jsonl([turn(text="canary-4411")]), name="canary-name.jsonl")
-    runs.enqueue(job)
+def test_the_queue_holds_nothing_but_the_number_of_the_job(empty_queue: None) -> None:
+    job = upload(encode_jsonl([make_turn(text="canary-4411")]), name="canary-name.jsonl")
+    runs.enqueue_job(job)
     server = django_rq.get_connection("default")
     held = b"".join(
         b"".join(server.hgetall(key).values())
@@ -287,7 +291,9 @@ def test_the_queue_holds_nothing_but_the_number_of_the_job(queue: None) -> None:
     assert b"canary" not in held
 
 
-def test_what_a_killed_web_server_has_received_is_deleted(queue: None, settings: Any, tmp_path: Path) -> None:
+def test_what_a_killed_web_server_has_received_is_deleted(
+    empty_queue: None, settings: Any, tmp_path: Path
+) -> None:
     settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path)
     left, coming = tmp_path / "tmpa.upload.jsonl", tmp_path / "tmpb.upload.jsonl"
     for path in (left, coming):
@@ -298,10 +304,12 @@ def test_what_a_killed_web_server_has_received_is_deleted(queue: None, settings:
     assert coming.exists()
 
 
-def test_a_file_that_a_killed_worker_left_is_deleted_and_no_other(queue: None, media: Path) -> None:
-    job = upload(jsonl(sessions(2)))
+def test_a_file_that_a_killed_worker_left_is_deleted_and_no_other(
+    empty_queue: None, media_root: Path
+) -> None:
+    job = upload(encode_jsonl(make_sessions(2)))
     kept = Path(job.files.get().file.path)
-    left = media / "jobs" / str(job.pk) / "export" / "half.jsonl"
+    left = media_root / "jobs" / str(job.pk) / "export" / "half.jsonl"
     left.parent.mkdir(parents=True)
     left.write_text("canary")
     assert delete_expired_files() == 0  # it may be being stored just now
@@ -316,13 +324,13 @@ def test_a_file_that_a_killed_worker_left_is_deleted_and_no_other(queue: None, m
 @pytest.mark.parametrize(
     ("error", "state", "told"),
     [
-        (Refused("no"), "failed", "no"),
+        (UserError("no"), "failed", "no"),
         (ValueError("canary-1"), "failed", "what was finished is kept"),
-        (Cancelled(), "cancelled", ""),
+        (OperationCanceled(), "cancelled", ""),
     ],
 )
 def test_what_a_task_has_committed_for_itself_stands_however_it_ends(
-    queue: None, monkeypatch: Any, error: Exception, state: str, told: str
+    empty_queue: None, monkeypatch: Any, error: Exception, state: str, told: str
 ) -> None:
     def commit_and_fail(job: Any) -> dict[str, Any]:
         Dataset.objects.create(name=f"step-{job.attempt}")
@@ -331,26 +339,26 @@ def test_what_a_task_has_committed_for_itself_stands_however_it_ends(
         return {"steps": 2}
 
     monkeypatch.setattr(runs, "_tasks", {})
-    monkeypatch.setattr(runs, "_committing", set())
+    monkeypatch.setattr(runs, "_self_committing", set())
     runs.task(commits_itself=True)(commit_and_fail)
-    job = runs.start("commit_and_fail", actor=None)
+    job = runs.start_job("commit_and_fail", actor=None)
     runs.perform(job.pk)
     assert state_of(job) == state
     assert told in job.error
     assert "canary" not in job.error
     assert Dataset.objects.filter(name="step-1").exists()
-    assert runs.retry(job, actor=None)
+    assert runs.retry_job(job, actor=None)
     runs.perform(job.pk)
     assert (state_of(job), job.result) == ("done", {"steps": 2})
     assert Dataset.objects.filter(name="step-2").exists()
 
 
-def test_a_command_that_commits_for_itself_is_given_its_row(queue: None) -> None:
+def test_a_command_that_commits_for_itself_is_given_its_row(empty_queue: None) -> None:
     def count(row: JobRun, report_progress: Any) -> dict[str, Any]:
         report_progress(3, 3)
         return {"row": row.pk}
 
-    result = runs.run_here_in_steps("scrub_dataset", count, dataset_name="x", parameters={})
+    result = runs.run_in_foreground_steps("scrub_dataset", count, dataset_name="x", parameters={})
     job = JobRun.objects.get()
     assert (job.state, job.result, job.done, job.foreground) == ("done", {"row": job.pk}, 3, True)
     assert result == job.result

@@ -8,13 +8,13 @@ from django.contrib.auth.models import Group, User
 
 from annotations_app.models import CampaignMember
 from datasets_app.access import limit_access
-from datasets_app.access.who_can_see import ALL, NOTHING, REPLIES, counted, everybody
-from datasets_app.core.errors import Refused
-from datasets_app.exporting.sample_dataset import Choice, sample_to_dataset
+from datasets_app.access.who_can_see import ALL, NO_ACCESS, REPLIES, count_viewers, iterate_viewers
+from datasets_app.core.errors import UserError
+from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun
 from tests import factories
-from tests.everything import everything, user_with
+from tests.everything import make_full_dataset, make_user_with
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def person(name: str, *roles: str, **more: Any) -> User:
 
 @pytest.fixture
 def dataset() -> Dataset:
-    return everything("harbour")
+    return make_full_dataset("harbour")
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def team(dataset: Dataset) -> dict[str, User]:
 
 def told(dataset: Dataset) -> dict[str, Any]:
     dataset.refresh_from_db()
-    return {seer.user.username: seer for seer in everybody(dataset, only=[ALL, REPLIES, NOTHING])}
+    return {seer.user.username: seer for seer in iterate_viewers(dataset, only=[ALL, REPLIES, NO_ACCESS])}
 
 
 def check_against_visible_to(dataset: Dataset) -> None:
@@ -69,24 +69,24 @@ def test_who_can_see_is_what_is_seen(dataset: Dataset, team: dict[str, User]) ->
 
     check_against_visible_to(dataset)
     assert seen_by(ALL) == {"ada", "vera", "otto", "root"}
-    limit_access.restrict(dataset, actor=team["otto"])
+    limit_access.restrict_dataset(dataset, actor=team["otto"])
     check_against_visible_to(dataset)
     assert seen_by(ALL) == {"otto", "root"}
     assert seen_by(REPLIES) == {"anna"}
-    limit_access.grant(dataset, Group.objects.get(name="research"), actor=team["otto"])
-    limit_access.grant(dataset, team["zoe"], actor=team["otto"])
+    limit_access.grant_access(dataset, Group.objects.get(name="research"), actor=team["otto"])
+    limit_access.grant_access(dataset, team["zoe"], actor=team["otto"])
     check_against_visible_to(dataset)
     assert seen_by(ALL) == {"otto", "root", "vera"}
-    assert counted(dataset) == {"all": 3, "replies": 1, "nothing": 4, "open": 4, "restricted": 3}
-    limit_access.open_to_all(dataset, actor=team["otto"])
+    assert count_viewers(dataset) == {"all": 3, "replies": 1, "nothing": 4, "open": 4, "restricted": 3}
+    limit_access.unrestrict_dataset(dataset, actor=team["otto"])
     check_against_visible_to(dataset)
 
 
 def test_the_reasons_are_told(dataset: Dataset, team: dict[str, User]) -> None:
     assert told(dataset)["ada"].reasons == ["The role curator sees datasets, and this one is open"]
-    limit_access.restrict(dataset, actor=None)
-    limit_access.grant(dataset, Group.objects.get(name="research"), actor=team["otto"])
-    limit_access.grant(dataset, team["zoe"], actor=None)
+    limit_access.restrict_dataset(dataset, actor=None)
+    limit_access.grant_access(dataset, Group.objects.get(name="research"), actor=team["otto"])
+    limit_access.grant_access(dataset, team["zoe"], actor=None)
     seers = told(dataset)
     day = f"{DatasetGrant.objects.first().granted_at:%-d %b %Y}"  # type: ignore[union-attr]
     assert {name: seer.reasons for name, seer in seers.items() if "labeller" not in name} == {
@@ -108,12 +108,12 @@ def test_each_change_is_written_down_once(dataset: Dataset, team: dict[str, User
     otto, ada = team["otto"], team["ada"]
     group = Group.objects.get(name="research")
     for _ in range(2):
-        limit_access.restrict(dataset, actor=otto)
-        limit_access.grant(dataset, ada, actor=otto)
-        limit_access.grant(dataset, group, actor=otto)
+        limit_access.restrict_dataset(dataset, actor=otto)
+        limit_access.grant_access(dataset, ada, actor=otto)
+        limit_access.grant_access(dataset, group, actor=otto)
     for _ in range(2):
-        limit_access.revoke(dataset, ada, actor=otto)
-        limit_access.open_to_all(dataset, actor=None)
+        limit_access.revoke_access(dataset, ada, actor=otto)
+        limit_access.unrestrict_dataset(dataset, actor=None)
     events = AuditEvent.objects.filter(dataset_name=dataset.name).exclude(action="import").order_by("id")
     assert [(event.action, event.details) for event in events] == [
         ("restrict", {}),
@@ -126,20 +126,20 @@ def test_each_change_is_written_down_once(dataset: Dataset, team: dict[str, User
 
 
 def test_only_who_may_limits_access(dataset: Dataset, team: dict[str, User]) -> None:
-    for change in (limit_access.restrict, limit_access.open_to_all):
-        with pytest.raises(Refused, match="ask a privacy officer"):
+    for change in (limit_access.restrict_dataset, limit_access.unrestrict_dataset):
+        with pytest.raises(UserError, match="ask a privacy officer"):
             change(dataset, actor=team["ada"])
-    for grant in (limit_access.grant, limit_access.revoke):
-        with pytest.raises(Refused, match="ask a privacy officer"):
+    for grant in (limit_access.grant_access, limit_access.revoke_access):
+        with pytest.raises(UserError, match="ask a privacy officer"):
             grant(dataset, team["ada"], actor=team["ada"])
     assert not DatasetGrant.objects.exists()
 
 
 def test_a_sample_is_as_hidden_as_what_it_was_taken_of(tmp_path: Path, team: dict[str, User]) -> None:
-    whole = factories.dataset(tmp_path, factories.sessions(3), "whole")
-    limit_access.restrict(whole, actor=None)
-    limit_access.grant(whole, team["ada"], actor=None)
-    sample_to_dataset(whole, "part", Choice(2))
+    whole = factories.make_dataset(tmp_path, factories.make_sessions(3), "whole")
+    limit_access.restrict_dataset(whole, actor=None)
+    limit_access.grant_access(whole, team["ada"], actor=None)
+    sample_to_dataset(whole, "part", SampleOptions(2))
     part = Dataset.objects.get(name="part")
     assert part.restricted
     assert Dataset.objects.visible_to(team["ada"]).filter(pk=part.pk).exists()
@@ -151,16 +151,18 @@ def test_a_sample_is_as_hidden_as_what_it_was_taken_of(tmp_path: Path, team: dic
 
 def export_of(dataset: Dataset, actor: Any) -> JobRun:
     asked = {"format": "turns", "persona": None, "tag": None, "gzip": False}
-    return runs.start("export_dataset", actor=actor, dataset=dataset, parameters=asked)
+    return runs.start_job("export_dataset", actor=actor, dataset=dataset, parameters=asked)
 
 
-def test_a_job_asks_once_more_when_it_begins(tmp_path: Path, team: dict[str, User], queue: None) -> None:
-    dataset = factories.dataset(tmp_path, factories.sessions(1), "support")
+def test_a_job_asks_once_more_when_it_begins(
+    tmp_path: Path, team: dict[str, User], empty_queue: None
+) -> None:
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(1), "support")
     ada = team["ada"]
     hidden, barred, gone, allowed = (export_of(dataset, ada) for _ in range(4))
-    limit_access.restrict(dataset, actor=None)
+    limit_access.restrict_dataset(dataset, actor=None)
     runs.perform(hidden.pk)
-    limit_access.grant(dataset, ada, actor=None)
+    limit_access.grant_access(dataset, ada, actor=None)
     ada.groups.clear()
     runs.perform(barred.pk)
     ada.groups.add(Group.objects.get(name="curator"))
@@ -176,24 +178,24 @@ def test_a_job_asks_once_more_when_it_begins(tmp_path: Path, team: dict[str, Use
 
 
 def test_an_import_does_not_find_its_way_into_a_dataset_that_is_hidden(
-    dataset: Dataset, team: dict[str, User], queue: None
+    dataset: Dataset, team: dict[str, User], empty_queue: None
 ) -> None:
-    job = runs.start("import_dataset", actor=team["ada"], dataset_name=dataset.name, parameters={})
-    limit_access.restrict(dataset, actor=None)
+    job = runs.start_job("import_dataset", actor=team["ada"], dataset_name=dataset.name, parameters={})
+    limit_access.restrict_dataset(dataset, actor=None)
     runs.perform(job.pk)
     job.refresh_from_db()
     assert (job.state, job.error) == ("failed", "ada, who started this, may not see that dataset.")
 
 
-def test_what_an_account_has_waiting_goes_with_it(dataset: Dataset, queue: None) -> None:
-    ada = user_with("datasets_app.export_dataset", "datasets_app.view_dataset", name="ada")
+def test_what_an_account_has_waiting_goes_with_it(dataset: Dataset, empty_queue: None) -> None:
+    ada = make_user_with("datasets_app.export_dataset", "datasets_app.view_dataset", name="ada")
     job = export_of(dataset, ada)
     ada.delete()
     runs.perform(job.pk)
     job.refresh_from_db()
     assert job.state == "cancelled"
-    otto = user_with("datasets_app.view_dataset", name="otto")
-    assert runs.retry(job, actor=otto)
+    otto = make_user_with("datasets_app.view_dataset", name="otto")
+    assert runs.retry_job(job, actor=otto)
     runs.perform(job.pk)
     job.refresh_from_db()
     assert (job.state, job.error) == ("failed", "otto, who started this, may not do it any more.")

@@ -11,17 +11,17 @@ import pytest
 import yaml
 from django.contrib.auth.models import User
 
-from annotations_app.demo.load_demo import DIRECTORY, load_demo
+from annotations_app.demo.load_demo import DEMO_DIRECTORY, load_demo
 from annotations_app.models import Annotation, Campaign
 from datasets_app.access.demo_accounts import create_demo_accounts
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.domain.personas.persona import check_persona, parse_persona
 from datasets_app.models import Dataset, Persona, Turn
-from tests.campaigns import label_all, served, what_is_wrong
+from tests.campaigns import find_inconsistencies, label_all_replies, lease_for
 
 
 def lines(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (DIRECTORY / name).read_text().splitlines()]
+    return [json.loads(line) for line in (DEMO_DIRECTORY / name).read_text().splitlines()]
 
 
 def scenario(turn: dict[str, Any]) -> str:
@@ -69,13 +69,13 @@ def test_three_annotators_labelled_every_answer_and_did_not_always_agree() -> No
 
 @pytest.mark.parametrize("name", ["demo_conversations", "demo_labels"])
 def test_the_metadata_belongs_to_the_file(name: str) -> None:
-    stated = yaml.safe_load((DIRECTORY / f"{name}.meta.yaml").read_text())
-    assert stated["sha256"] == hashlib.sha256((DIRECTORY / f"{name}.jsonl").read_bytes()).hexdigest()
+    stated = yaml.safe_load((DEMO_DIRECTORY / f"{name}.meta.yaml").read_text())
+    assert stated["sha256"] == hashlib.sha256((DEMO_DIRECTORY / f"{name}.jsonl").read_bytes()).hexdigest()
     assert (stated["name"], stated["license"]) == (name, "Apache-2.0")
 
 
 def test_the_persona_has_no_findings() -> None:
-    persona = parse_persona((DIRECTORY / "default_v1.yaml").read_text())
+    persona = parse_persona((DEMO_DIRECTORY / "default_v1.yaml").read_text())
     assert persona.id == "default_v1"
     assert check_persona(persona) == []
 
@@ -106,11 +106,11 @@ def test_with_demonstration_accounts_there_is_a_campaign_to_go_on_with(tmp_path:
     campaign = Campaign.objects.get()
     assert (campaign.status, campaign.item_count) == ("open", 30)
     assert Annotation.objects.count() == Annotation.objects.stale(campaign).count() + 90
-    assert not what_is_wrong()
-    assert len(label_all(campaign, "annotator")) == 30
-    assert Annotation.objects.in_force().filter(campaign=campaign).count() == 120
-    assert served(campaign, "ada").state == "finished"
-    assert not what_is_wrong()
+    assert not find_inconsistencies()
+    assert len(label_all_replies(campaign, "annotator")) == 30
+    assert Annotation.objects.countable().filter(campaign=campaign).count() == 120
+    assert lease_for(campaign, "ada").state == "finished"
+    assert not find_inconsistencies()
     assert load_demo() is False
     assert not User.objects.get(username="ada").is_active
 

@@ -13,10 +13,10 @@ from django.utils import timezone
 from alignmenter_site import env, mail
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun, RetentionPolicy
-from datasets_app.nightly import is_wanted, night_of, nightly, start_if_wanted
+from datasets_app.nightly import is_night_due, night_start, run_nightly, start_if_due
 from datasets_app.retention import apply, holds
 from datasets_app.retention.warnings import mail_warnings
-from tests.factories import dataset, sessions
+from tests.factories import make_dataset, make_sessions
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,7 +49,7 @@ def mailbox(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str
         monkeypatch.setenv("ALIGNMENTER_SMTP_URL", f"smtp://127.0.0.1:{server.server_address[1]}")
         monkeypatch.setenv("ALIGNMENTER_MAIL_TO", "privacy@example.org, owner@example.org")
         monkeypatch.setenv("ALIGNMENTER_MAIL_FROM", "datasets@example.org")
-        for name, value in mail.settings().items():
+        for name, value in mail.email_settings().items():
             setattr(settings, name, value)
         yield server.received  # type: ignore[attr-defined]
         server.shutdown()
@@ -67,9 +67,9 @@ def rule(kept: str) -> None:
 
 
 def test_each_is_told_once_for_each_day(tmp_path: Path, mailbox: list[str]) -> None:
-    aged(dataset(tmp_path, sessions(2), "soon"), 20)
-    aged(dataset(tmp_path, sessions(1), "later"), 5)
-    held = aged(dataset(tmp_path, sessions(1), "held"), 20)
+    aged(make_dataset(tmp_path, make_sessions(2), "soon"), 20)
+    aged(make_dataset(tmp_path, make_sessions(1), "later"), 5)
+    held = aged(make_dataset(tmp_path, make_sessions(1), "held"), 20)
     holds.set_hold(held, "A claim.", actor=None)
     rule("30 days")
     assert mail_warnings() == {"mailed": 1}
@@ -83,7 +83,7 @@ def test_each_is_told_once_for_each_day(tmp_path: Path, mailbox: list[str]) -> N
 
 
 def test_what_could_not_be_mailed_is_tried_again(tmp_path: Path, mailbox: list[str], settings: Any) -> None:
-    aged(dataset(tmp_path, sessions(1)), 29)
+    aged(make_dataset(tmp_path, make_sessions(1)), 29)
     rule("30 days")
     right, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
     assert "could not be sent" in mail_warnings()["mail_error"]
@@ -105,7 +105,7 @@ def test_a_server_for_mail_is_one_address(
     monkeypatch.setenv("ALIGNMENTER_SMTP_URL", url)
     monkeypatch.setenv("ALIGNMENTER_MAIL_TO", "a@example.org")
     monkeypatch.setenv("ALIGNMENTER_MAIL_FROM", "b@example.org")
-    read = mail.settings()
+    read = mail.email_settings()
     names = ("HOST", "PORT", "HOST_USER", "HOST_PASSWORD", "USE_TLS", "USE_SSL")
     assert tuple(read[f"EMAIL_{name}"] for name in names) == expected
 
@@ -115,27 +115,27 @@ def test_one_that_can_not_be_stops_the_start_without_being_shown(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ALIGNMENTER_SMTP_URL", url)
-    with pytest.raises(env.ImproperEnvironment, match="needs ALIGNMENTER_MAIL_TO"):
-        mail.settings()
+    with pytest.raises(env.EnvironmentVariableError, match="needs ALIGNMENTER_MAIL_TO"):
+        mail.email_settings()
     monkeypatch.setenv("ALIGNMENTER_MAIL_TO", "a@example.org")
     monkeypatch.setenv("ALIGNMENTER_MAIL_FROM", "b@example.org")
-    with pytest.raises(env.ImproperEnvironment, match="must be like") as stopped:
-        mail.settings()
+    with pytest.raises(env.EnvironmentVariableError, match="must be like") as stopped:
+        mail.email_settings()
     assert "hunter2" not in str(stopped.value)
 
 
 def test_a_night_begins_at_its_hour_where_the_installation_is(settings: Any) -> None:
     settings.NIGHT_HOUR = 3
     with timezone.override("America/New_York"):
-        assert night_of(datetime(2026, 7, 2, 6, 59, tzinfo=UTC)).date() == date(2026, 7, 1)
-        assert night_of(datetime(2026, 7, 2, 7, 1, tzinfo=UTC)).date() == date(2026, 7, 2)
+        assert night_start(datetime(2026, 7, 2, 6, 59, tzinfo=UTC)).date() == date(2026, 7, 1)
+        assert night_start(datetime(2026, 7, 2, 7, 1, tzinfo=UTC)).date() == date(2026, 7, 2)
 
 
 def test_a_night_is_started_once_and_after_all_were_away(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, sessions(1))
-    assert not is_wanted(timezone.now())
+    stored = make_dataset(tmp_path, make_sessions(1))
+    assert not is_night_due(timezone.now())
     aged(stored, 40)
-    assert is_wanted(timezone.now())
+    assert is_night_due(timezone.now())
     started: list[JobRun | None] = []
     threads = [threading.Thread(target=lambda: started.append(_start())) for _ in range(4)]
     for thread in threads:
@@ -144,14 +144,14 @@ def test_a_night_is_started_once_and_after_all_were_away(tmp_path: Path) -> None
         thread.join()
     assert sum(job is not None for job in started) == 1
     assert JobRun.objects.filter(operation="nightly").count() == 1
-    assert is_wanted(timezone.now() + timedelta(days=3))
+    assert is_night_due(timezone.now() + timedelta(days=3))
 
 
 def _start() -> JobRun | None:
     from django.db import connection
 
     try:
-        return start_if_wanted(runs.create)
+        return start_if_due(runs.create_job)
     finally:
         connection.close()
 
@@ -161,9 +161,9 @@ def test_the_night_deletes_and_then_tells_of_what_is_left(
 ) -> None:
     settings.VAR_DIR = tmp_path  # heads of audit trails of other tests are none of this one
     monkeypatch.setattr(apply, "remove_traces", lambda *_, **__: [])
-    aged(dataset(tmp_path, sessions(1), "gone"), 40)
-    aged(dataset(tmp_path, sessions(1), "soon"), 20)
+    aged(make_dataset(tmp_path, make_sessions(1), "gone"), 40)
+    aged(make_dataset(tmp_path, make_sessions(1), "soon"), 20)
     rule("30 days")
-    done = nightly()
+    done = run_nightly()
     assert (done["retention"]["datasets"], done["warnings"]) == (1, {"mailed": 1})
     assert AuditEvent.objects.filter(action="retention").count() == 1

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from datasets_app.importing import preview as module
-from datasets_app.importing.preview import LINES_LOOKED_AT, preview_import
+from datasets_app.importing.preview import MAX_LINES_READ, preview_import
 from tests import factories
 
 
@@ -25,13 +25,13 @@ class Counted(io.BytesIO):
 
 
 def test_only_the_first_lines_are_looked_at() -> None:
-    seen = preview(factories.jsonl(factories.sessions(LINES_LOOKED_AT)))
-    assert (seen.format, seen.lines_read, len(seen.turns), seen.error) == ("turns", LINES_LOOKED_AT, 10, None)
+    seen = preview(factories.encode_jsonl(factories.make_sessions(MAX_LINES_READ)))
+    assert (seen.format, seen.lines_read, len(seen.turns), seen.error) == ("turns", MAX_LINES_READ, 10, None)
 
 
 @pytest.mark.parametrize("blank", [b"\n", b" \r\n", b" "])
 def test_blanks_without_end_are_given_up_on(blank: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BYTES_LOOKED_AT", 4 << 20)
+    monkeypatch.setattr(module, "MAX_BYTES_READ", 4 << 20)
     packed = Counted(gzip.compress(blank * (200 << 20), compresslevel=1))
     seen = preview_import(packed, name="x.jsonl.gz")
     assert (seen.lines_read, seen.error) == (0, None)
@@ -39,9 +39,9 @@ def test_blanks_without_end_are_given_up_on(blank: bytes, monkeypatch: pytest.Mo
 
 
 def test_what_stands_after_the_budget_is_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = factories.jsonl(factories.sessions(20))
+    lines = factories.encode_jsonl(factories.make_sessions(20))
     for format, looks in (("auto", 2), ("turns", 1)):
-        monkeypatch.setattr(module, "BYTES_LOOKED_AT", looks * len(lines) - 10)
+        monkeypatch.setattr(module, "MAX_BYTES_READ", looks * len(lines) - 10)
         seen = preview(lines + b"no object\n", format=format)
         assert (seen.format, seen.problems, seen.error) == ("turns", [], None)
         assert seen.turns[0].session_id == "s1"
@@ -54,7 +54,9 @@ def test_an_empty_file_is_called_empty(content: bytes) -> None:
 
 def test_what_an_import_would_refuse_is_told_before() -> None:
     lines = [("a", 1, "Write to jane@example.org"), ("a", 3, "x"), ("b", 1, "x"), ("b", 2, "x")]
-    content = factories.jsonl(factories.turn(name, index, text=text) for name, index, text in lines)
+    content = factories.encode_jsonl(
+        factories.make_turn(name, index, text=text) for name, index, text in lines
+    )
     seen = preview(content)
     assert [finding.code for finding in seen.problems] == ["E201"]
     assert seen.personal_data == 1
@@ -62,8 +64,8 @@ def test_what_an_import_would_refuse_is_told_before() -> None:
 
 
 def test_a_session_that_goes_on_below_the_lines_looked_at_is_not_judged() -> None:
-    lines = [factories.turn("a", 2000 - number) for number in range(1999)]
-    assert not preview(factories.jsonl(lines)).problems
+    lines = [factories.make_turn("a", 2000 - number) for number in range(1999)]
+    assert not preview(factories.encode_jsonl(lines)).problems
 
 
 def test_a_file_without_a_single_turn_is_not_recognised() -> None:

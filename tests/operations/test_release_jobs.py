@@ -22,7 +22,7 @@ def actor(transactional_db: None) -> User:
 
 
 def start(dataset: Dataset, actor: User) -> JobRun:
-    return runs.start(
+    return runs.start_job(
         "release_dataset", actor=actor, dataset=dataset, parameters={"override": "a test", "notes": ""}
     )
 
@@ -36,7 +36,7 @@ def stored_files() -> list[Path]:
 def test_a_worker_killed_in_mid_release_leaves_no_half_release(
     processes: Any, wait_until: Any, actor: User, tmp_path: Path
 ) -> None:
-    dataset = factories.dataset(tmp_path, factories.sessions(8_000, turns=5))
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(8_000, turns=5))
     job = start(dataset, actor)
     worker = processes.start("worker")
 
@@ -60,36 +60,36 @@ def test_a_worker_killed_in_mid_release_leaves_no_half_release(
 
 
 def test_a_release_that_fails_at_its_end_leaves_nothing(
-    queue: None, actor: User, tmp_path: Path, monkeypatch: Any
+    empty_queue: None, actor: User, tmp_path: Path, monkeypatch: Any
 ) -> None:
     """The files are stored, and then the storage gives up: the rows go back, the sweep deletes the files."""
-    dataset = factories.dataset(tmp_path, factories.sessions(2))
-    store = files.store
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(2))
+    store = files.store_file
 
     def full(release: Release, kind: str, path: Path) -> Any:
         if kind == "signature":
             raise OSError("no space left")
         return store(release, kind, path)
 
-    monkeypatch.setattr(files, "store", full)
+    monkeypatch.setattr(files, "store_file", full)
     job = start(dataset, actor)
     runs.perform(job.pk)
     assert JobRun.objects.get(pk=job.pk).state == "failed"
     assert not Release.objects.exists()
     dataset.refresh_from_db()
     assert dataset.status == "raw"
-    assert files.destroy_left(dataset) == len(stored_files()) + 4
+    assert files.destroy_orphans(dataset) == len(stored_files()) + 4
     assert not stored_files()
 
 
 def test_jobs_verify_and_compare_without_a_text_in_their_rows(
-    queue: None, actor: User, tmp_path: Path
+    empty_queue: None, actor: User, tmp_path: Path
 ) -> None:
-    dataset = factories.dataset(tmp_path, factories.sessions(2, text="canary-1"))
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(2, text="canary-1"))
     runs.perform(start(dataset, actor).pk)
     dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="canary-2")
-    verify = runs.start("verify_releases", actor=actor, dataset=dataset)
-    compare = runs.start(
+    verify = runs.start_job("verify_releases", actor=actor, dataset=dataset)
+    compare = runs.start_job(
         "compare_releases", actor=actor, dataset=dataset, parameters={"before": "1.0.0", "after": ""}
     )
     for job in (verify, compare):

@@ -14,14 +14,14 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
 from alignmenter_site.keys import release_key
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.models import AuditEvent, Dataset, Release, ReleaseFile
 from datasets_app.releasing import draft as draft_release
 from datasets_app.releasing import files
 from datasets_app.releasing import release_dataset as release_operation
-from datasets_app.releasing.freeze import release_lines
-from datasets_app.releasing.reissue import reissue_without
+from datasets_app.releasing.freeze import read_release_lines
+from datasets_app.releasing.reissue import reissue_release
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.releasing.verify import verify_releases
 from tests import factories
@@ -33,7 +33,7 @@ REASON = "nobody is left to sign"
 @pytest.fixture
 def dataset(transactional_db: None, tmp_path: Path) -> Dataset:
     facts = {"license": "Apache-2.0", "source": "written for this test"}
-    made = factories.dataset(tmp_path, factories.sessions(3), origin="synthetic")
+    made = factories.make_dataset(tmp_path, factories.make_sessions(3), origin="synthetic")
     Dataset.objects.filter(pk=made.pk).update(**facts)
     made.refresh_from_db()
     return made
@@ -51,18 +51,18 @@ def release(tmp_path: Path) -> Callable[..., Release]:
 
 
 def add(dataset: Dataset, tmp_path: Path, lines: list[Any]) -> None:
-    path = factories.write(tmp_path / f"more-{dataset.session_count}.jsonl", lines)
-    factories.imported(path, dataset.name, append=True)
+    path = factories.write_jsonl(tmp_path / f"more-{dataset.session_count}.jsonl", lines)
+    factories.import_file(path, dataset.name, append=True)
     dataset.refresh_from_db()
 
 
 def stored(release: Release, kind: str = "data") -> bytes:
-    with files.open_file(files.file_of(release, kind)) as file:
+    with files.open_file(files.get_file(release, kind)) as file:
         return file.read()
 
 
 def path_of(release: Release, kind: str = "data") -> Path:
-    return Path(files.file_of(release, kind).file.path)
+    return Path(files.get_file(release, kind).file.path)
 
 
 def alter(path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_version_has_its_five_files_and_what_is_said_of_them_holds(dataset: Da
 def test_alignmenter_finds_its_own_digest_in_the_manifest(
     dataset: Dataset, release: Any, tmp_path: Path
 ) -> None:
-    odd = factories.session(
+    odd = factories.make_session(
         "ü\u2028", metadata={"n": 10**30, "x": 0.1, "deep": {"b": [1e16, -0.0], "a": "é"}}
     )
     add(dataset, tmp_path, odd)
@@ -123,7 +123,7 @@ def test_a_version_never_changes_whatever_becomes_of_the_dataset(
 ) -> None:
     first = release(dataset)
     before = {file.kind: stored(first, file.kind) for file in first.files.all()}
-    add(dataset, tmp_path, factories.session("s9"))
+    add(dataset, tmp_path, factories.make_session("s9"))
     assert dataset.status == "raw"
     second = release(dataset)
     assert second.version == "1.1.0"
@@ -135,7 +135,7 @@ def test_a_version_never_changes_whatever_becomes_of_the_dataset(
 
 def test_the_number_follows_from_what_has_changed(dataset: Dataset, release: Any, tmp_path: Path) -> None:
     release(dataset)
-    with pytest.raises(Refused, match="Nothing has changed in support since 1.0.0"):
+    with pytest.raises(UserError, match="Nothing has changed in support since 1.0.0"):
         release(dataset)
     assert release(dataset, bump="minor").version == "1.1.0"
     dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="Corrected.")
@@ -146,15 +146,15 @@ def test_the_number_follows_from_what_has_changed(dataset: Dataset, release: Any
     dataset.refresh_from_db()
     restated = release(dataset)
     assert (restated.version, "Metadata: license" in restated.changelog) == ("1.1.2", True)
-    add(dataset, tmp_path, factories.session("s8", timestamp="2025-11-03T14:25:00Z"))
+    add(dataset, tmp_path, factories.make_session("s8", timestamp="2025-11-03T14:25:00Z"))
     assert release(dataset).version == "2.0.0"
 
 
 def test_what_is_not_ready_is_not_released_and_each_thing_is_named(
     dataset: Dataset, release: Any, tmp_path: Path
 ) -> None:
-    add(dataset, tmp_path, factories.session("s7", text="Write to ana@acme.example, please."))
-    with pytest.raises(Refused, match="Legal review") as refusal:
+    add(dataset, tmp_path, factories.make_session("s7", text="Write to ana@acme.example, please."))
+    with pytest.raises(UserError, match="Legal review") as refusal:
         release(dataset, override="")
     assert "can't be released" in refusal.value.message
     assert "ana" not in refusal.value.message
@@ -168,14 +168,14 @@ def test_what_is_not_ready_is_not_released_and_each_thing_is_named(
 
 
 def test_an_override_does_not_make_raw_data_look_scrubbed(release: Any, tmp_path: Path) -> None:
-    raw = factories.dataset(tmp_path, factories.sessions(1), "raw", origin="production")
+    raw = factories.make_dataset(tmp_path, factories.make_sessions(1), "raw", origin="production")
     release(raw)
     raw.refresh_from_db()
     assert raw.status == "raw"
 
 
 def test_who_may_not_override_is_refused(dataset: Dataset, release: Any, django_user_model: Any) -> None:
-    with pytest.raises(Refused, match="You may not release"):
+    with pytest.raises(UserError, match="You may not release"):
         release(dataset, actor=django_user_model.objects.create(username="ana"))
     assert not Release.objects.exists()
 
@@ -191,7 +191,7 @@ def test_a_dataset_that_changes_meanwhile_is_not_released(
         return draft
 
     monkeypatch.setattr(release_operation, "draft_release", erased_meanwhile)
-    with pytest.raises(Refused, match="changed while it was being released"):
+    with pytest.raises(UserError, match="changed while it was being released"):
         release(dataset)
     assert not Release.objects.exists()
     assert not _files(default_storage.location)
@@ -210,7 +210,7 @@ def test_one_changed_byte_in_storage_is_found_and_named(dataset: Dataset, releas
     with pytest.raises(CommandError) as error:
         call_command("verify_releases", "support", stdout=out, stderr=err)
     assert error.value.returncode == 1
-    assert files.file_of(made, kind).name in err.getvalue()
+    assert files.get_file(made, kind).name in err.getvalue()
     made.refresh_from_db()
     assert "differs" in made.fault
     assert made.verified_at is not None
@@ -226,10 +226,10 @@ def test_what_is_missing_cut_off_or_restated_in_the_database_is_found(dataset: D
     assert "missing" in verify_releases(actor=None).faults[0].what
     # Who can write to both storage and database still can't sign.
     data.write_bytes(content + b"\n")
-    from datasets_app.domain.conversations.reading import file_sha256
+    from datasets_app.domain.conversations.reading import hash_file
 
-    row = files.file_of(made, "data")
-    ReleaseFile.objects.filter(pk=row.pk).update(size=len(content) + 1, sha256=file_sha256(data))
+    row = files.get_file(made, "data")
+    ReleaseFile.objects.filter(pk=row.pk).update(size=len(content) + 1, sha256=hash_file(data))
     assert "signs other files" in verify_releases(actor=None).faults[0].what
 
 
@@ -240,9 +240,9 @@ def test_a_signature_of_another_key_is_no_signature_of_ours(
 
     release(dataset)
     ours = base64.b64encode(release_key.public_key()).decode()
-    monkeypatch.setenv(release_key.NAME, "another key, long enough to be one")
+    monkeypatch.setenv(release_key.ENV_VAR, "another key, long enough to be one")
     assert "not known here" in verify_releases(actor=None).faults[0].what
-    monkeypatch.setenv(release_key.FORMER, ours)
+    monkeypatch.setenv(release_key.FORMER_KEYS_ENV_VAR, ours)
     assert verify_releases(actor=None).faults == []
 
 
@@ -258,7 +258,7 @@ def test_a_session_that_is_erased_goes_from_every_version(
     assert "s2" not in third.changelog
     assert b"`s2`" in stored(third, "changelog")  # in what 1.0.1 has changed
     done = [
-        reissue_without(row, lambda name: name == "s2", actor=None, reason="asked to")
+        reissue_release(row, lambda name: name == "s2", actor=None, reason="asked to")
         for row in dataset.releases.order_by("pk")
     ]
     assert [row and row.version for row in done] == ["1.0.2", "1.0.3", "1.1.1"]
@@ -272,12 +272,12 @@ def test_a_session_that_is_erased_goes_from_every_version(
         assert b"s2" not in content
     assert not Release.objects.filter(changelog__contains="s2").exists()
     assert not Release.objects.filter(notes__contains="s2").exists()
-    left = [json.loads(line)["session_id"] for line in release_lines(done[0])]
+    left = [json.loads(line)["session_id"] for line in read_release_lines(done[0])]
     assert left == ["s1", "s1", "s3", "s3"]
     assert "[erased], and s3." in Release.objects.get(pk=second.pk).notes
     assert verify_releases(actor=None).faults == []
     again = [
-        reissue_without(row, lambda name: name == "s2", actor=None, reason="asked to")
+        reissue_release(row, lambda name: name == "s2", actor=None, reason="asked to")
         for row in dataset.releases.all()
     ]
     assert again == [None] * 6
@@ -303,11 +303,11 @@ def test_what_a_cut_short_deletion_left_is_deleted(dataset: Dataset, release: An
     left = default_storage.path(f"releases/{dataset.pk}/half")
     Path(left).write_text("canary")
     Release.objects.filter(pk=made.pk).update(destroyed_at=timezone.now())
-    assert files.destroy_left() == 5  # the other may be being stored just now
-    assert files.destroy_left(dataset) == 1
+    assert files.destroy_orphans() == 5  # the other may be being stored just now
+    assert files.destroy_orphans(dataset) == 1
     assert not _files(default_storage.location)
-    with pytest.raises(Refused, match="was destroyed"):
-        files.open_file(files.file_of(made, "data"))
+    with pytest.raises(UserError, match="was destroyed"):
+        files.open_file(files.get_file(made, "data"))
 
 
 def test_commands_say_what_would_be_released_and_what_differs(
@@ -320,7 +320,7 @@ def test_commands_say_what_would_be_released_and_what_differs(
     assert "support 1.0.0" in out.getvalue()
     assert "In the way: Legal review is signed" in err.getvalue()
     call_command("release_dataset", "support", "--override", REASON, stdout=out)
-    add(dataset, tmp_path, factories.session("s5"))
+    add(dataset, tmp_path, factories.make_session("s5"))
     out = StringIO()
     with pytest.raises(SystemExit) as found:
         call_command("compare_releases", "support", "--format", "json", stdout=out)
@@ -341,5 +341,5 @@ def test_commands_say_what_would_be_released_and_what_differs(
 
 def test_lines_written_by_the_database_are_those_of_the_file(dataset: Dataset, release: Any) -> None:
     made = release(dataset)
-    first = next(iter(release_lines(made)))
+    first = next(iter(read_release_lines(made)))
     assert first == encode_line(json.loads(first))

@@ -18,8 +18,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from alignmenter_site import file_storage
-from alignmenter_site.env import ImproperEnvironment
-from datasets_app.core.errors import Refused
+from alignmenter_site.env import EnvironmentVariableError
+from datasets_app.core.errors import UserError
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, JobFile, JobRun, Release
@@ -50,7 +50,7 @@ def bucket(tmp_path: Path, settings: Any, monkeypatch: Any) -> Iterator[Path]:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret-of-tests")
     _wait_for(port)
     url = f"s3://datasets/house?endpoint_url=http://127.0.0.1:{port}&region_name=us-east-1"
-    settings.STORAGES = file_storage.storages(url)
+    settings.STORAGES = file_storage.storage_settings(url)
     yield place
     server.kill()
     server.wait()
@@ -68,9 +68,9 @@ def _wait_for(port: int) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_releases_and_files_of_jobs_live_in_a_bucket(
-    bucket: Path, queue: None, tmp_path: Path, monkeypatch: Any
+    bucket: Path, empty_queue: None, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    dataset = factories.dataset(tmp_path, factories.sessions(3), origin="synthetic")
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(3), origin="synthetic")
     (tmp_path / "work").mkdir()
     made = release_dataset(dataset, folder=tmp_path / "work", override="a test", actor=None)
     release = Release.objects.get(pk=made.release)
@@ -82,10 +82,10 @@ def test_releases_and_files_of_jobs_live_in_a_bucket(
     _downloaded(release)
     _job_files(dataset, bucket)
 
-    files.destroy(release, reason="a test")
+    files.destroy_files(release, reason="a test")
     assert [path for path in _files(bucket) if "releases" in path.parts] == []
-    with pytest.raises(Refused, match="destroyed"):
-        files.open_file(files.file_of(release, "data"))
+    with pytest.raises(UserError, match="destroyed"):
+        files.open_file(files.get_file(release, "data"))
     _left_is_deleted(dataset, monkeypatch)
 
 
@@ -94,7 +94,7 @@ def _files(place: Path) -> list[Path]:
 
 
 def _one_byte_is_found(release: Release) -> None:
-    stored = default_storage.bucket.Object(f"house/{files.file_of(release, 'data').file.name}")
+    stored = default_storage.bucket.Object(f"house/{files.get_file(release, 'data').file.name}")
     whole = stored.get()["Body"].read()
     stored.put(Body=whole[:20] + bytes([whole[20] ^ 1]) + whole[21:])
     assert [fault.what for fault in verify_releases(actor=None).faults] == [
@@ -109,7 +109,7 @@ def _one_byte_is_found(release: Release) -> None:
 def _downloaded(release: Release) -> None:
     client = Client()
     client.force_login(User.objects.create(username="root", is_superuser=True, is_staff=True))
-    data = files.file_of(release, "data")
+    data = files.get_file(release, "data")
     answer = client.get(reverse("download_release", args=[data.pk]))
     with files.open_file(data) as stored:
         assert b"".join(answer) == stored.read()  # type: ignore[call-overload]
@@ -117,7 +117,7 @@ def _downloaded(release: Release) -> None:
 
 
 def _job_files(dataset: Any, bucket: Path) -> None:
-    job = runs.start("export_dataset", actor=User.objects.get(), dataset=dataset)
+    job = runs.start_job("export_dataset", actor=User.objects.get(), dataset=dataset)
     runs.perform(job.pk)
     assert JobRun.objects.get(pk=job.pk).state == "done"
     made = job.files.get(kind="export")
@@ -155,6 +155,6 @@ def _left_is_deleted(dataset: Any, monkeypatch: Any) -> None:
     ],
 )
 def test_a_wrong_address_stops_the_start_with_a_sentence(url: str, told: str) -> None:
-    with pytest.raises(ImproperEnvironment, match=told) as error:
-        file_storage.storages(url)
+    with pytest.raises(EnvironmentVariableError, match=told) as error:
+        file_storage.storage_settings(url)
     assert "key:secret" not in str(error.value)

@@ -17,9 +17,9 @@ from annotations_app.labels.import_annotations import import_annotations
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Turn
-from tests.campaigns import campaign, press, served
+from tests.campaigns import lease_for, make_campaign, submit
 from tests.environment import VAR_DIR
-from tests.factories import jsonl, turn, write
+from tests.factories import encode_jsonl, make_turn, write_jsonl
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -78,7 +78,7 @@ def planted() -> list[dict[str, Any]]:
                 }
                 fields[sentence(kind, canaries("other_key")[kind])] = True
                 fields["remark"] = sentence(kind, canaries("other_value")[kind])
-            lines.append(turn(name, index, **fields))
+            lines.append(make_turn(name, index, **fields))
     return lines
 
 
@@ -100,12 +100,12 @@ def notes() -> list[dict[str, Any]]:
 
 def press_with_notes(stored: Dataset) -> None:
     """Notes beside decisions: of some nothing is left but the history, as they were taken back."""
-    made = campaign(stored, "ana", override="a test")
+    made = make_campaign(stored, "ana", override="a test")
     for kind, value in canaries("decision").items():
-        current = served(made, "ana").current
-        press(current, "flag", notes=sentence(kind, value))
-        press(current, "undo")
-        press(current)
+        current = lease_for(made, "ana").current
+        submit(current, "flag", notes=sentence(kind, value))
+        submit(current, "undo")
+        submit(current)
 
 
 def needles() -> dict[str, bytes]:
@@ -186,11 +186,11 @@ def where_found(*places: Iterator[tuple[str, bytes]]) -> dict[str, set[str]]:
     return found
 
 
-def everywhere(media: Path, log: Path) -> dict[str, set[str]]:
+def everywhere(media_root: Path, log: Path) -> dict[str, set[str]]:
     return where_found(
         rows_of_all_tables(),
         everything_in_redis(),
-        all_files(VAR_DIR, media),
+        all_files(VAR_DIR, media_root),
         iter([(str(log), log.read_bytes())]),
     )
 
@@ -201,16 +201,16 @@ def finished(job: JobRun) -> str:
 
 
 def upload(lines: list[dict[str, Any]], **parameters: Any) -> JobRun:
-    job = runs.create("import_dataset", actor=None, dataset_name="support", parameters=parameters)
-    content = jsonl(lines)
+    job = runs.create_job("import_dataset", actor=None, dataset_name="support", parameters=parameters)
+    content = encode_jsonl(lines)
     job_file = JobFile(job_run=job, kind="upload", name="support.jsonl", size=len(content))
     job_file.file.save(f"{job.pk}/upload/support", ContentFile(content))
-    runs.enqueue(job)
+    runs.enqueue_job(job)
     return job
 
 
 def test_after_a_scrub_the_values_are_nowhere(
-    processes: Any, wait_until: Any, tmp_path: Path, media: Path, admin_user: Any
+    processes: Any, wait_until: Any, tmp_path: Path, media_root: Path, admin_user: Any
 ) -> None:
     processes.environment["LOG_LEVEL"] = "DEBUG"
     for _ in range(2):
@@ -226,25 +226,25 @@ def test_after_a_scrub_the_values_are_nowhere(
     assert wait_until(lambda: finished(kept), 60) == "done"
     stored = Dataset.objects.get()
     assert stored.turn_count == SESSIONS * TURNS
-    import_annotations(write(tmp_path / "labels.jsonl", notes()), dataset_name="support")
+    import_annotations(write_jsonl(tmp_path / "labels.jsonl", notes()), dataset_name="support")
     press_with_notes(stored)
     for operation in ("check_dataset", "export_dataset"):
-        job = runs.start(operation, actor=admin_user, dataset=stored, parameters={"override": "a test"})
+        job = runs.start_job(operation, actor=admin_user, dataset=stored, parameters={"override": "a test"})
         assert wait_until(lambda job=job: finished(job), 60) == "done", (operation, job.error)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    before = everywhere(media, processes.log)
+    before = everywhere(media_root, processes.log)
     assert set().union(*before.values()) >= set(needles()) - {name for name in needles() if "small" in name}
 
-    job = runs.start("scrub_dataset", actor=None, dataset=stored, parameters={"policy": POLICY.as_json()})
+    job = runs.start_job("scrub_dataset", actor=None, dataset=stored, parameters={"policy": POLICY.as_json()})
     with _failing_updates():
         assert wait_until(lambda: finished(job), 60) == "failed"
         assert "Unexpected error" in job.error
     assert _error_page(admin_user)
-    assert runs.retry(job, actor=None)
+    assert runs.retry_job(job, actor=None)
     assert wait_until(lambda: finished(job), 120) == "done", job.error
     assert "traces" not in job.result
-    assert everywhere(media, processes.log) == {}
+    assert everywhere(media_root, processes.log) == {}
     assert Turn.objects.filter(text__contains="[").count() == len(canaries("text"))
     assert AuditEvent.objects.filter(action="scrub").count() == 1
 

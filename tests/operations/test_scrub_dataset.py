@@ -21,17 +21,17 @@ from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation
 from datasets_app.checking.check_dataset import check_dataset
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import Cancelled
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled
 from datasets_app.domain.pii import scrubber
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.session_ids import hashed, stated
+from datasets_app.domain.pii.session_ids import format_key_statement, hash_session_id
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, ScrubFinding, ScrubRun, Session, Turn
 from datasets_app.scrubbing import chunks as scrub_chunks
 from datasets_app.scrubbing.factory import make_scrubber
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
-from tests.factories import dataset, imported, session, turn, write
+from tests.factories import import_file, make_dataset, make_session, make_turn, write_jsonl
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -48,7 +48,7 @@ def texts() -> list[str]:
 def mails(count: int, turns: int = 2) -> list[dict[str, Any]]:
     """Sessions of which every turn has one address."""
     return [
-        turn(f"s{number}", index, text=f"Write to user{number}x{index}@example.org about it.")
+        make_turn(f"s{number}", index, text=f"Write to user{number}x{index}@example.org about it.")
         for number in range(1, count + 1)
         for index in range(1, turns + 1)
     ]
@@ -56,7 +56,7 @@ def mails(count: int, turns: int = 2) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def small_chunks(monkeypatch: Any) -> None:
-    monkeypatch.setattr(scrub_chunks, "TURNS_IN_CHUNK", 4)
+    monkeypatch.setattr(scrub_chunks, "MAX_TURNS_PER_CHUNK", 4)
 
 
 @contextmanager
@@ -92,18 +92,20 @@ def every_update_counted() -> Iterator[Any]:
 def stop_after(turns: int) -> Any:
     def progress(done: int, total: int | None = None) -> None:
         if done >= turns:
-            raise Cancelled
+            raise OperationCanceled
 
     return progress
 
 
 def test_values_are_replaced_in_place_and_the_dataset_is_scrubbed(tmp_path: Path) -> None:
-    stored = dataset(
+    stored = make_dataset(
         tmp_path,
         [
-            turn("a", 1, text="Mail jo@example.org or 192.168.3.17.", tags=["user:kim@example.org", "ok"]),
-            turn("a", 2, text="Nothing here.", metadata={"to": "jo@example.org", "n": 1.5e20}),
-            turn("b", 1, text="Nothing at all.", mood="call 212-555-0147"),
+            make_turn(
+                "a", 1, text="Mail jo@example.org or 192.168.3.17.", tags=["user:kim@example.org", "ok"]
+            ),
+            make_turn("a", 2, text="Nothing here.", metadata={"to": "jo@example.org", "n": 1.5e20}),
+            make_turn("b", 1, text="Nothing at all.", mood="call 212-555-0147"),
         ],
         origin="production",
     )
@@ -128,7 +130,7 @@ def test_values_are_replaced_in_place_and_the_dataset_is_scrubbed(tmp_path: Path
 
 
 def test_a_finding_tells_where_the_placeholder_stands(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, [turn(text="Mail jo@example.org, then 😀 192.168.3.17!")])
+    stored = make_dataset(tmp_path, [make_turn(text="Mail jo@example.org, then 😀 192.168.3.17!")])
     scrub_dataset(stored, POLICY)
     (text,) = texts()
     places = {
@@ -138,12 +140,12 @@ def test_a_finding_tells_where_the_placeholder_stands(tmp_path: Path) -> None:
 
 
 def test_a_second_scrub_changes_nothing_more_and_hashes_no_hash(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, mails(3))
+    stored = make_dataset(tmp_path, mails(3))
     policy = Policy(hash_session_ids=True)
     scrub_dataset(stored, policy)
     key = make_scrubber(policy).key
     ids = set(Session.objects.values_list("session_id", flat=True))
-    assert ids == {hashed(f"s{number}", key) for number in (1, 2, 3)}
+    assert ids == {hash_session_id(f"s{number}", key) for number in (1, 2, 3)}
     assert not Session.objects.filter(id_hashed=False).exists()
     before = texts()
     with every_update_counted() as counts:
@@ -158,13 +160,15 @@ def test_a_second_scrub_changes_nothing_more_and_hashes_no_hash(tmp_path: Path) 
 def test_a_session_whose_hash_looks_like_a_key_can_be_scrubbed(tmp_path: Path) -> None:
     policy = Policy(hash_session_ids=True)
     key = make_scrubber(policy).key
-    unlucky = next(name for name in (f"session-{n}" for n in count()) if hashed(name, key).startswith("4b1d"))
-    stored = dataset(tmp_path, [turn(unlucky, text=f"My session id: {unlucky}")])
+    unlucky = next(
+        name for name in (f"session-{n}" for n in count()) if hash_session_id(name, key).startswith("4b1d")
+    )
+    stored = make_dataset(tmp_path, [make_turn(unlucky, text=f"My session id: {unlucky}")])
     scrub_dataset(stored, policy)
     stored.refresh_from_db()
     assert stored.status == Dataset.Status.SCRUBBED
-    assert Session.objects.get().session_id == hashed(unlucky, key)
-    assert texts() == [f"My session id: {hashed(unlucky, key)}"]
+    assert Session.objects.get().session_id == hash_session_id(unlucky, key)
+    assert texts() == [f"My session id: {hash_session_id(unlucky, key)}"]
     assert scrub_dataset(stored, policy)["findings"] == 0
     assert check_dataset(stored, actor=None).error_count == 0
 
@@ -172,16 +176,16 @@ def test_a_session_whose_hash_looks_like_a_key_can_be_scrubbed(tmp_path: Path) -
 def test_ids_that_were_hashed_in_a_file_are_not_hashed_again(tmp_path: Path) -> None:
     policy = Policy(hash_session_ids=True)
     key = make_scrubber(policy).key
-    (tmp_path / "support.meta.yaml").write_text(f"anonymization: ['{stated(key)}']\n")
-    scrub_dataset(dataset(tmp_path, [turn(hashed("s1", key)), turn("s2")]), policy)
+    (tmp_path / "support.meta.yaml").write_text(f"anonymization: ['{format_key_statement(key)}']\n")
+    scrub_dataset(make_dataset(tmp_path, [make_turn(hash_session_id("s1", key)), make_turn("s2")]), policy)
     assert list(Session.objects.order_by("pk").values_list("session_id", "id_hashed")) == [
-        (hashed("s1", key), True),
-        (hashed("s2", key), True),
+        (hash_session_id("s1", key), True),
+        (hash_session_id("s2", key), True),
     ]
 
 
 def test_chunks_hold_whole_sessions_and_every_turn_once(tmp_path: Path, small_chunks: None) -> None:
-    stored = dataset(tmp_path, [*mails(5), *session("long", 11), *session("last", 1)])
+    stored = make_dataset(tmp_path, [*mails(5), *make_session("long", 11), *make_session("last", 1)])
     with every_update_counted() as counts:
         result = scrub_dataset(stored, POLICY)
         assert counts() == {1: 10}
@@ -193,9 +197,9 @@ def test_chunks_hold_whole_sessions_and_every_turn_once(tmp_path: Path, small_ch
 
 
 def test_a_scrub_that_was_stopped_goes_on_where_it_was(tmp_path: Path, small_chunks: None) -> None:
-    stored = dataset(tmp_path, mails(6))
+    stored = make_dataset(tmp_path, mails(6))
     with every_update_counted() as counts:
-        with pytest.raises(Cancelled):
+        with pytest.raises(OperationCanceled):
             scrub_dataset(stored, POLICY, report_progress=stop_after(4))
         assert counts() == {1: 4}
         stored.refresh_from_db()
@@ -207,8 +211,8 @@ def test_a_scrub_that_was_stopped_goes_on_where_it_was(tmp_path: Path, small_chu
 
 
 def test_a_job_whose_worker_died_after_the_last_step_tells_what_it_has_done(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, mails(3))
-    job = runs.create("scrub_dataset", actor=None, dataset=stored)
+    stored = make_dataset(tmp_path, mails(3))
+    job = runs.create_job("scrub_dataset", actor=None, dataset=stored)
     JobRun.objects.filter(pk=job.pk).update(state="running", heartbeat_at=timezone.now())
     done = scrub_dataset(stored, QUICK, job_run=job)
     assert done["findings"] == 6
@@ -217,17 +221,19 @@ def test_a_job_whose_worker_died_after_the_last_step_tells_what_it_has_done(tmp_
 
 
 def test_sessions_that_came_after_a_stop_are_scrubbed_too(tmp_path: Path, small_chunks: None) -> None:
-    stored = dataset(tmp_path, mails(4))
-    with pytest.raises(Cancelled):
+    stored = make_dataset(tmp_path, mails(4))
+    with pytest.raises(OperationCanceled):
         scrub_dataset(stored, POLICY, report_progress=stop_after(4))
-    imported(write(tmp_path / "more.jsonl", [turn("new", text="I am new@example.org")]), append=True)
+    import_file(
+        write_jsonl(tmp_path / "more.jsonl", [make_turn("new", text="I am new@example.org")]), append=True
+    )
     assert scrub_dataset(stored, POLICY)["findings"] == 9
     assert texts()[-1] == "I am [EMAIL]"
 
 
 def test_another_policy_begins_anew(tmp_path: Path, small_chunks: None) -> None:
-    stored = dataset(tmp_path, mails(4))
-    with pytest.raises(Cancelled):
+    stored = make_dataset(tmp_path, mails(4))
+    with pytest.raises(OperationCanceled):
         scrub_dataset(stored, POLICY, report_progress=stop_after(4))
     result = scrub_dataset(stored, Policy(placeholders="numbered"))
     assert ScrubRun.objects.get().pk == result["scrub"]
@@ -238,10 +244,10 @@ def test_another_policy_begins_anew(tmp_path: Path, small_chunks: None) -> None:
 def test_what_is_left_of_a_pattern_stops_the_chunk_before_it_is_written(
     tmp_path: Path, small_chunks: None, monkeypatch: Any
 ) -> None:
-    stored = dataset(tmp_path, [*session("a", 4), *mails(2)])
+    stored = make_dataset(tmp_path, [*make_session("a", 4), *mails(2)])
     before = texts()
-    monkeypatch.setattr(scrubber, "MOST_ROUNDS", 0)  # nothing is taken out
-    with pytest.raises(Refused, match="4 × EMAIL"):
+    monkeypatch.setattr(scrubber, "MAX_ROUNDS", 0)  # nothing is taken out
+    with pytest.raises(UserError, match="4 × EMAIL"):
         scrub_dataset(stored, POLICY)
     assert texts() == before
     assert "example" not in ScrubRun.objects.get().error
@@ -253,7 +259,7 @@ def test_what_is_left_of_a_pattern_stops_the_chunk_before_it_is_written(
 
 
 def test_a_dataset_is_scrubbed_only_once_its_rows_have_been_read_again(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, mails(2))
+    stored = make_dataset(tmp_path, mails(2))
     with connection.cursor() as cursor:  # the database does not do what it was told
         cursor.execute(
             "CREATE FUNCTION keep_text() RETURNS trigger LANGUAGE plpgsql AS $$"
@@ -264,7 +270,7 @@ def test_a_dataset_is_scrubbed_only_once_its_rows_have_been_read_again(tmp_path:
             " FOR EACH ROW EXECUTE FUNCTION keep_text()"
         )
     try:
-        with pytest.raises(Refused, match="4 × EMAIL"):
+        with pytest.raises(UserError, match="4 × EMAIL"):
             scrub_dataset(stored, POLICY)
     finally:
         with connection.cursor() as cursor:
@@ -280,7 +286,7 @@ def test_a_dataset_is_scrubbed_only_once_its_rows_have_been_read_again(tmp_path:
 
 
 def test_a_scrub_of_some_classes_only_does_not_make_the_dataset_scrubbed(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, mails(1))
+    stored = make_dataset(tmp_path, mails(1))
     result = scrub_dataset(stored, Policy(kinds=("EMAIL",)))
     stored.refresh_from_db()
     assert stored.status == "raw"
@@ -289,9 +295,9 @@ def test_a_scrub_of_some_classes_only_does_not_make_the_dataset_scrubbed(tmp_pat
 
 
 def test_what_is_added_is_raw_again(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, mails(1))
+    stored = make_dataset(tmp_path, mails(1))
     scrub_dataset(stored, POLICY)
-    imported(write(tmp_path / "more.jsonl", mails(2)[2:]), append=True)
+    import_file(write_jsonl(tmp_path / "more.jsonl", mails(2)[2:]), append=True)
     stored.refresh_from_db()
     assert stored.status == "raw"
 
@@ -300,7 +306,7 @@ def test_what_is_added_is_raw_again(tmp_path: Path) -> None:
 
 
 def test_a_preview_changes_nothing_and_tells_the_places_in_the_raw_text(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, [*mails(3), *session("quiet", 2)], origin="production")
+    stored = make_dataset(tmp_path, [*mails(3), *make_session("quiet", 2)], origin="production")
     before = texts()
     result = scrub_dataset(stored, POLICY, dry_run=True)
     assert texts() == before
@@ -316,7 +322,7 @@ def test_a_preview_changes_nothing_and_tells_the_places_in_the_raw_text(tmp_path
 
 
 def test_a_sample_is_drawn_by_its_seed(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, mails(40))
+    stored = make_dataset(tmp_path, mails(40))
 
     def drawn(seed: int) -> list[int]:
         result = scrub_dataset(stored, Policy(seed=seed), dry_run=True, sample=5)
@@ -326,7 +332,7 @@ def test_a_sample_is_drawn_by_its_seed(tmp_path: Path) -> None:
     first = drawn(1)
     assert drawn(1) == first
     assert drawn(2) != first
-    with pytest.raises(Refused, match="sample"):
+    with pytest.raises(UserError, match="sample"):
         scrub_dataset(stored, POLICY, sample=5)
 
 
@@ -346,11 +352,11 @@ def labelled(tmp_path: Path, stored: Dataset, count: int) -> None:
         }
         for number in range(1, count + 1)
     ]
-    import_annotations(write(tmp_path / "labels.jsonl", lines), dataset_name=stored.name)
+    import_annotations(write_jsonl(tmp_path / "labels.jsonl", lines), dataset_name=stored.name)
 
 
 def test_notes_of_labels_are_scrubbed_with_their_session(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, mails(2))
+    stored = make_dataset(tmp_path, mails(2))
     labelled(tmp_path, stored, 2)
     Annotation.objects.filter(pk=Annotation.objects.latest("pk").pk).update(
         extra={"original_session_id": "elsewhere"}
@@ -360,18 +366,18 @@ def test_notes_of_labels_are_scrubbed_with_their_session(tmp_path: Path) -> None
     first, second = Annotation.objects.order_by("pk")
     assert first.notes == "as [EMAIL_1] said, and [EMAIL_3]"  # the first is that of the text
     assert first.extra["seen"] == ["[IP_1]", 4]
-    assert second.extra == {"original_session_id": hashed("elsewhere", make_scrubber(policy).key)}
+    assert second.extra == {"original_session_id": hash_session_id("elsewhere", make_scrubber(policy).key)}
     assert ScrubFinding.objects.filter(field="beside.notes", turn_index=1).count() == 4
     scrub_dataset(stored, policy)
     assert Annotation.objects.latest("pk").extra == second.extra
 
 
 def test_the_place_of_a_label_without_a_turn_is_hashed_with_the_session_ids(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, mails(2))
+    stored = make_dataset(tmp_path, mails(2))
     line = {"session_id": "elsewhere", "turn_index": 7, "text": "Unheard of", "label": 1, "persona_id": "p"}
-    import_annotations(write(tmp_path / "labels.jsonl", [line]), dataset_name=stored.name)
+    import_annotations(write_jsonl(tmp_path / "labels.jsonl", [line]), dataset_name=stored.name)
     policy = Policy(hash_session_ids=True)
-    place = {"session_id": hashed("elsewhere", make_scrubber(policy).key), "turn_index": 7}
+    place = {"session_id": hash_session_id("elsewhere", make_scrubber(policy).key), "turn_index": 7}
     for _ in range(2):
         scrub_dataset(stored, policy)
         assert Annotation.objects.get().extra == place
@@ -380,14 +386,16 @@ def test_the_place_of_a_label_without_a_turn_is_hashed_with_the_session_ids(tmp_
     export_annotations(stored, persona="p", out=out)
     assert place.items() <= json.loads(out.getvalue()).items()
     # The export goes in again without a trace, though its line has another text and id than the first.
-    again = import_annotations(write(tmp_path / "again.jsonl", [line | place]), dataset_name=stored.name)
+    again = import_annotations(
+        write_jsonl(tmp_path / "again.jsonl", [line | place]), dataset_name=stored.name
+    )
     assert again.saved.added == 0
 
 
 def test_a_chunk_takes_a_fixed_number_of_queries(tmp_path: Path) -> None:
     counts = []
     for size in (2, 30):
-        stored = dataset(tmp_path, mails(size), f"of-{size}")
+        stored = make_dataset(tmp_path, mails(size), f"of-{size}")
         labelled(tmp_path, stored, 2)
         with CaptureQueriesContext(connection) as queries:
             scrub_dataset(stored, POLICY, dry_run=True)
@@ -396,9 +404,9 @@ def test_a_chunk_takes_a_fixed_number_of_queries(tmp_path: Path) -> None:
     assert counts[0] == counts[1]
 
 
-def test_what_told_of_the_raw_text_is_gone(tmp_path: Path, media: Path) -> None:
-    stored = dataset(tmp_path, mails(2))
-    imported(write(tmp_path / "of jo@example.org.jsonl", [turn("c")]), renumber=True)
+def test_what_told_of_the_raw_text_is_gone(tmp_path: Path, media_root: Path) -> None:
+    stored = make_dataset(tmp_path, mails(2))
+    import_file(write_jsonl(tmp_path / "of jo@example.org.jsonl", [make_turn("c")]), renumber=True)
     check_dataset(stored, actor=None)
     job = JobRun.objects.create(
         operation="import_dataset",
@@ -448,9 +456,9 @@ def running(operation: str, stored: Dataset, **fields: Any) -> JobRun:
 
 @pytest.mark.parametrize("operation", ["import_dataset", "export_dataset", "check_dataset"])
 def test_a_scrub_does_not_begin_beside_what_reads_or_brings_raw_text(tmp_path: Path, operation: str) -> None:
-    stored = dataset(tmp_path, mails(1))
+    stored = make_dataset(tmp_path, mails(1))
     job = running(operation, stored, foreground=True)
-    with pytest.raises(Refused, match=f"job {job.pk}"):
+    with pytest.raises(UserError, match=f"job {job.pk}"):
         scrub_dataset(stored, POLICY)
     assert not ScrubRun.objects.exists()
     # A command that was killed says nothing any more.
@@ -459,19 +467,19 @@ def test_a_scrub_does_not_begin_beside_what_reads_or_brings_raw_text(tmp_path: P
 
 
 def test_nothing_is_added_to_or_read_from_a_dataset_that_is_being_scrubbed(tmp_path: Path) -> None:
-    stored = dataset(tmp_path, mails(1))
+    stored = make_dataset(tmp_path, mails(1))
     job = running("scrub_dataset", stored)
     scrub = ScrubRun.objects.create(dataset=stored, job_run=job, policy=POLICY.as_json())
-    with pytest.raises(Refused, match="is being scrubbed"):
-        imported(write(tmp_path / "more.jsonl", [turn("new")]), append=True)
-    with pytest.raises(Refused, match="is being scrubbed"):
+    with pytest.raises(UserError, match="is being scrubbed"):
+        import_file(write_jsonl(tmp_path / "more.jsonl", [make_turn("new")]), append=True)
+    with pytest.raises(UserError, match="is being scrubbed"):
         labelled(tmp_path, stored, 1)
-    with pytest.raises(Refused, match="is being scrubbed"):
+    with pytest.raises(UserError, match="is being scrubbed"):
         check_dataset(stored, actor=None)
-    with pytest.raises(Refused, match=f"Scrub #{scrub.pk}"):
+    with pytest.raises(UserError, match=f"Scrub #{scrub.pk}"):
         scrub_dataset(stored, POLICY)
     JobRun.objects.update(state="failed")
-    imported(write(tmp_path / "more.jsonl", [turn("new")]), append=True)
+    import_file(write_jsonl(tmp_path / "more.jsonl", [make_turn("new")]), append=True)
 
 
 def test_a_scrub_waits_no_longer_than_a_moment_for_an_import(tmp_path: Path, monkeypatch: Any) -> None:
@@ -479,13 +487,13 @@ def test_a_scrub_waits_no_longer_than_a_moment_for_an_import(tmp_path: Path, mon
 
     from datasets_app.scrubbing import scrub_dataset as module
 
-    monkeypatch.setattr(module, "LOCK_WAIT", timedelta(milliseconds=200))
-    stored = dataset(tmp_path, mails(1))
+    monkeypatch.setattr(module, "LOCK_TIMEOUT", timedelta(milliseconds=200))
+    stored = make_dataset(tmp_path, mails(1))
 
     def scrub() -> str:
         try:
             scrub_dataset(stored, POLICY)
-        except Refused as refusal:
+        except UserError as refusal:
             return refusal.message
         finally:
             connection.close()
@@ -506,14 +514,16 @@ def ended(job: JobRun) -> str:
 
 
 def test_free_workers_join_in(processes: Any, wait_until: Any, tmp_path: Path) -> None:
-    stored = dataset(tmp_path, mails(3_000, turns=4))
+    stored = make_dataset(tmp_path, mails(3_000, turns=4))
     for _ in range(2):
         processes.start("worker")
     from datasets_app.jobs import queue
 
     wait_until(lambda: queue.worker_count() == 2)
     with every_update_counted() as counts:
-        job = runs.start("scrub_dataset", actor=None, dataset=stored, parameters={"policy": POLICY.as_json()})
+        job = runs.start_job(
+            "scrub_dataset", actor=None, dataset=stored, parameters={"policy": POLICY.as_json()}
+        )
         assert wait_until(lambda: ended(job), 120) == "done", job.error
         assert counts() == {1: 12_000}
     assert job.result["findings"] == 12_000
@@ -526,17 +536,17 @@ def test_free_workers_join_in(processes: Any, wait_until: Any, tmp_path: Path) -
 def test_a_scrub_job_is_cancelled_between_chunks_and_retried(
     processes: Any, wait_until: Any, tmp_path: Path
 ) -> None:
-    stored = dataset(tmp_path, mails(3_000, turns=4))
+    stored = make_dataset(tmp_path, mails(3_000, turns=4))
     processes.start("worker")
     with every_update_counted() as counts:
-        job = runs.start("scrub_dataset", actor=None, dataset=stored)
+        job = runs.start_job("scrub_dataset", actor=None, dataset=stored)
         wait_until(lambda: ScrubFinding.objects.exists(), 60)
-        runs.request_cancel(job, actor=None)
+        runs.request_cancellation(job, actor=None)
         assert wait_until(lambda: ended(job), 60) == "cancelled"
         done = ScrubFinding.objects.count()
         assert 0 < done < 12_000
         assert done % 1000 == 0
-        assert runs.retry(job, actor=None)
+        assert runs.retry_job(job, actor=None)
         assert wait_until(lambda: ended(job), 120) == "done", job.error
         assert counts() == {1: 12_000}
     assert ScrubFinding.objects.count() == 12_000
@@ -547,12 +557,14 @@ def test_two_workers_killed_ten_times_scrub_every_turn_once(
     processes: Any, wait_until: Any, tmp_path: Path
 ) -> None:
     turns = TURNS_SCRUBBED_WHILE_KILLED
-    stored = dataset(tmp_path, mails(turns // 5, turns=5))
+    stored = make_dataset(tmp_path, mails(turns // 5, turns=5))
     processes.start("scheduler")
     workers = [processes.start("worker") for _ in range(2)]
     moments = random.Random(11)
     with every_update_counted() as counts:
-        job = runs.start("scrub_dataset", actor=None, dataset=stored, parameters={"policy": QUICK.as_json()})
+        job = runs.start_job(
+            "scrub_dataset", actor=None, dataset=stored, parameters={"policy": QUICK.as_json()}
+        )
         for number in range(10):
             wait_until(lambda: JobRun.objects.filter(state="running").exists() or ended(job), 60)
             time.sleep(moments.uniform(0.3, 1.5))

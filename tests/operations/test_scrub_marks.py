@@ -6,28 +6,28 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.models import AuditEvent, Dataset, ScrubFinding, ScrubMark, Turn
 from datasets_app.scrubbing.marks import mark_missed, mark_not_personal, remove_mark
-from datasets_app.scrubbing.scrub_dataset import policy_of, scrub_dataset
-from tests.factories import dataset, turn
+from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
+from tests.factories import make_dataset, make_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 LINES = [
-    turn("a", 1, text="Write to help@acme-shop.org, or to jo@example.org."),
-    turn("a", 2, text="The code word is Blue  Heron 42.", metadata={"hint": "blue heron 42"}),
-    turn("b", 1, text="It was BLUE HERON 42, from help@acme-shop.org"),
+    make_turn("a", 1, text="Write to help@acme-shop.org, or to jo@example.org."),
+    make_turn("a", 2, text="The code word is Blue  Heron 42.", metadata={"hint": "blue heron 42"}),
+    make_turn("b", 1, text="It was BLUE HERON 42, from help@acme-shop.org"),
 ]
 
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Dataset:
-    return dataset(tmp_path, LINES)
+    return make_dataset(tmp_path, LINES)
 
 
 def preview(stored: Dataset) -> list[ScrubFinding]:
-    scrub_dataset(stored, policy_of(None), dry_run=True)
+    scrub_dataset(stored, parse_policy(None), dry_run=True)
     return list(ScrubFinding.objects.order_by("session", "turn_index", "start"))
 
 
@@ -43,7 +43,7 @@ def test_what_is_not_personal_stays_everywhere(stored: Dataset) -> None:
     mark = mark_not_personal(stored, finding=first, actor=None)
     assert mark.term == "help@acme-shop.org"
     assert mark_not_personal(stored, term="help@acme-shop.org", actor=None) == mark
-    scrub_dataset(stored, policy_of(None))
+    scrub_dataset(stored, parse_policy(None))
     texts = list(Turn.objects.in_order().values_list("text", flat=True))
     assert texts[0] == "Write to help@acme-shop.org, or to [EMAIL]."
     assert "help@acme-shop.org" in texts[2]
@@ -61,7 +61,7 @@ def test_what_was_missed_is_found_everywhere_and_kept_nowhere(stored: Dataset) -
         (2, "metadata.hint"),
         (1, "text"),
     }
-    scrub_dataset(stored, policy_of(None))
+    scrub_dataset(stored, parse_policy(None))
     assert not any("heron" in f"{row.text} {row.metadata}".lower() for row in Turn.objects.all())
 
 
@@ -73,9 +73,9 @@ def test_a_mark_that_was_removed_is_forgotten(stored: Dataset) -> None:
 
 
 def test_a_value_that_was_replaced_is_known_to_nobody(stored: Dataset) -> None:
-    scrub_dataset(stored, policy_of(None))
+    scrub_dataset(stored, parse_policy(None))
     finding = ScrubFinding.objects.first()
-    with pytest.raises(Refused, match="nobody knows it any more"):
+    with pytest.raises(UserError, match="nobody knows it any more"):
         mark_not_personal(stored, finding=finding, actor=None)
 
 
@@ -86,7 +86,7 @@ def test_a_value_that_was_replaced_is_known_to_nobody(stored: Dataset) -> None:
 def test_marks_that_say_nothing_are_refused(stored: Dataset, given: dict[str, Any]) -> None:
     if given == {"end": 18}:
         given = {"start": 16, "end": 17}  # a blank
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(UserError) as refused:
         missed(stored, **given)
     assert "Heron" not in refused.value.message
     assert not ScrubMark.objects.exists()
@@ -94,7 +94,7 @@ def test_marks_that_say_nothing_are_refused(stored: Dataset, given: dict[str, An
 
 @pytest.mark.parametrize("term", ["", "  ", "x" * 201])
 def test_a_term_must_be_one(stored: Dataset, term: str) -> None:
-    with pytest.raises(Refused, match="1 to 200"):
+    with pytest.raises(UserError, match="1 to 200"):
         mark_not_personal(stored, term=term, actor=None)
 
 

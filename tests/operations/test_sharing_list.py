@@ -6,10 +6,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from datasets_app.checking.check_dataset import check_dataset
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, ScrubMark
-from datasets_app.releasing.sharing.checklist import SharingItem, review_in_force, sharing_list
+from datasets_app.releasing.sharing.checklist import ChecklistItem, build_checklist, current_review
 from datasets_app.releasing.sharing.sign_review import sign_review
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
@@ -22,12 +22,12 @@ STRICT = Policy(hash_session_ids=True, drop_timestamps=True)
 
 @pytest.fixture
 def dataset(tmp_path: Path) -> Dataset:
-    line = factories.turn(text="Mail jo@example.org.", timestamp="2026-05-01T10:00:00Z")
-    return factories.dataset(tmp_path, [line], origin="production")
+    line = factories.make_turn(text="Mail jo@example.org.", timestamp="2026-05-01T10:00:00Z")
+    return factories.make_dataset(tmp_path, [line], origin="production")
 
 
-def listed(dataset: Dataset) -> dict[str, SharingItem]:
-    return dict(zip(ITEMS, sharing_list(dataset), strict=True))
+def listed(dataset: Dataset) -> dict[str, ChecklistItem]:
+    return dict(zip(ITEMS, build_checklist(dataset), strict=True))
 
 
 def answers(dataset: Dataset) -> dict[str, str]:
@@ -35,7 +35,9 @@ def answers(dataset: Dataset) -> dict[str, str]:
 
 
 def add(path: Path, name: str = "more", **fields: str) -> None:
-    factories.imported(factories.write(path / f"{name}.jsonl", [factories.turn(name, **fields)]), append=True)
+    factories.import_file(
+        factories.write_jsonl(path / f"{name}.jsonl", [factories.make_turn(name, **fields)]), append=True
+    )
 
 
 def test_what_was_never_scrubbed_cannot_be_told(dataset: Dataset) -> None:
@@ -99,7 +101,7 @@ def test_what_was_marked_as_missed_is_not_scrubbed_yet(dataset: Dataset) -> None
 def test_moved_timestamps_and_none_at_all_are_both_fine(dataset: Dataset, tmp_path: Path) -> None:
     scrub_dataset(dataset, Policy(fuzz_seconds=3600))
     assert "3,600 seconds" in listed(dataset)["timestamps"].reason
-    other = factories.dataset(tmp_path, [factories.turn()], "without")
+    other = factories.make_dataset(tmp_path, [factories.make_turn()], "without")
     assert answers(other)["timestamps"] == "yes"
 
 
@@ -111,26 +113,26 @@ def test_an_empty_dataset_has_no_ids_to_tell_of(db: None) -> None:
 
 
 def checked(tmp_path: Path, *lines: dict[str, object], names: bool = True, **given: str) -> Dataset:
-    made = factories.dataset(tmp_path, list(lines), "checked", **given)
+    made = factories.make_dataset(tmp_path, list(lines), "checked", **given)
     check_dataset(made, actor=None, name_models=("builtin",) if names else ())
     return made
 
 
 def test_clean_checks_answer_what_no_scrub_has(tmp_path: Path) -> None:
-    made = checked(tmp_path, *factories.sessions(2))
+    made = checked(tmp_path, *factories.make_sessions(2))
     found = answers(made)
     assert {name for name, answer in found.items() if answer == "yes"} == {
         *("e-mail", "names", "timestamps", "path", "credential", "metadata")
     }
     assert (found["ids"], found["legal"]) == ("no", "unsigned")
     assert "none was found in 4 turns" in listed(made)["e-mail"].reason
-    later = factories.write(tmp_path / "later.jsonl", [factories.turn("later")])
-    factories.imported(later, "checked", append=True)
+    later = factories.write_jsonl(tmp_path / "later.jsonl", [factories.make_turn("later")])
+    factories.import_file(later, "checked", append=True)
     assert answers(made)["e-mail"] == answers(made)["names"] == "unknown"
 
 
 def test_checks_that_found_something_say_where(tmp_path: Path) -> None:
-    made = checked(tmp_path, factories.turn(text="Mail jo@example.org.", metadata={"host": "x"}))
+    made = checked(tmp_path, factories.make_turn(text="Mail jo@example.org.", metadata={"host": "x"}))
     items = listed(made)
     assert (items["e-mail"].answer, items["path"].answer) == ("no", "yes")
     assert "E401: 1" in items["e-mail"].reason
@@ -139,12 +141,12 @@ def test_checks_that_found_something_say_where(tmp_path: Path) -> None:
 
 
 def test_names_are_not_answered_by_checks_that_did_not_look(tmp_path: Path) -> None:
-    found = answers(checked(tmp_path, *factories.session(), names=False))
+    found = answers(checked(tmp_path, *factories.make_session(), names=False))
     assert (found["e-mail"], found["names"], found["metadata"]) == ("yes", "unknown", "unknown")
 
 
 def test_synthetic_ids_and_times_are_nobodys(tmp_path: Path) -> None:
-    lines = factories.session(timestamp="2026-05-01T10:00:00Z", metadata={"user_id": "u1"})
+    lines = factories.make_session(timestamp="2026-05-01T10:00:00Z", metadata={"user_id": "u1"})
     found = answers(checked(tmp_path, *lines, origin="synthetic"))
     assert {name for name, answer in found.items() if answer != "yes"} == {"legal"}
 
@@ -157,7 +159,7 @@ def test_a_signature_holds_until_something_comes_or_changes(dataset: Dataset, tm
     sign_review(dataset, name=" Dana  Ortiz ", statement="Seen.")
     assert listed(dataset)["legal"].answer == "yes"
     assert listed(dataset)["legal"].reason.startswith("Dana Ortiz signed on")
-    assert review_in_force(dataset) is not None
+    assert current_review(dataset) is not None
     scrub_dataset(dataset, STRICT)
     assert "a scrub has changed it since" in listed(dataset)["legal"].reason
     sign_review(dataset, name="Dana Ortiz")
@@ -165,7 +167,7 @@ def test_a_signature_holds_until_something_comes_or_changes(dataset: Dataset, tm
     item = listed(dataset)["legal"]
     assert (item.answer, item.remedy) == ("unsigned", "sign")
     assert "sessions have been added since" in item.reason
-    assert review_in_force(dataset) is None
+    assert current_review(dataset) is None
     told = AuditEvent.objects.filter(action="sign_review").order_by("id").first()
     assert told is not None
     assert told.details == {"name": "Dana Ortiz", "statement": "Seen.", "turns": 1}
@@ -173,12 +175,12 @@ def test_a_signature_holds_until_something_comes_or_changes(dataset: Dataset, tm
 
 @pytest.mark.parametrize("name", ["", "  ", "X", "12345", "x" * 201])
 def test_a_signature_needs_a_name(dataset: Dataset, name: str) -> None:
-    with pytest.raises(Refused, match="full name"):
+    with pytest.raises(UserError, match="full name"):
         sign_review(dataset, name=name)
 
 
 def test_nothing_can_be_signed_for_where_nothing_is(db: None) -> None:
-    with pytest.raises(Refused, match="holds no sessions"):
+    with pytest.raises(UserError, match="holds no sessions"):
         sign_review(Dataset.objects.create(name="empty"), name="Dana Ortiz")
 
 

@@ -13,16 +13,16 @@ from django.db import transaction
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.models import Annotation, CampaignItem
 from datasets_app.catalog.rows.turn_reader import Selection
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import Cancelled
-from datasets_app.domain.splits.splits import Settings
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled
+from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.models import Dataset, JobRun, Session, Turn
-from datasets_app.scrubbing.scrub_dataset import policy_of, scrub_dataset
+from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 from datasets_app.splitting import split_dataset as splitting
 from datasets_app.splitting.split_dataset import split_dataset, split_for_job
 from tests import factories
-from tests.campaigns import campaign
+from tests.campaigns import make_campaign
 from tests.domain.test_near_duplicates import talk
 
 pytestmark = pytest.mark.django_db
@@ -30,11 +30,11 @@ pytestmark = pytest.mark.django_db
 
 def stored(path: Path, count: int = 20, **given: Any) -> Dataset:
     lines = [
-        factories.turn(f"s{number:02d}", at, text=text, persona_id="warm_v1", tags=["scenario:a"])
+        factories.make_turn(f"s{number:02d}", at, text=text, persona_id="warm_v1", tags=["scenario:a"])
         for number in range(count)
         for at, text in enumerate(talk(number, 4), 1)
     ]
-    return factories.dataset(path, lines, **{"origin": "synthetic", **given})
+    return factories.make_dataset(path, lines, **{"origin": "synthetic", **given})
 
 
 def split_of(dataset: Dataset) -> dict[str, str]:
@@ -46,11 +46,11 @@ def test_the_test_split_reaches_no_calibration(tmp_path: Path) -> None:
     split_dataset(dataset)
     test = {session for session, split in split_of(dataset).items() if split == "test"}
     assert len(test) == 4
-    made = campaign(dataset, "ana")
+    made = make_campaign(dataset, "ana")
     offered = set(CampaignItem.objects.filter(campaign=made).values_list("session__session_id", flat=True))
     assert offered == split_of(dataset).keys() - test
-    with pytest.raises(Refused, match="test split of support is locked"):
-        campaign(dataset, "ana", name="b", split="test")
+    with pytest.raises(UserError, match="test split of support is locked"):
+        make_campaign(dataset, "ana", name="b", split="test")
     for turn in Turn.objects.filter(session__dataset=dataset, role="assistant"):
         Annotation.objects.create(dataset=dataset, turn=turn, label=1, persona_id="warm_v1")
     out = io.BytesIO()
@@ -98,28 +98,28 @@ def test_only_who_may_open_the_gate_splits_again(tmp_path: Path) -> None:
     before = split_of(dataset)
     curator = User.objects.create(username="carla")
     curator.groups.add(Group.objects.get(name="curator"))
-    other = Settings.checked("50,50", 1, "none", 0.7)
-    with pytest.raises(Refused, match="You may not have a dataset split again"):
-        split_dataset(dataset, other, again=True, override="why not", actor=curator)
+    other = SplitSettings.parse("50,50", 1, "none", 0.7)
+    with pytest.raises(UserError, match="You may not have a dataset split again"):
+        split_dataset(dataset, other, resplit=True, override="why not", actor=curator)
     assert split_of(dataset) == before
     officer = User.objects.create(username="olga")
     officer.groups.add(Group.objects.get(name="privacy officer"))
-    split_dataset(dataset, other, again=True, override="a mistake", actor=officer)
+    split_dataset(dataset, other, resplit=True, override="a mistake", actor=officer)
     assert set(split_of(dataset).values()) == {"train", "test"}
 
 
 def test_two_at_once_do_not_write_over_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = stored(tmp_path)
-    decide = splitting.decide
+    decide = splitting.decide_splits
 
     def meanwhile(*given: Any) -> Any:
         decision = decide(*given)
         monkeypatch.undo()
-        split_dataset(Dataset.objects.get(), Settings(seed=7))
+        split_dataset(Dataset.objects.get(), SplitSettings(seed=7))
         return decision
 
-    monkeypatch.setattr(splitting, "decide", meanwhile)
-    with pytest.raises(Refused, match="split by somebody else meanwhile"):
+    monkeypatch.setattr(splitting, "decide_splits", meanwhile)
+    with pytest.raises(UserError, match="split by somebody else meanwhile"):
         split_dataset(dataset)
     assert Dataset.objects.get().split_settings["seed"] == 7
 
@@ -133,9 +133,9 @@ def test_cancelled_it_leaves_nothing(tmp_path: Path, at: int) -> None:
     def cancel(done: int, total: int | None = None) -> None:
         assert total == 330
         if done >= min(at, 300):
-            raise Cancelled
+            raise OperationCanceled
 
-    with pytest.raises(Cancelled), transaction.atomic():
+    with pytest.raises(OperationCanceled), transaction.atomic():
         split_dataset(dataset, report_progress=cancel)
     assert set(split_of(dataset).values()) == {None}
     assert Dataset.objects.get().split_settings is None
@@ -146,7 +146,7 @@ def test_as_a_job_it_keeps_counts_and_no_ids(tmp_path: Path) -> None:
     job = JobRun.objects.create(
         operation="split_dataset",
         dataset=dataset,
-        parameters={"settings": Settings.checked("80,20", 1, "persona", 0.8).as_json()},
+        parameters={"settings": SplitSettings.parse("80,20", 1, "persona", 0.8).as_json()},
     )
     assert split_for_job(job) == {
         "sessions": 20,
@@ -161,25 +161,25 @@ def test_as_a_job_it_keeps_counts_and_no_ids(tmp_path: Path) -> None:
 
 
 def test_an_empty_and_an_expired_dataset_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="holds no sessions"):
+    with pytest.raises(UserError, match="holds no sessions"):
         split_dataset(Dataset.objects.create(name="empty"))
     dataset = stored(tmp_path)
     Dataset.objects.update(status="expired")
-    with pytest.raises(Refused):
+    with pytest.raises(UserError):
         split_dataset(dataset)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_scrub_keeps_splits_and_forgets_what_reports_tell(tmp_path: Path) -> None:
     lines = [
-        factories.turn(f"s{number}", 1, text=talk(number)[0], tags=["scenario:mail wex@example.org"])
+        factories.make_turn(f"s{number}", 1, text=talk(number)[0], tags=["scenario:mail wex@example.org"])
         for number in range(10)
     ]
-    dataset = factories.dataset(tmp_path, lines, origin="production")
+    dataset = factories.make_dataset(tmp_path, lines, origin="production")
     split_dataset(dataset)
     before = sorted(split_of(dataset).values())
     assert "wex@example.org" in str(Dataset.objects.get().split_settings)
-    scrub_dataset(dataset, policy_of({"hash_session_ids": True}))
+    scrub_dataset(dataset, parse_policy({"hash_session_ids": True}))
     assert "wex@example.org" not in str(Dataset.objects.get().split_settings)
     assert sorted(split_of(dataset).values()) == before
     assert Session.objects.filter(session_id__startswith="s").count() == 0
@@ -192,10 +192,12 @@ def test_a_scrub_keeps_splits_and_forgets_what_reports_tell(tmp_path: Path) -> N
 )
 def test_a_test_split_that_is_imported_elsewhere_stays_locked(tmp_path: Path, stated: str) -> None:
     (tmp_path / "held.meta.yaml").write_text(stated + "\n")
-    held = factories.dataset(tmp_path, factories.sessions(2), "held")
-    with pytest.raises(Refused, match="but of the test split, which is locked"):
-        campaign(held, "ana")
-    factories.imported(factories.write(tmp_path / "more.jsonl", factories.session("t1")), "held")
+    held = factories.make_dataset(tmp_path, factories.make_sessions(2), "held")
+    with pytest.raises(UserError, match="but of the test split, which is locked"):
+        make_campaign(held, "ana")
+    factories.import_file(
+        factories.write_jsonl(tmp_path / "more.jsonl", factories.make_session("t1")), "held"
+    )
     splits = dict(held.sessions.values_list("session_id", "split"))
     assert splits == {"s1": "test", "s2": "test", "t1": None}
-    assert campaign(held, "ana").item_count == 1
+    assert make_campaign(held, "ana").item_count == 1

@@ -8,10 +8,10 @@ import pytest
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-from datasets_app.auditing.heads import heads_file, note_head, noted_heads, verify_with_heads
-from datasets_app.auditing.verify_audit import head, verify_audit
+from datasets_app.auditing.heads import heads_path, read_heads, verify_and_append_head, verify_with_heads
+from datasets_app.auditing.verify_audit import get_head, verify_audit
 from datasets_app.core import audit
-from datasets_app.domain.audit_chain import GENESIS, Head, Link, digest, faults
+from datasets_app.domain.audit_chain import GENESIS_DIGEST, Head, Link, compute_digest, find_faults
 from datasets_app.models import AuditEvent, AuditSeal, Dataset, SourceFile
 
 EVENTS, SEALS = "datasets_app_auditevent", "datasets_app_auditseal"
@@ -49,9 +49,9 @@ def trail(db: Any) -> list[int]:
 
 @pytest.fixture
 def no_heads() -> Iterator[None]:
-    heads_file().unlink(missing_ok=True)
+    heads_path().unlink(missing_ok=True)
     yield
-    heads_file().unlink(missing_ok=True)
+    heads_path().unlink(missing_ok=True)
 
 
 def told(expected: tuple[Head, ...] = ()) -> list[str]:
@@ -59,10 +59,10 @@ def told(expected: tuple[Head, ...] = ()) -> list[str]:
 
 
 def test_a_trail_that_nobody_touched_is_sound(trail: list[int]) -> None:
-    verified = verify_audit([Head(0, GENESIS), head()])
+    verified = verify_audit([Head(0, GENESIS_DIGEST), get_head()])
     assert verified.fault_count == 0
     assert verified.events == len(trail) == AuditEvent.objects.count()
-    assert verified.head == head() == Head(len(trail), AuditSeal.objects.latest("position").digest)
+    assert verified.head == get_head() == Head(len(trail), AuditSeal.objects.latest("position").digest)
 
 
 Attack = Callable[[list[int]], str]
@@ -148,7 +148,7 @@ def test_what_was_done_in_sql_is_found(trail: list[int], attack: str) -> None:
 
 
 def test_a_trail_cut_off_or_made_anew_is_found_by_a_head_that_was_noted(trail: list[int]) -> None:
-    noted = head()
+    noted = get_head()
     tampered(
         f"DELETE FROM {EVENTS} WHERE id = {trail[-1]}", f"DELETE FROM {SEALS} WHERE event_id = {trail[-1]}"
     )
@@ -168,11 +168,11 @@ def test_a_trail_cut_off_or_made_anew_is_found_by_a_head_that_was_noted(trail: l
 def test_a_chain_made_wholly_anew_is_found_by_the_heads_of_the_nights(
     trail: list[int], no_heads: None
 ) -> None:
-    assert note_head().fault_count == 0
+    assert verify_and_append_head().fault_count == 0
     audit.record("probe", actor=None)
     seal()
-    assert note_head().fault_count == 0
-    assert len(noted_heads()[0]) == 2
+    assert verify_and_append_head().fault_count == 0
+    assert len(read_heads()[0]) == 2
     tampered(
         f"UPDATE {EVENTS} SET actor = 'nobody' WHERE id = {trail[0]}",
         f"DELETE FROM {SEALS}",
@@ -180,19 +180,19 @@ def test_a_chain_made_wholly_anew_is_found_by_the_heads_of_the_nights(
     for event in AuditEvent.objects.order_by("id"):
         sql(f"SELECT datasets_app_seal_audit_event({event.pk})")
     assert verify_audit().fault_count == 0
-    assert note_head().fault_count == 2
-    assert len(noted_heads()[0]) == 2  # what is not sound is not noted
+    assert verify_and_append_head().fault_count == 2
+    assert len(read_heads()[0]) == 2  # what is not sound is not noted
 
 
 def test_a_line_of_heads_that_was_changed_is_told(trail: list[int], no_heads: None) -> None:
-    note_head()
-    written = heads_file().read_text()
-    heads_file().write_text(written.replace(f'"position": {len(trail)}', '"position": 0') + "no line\n")
+    verify_and_append_head()
+    written = heads_path().read_text()
+    heads_path().write_text(written.replace(f'"position": {len(trail)}', '"position": 0') + "no line\n")
     assert [fault.message for fault in verify_with_heads().faults] == [
         "Line 1 of audit_heads is not as this installation wrote it.",
         "Line 2 of audit_heads is not as this installation wrote it.",
     ]
-    assert heads_file().stat().st_mode & 0o777 == 0o600
+    assert heads_path().stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("table", [EVENTS, SEALS])
@@ -215,16 +215,16 @@ def test_a_trigger_that_is_off_or_gone_is_told(trail: list[int]) -> None:
 
 
 def test_the_seal_that_was_altered_is_told_from_the_event_that_was() -> None:
-    links, previous = [], GENESIS
+    links, previous = [], GENESIS_DIGEST
     for position in range(1, 5):
-        made = digest(previous, f"[{position}]")
+        made = compute_digest(previous, f"[{position}]")
         links.append(Link(position, position + 10, previous, made, f"[{position}]"))
         previous = made
-    assert list(faults(links)) == []
+    assert list(find_faults(links)) == []
     for place in range(4):
         other = [*links]
         other[place] = links[place]._replace(told="[0]")
-        assert [(fault.position, fault.event) for fault in faults(other)] == [(place + 1, place + 11)]
+        assert [(fault.position, fault.event) for fault in find_faults(other)] == [(place + 1, place + 11)]
 
 
 @pytest.mark.django_db(transaction=True)

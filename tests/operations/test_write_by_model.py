@@ -6,43 +6,43 @@ from typing import Any
 
 import pytest
 
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import Cancelled
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled
 from datasets_app.domain.generation.endpoint import Endpoint
 from datasets_app.domain.generation.model_writer import ModelWriter
-from datasets_app.domain.generation.plan import Plan, Wish, plan_sessions
-from datasets_app.domain.generation.retry_rules import Patience
-from datasets_app.domain.generation.writer import shape_of
+from datasets_app.domain.generation.plan import GenerationRequest, Plan, plan_sessions
+from datasets_app.domain.generation.retry_rules import RetryPolicy
+from datasets_app.domain.generation.writer import format_shape
 from datasets_app.generating.journal import Journal, journal_path
-from datasets_app.generating.model_sessions import DatasetSessions
-from datasets_app.generating.write import Outcome, write_by_model
+from datasets_app.generating.model_sessions import DatasetSessionStore
+from datasets_app.generating.write import WritingOutcome, write_with_model
 from datasets_app.jobs.running import ClaimLost
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
 from tests.llm_server import LlmServer
 
-QUICK = Patience(timeout=0.4, first_wait=0.01, longest_wait=0.04)
+QUICK = RetryPolicy(timeout=0.4, initial_wait=0.01, max_wait=0.04)
 
 
 def writer_at(server: LlmServer, **options: Any) -> ModelWriter:
-    return ModelWriter(Endpoint(server.url, True), "tiny", patience=QUICK, **options)
+    return ModelWriter(Endpoint(server.url, True), "tiny", retry_policy=QUICK, **options)
 
 
 def plan_for(writer: ModelWriter, sessions: int = 30, **wish: Any) -> Plan:
-    return plan_sessions(Wish(sessions, **wish), made_by=shape_of(writer.describe()))
+    return plan_sessions(GenerationRequest(sessions, **wish), made_by=format_shape(writer.describe()))
 
 
 def journal_for(out: Path, plan: Plan, writer: ModelWriter, *, resume: bool = False) -> Journal:
-    return Journal(journal_path(out), plan, shape_of(writer.describe()), resume=resume)
+    return Journal(journal_path(out), plan, format_shape(writer.describe()), resume=resume)
 
 
 def run(
     out: Path, server: LlmServer, *, resume: bool = False, sessions: int = 30, **options: Any
-) -> tuple[Outcome, Journal]:
+) -> tuple[WritingOutcome, Journal]:
     writer = writer_at(server, **options)
     plan = plan_for(writer, sessions)
     journal = journal_for(out, plan, writer, resume=resume)
     try:
-        return write_by_model(writer, plan, journal), journal
+        return write_with_model(writer, plan, journal), journal
     finally:
         journal.close()
 
@@ -50,7 +50,7 @@ def run(
 def cancelling(after: int) -> Callable[[int, int | None], None]:
     def progress(done: int, total: int | None = None) -> None:
         if done >= after:
-            raise Cancelled
+            raise OperationCanceled
 
     return progress
 
@@ -63,8 +63,8 @@ def test_sessions_come_out_in_the_order_of_the_plan(tmp_path: Path) -> None:
         writer = writer_at(server)
         plan = plan_for(writer)
         journal = journal_for(tmp_path / "a.jsonl", plan, writer)
-        outcome = write_by_model(writer, plan, journal)
-    assert outcome.is_whole
+        outcome = write_with_model(writer, plan, journal)
+    assert outcome.is_complete
     assert outcome.as_facts() == {}
     numbers = [turns[0].session_id for turns in journal.sessions()]
     assert numbers == [planned.session_id for planned in plan]
@@ -89,7 +89,7 @@ def test_a_run_that_was_cut_short_goes_on_and_what_failed_is_asked_for_again(tmp
         assert again.left + len(again.failed) == 30 - journal.finished
         assert server.answered() == asked
         last, journal = run(out, server, resume=True)
-    assert last.is_whole
+    assert last.is_complete
     assert last.before == len(asked)
     assert set(server.answered().values()) == {1}
     assert journal.used.total > spent
@@ -101,11 +101,11 @@ def test_without_resume_nothing_that_is_paid_for_is_overwritten(tmp_path: Path) 
     with LlmServer() as server:
         run(out, server, sessions=5)
         before = journal_path(out).read_bytes()
-        with pytest.raises(Refused, match="5 finished sessions of an earlier run"):
+        with pytest.raises(UserError, match="5 finished sessions of an earlier run"):
             run(out, server, sessions=5)
-        with pytest.raises(Refused, match="of another plan"):
+        with pytest.raises(UserError, match="of another plan"):
             run(out, server, sessions=6, resume=True)
-        with pytest.raises(Refused, match="another model, version, temperature"):
+        with pytest.raises(UserError, match="another model, version, temperature"):
             run(out, server, sessions=5, resume=True, temperature=0.5)
         assert len(server.asked) == 5
     assert journal_path(out).read_bytes() == before
@@ -113,9 +113,9 @@ def test_without_resume_nothing_that_is_paid_for_is_overwritten(tmp_path: Path) 
     only_head = before.splitlines(keepends=True)[0]
     out.with_name("c.jsonl.journal").write_bytes(only_head)
     with LlmServer() as server:
-        assert run(tmp_path / "c.jsonl", server, sessions=6)[0].is_whole
+        assert run(tmp_path / "c.jsonl", server, sessions=6)[0].is_complete
     out.with_name("b.jsonl.journal").write_text("precious\n")
-    with pytest.raises(Refused, match="is no journal"):
+    with pytest.raises(UserError, match="is no journal"):
         run(tmp_path / "b.jsonl", server)
     assert out.with_name("b.jsonl.journal").read_text() == "precious\n"
 
@@ -130,10 +130,10 @@ def test_a_line_half_written_is_cut_off_and_its_session_asked_for_again(tmp_path
         assert b"texts" in last
         journal_path(out).write_bytes(raw[:-cut])
         outcome, _ = run(out, server, sessions=4, resume=True)
-        assert outcome.is_whole
+        assert outcome.is_complete
         assert len(server.asked) == 5
         journal_path(out).write_bytes(raw.replace(b'"texts"', b'"tex', 1))
-        with pytest.raises(Refused, match="Line 2 of a.jsonl.journal can't be read"):
+        with pytest.raises(UserError, match="Line 2 of a.jsonl.journal can't be read"):
             run(out, server, sessions=4, resume=True)
 
 
@@ -142,7 +142,7 @@ def test_two_runs_never_write_one_journal(tmp_path: Path) -> None:
         writer = writer_at(server)
         plan = plan_for(writer)
         first = journal_for(tmp_path / "a.jsonl", plan, writer)
-        with pytest.raises(Refused, match="Another command is at work"):
+        with pytest.raises(UserError, match="Another command is at work"):
             journal_for(tmp_path / "a.jsonl", plan, writer, resume=True)
         first.close()
         journal_for(tmp_path / "a.jsonl", plan, writer, resume=True).close()
@@ -154,14 +154,14 @@ def test_a_cancelled_run_keeps_what_has_come_in(tmp_path: Path) -> None:
         writer = writer_at(server, concurrency=4)
         plan = plan_for(writer)
         journal = journal_for(out, plan, writer)
-        with pytest.raises(Cancelled):
-            write_by_model(writer, plan, journal, report_progress=cancelling(after=8))
+        with pytest.raises(OperationCanceled):
+            write_with_model(writer, plan, journal, report_progress=cancelling(after=8))
         journal.close()
         answered = server.answered()
         assert 8 <= sum(answered.values()) <= 16
         assert journal.finished == sum(answered.values())
         outcome, _ = run(out, server, resume=True)
-        assert (outcome.is_whole, outcome.before) == (True, journal.finished)
+        assert (outcome.is_complete, outcome.before) == (True, journal.finished)
         assert set(server.answered().values()) == {1}
 
 
@@ -176,13 +176,13 @@ def job(**more: Any) -> JobRun:
 
 def into_dataset(
     server: LlmServer, row: JobRun | None, *, resume: bool = False, sessions: int = 12, **options: Any
-) -> Outcome:
+) -> WritingOutcome:
     progress = options.pop("report_progress", lambda *_: None)
     writer = writer_at(server, **options)
     plan = plan_for(writer, sessions)
-    keeper = DatasetSessions("made", plan, shape_of(writer.describe()), resume=resume, job_run=row)
+    keeper = DatasetSessionStore("made", plan, format_shape(writer.describe()), resume=resume, job_run=row)
     try:
-        outcome = write_by_model(writer, plan, keeper, report_progress=progress)
+        outcome = write_with_model(writer, plan, keeper, report_progress=progress)
         keeper.finish(writer.describe() | outcome.as_facts())
         return outcome
     finally:
@@ -193,7 +193,7 @@ def into_dataset(
 def test_sessions_of_a_dataset_are_committed_as_they_come_and_gone_on_with() -> None:
     row = job()
     with LlmServer(latency=0.02) as server:
-        with pytest.raises(Cancelled):
+        with pytest.raises(OperationCanceled):
             into_dataset(server, row, concurrency=2, report_progress=cancelling(after=4))
         standing = Session.objects.filter(dataset__name="made").count()
         assert 4 <= standing == sum(server.answered().values()) < 12
@@ -202,10 +202,10 @@ def test_sessions_of_a_dataset_are_committed_as_they_come_and_gone_on_with() -> 
         used = row.parameters["model_run"]["used"]
         assert used["prompt"] + used["completion"] == server.tokens
         # Another run must say that it goes on; the same job, run again by a worker, need not.
-        with pytest.raises(Refused, match="holds sessions of this very plan"):
+        with pytest.raises(UserError, match="holds sessions of this very plan"):
             into_dataset(server, job())
         outcome = into_dataset(server, row)
-        assert (outcome.is_whole, outcome.before) == (True, standing)
+        assert (outcome.is_complete, outcome.before) == (True, standing)
         assert set(server.answered().values()) == {1}
         row.refresh_from_db()
         used = row.parameters["model_run"]["used"]
@@ -233,10 +233,10 @@ def test_a_budget_counts_over_all_runs_and_another_plan_is_not_gone_on_with() ->
         assert "The token budget is spent" in outcome.stopped
         assert len(server.asked) == before
         assert server.tokens <= 4_000
-        with pytest.raises(Refused, match="is of another plan"):
+        with pytest.raises(UserError, match="is of another plan"):
             into_dataset(server, job(), resume=True, sessions=13)
         assert "stopped" in Dataset.objects.get(name="made").provenance
-        assert into_dataset(server, job(), resume=True).is_whole
+        assert into_dataset(server, job(), resume=True).is_complete
         assert "stopped" not in Dataset.objects.get(name="made").provenance
 
 

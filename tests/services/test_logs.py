@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import path
 
 from alignmenter_site import logs
-from alignmenter_site.embedded.places import PROJECT
+from alignmenter_site.embedded.places import PROJECT_DIR
 
 CANARY = "canary.4155550123@example.org"
 
@@ -38,7 +38,7 @@ def written() -> Iterator[io.StringIO]:
         handler
         for name in ("django", "")
         for handler in logging.getLogger(name).handlers
-        if isinstance(handler.formatter, logs.Formatter)
+        if isinstance(handler.formatter, logs.RedactingFormatter)
     }
     assert handlers
     before = {handler: handler.setStream(stream) for handler in handlers}  # type: ignore[attr-defined]
@@ -77,12 +77,12 @@ def _info(error: BaseException) -> Any:
 def test_errors_that_led_to_each_other_in_a_circle_are_told_once() -> None:
     one, two = ValueError(CANARY), KeyError(CANARY)
     one.__cause__, two.__cause__ = two, one
-    assert logs.without_values(one) == "ValueError; after KeyError"
+    assert logs.describe_error(one) == "ValueError; after KeyError"
 
 
 @pytest.mark.django_db
 def test_statements_and_their_values_are_not_logged_even_at_debug(written: io.StringIO) -> None:
-    levels = logs.configuration("DEBUG")
+    levels = logs.logging_settings("DEBUG")
     before = {name: logging.getLogger(name).level for name in ("", "django", "datasets_app")}
     logging.getLogger().setLevel(levels["root"]["level"])
     for name in ("django", "datasets_app"):
@@ -124,7 +124,7 @@ def test_a_level_that_is_none_stops_the_start_with_a_sentence() -> None:
 def _python(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", program],
-        cwd=PROJECT,
+        cwd=PROJECT_DIR,
         env={**os.environ, "DJANGO_SETTINGS_MODULE": "alignmenter_site.settings", **environment},
         capture_output=True,
         text=True,

@@ -19,7 +19,7 @@ from django.urls import reverse
 from datasets_app.access import limit_access
 from datasets_app.access.roles import ROLES
 from datasets_app.models import Dataset, JobRun
-from tests.everything import KEY, everything
+from tests.everything import FIXED_PK, make_full_dataset
 
 pytestmark = pytest.mark.django_db
 
@@ -43,7 +43,7 @@ class Door(NamedTuple):
 
 
 def _page(name: str, *arguments: Any, **more: Any) -> Door:
-    return Door(f"admin:datasets_app_{name}", arguments or (KEY,), **more)
+    return Door(f"admin:datasets_app_{name}", arguments or (FIXED_PK,), **more)
 
 
 def _list(name: str, **more: Any) -> Door:
@@ -56,7 +56,7 @@ def _labels(name: str, *arguments: Any, **more: Any) -> Door:
 
 # The job of an operation is retried by who may start one.
 def _job(operation: str) -> Door:
-    return _page("jobrun_retry", KEY + 1, post={"operation": operation})
+    return _page("jobrun_retry", FIXED_PK + 1, post={"operation": operation})
 
 
 DOORS: dict[str, Door] = {
@@ -65,7 +65,7 @@ DOORS: dict[str, Door] = {
     "datasets_app.import_dataset": _list("dataset_import"),
     "datasets_app.export_dataset": _page("dataset_export", post={"format": "turns"}),
     "datasets_app.check_dataset": _page("dataset_run_checks", post={}),
-    "datasets_app.scrub_dataset": _page("dataset_mark_take_back", KEY, KEY, post={}),
+    "datasets_app.scrub_dataset": _page("dataset_mark_take_back", FIXED_PK, FIXED_PK, post={}),
     "datasets_app.generate_dataset": _list("dataset_generate"),
     "datasets_app.split_dataset": _page("dataset_splits", post={"rest": "1"}),
     "datasets_app.release_dataset": _page("dataset_verify_releases", post={}),
@@ -75,7 +75,7 @@ DOORS: dict[str, Door] = {
         "dataset_retention",
         post={"do": "delete", "delete-name": "harbour-data", "delete-reason": "Asked for"},
     ),
-    "datasets_app.erase_session": _page("dataset_erase_session", KEY, KEY),
+    "datasets_app.erase_session": _page("dataset_erase_session", FIXED_PK, FIXED_PK),
     "datasets_app.activate_retentionpolicy": _page("retentionpolicy_deactivate", of_dataset=False, post={}),
     "datasets_app.limit_access": _page("dataset_access_change", post={"do": "restrict"}),
     "datasets_app.sign_review": _page("dataset_sharing", post={"name": "Ada Example"}),
@@ -87,7 +87,7 @@ DOORS: dict[str, Door] = {
     "datasets_app.view_scrubmark": _page("dataset_scrub", shows='id="marks"'),
     "datasets_app.view_session": _page("dataset_sessions"),
     "datasets_app.view_turn": _page("turn_change"),
-    "datasets_app.view_jobrun": _page("jobrun_change", KEY + 1),
+    "datasets_app.view_jobrun": _page("jobrun_change", FIXED_PK + 1),
     "datasets_app.view_auditevent": _list("auditevent_changelist"),
     "datasets_app.view_persona": _list("persona_changelist", also=("datasets_app.change_persona",)),
     "datasets_app.add_persona": _list("persona_add"),
@@ -100,15 +100,17 @@ DOORS: dict[str, Door] = {
         "retentionpolicy_change", of_dataset=False, shows='name="pattern"'
     ),
     "datasets_app.delete_retentionpolicy": _page("retentionpolicy_delete", of_dataset=False),
-    "annotations_app.view_annotation": _labels("campaign_agreement", KEY),
+    "annotations_app.view_annotation": _labels("campaign_agreement", FIXED_PK),
     "annotations_app.add_annotation": _labels("annotation_add", of_dataset=False),
-    "annotations_app.change_annotation": _labels("annotation_change", KEY + 1, shows='name="notes"'),
+    "annotations_app.change_annotation": _labels("annotation_change", FIXED_PK + 1, shows='name="notes"'),
     "annotations_app.import_annotation": _labels("annotation_import", of_dataset=False),
-    "annotations_app.export_annotation": _labels("campaign_export", KEY),
-    "annotations_app.view_campaign": _labels("campaign_change", KEY),
+    "annotations_app.export_annotation": _labels("campaign_export", FIXED_PK),
+    "annotations_app.view_campaign": _labels("campaign_change", FIXED_PK),
     "annotations_app.add_campaign": _labels("campaign_add", of_dataset=False),
-    "annotations_app.change_campaign": _labels("campaign_settings", KEY),
-    "annotations_app.adjudicate": _labels("campaign_adjudicate", query=f"campaign={KEY}&turn={KEY + 1}"),
+    "annotations_app.change_campaign": _labels("campaign_settings", FIXED_PK),
+    "annotations_app.adjudicate": _labels(
+        "campaign_adjudicate", query=f"campaign={FIXED_PK}&turn={FIXED_PK + 1}"
+    ),
     "annotations_app.annotate": Door("annotate:campaigns", of_dataset=False),
 }
 
@@ -118,8 +120,8 @@ def test_every_permission_of_the_table_has_a_door() -> None:
 
 
 @pytest.fixture
-def dataset(db: None, queue: None, media: Path) -> Dataset:
-    return everything("harbour")
+def dataset(db: None, empty_queue: None, media_root: Path) -> Dataset:
+    return make_full_dataset("harbour")
 
 
 @contextmanager
@@ -151,9 +153,9 @@ def is_open(door: Door, user: User) -> bool:
     """Whether somebody gets through: 403 and 404 are a closed door, anything but a page is no answer."""
     with undone():
         if door.having:
-            Dataset.objects.filter(pk=KEY).update(**door.having)
+            Dataset.objects.filter(pk=FIXED_PK).update(**door.having)
         if door.page.endswith("jobrun_retry"):
-            JobRun.objects.filter(pk=KEY + 1).update(operation=(door.post or {})["operation"])
+            JobRun.objects.filter(pk=FIXED_PK + 1).update(operation=(door.post or {})["operation"])
         client = Client()
         client.force_login(user)
         address = reverse(door.page, args=door.arguments) + (f"?{door.query}" if door.query else "")
@@ -189,14 +191,14 @@ OF_DATASET = {permission: door for permission, door in DOORS.items() if door.of_
 @pytest.mark.parametrize("role", ROLES)
 def test_no_role_opens_a_door_of_a_restricted_dataset(role: str, dataset: Dataset) -> None:
     """But for who may limit access."""
-    limit_access.restrict(dataset, actor=None)
+    limit_access.restrict_dataset(dataset, actor=None)
     user = person(role, "datasets_app.limit_access")
     assert not [permission for permission, door in OF_DATASET.items() if is_open(door, user)]
 
 
 def test_whoever_is_granted_it_opens_what_their_role_opens(dataset: Dataset) -> None:
-    limit_access.restrict(dataset, actor=None)
+    limit_access.restrict_dataset(dataset, actor=None)
     user = person("curator")
-    limit_access.grant(dataset, user, actor=None)
+    limit_access.grant_access(dataset, user, actor=None)
     opened = {permission for permission, door in OF_DATASET.items() if is_open(door, user)}
     assert opened == set(ROLES["curator"]) & set(OF_DATASET)

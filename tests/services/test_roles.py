@@ -82,7 +82,7 @@ def test_a_database_that_has_no_tables_yet_has_no_permissions() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET search_path TO pg_temp")
     try:
-        roles.remember_permissions()
-        assert roles._last_before["default"] == 0
+        roles.snapshot_permissions()
+        assert roles._last_permission_before["default"] == 0
     finally:
         connection.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from alignmenter_site.embedded.places import PROJECT
+from alignmenter_site.embedded.places import PROJECT_DIR
 
 PROGRAM = """
 import sys
@@ -28,7 +28,7 @@ def test_processes_that_start_at_once_have_the_same_key(tmp_path: Path, left_by_
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(path)],
-            cwd=PROJECT,
+            cwd=PROJECT_DIR,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

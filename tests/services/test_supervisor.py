@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from alignmenter_site.embedded.places import PROJECT
-from alignmenter_site.supervisor import Address, SupervisorError, application
+from alignmenter_site.embedded.places import PROJECT_DIR
+from alignmenter_site.supervisor import Address, SupervisorError, build_children
 
 # Writes down its process id and that of a child of its own; STUBBORN ones do not heed SIGTERM, and
 # their child has a process group of its own, as a worker's job has.
@@ -45,7 +45,7 @@ def toy(path: Path, kind: str = "polite") -> list[str]:
 def supervise(*children: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
         [sys.executable, "-c", SUPERVISOR],
-        cwd=PROJECT,
+        cwd=PROJECT_DIR,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -201,6 +201,6 @@ def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_application_is_a_web_server_two_workers_and_a_scheduler(tmp_path: Path) -> None:
-    children = application(tmp_path, Address("127.0.0.1", 8001), tmp_path / "web")
+    children = build_children(tmp_path, Address("127.0.0.1", 8001), tmp_path / "web")
     assert [child.name for child in children] == ["web server", "worker 1", "worker 2", "scheduler"]
     assert "--no-control-socket" in children[0].command

@@ -7,13 +7,19 @@ from typing import Any
 
 import pytest
 
-from datasets_app.core.process_pool import TASKS_AHEAD, CannotBegin, WorkFailed, WorkProcesses, cores
+from datasets_app.core.process_pool import (
+    MAX_TASKS_PER_PROCESS,
+    ProcessPool,
+    ProcessPoolError,
+    WorkerStartError,
+    available_cpus,
+)
 
 
 def begin(argument: Any) -> Callable[[Any], Any]:
     """What the processes of these tests do."""
     if argument == "refuse":
-        raise CannotBegin("No such model.")
+        raise WorkerStartError("No such model.")
 
     def work(task: tuple[str, int]) -> Any:
         kind, number = task
@@ -31,7 +37,7 @@ def begin(argument: Any) -> Callable[[Any], Any]:
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("tasks", [0, 1, 2, 3, 7])
 def test_every_task_is_answered_once_and_in_order(count: int, tasks: int) -> None:
-    with WorkProcesses(count, begin, "x") as pool:
+    with ProcessPool(count, begin, "x") as pool:
         answers = list(pool.map(iter(range(tasks)), "slow"))
     assert [answer[:2] for answer in answers] == [("x", number) for number in range(tasks)]
     here = {answer[2] == os.getpid() for answer in answers}
@@ -47,33 +53,33 @@ def test_tasks_are_taken_as_they_are_needed() -> None:
             taken += 1
             yield taken
 
-    with WorkProcesses(2, begin, None) as pool:
+    with ProcessPool(2, begin, None) as pool:
         answers = pool.map(tasks())
         next(answers)
-        assert taken <= 2 * TASKS_AHEAD + 1
+        assert taken <= 2 * MAX_TASKS_PER_PROCESS + 1
         assert len(list(answers)) == 99
 
 
 def test_processes_are_used_again_for_further_tasks() -> None:
-    with WorkProcesses(2, begin, None) as pool:
+    with ProcessPool(2, begin, None) as pool:
         used = {answer[2] for _ in range(3) for answer in pool.map(range(6), "slow")}
     assert len(used) <= 2
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_what_goes_wrong_is_told_by_kind_and_place_only(count: int) -> None:
-    with WorkProcesses(count, begin, None) as pool, pytest.raises(WorkFailed) as failed:
+    with ProcessPool(count, begin, None) as pool, pytest.raises(ProcessPoolError) as failed:
         list(pool.map(range(3), "fail"))
     assert "ValueError in work" in str(failed.value)
     assert "secret" not in str(failed.value)
-    with WorkProcesses(count, begin, "refuse") as pool, pytest.raises(WorkFailed, match="No such model."):
+    with ProcessPool(count, begin, "refuse") as pool, pytest.raises(ProcessPoolError, match="No such model."):
         list(pool.map(range(3)))
 
 
 def test_a_process_that_dies_ends_the_work() -> None:
-    with WorkProcesses(2, begin, None) as pool, pytest.raises(WorkFailed, match="exit code 3"):
+    with ProcessPool(2, begin, None) as pool, pytest.raises(ProcessPoolError, match="exit code 3"):
         list(pool.map(range(9), "die"))
 
 
 def test_as_many_as_this_process_may_use() -> None:
-    assert 1 <= cores() <= (os.cpu_count() or 1)
+    assert 1 <= available_cpus() <= (os.cpu_count() or 1)

@@ -43,4 +43,4 @@ def curator(sign_in: SignIn) -> Any:
 @pytest.fixture
 def dataset(db: None, tmp_path: Path) -> Dataset:
     """Two sessions of two turns."""
-    return factories.dataset(tmp_path, factories.sessions(2))
+    return factories.make_dataset(tmp_path, factories.make_sessions(2))

@@ -9,17 +9,17 @@ from django.urls import reverse
 
 from annotations_app.models import Annotation, Campaign
 from datasets_app.models import AuditEvent
-from tests.campaigns import campaign, label_all, press, replies, served
+from tests.campaigns import label_all_replies, lease_for, make_campaign, make_replies, submit
 from tests.web.test_campaign_pages import address, html_of, words
 
 
 @pytest.fixture
 def disputed(tmp_path: Path) -> Campaign:
     """Four replies; on all but the last two of three say on-brand, that one is a tie."""
-    own = campaign(replies(tmp_path, 4, turns=4), "ana", "ben", "cy", overlap=3, order="session")
-    label_all(own, "ana", 1, most=4)
-    label_all(own, "ben", 0, most=4)
-    label_all(own, "cy", 1, most=3)
+    own = make_campaign(make_replies(tmp_path, 4, turns=4), "ana", "ben", "cy", overlap=3, order="session")
+    label_all_replies(own, "ana", 1, limit=4)
+    label_all_replies(own, "ben", 0, limit=4)
+    label_all_replies(own, "cy", 1, limit=3)
     return own
 
 
@@ -122,8 +122,8 @@ def test_one_may_be_passed_over(sign_in: Any, disputed: Campaign) -> None:
 
 def test_only_ties_or_what_was_flagged(sign_in: Any, disputed: Campaign) -> None:
     client = sign_in("lead")
-    given = served(disputed, "cy").current
-    press(given, "flag", None, notes="Broken or cut off: ends in mid-word")
+    given = lease_for(disputed, "cy").current
+    submit(given, "flag", None, notes="Broken or cut off: ends in mid-word")
     flagged = begin(client, disputed, flagged="1")
     assert turn_of(flagged) == given.item.turn_id
     html = words(client.get(flagged).content.decode())
@@ -155,7 +155,7 @@ def test_what_is_not_there_is_not_found(sign_in: Any, query: dict[str, str]) -> 
 
 def test_only_replies_of_the_dataset_are_settled(sign_in: Any, disputed: Campaign, tmp_path: Path) -> None:
     client = sign_in("lead")
-    other = replies(tmp_path, 1, name="other").sessions.first().turns.get(turn_index=2)
+    other = make_replies(tmp_path, 1, name="other").sessions.first().turns.get(turn_index=2)
     asked = disputed.dataset.sessions.first().turns.get(turn_index=1)
     for turn in (other, asked):
         where = f"{address('adjudicate')}?campaign={disputed.pk}&turn={turn.pk}"
@@ -166,7 +166,7 @@ def test_only_replies_of_the_dataset_are_settled(sign_in: Any, disputed: Campaig
 
 
 def test_without_disputes_it_says_so(sign_in: Any, tmp_path: Path) -> None:
-    own = campaign(replies(tmp_path, 2), "ana", "ben", overlap=2)
+    own = make_campaign(make_replies(tmp_path, 2), "ana", "ben", overlap=2)
     html = html_of(sign_in("lead"), "adjudicate", campaign=str(own.pk))
     assert "Nobody disagrees." in html
 
@@ -192,7 +192,7 @@ def test_a_label_of_a_campaign_is_read_with_its_history_and_not_written(
 ) -> None:
     client = sign_in("superuser")
     label = Annotation.objects.filter(annotator="ana").first()
-    press(label.assignment, label=0, seconds=2.5)
+    submit(label.assignment, label=0, seconds=2.5)
     where = reverse("admin:annotations_app_annotation_change", args=[label.pk])
     text = words(client.get(where).content.decode())
     assert "Label: on-brand" in text

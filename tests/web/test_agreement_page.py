@@ -7,14 +7,29 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotations_app.agreement.adjudicate import adjudicate, count_disputed, disputed
-from annotations_app.agreement.charts import drift, drift_table, heat_map, shade, whisker
+from annotations_app.agreement.adjudicate import adjudicate, count_disputed, list_disputed
+from annotations_app.agreement.charts import (
+    build_drift_table,
+    build_heat_map,
+    drift_chart,
+    interval_mark,
+    kappa_shade,
+)
 from annotations_app.agreement.measure import measure_agreement
-from annotations_app.domain.agreement.agreement_report import Comparison, DriftPoint, Pair, Statistic
+from annotations_app.domain.agreement.agreement_report import (
+    Comparison,
+    DriftPoint,
+    PairComparison,
+    Statistic,
+)
 from annotations_app.models import Annotation, Campaign
-from annotations_app.templatetags.annotations_display import MINUS, brief_stat, stat
+from annotations_app.templatetags.annotations_display import (
+    MINUS_SIGN,
+    format_statistic,
+    format_statistic_short,
+)
 from datasets_app.models import Dataset, Turn
-from tests.campaigns import campaign, label_all, press, replies, served
+from tests.campaigns import label_all_replies, lease_for, make_campaign, make_replies, submit
 from tests.web.test_campaign_pages import address, html_of, words
 
 
@@ -34,7 +49,7 @@ def said(turn: Turn, **names: int) -> None:
 @pytest.fixture
 def labelled(tmp_path: Path) -> Dataset:
     """Twenty replies of three annotators, who do not agree on all of them."""
-    dataset = replies(tmp_path, 20, tags=["scenario:<i>tag</i>"])
+    dataset = make_replies(tmp_path, 20, tags=["scenario:<i>tag</i>"])
     turns = Turn.objects.filter(role="assistant").select_related("session__dataset").order_by("id")
     for number, turn in enumerate(turns):
         said(turn, ada=number % 2, ben=int(number % 3 > 0), chioma=number % 2 if number < 15 else 1)
@@ -43,7 +58,7 @@ def labelled(tmp_path: Path) -> Dataset:
 
 def test_the_most_disputed_replies_lead_to_where_they_are_settled(sign_in: Any, labelled: Dataset) -> None:
     html = html_of(sign_in("lead"), "dataset_measured", labelled.pk, persona="warm_v1")
-    first = disputed(labelled, "warm_v1", settled=True)[0]
+    first = list_disputed(labelled, "warm_v1", include_adjudicated=True)[0]
     turn = Turn.objects.get(pk=first.turn)
     assert f"turn={first.turn}" in html
     assert turn.text in html
@@ -62,24 +77,28 @@ def test_the_numbers_are_those_measured(sign_in: Any, labelled: Dataset) -> None
     assert "20 replies have labels of two people or more" in text
     for name in ("raw_agreement", "krippendorff_alpha", "gwet_ac1", "fleiss_kappa", "prevalence"):
         statistic = getattr(report.headline, name)
-        told = f"{stat(statistic.value)} 95 % interval {stat(statistic.low)} to {stat(statistic.high)}"
+        told = (
+            f"{format_statistic(statistic.value)} 95 % interval {format_statistic(statistic.low)} "
+            f"to {format_statistic(statistic.high)}"
+        )
         assert told in text, name
     assert "n = 60 labels" in text
     assert text.count("n = 20 replies") == 4
     for pair in report.pairs:
-        cell = f"<b>{brief_stat(pair.comparison.cohen_kappa.value)}</b><small>{pair.comparison.n}</small>"
+        kappa = format_statistic_short(pair.comparison.cohen_kappa.value)
+        cell = f"<b>{kappa}</b><small>{pair.comparison.n}</small>"
         assert html.count(cell) >= 2
     assert len(report.pairs) == 3
     for person in report.annotators:
-        assert stat(person.others.raw_agreement.value) in text
+        assert format_statistic(person.others.raw_agreement.value) in text
     assert f'hx-get="{address("dataset_parts", labelled.pk)}?persona=warm_v1"' in html
     parts = html_of(sign_in("curator"), "dataset_parts", labelled.pk, persona="warm_v1")
     assert "scenario:&lt;i&gt;tag&lt;/i&gt;" in parts
     assert "<polyline" in parts
     for month in ("2026-05", "2026-06"):
         assert month in parts
-        assert stat(report.by["month"][month].krippendorff_alpha.value) in parts
-    assert stat(report.by["tag"]["scenario:<i>tag</i>"].gwet_ac1.value) in parts
+        assert format_statistic(report.by["month"][month].krippendorff_alpha.value) in parts
+    assert format_statistic(report.by["tag"]["scenario:<i>tag</i>"].gwet_ac1.value) in parts
 
 
 def test_no_statistic_gets_a_verdict_in_words(sign_in: Any, labelled: Dataset) -> None:
@@ -89,7 +108,7 @@ def test_no_statistic_gets_a_verdict_in_words(sign_in: Any, labelled: Dataset) -
 
 
 def test_what_is_undefined_is_said(sign_in: Any, tmp_path: Path) -> None:
-    dataset = replies(tmp_path, 3)
+    dataset = make_replies(tmp_path, 3)
     for turn in Turn.objects.filter(role="assistant").select_related("session__dataset"):
         said(turn, ada=1, ben=1)
     text = words(html_of(sign_in("lead"), "dataset_measured", dataset.pk, persona="warm_v1"))
@@ -113,7 +132,7 @@ def test_the_page_is_there_before_it_is_measured(sign_in: Any, labelled: Dataset
 
 
 def test_without_labels_it_says_so(sign_in: Any, tmp_path: Path) -> None:
-    dataset = replies(tmp_path, 2)
+    dataset = make_replies(tmp_path, 2)
     client = sign_in("lead")
     assert "No labels yet" in html_of(client, "dataset_agreement", dataset.pk)
     assert "Nothing to measure yet" in html_of(client, "dataset_measured", dataset.pk, persona="x\0")
@@ -133,10 +152,10 @@ def test_a_persona_is_chosen(sign_in: Any, labelled: Dataset) -> None:
 
 
 def test_of_a_campaign_only_its_labels_count(sign_in: Any, labelled: Dataset) -> None:
-    own: Campaign = campaign(labelled, "ana", "ben", overlap=2)
-    label_all(own, "ana", 1, most=5)
+    own: Campaign = make_campaign(labelled, "ana", "ben", overlap=2)
+    label_all_replies(own, "ana", 1, limit=5)
     for number in range(4):
-        press(served(own, "ben").current, label=number % 2, seconds=8.0)
+        submit(lease_for(own, "ben").current, label=number % 2, seconds=8.0)
     client = sign_in("lead")
     html = html_of(client, "measured", own.pk)
     assert "from 9 labels of" in words(html)
@@ -162,7 +181,9 @@ def compared(n: int, kappa: float | None) -> Comparison:
 
 
 def test_the_map_has_each_pair_twice_and_shades_that_tell_less_than_chance() -> None:
-    found = heat_map([Pair("a", "b", compared(4, 0.95)), Pair("b", "c", compared(3, -0.2))])
+    found = build_heat_map(
+        [PairComparison("a", "b", compared(4, 0.95)), PairComparison("b", "c", compared(3, -0.2))]
+    )
     assert found.names == ["a", "b", "c"]
     assert [[cell.shade for cell in cells] for _, cells in found.rows] == [
         ["none", "9", "none"],
@@ -170,14 +191,14 @@ def test_the_map_has_each_pair_twice_and_shades_that_tell_less_than_chance() -> 
         ["none", "below", "none"],
     ]
     assert [cells[at].own for at, (_, cells) in enumerate(found.rows)] == [True] * 3
-    assert (shade(0.0), shade(1.0), shade(None)) == ("0", "9", "none")
+    assert (kappa_shade(0.0), kappa_shade(1.0), kappa_shade(None)) == ("0", "9", "none")
 
 
 def test_a_number_stands_where_it_belongs() -> None:
-    assert whisker(Statistic(0.0, -0.5, 0.5), -1.0) == (120.0, 60.0, 120.0, 120.0)
-    assert whisker(Statistic(None, note="why"), -1.0).at is None
-    assert whisker(Statistic(1.0), 0.0) == (240.0, None, 0.0, None)
-    assert stat(-0.25) == f"{MINUS}0.250"
+    assert interval_mark(Statistic(0.0, -0.5, 0.5), -1.0) == (120.0, 60.0, 120.0, 120.0)
+    assert interval_mark(Statistic(None, note="why"), -1.0).at is None
+    assert interval_mark(Statistic(1.0), 0.0) == (240.0, None, 0.0, None)
+    assert format_statistic(-0.25) == f"{MINUS_SIGN}0.250"
 
 
 def test_a_month_without_pairs_is_left_out_of_the_line() -> None:
@@ -196,12 +217,12 @@ def test_a_month_without_pairs_is_left_out_of_the_line() -> None:
         month("2026-03", 0.5),
         month("2026-03", 1, "ada"),
     ]
-    drawn = drift(points)
+    drawn = drift_chart(points)
     assert drawn is not None
     assert len(drawn.agreement.split()) == 2
     assert len(drawn.on_brand.split()) == 3
-    assert drift(points[:1]) is None
-    months, rows = drift_table(points)
+    assert drift_chart(points[:1]) is None
+    months, rows = build_drift_table(points)
     assert months == ["2026-01", "2026-02", "2026-03"]
     assert [name for name, _ in rows] == [None, "ada"]
     assert rows[1][1][:2] == [None, None]

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotations_app.demo.load_demo import DIRECTORY, load_demo
+from annotations_app.demo.load_demo import DEMO_DIRECTORY, load_demo
 from annotations_app.models import Annotation
 from datasets_app.models import Dataset, Session
 
@@ -16,7 +16,7 @@ ANNOTATIONS = "admin:annotations_app_annotation"
 
 
 def preview(client: Any, dataset: Dataset) -> Any:
-    file = SimpleUploadedFile("labels.jsonl", (DIRECTORY / "demo_labels.jsonl").read_bytes())
+    file = SimpleUploadedFile("labels.jsonl", (DEMO_DIRECTORY / "demo_labels.jsonl").read_bytes())
     data = {"import_file": file, "format": "0", "resource": "0", "dataset": dataset.pk}
     return client.post(reverse(f"{ANNOTATIONS}_import"), data)
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
 
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.labeling.lease_next import serve
+from annotations_app.labeling.lease_next import lease_next
 from annotations_app.models import Annotation, Assignment, Campaign
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona
 from tests import factories
@@ -22,7 +22,7 @@ OPEN = re.compile(r"^(|login/|logout/|password/(done/)?|annotate/.*)$")
 
 @pytest.fixture
 def campaign(db: None, tmp_path: Path) -> Campaign:
-    dataset = factories.dataset(tmp_path, factories.sessions(6), "support")
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(6), "support")
     persona = Persona.objects.create(persona_id="calm", yaml="id: calm\n")
     for name in ("anna", "ben"):
         User.objects.create_user(name, password="a long password").groups.add(
@@ -57,7 +57,7 @@ def filled(route: str, arguments: dict[str, Any]) -> str:
     return "/" + re.sub(r"[\^$\\]|\(\?:|\?", "", address)
 
 
-def test_no_other_address_opens_for_an_annotator(anna: Client, campaign: Campaign, queue: None) -> None:
+def test_no_other_address_opens_for_an_annotator(anna: Client, campaign: Campaign, empty_queue: None) -> None:
     session = campaign.dataset.sessions.order_by("pk")[0]
     job = JobRun.objects.create(operation="check_dataset", dataset=campaign.dataset, state="failed")
     annotation = Annotation.objects.create(
@@ -106,7 +106,7 @@ def test_the_admin_refuses_and_does_not_send_back_and_forth(
 
 def test_replies_of_others_are_not_there(anna: Client, campaign: Campaign) -> None:
     ben = User.objects.get(username="ben")
-    theirs = serve(campaign, ben).current
+    theirs = lease_next(campaign, ben).current
     assert theirs is not None
     for name, more in (("reply", []), ("turns", []), ("whole_turn", [1])):
         address = reverse(f"annotate:{name}", args=["voice", theirs.pk, *more])

@@ -13,8 +13,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.urls import reverse
 
-from datasets_app.auditing.heads import heads_file
-from datasets_app.auditing.verify_audit import head
+from datasets_app.auditing.heads import heads_path
+from datasets_app.auditing.verify_audit import get_head
 from datasets_app.core import audit
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, AuditSeal, JobFile, JobRun
@@ -153,10 +153,10 @@ def test_the_commands_say_what_is_wrong_and_end_so(
     settings.VAR_DIR = tmp_path
     call_command("verify_audit", head=True)
     noted = capsys.readouterr().out.strip()
-    assert noted == str(head())
+    assert noted == str(get_head())
     call_command("verify_audit", expect=[noted], note=True)
     assert f"nothing was changed. Head {noted}" in capsys.readouterr().out
-    assert noted.split(":")[1] in heads_file().read_text()
+    assert noted.split(":")[1] in heads_path().read_text()
     first = AuditEvent.objects.order_by("id").first()
     assert first
     tampered(f"UPDATE {EVENTS} SET details = '{{}}' WHERE id = {first.pk}")

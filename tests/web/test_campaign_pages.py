@@ -13,10 +13,18 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations_app.campaigns.create import fill_campaign
-from annotations_app.labels.export_annotations import export_to_job_files
+from annotations_app.labels.export_annotations import run_export_job
 from annotations_app.models import Annotation, Assignment, Campaign
 from datasets_app.models import AuditEvent, Dataset, JobRun
-from tests.campaigns import campaign, label_all, people, persona, press, replies, served
+from tests.campaigns import (
+    label_all_replies,
+    lease_for,
+    make_annotators,
+    make_campaign,
+    make_persona,
+    make_replies,
+    submit,
+)
 
 SEES = {"superuser", "curator", "lead"}
 ROLES = ["superuser", "curator", "annotator", "lead", "privacy officer", "viewer", "none", "outsider"]
@@ -39,7 +47,7 @@ def words(html: str) -> str:
 
 @pytest.fixture
 def round_1(tmp_path: Path) -> Campaign:
-    return campaign(replies(tmp_path, 6), "ana", "ben", overlap=2)
+    return make_campaign(make_replies(tmp_path, 6), "ana", "ben", overlap=2)
 
 
 # page → who gets 200; all other staff get 403.
@@ -79,7 +87,9 @@ def test_each_page_for_each_role(role: str, sign_in: Any, round_1: Campaign) -> 
 
 
 @pytest.mark.parametrize("role", ["viewer", "annotator", "privacy officer"])
-def test_nothing_is_changed_by_who_may_not(role: str, sign_in: Any, round_1: Campaign, queue: None) -> None:
+def test_nothing_is_changed_by_who_may_not(
+    role: str, sign_in: Any, round_1: Campaign, empty_queue: None
+) -> None:
     client = sign_in(role)
     for page in ("settings", "status", "stale", "export"):
         response = client.post(address(page, round_1.pk), {"status": "closed", "labels": "all"})
@@ -96,7 +106,7 @@ def test_nothing_is_changed_by_who_may_not(role: str, sign_in: Any, round_1: Cam
 
 def test_the_list_tells_how_far_each_is(sign_in: Any, round_1: Campaign) -> None:
     client = sign_in("lead")
-    label_all(round_1, "ana", most=3)
+    label_all_replies(round_1, "ana", limit=3)
     html = html_of(client, "changelist")
     assert "round-1" in html
     assert "3 of 12 (25 %)" in html
@@ -105,7 +115,7 @@ def test_the_list_tells_how_far_each_is(sign_in: Any, round_1: Campaign) -> None
     with few:
         html_of(client, "changelist")
     for number in range(5):
-        campaign(round_1.dataset, "ana", "ben", name=f"more-{number}")
+        make_campaign(round_1.dataset, "ana", "ben", name=f"more-{number}")
     with CaptureQueriesContext(connection) as many:
         html_of(client, "changelist")
     assert len(many) <= len(few)
@@ -115,10 +125,10 @@ def test_the_list_tells_how_far_each_is(sign_in: Any, round_1: Campaign) -> None
 
 
 def asked(of: Dataset, **more: Any) -> dict[str, Any]:
-    users = [user.pk for user in people("ana", "ben")]
+    users = [user.pk for user in make_annotators("ana", "ben")]
     return {
         "dataset": of.pk,
-        "persona": persona().pk,
+        "persona": make_persona().pk,
         "name": "round-2",
         "annotators": users,
         "overlap": 2,
@@ -132,8 +142,8 @@ def asked(of: Dataset, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_a_campaign_begins_as_a_job(sign_in: Any, tmp_path: Path, queue: None) -> None:
-    dataset, client = replies(tmp_path, 4), sign_in("lead")
+def test_a_campaign_begins_as_a_job(sign_in: Any, tmp_path: Path, empty_queue: None) -> None:
+    dataset, client = make_replies(tmp_path, 4), sign_in("lead")
     response = client.post(address("add"), asked(dataset))
     made = Campaign.objects.get()
     assert response["Location"] == address("change", made.pk)
@@ -165,7 +175,7 @@ def test_a_campaign_begins_as_a_job(sign_in: Any, tmp_path: Path, queue: None) -
 def test_what_is_wrong_is_said_at_its_field(
     sign_in: Any, tmp_path: Path, given: dict[str, Any], field: str, said: str
 ) -> None:
-    response = sign_in("lead").post(address("add"), asked(replies(tmp_path, 2), **given))
+    response = sign_in("lead").post(address("add"), asked(make_replies(tmp_path, 2), **given))
     assert response.status_code == 200
     assert any(said in error for error in response.context["form"].errors[field])
     assert said in response.content.decode()
@@ -184,9 +194,9 @@ def test_a_name_is_given_once_and_what_an_operation_refuses_is_told(sign_in: Any
 
 
 def test_production_data_is_labelled_only_scrubbed_or_for_a_reason(
-    sign_in: Any, tmp_path: Path, queue: None
+    sign_in: Any, tmp_path: Path, empty_queue: None
 ) -> None:
-    dataset = replies(tmp_path, 2)
+    dataset = make_replies(tmp_path, 2)
     Dataset.objects.update(origin="production")
     refused = sign_in("lead").post(address("add"), asked(dataset, override="I want to"))
     assert "Scrub it first, or ask a privacy officer." in refused.context["form"].errors["dataset"][0]
@@ -201,7 +211,7 @@ def test_production_data_is_labelled_only_scrubbed_or_for_a_reason(
 
 
 def test_what_it_comes_to_is_told_before(sign_in: Any, tmp_path: Path) -> None:
-    dataset, client = replies(tmp_path, 5), sign_in("lead")
+    dataset, client = make_replies(tmp_path, 5), sign_in("lead")
     told = words(client.post(address("estimate"), asked(dataset)).content.decode())
     assert "Replies5" in told
     assert "Labels10 (2 a reply)" in told
@@ -226,9 +236,9 @@ def test_guidelines_are_shown_as_they_will_be_read(sign_in: Any) -> None:
 
 
 def test_the_overview_tells_who_did_what(sign_in: Any, round_1: Campaign) -> None:
-    label_all(round_1, "ana", most=4)
-    press(served(round_1, "ana").current, "skip", None)
-    press(served(round_1, "ben").current, "flag", None, notes="Personal data: a number")
+    label_all_replies(round_1, "ana", limit=4)
+    submit(lease_for(round_1, "ana").current, "skip", None)
+    submit(lease_for(round_1, "ben").current, "flag", None, notes="Personal data: a number")
     html = html_of(sign_in("lead"), "change", round_1.pk)
     text = words(html)
     assert "33 %4 of 12 labels: 2 for each of 6 replies" in text
@@ -242,26 +252,26 @@ def test_the_overview_tells_who_did_what(sign_in: Any, round_1: Campaign) -> Non
 def test_flagged_replies_come_with_their_reason_and_lead_to_the_conversation(
     sign_in: Any, round_1: Campaign
 ) -> None:
-    given = served(round_1, "ben").current
-    press(given, "flag", None, notes="Other: <b>odd</b>")
+    given = lease_for(round_1, "ben").current
+    submit(given, "flag", None, notes="Other: <b>odd</b>")
     html = html_of(sign_in("lead"), "flagged", round_1.pk)
     assert "Other: &lt;b&gt;odd&lt;/b&gt;" in html
     session = reverse("admin:datasets_app_session_change", args=[given.item.session_id])
     assert f'href="{session}?turn=2#turn-2"' in html
     for _ in range(3):
-        press(served(round_1, "ben").current, "flag", None)
+        submit(lease_for(round_1, "ben").current, "flag", None)
     client = sign_in("curator")
     html_of(client, "flagged", round_1.pk)
     with CaptureQueriesContext(connection) as few:
         html_of(client, "flagged", round_1.pk)
-    press(served(round_1, "ana").current, "flag", None)
+    submit(lease_for(round_1, "ana").current, "flag", None)
     with CaptureQueriesContext(connection) as many:
         html_of(client, "flagged", round_1.pk)
     assert len(many) == len(few)
 
 
 def test_stale_labels_are_queued_again_after_a_question(sign_in: Any, round_1: Campaign) -> None:
-    label_all(round_1, "ana", most=3)
+    label_all_replies(round_1, "ana", limit=3)
     client = sign_in("lead")
     assert "No label is stale." in html_of(client, "stale", round_1.pk)
     changed = round_1.persona
@@ -281,7 +291,7 @@ def test_settings_are_changed_and_refusals_stand_at_their_field(sign_in: Any, ro
     client = sign_in("lead")
     given = {
         "guidelines": "New words.",
-        "annotators": [user.pk for user in people("ana", "ben", "cy")],
+        "annotators": [user.pk for user in make_annotators("ana", "ben", "cy")],
         "overlap": 3,
         "lease_minutes": 5,
     }
@@ -307,7 +317,7 @@ def test_it_is_paused_opened_and_closed(sign_in: Any, round_1: Campaign) -> None
     assert client.get(address("status", round_1.pk)).status_code == 405
 
 
-def test_an_export_is_asked_for_as_a_job(sign_in: Any, round_1: Campaign, queue: None) -> None:
+def test_an_export_is_asked_for_as_a_job(sign_in: Any, round_1: Campaign, empty_queue: None) -> None:
     client = sign_in("lead")
     response = client.post(address("export", round_1.pk), {"labels": "adjudicated"})
     job = JobRun.objects.get(operation="export_annotations")
@@ -324,12 +334,12 @@ def test_an_export_is_asked_for_as_a_job(sign_in: Any, round_1: Campaign, queue:
 def test_exported_labels_are_fetched_by_who_may_export_labels(
     role: str, status: int, sign_in: Any, round_1: Campaign
 ) -> None:
-    label_all(round_1, "ana", most=2)
+    label_all_replies(round_1, "ana", limit=2)
     asked_for = {"campaign": "round-1", "persona": "warm_v1", "labels": "majority"}
     job = JobRun.objects.create(
         operation="export_annotations", dataset=round_1.dataset, parameters=asked_for, state="running"
     )
-    assert export_to_job_files(job)["labels"] == 2
+    assert run_export_job(job)["labels"] == 2
     response = sign_in(role).get(reverse("download", args=[job.files.get().pk]))
     assert response.status_code == status
     if status == 200:
@@ -340,7 +350,7 @@ def test_exported_labels_are_fetched_by_who_may_export_labels(
 
 
 def test_the_dataset_page_tells_of_its_campaigns(sign_in: Any, round_1: Campaign) -> None:
-    label_all(round_1, "ana", most=1)
+    label_all_replies(round_1, "ana", limit=1)
     html = sign_in("lead").get(reverse("admin:datasets_app_dataset_change", args=[round_1.dataset_id]))
     text = html.content.decode()
     assert address("change", round_1.pk) in text
@@ -358,9 +368,9 @@ def start_page(client: Any) -> str:
 def test_the_start_page_tells_a_lead_what_waits(sign_in: Any, round_1: Campaign) -> None:
     client = sign_in("lead")
     assert "round-1" not in start_page(client)
-    label_all(round_1, "ana", 1)
-    label_all(round_1, "ben", 0, most=2)
-    press(served(round_1, "ben").current, "flag", None)
+    label_all_replies(round_1, "ana", 1)
+    label_all_replies(round_1, "ben", 0, limit=2)
+    submit(lease_for(round_1, "ben").current, "flag", None)
     told = start_page(client)
     assert "has 2 disputed replies among its latest labels" in told
     assert f"{address('adjudicate')}?campaign={round_1.pk}" in told
@@ -381,8 +391,8 @@ def test_the_start_page_asks_no_more_of_more_campaigns(sign_in: Any, round_1: Ca
     with CaptureQueriesContext(connection) as few:
         start_page(client)
     for number in range(6):
-        other = campaign(round_1.dataset, "ana", "ben", name=f"other-{number}")
-        press(served(other, "ana").current, "flag", None)
+        other = make_campaign(round_1.dataset, "ana", "ben", name=f"other-{number}")
+        submit(lease_for(other, "ana").current, "flag", None)
     with CaptureQueriesContext(connection) as many:
         start_page(client)
     assert len(many) == len(few)

@@ -38,7 +38,7 @@ def test_a_failing_view_shows_the_page(sign_in: Any, monkeypatch: Any) -> None:
     def fail(*_: Any) -> None:
         raise RuntimeError("private text")
 
-    monkeypatch.setattr("datasets_app.admin.home._what_there_is", fail)
+    monkeypatch.setattr("datasets_app.admin.home._dataset_context", fail)
     client: Client = sign_in("superuser")
     client.raise_request_exception = False
     response = client.get(reverse("admin:index"))

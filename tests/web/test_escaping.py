@@ -26,7 +26,7 @@ EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7|add:13300 
 
 @pytest.fixture
 def hostile(tmp_path: Path, db: None) -> Dataset:
-    line = factories.turn(
+    line = factories.make_turn(
         EVIL,
         text=EVIL + " needle",
         tags=[EVIL],
@@ -34,7 +34,7 @@ def hostile(tmp_path: Path, db: None) -> Dataset:
         metadata={EVIL: EVIL},
         **{EVIL: EVIL},
     )
-    dataset = factories.dataset(tmp_path, [line])
+    dataset = factories.make_dataset(tmp_path, [line])
     Dataset.objects.filter(pk=dataset.pk).update(
         license=EVIL[:100], source=EVIL, attribution=EVIL, provenance={EVIL: [EVIL, {EVIL: EVIL}]}
     )
@@ -132,7 +132,7 @@ def test_what_is_asked_for_comes_back_escaped(sign_in: Any, dataset: Dataset) ->
 
 
 def test_searched_words_are_marked_within_escaped_text(sign_in: Any, tmp_path: Path) -> None:
-    factories.dataset(tmp_path, [factories.turn(text="<b>needle</b> & <mark>fake</mark>")])
+    factories.make_dataset(tmp_path, [factories.make_turn(text="<b>needle</b> & <mark>fake</mark>")])
     page = (
         sign_in("viewer").get(reverse("admin:datasets_app_turn_changelist"), {"q": "needle"}).content.decode()
     )

@@ -13,11 +13,11 @@ from django.test import Client
 from django.urls import reverse
 
 from datasets_app.models import JobFile, JobRun
-from tests.factories import jsonl, sessions
+from tests.factories import encode_jsonl, make_sessions
 from tests.web.test_import_pages import OPTIONS
 
 FORM = reverse("admin:datasets_app_dataset_import")
-SMALL, LARGE = jsonl(sessions(1)), jsonl(sessions(2_000))
+SMALL, LARGE = encode_jsonl(make_sessions(1)), encode_jsonl(make_sessions(2_000))
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ def words(html: str) -> str:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_the_page_for_each_role(role: str, sign_in: Any, queue: None) -> None:
+def test_the_page_for_each_role(role: str, sign_in: Any, empty_queue: None) -> None:
     client, may = sign_in(role), role in GENERATES
     expected = {200} if may else {302, 403}
     assert client.get(PAGE).status_code in expected
@@ -76,8 +76,8 @@ def test_the_preview_needs_a_post(curator: Any) -> None:
 @pytest.mark.parametrize("role", ["curator", "viewer"])
 def test_the_way_to_it_is_shown_to_who_may(role: str, sign_in: Any, tmp_path: Path) -> None:
     client = sign_in(role)
-    own = factories.dataset(tmp_path, factories.sessions(1), "made", origin="synthetic")
-    other = factories.dataset(tmp_path, factories.sessions(2), "logs", origin="production")
+    own = factories.make_dataset(tmp_path, factories.make_sessions(1), "made", origin="synthetic")
+    other = factories.make_dataset(tmp_path, factories.make_sessions(2), "logs", origin="production")
     for page in (reverse("admin:index"), reverse("admin:datasets_app_dataset_changelist")):
         assert (PAGE in client.get(page).content.decode()) is (role == "curator")
     shown = {
@@ -89,7 +89,9 @@ def test_the_way_to_it_is_shown_to_who_may(role: str, sign_in: Any, tmp_path: Pa
 
 
 @pytest.mark.parametrize("may", [True, False])
-def test_a_job_is_stopped_and_run_again_by_who_may_generate(may: bool, sign_in: Any, queue: None) -> None:
+def test_a_job_is_stopped_and_run_again_by_who_may_generate(
+    may: bool, sign_in: Any, empty_queue: None
+) -> None:
     client = sign_in("curator" if may else "privacy officer")
     job = JobRun.objects.create(operation="bootstrap_dataset", dataset_name="eval", state="queued")
     for action, state in (("cancel", "cancelled"), ("retry", "queued")):
@@ -143,9 +145,9 @@ def test_errors_stand_at_their_fields(
         assert JobRun.objects.count() == 0
 
 
-def test_a_name_that_is_taken(curator: Any, tmp_path: Path, queue: None) -> None:
-    factories.dataset(tmp_path, factories.sessions(1), "made", origin="synthetic")
-    factories.dataset(tmp_path, factories.sessions(2), "logs", origin="production")
+def test_a_name_that_is_taken(curator: Any, tmp_path: Path, empty_queue: None) -> None:
+    factories.make_dataset(tmp_path, factories.make_sessions(1), "made", origin="synthetic")
+    factories.make_dataset(tmp_path, factories.make_sessions(2), "logs", origin="production")
     taken = errors_of(curator.post(PAGE, asked(dataset_name="made")))["dataset_name"]
     assert "This name is taken" in taken[0]
     other = errors_of(curator.post(PAGE, asked(dataset_name="logs", append="on")))["dataset_name"]
@@ -154,7 +156,7 @@ def test_a_name_that_is_taken(curator: Any, tmp_path: Path, queue: None) -> None
     assert JobRun.objects.get(operation="bootstrap_dataset").dataset == Dataset.objects.get(name="made")
 
 
-def test_a_persona_that_the_offline_writer_cannot_write_for(curator: Any, queue: None) -> None:
+def test_a_persona_that_the_offline_writer_cannot_write_for(curator: Any, empty_queue: None) -> None:
     import_persona("id: mute\nexemplars: [Hello.]\nlexicon: {avoid: [the]}\n")
     told = errors_of(curator.post(PAGE, asked(persona="mute")))["persona"]
     assert "hardly a sentence does without" in told[0]
@@ -165,14 +167,14 @@ def test_a_persona_that_the_offline_writer_cannot_write_for(curator: Any, queue:
     assert "is no persona" in errors_of(curator.post(PAGE, asked(persona="mute")))["persona"][0]
 
 
-def test_a_lexicon_too_long_for_a_preview_is_no_obstacle(curator: Any, queue: None) -> None:
+def test_a_lexicon_too_long_for_a_preview_is_no_obstacle(curator: Any, empty_queue: None) -> None:
     avoided = ", ".join(f"word{number}" for number in range(1_500))
     import_persona(f"id: wordy\nexemplars: [Hello there.]\nlexicon: {{avoid: [{avoided}]}}\n")
     assert "samples would take too long" in curator.post(PREVIEW, asked(persona="wordy")).content.decode()
     assert curator.post(PAGE, asked(persona="wordy")).status_code == 302
 
 
-def test_any_address_takes_its_permission(sign_in: Any, queue: None) -> None:
+def test_any_address_takes_its_permission(sign_in: Any, empty_queue: None) -> None:
     client = sign_in("curator")
     elsewhere = by_model(base_url="http://10.0.0.1/v1")
     assert "base_url" in errors_of(client.post(PAGE, elsewhere))
@@ -203,7 +205,7 @@ def test_the_first_preview_comes_with_the_page(curator: Any) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_previewed_is_what_is_written(curator: Any, queue: None) -> None:
+def test_what_is_previewed_is_what_is_written(curator: Any, empty_queue: None) -> None:
     html = curator.post(PREVIEW, asked()).content.decode()
     assert "meant off-brand" in html
     assert "<dt>Safety traps</dt><dd>3</dd>" in html
@@ -278,7 +280,7 @@ def test_texts_of_a_persona_do_nothing(curator: Any) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_model_writes_within_its_budget_and_is_gone_on_with(
-    curator: Any, settings: Any, queue: None
+    curator: Any, settings: Any, empty_queue: None
 ) -> None:
     with LlmServer() as server:
         settings.LLM_ENDPOINTS = [server.url]

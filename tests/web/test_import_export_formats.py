@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook, load_workbook
 
-from datasets_app.tables.formats import CSV, FORMATS, JSONL, MAX_ROWS, XLSX, YAML, FileRefused
+from datasets_app.tables.formats import CSV, FORMATS, JSONL, MAX_ROWS, XLSX, YAML, TableFileError
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40)
 awkward = st.sampled_from(
@@ -126,7 +126,7 @@ def test_a_number_with_more_digits_than_a_workbook_keeps_is_written_as_text() ->
 
 
 def test_a_cell_that_is_too_long_for_a_workbook_is_refused_and_not_cut() -> None:
-    with pytest.raises(FileRefused, match="Row 2, column notes: 32,768 characters"):
+    with pytest.raises(TableFileError, match="Row 2, column notes: 32,768 characters"):
         XLSX().export_data(table(["notes"], [("x" * 32_768,)]))
     assert there_and_back(CSV, ["notes"], [("x" * 200_000,)]) == [{"notes": "x" * 200_000}]
 
@@ -173,7 +173,7 @@ def test_rows_of_jsonl_need_not_have_the_same_keys() -> None:
     ],
 )
 def test_a_file_that_is_none_is_refused_in_words(format_class, raw: bytes, complaint: str) -> None:
-    with pytest.raises(FileRefused, match=complaint):
+    with pytest.raises(TableFileError, match=complaint):
         format_class().create_dataset(raw)
 
 
@@ -182,12 +182,12 @@ def test_a_zip_that_is_no_workbook_and_one_that_unpacks_to_gigabytes_are_refused
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("xl/workbook.xml", content)
-        with pytest.raises(FileRefused, match=complaint):
+        with pytest.raises(TableFileError, match=complaint):
             XLSX().create_dataset(buffer.getvalue())
 
 
 def test_more_rows_than_a_page_can_show_are_sent_to_the_command() -> None:
-    with pytest.raises(FileRefused, match="management command"):
+    with pytest.raises(TableFileError, match="management command"):
         JSONL().create_dataset(b'{"a": 1}\n' * (MAX_ROWS + 1))
 
 

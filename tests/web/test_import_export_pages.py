@@ -20,10 +20,10 @@ from django.urls import reverse
 from alignmenter_site import urls
 from annotations_app.demo.load_demo import load_demo
 from annotations_app.models import Annotation
-from datasets_app.admin.dataset_metadata import EXPORT_ADDRESS, IMPORT_ADDRESS, metadata_pages
+from datasets_app.admin.dataset_metadata import EXPORT_URL_NAME, IMPORT_URL_NAME, make_metadata_admin
 from datasets_app.models import AuditEvent, Dataset, Persona, RetentionPolicy, Session
 from datasets_app.tables.uploads import delete_stale_uploads
-from tests.factories import dataset, session, sessions
+from tests.factories import make_dataset, make_session, make_sessions
 
 pytestmark = pytest.mark.django_db
 
@@ -85,7 +85,7 @@ def jsonl(*rows: Any) -> bytes:
 
 
 def test_labels_are_previewed_then_saved_as_the_command_would(client_of: Any, tmp_path: Path) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     client = client_of("curator")
     content = jsonl(label("What assistant says as number 2 of a."), label("Unheard of", 0, why=[1]))
     preview = upload(client, ANNOTATION, content, "jsonl", dataset=stored.pk)
@@ -130,7 +130,7 @@ def test_labels_that_go_out_come_in_again_unchanged(client_of: Any, format: str)
 
 
 def test_a_spreadsheet_made_by_hand_is_understood(client_of: Any, tmp_path: Path) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     content = b"text,label,persona_id,session_id,turn_index,confidence,labeler\r\nx,1,p,a,2,0.5,ada\r\n"
     imported(client_of("lead"), ANNOTATION, content, "csv", dataset=stored.pk)
     made = Annotation.objects.get()
@@ -138,7 +138,7 @@ def test_a_spreadsheet_made_by_hand_is_understood(client_of: Any, tmp_path: Path
 
 
 def test_one_bad_row_and_nothing_is_saved(client_of: Any, tmp_path: Path) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     content = jsonl(label("x"), label("y", 7), label("z", dataset="nowhere"), {"text": "w", "label": 1})
     page = upload(client_of("curator"), ANNOTATION, content, "jsonl", dataset=stored.pk)
     assert "confirm_form" not in page.context
@@ -156,7 +156,7 @@ def test_one_bad_row_and_nothing_is_saved(client_of: Any, tmp_path: Path) -> Non
 
 
 def test_the_persona_of_the_form_stands_in(client_of: Any, tmp_path: Path) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     content = jsonl({"text": "x", "label": 1})
     imported(client_of("curator"), ANNOTATION, content, "jsonl", dataset=stored.pk, persona="default_v1")
     assert Annotation.objects.get().persona_id == "default_v1"
@@ -168,14 +168,14 @@ def test_rows_without_a_dataset_are_asked_for_one(client_of: Any) -> None:
 
 
 def test_hundreds_of_bad_rows_are_counted_and_the_first_are_shown(client_of: Any, tmp_path: Path) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     page = upload(client_of("curator"), ANNOTATION, jsonl(*[label("x", 7)] * 300), "jsonl", dataset=stored.pk)
     assert "300 rows: 300 wrong. The first 100 that are wrong are shown." in page.content.decode()
     assert len(page.context["result"].invalid_rows) == 100
 
 
 def test_markup_in_a_row_is_shown_as_text(client_of: Any, tmp_path: Path) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     content = jsonl(label("<script>alert(1)</script>"))
     html = upload(client_of("curator"), ANNOTATION, content, "jsonl", dataset=stored.pk).content.decode()
     assert "&lt;script&gt;alert(1)" in html
@@ -185,7 +185,7 @@ def test_markup_in_a_row_is_shown_as_text(client_of: Any, tmp_path: Path) -> Non
 def test_what_goes_wrong_between_preview_and_confirmation_saves_nothing(
     client_of: Any, tmp_path: Path
 ) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     client = client_of("curator")
     preview = upload(client, ANNOTATION, jsonl(label("x", dataset="support")), "jsonl")
     Dataset.objects.filter(pk=stored.pk).update(name="renamed")
@@ -194,7 +194,7 @@ def test_what_goes_wrong_between_preview_and_confirmation_saves_nothing(
 
 
 def test_an_upload_is_gone_once_it_is_used_or_refused(client_of: Any, tmp_path: Path) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     client = client_of("curator")
     upload(client, ANNOTATION, jsonl(label("x", 7)), "jsonl", dataset=stored.pk)
     preview = upload(client, ANNOTATION, jsonl(label("x")), "jsonl", dataset=stored.pk)
@@ -206,7 +206,7 @@ def test_an_upload_is_gone_once_it_is_used_or_refused(client_of: Any, tmp_path: 
 
 @pytest.mark.parametrize("forged", [{"format": "99"}, {"format": "-1"}, {"format": "x"}, {"resource": "7"}])
 def test_a_confirmation_names_formats_there_are(client_of: Any, tmp_path: Path, forged: Any) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     client = client_of("curator")
     preview = upload(client, ANNOTATION, jsonl(label("x")), "jsonl", dataset=stored.pk)
     form = preview.context["confirm_form"]
@@ -218,7 +218,7 @@ def test_a_confirmation_names_formats_there_are(client_of: Any, tmp_path: Path, 
 def test_a_mistake_of_ours_is_not_taken_for_a_missing_file(
     client_of: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     client = client_of("curator")
     preview = upload(client, ANNOTATION, jsonl(label("x")), "jsonl", dataset=stored.pk)
 
@@ -231,7 +231,7 @@ def test_a_mistake_of_ours_is_not_taken_for_a_missing_file(
 
 
 def test_uploads_that_nobody_confirms_are_deleted_after_a_day(client_of: Any, tmp_path: Path) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     assert delete_stale_uploads() == 0
     client = client_of("curator")
     for _ in range(2):
@@ -470,7 +470,7 @@ def test_a_retention_file_that_is_wrong_changes_nothing(
 
 def test_the_list_shows_which_datasets_a_policy_decides_for(client_of: Any, tmp_path: Path) -> None:
     for name in ("chat_prod_1", "chat_test_1"):
-        dataset(tmp_path, sessions(1), name=name)
+        make_dataset(tmp_path, make_sessions(1), name=name)
     client = client_of("privacy officer")
     imported(client, RETENTION, RULES, "yaml")
     html = client.get(reverse(f"admin:{RETENTION}_changelist")).content.decode()
@@ -481,7 +481,7 @@ def test_the_list_shows_which_datasets_a_policy_decides_for(client_of: Any, tmp_
 
 _pages = [
     url_path(f"datasets_app/dataset/{item.pattern}", item.callback, name=item.name)
-    for item in metadata_pages(admin.site).get_metadata_urls()
+    for item in make_metadata_admin(admin.site).get_metadata_urls()
 ]
 urlpatterns = [
     url_path("admin/", ([*_pages, *admin.site.urls[0]], "admin", "admin")),
@@ -497,13 +497,13 @@ def metadata_client(client_of: Any, settings: Any) -> Any:
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "xlsx", "yaml"])
 def test_dataset_facts_go_out_and_come_in_changed(metadata_client: Any, tmp_path: Path, format: str) -> None:
-    stored = dataset(tmp_path, session("a"))
+    stored = make_dataset(tmp_path, make_session("a"))
     Dataset.objects.update(source="=1+1", provenance={"seed": 7, "x": [1.5, None]})
-    content = downloaded(metadata_client, reverse(EXPORT_ADDRESS), format)
-    preview = upload(metadata_client, reverse(IMPORT_ADDRESS), content, format)
+    content = downloaded(metadata_client, reverse(EXPORT_URL_NAME), format)
+    preview = upload(metadata_client, reverse(IMPORT_URL_NAME), content, format)
     assert "1 unchanged" in preview.content.decode()
     Dataset.objects.update(source="", provenance={}, license="MIT")
-    preview = upload(metadata_client, reverse(IMPORT_ADDRESS), content, format)
+    preview = upload(metadata_client, reverse(IMPORT_URL_NAME), content, format)
     confirm(metadata_client, reverse("admin:datasets_app_dataset_process_import"), preview)
     stored.refresh_from_db()
     assert (stored.source, stored.provenance, stored.license) == ("=1+1", {"seed": 7, "x": [1.5, None]}, "")
@@ -526,8 +526,8 @@ def test_dataset_facts_go_out_and_come_in_changed(metadata_client: Any, tmp_path
 def test_facts_that_are_wrong_change_nothing(
     metadata_client: Any, tmp_path: Path, row: Any, sentence: str
 ) -> None:
-    dataset(tmp_path, session("a"))
-    page = upload(metadata_client, reverse(IMPORT_ADDRESS), jsonl(row), "jsonl")
+    make_dataset(tmp_path, make_session("a"))
+    page = upload(metadata_client, reverse(IMPORT_URL_NAME), jsonl(row), "jsonl")
     assert sentence in page.content.decode()
     assert Dataset.objects.get().license == ""
 

@@ -23,12 +23,12 @@ def upload(client: Any, content: bytes, name: str = "My logs (May).jsonl", **opt
 
 @pytest.fixture
 def prepared(curator: Any, db: None) -> JobRun:
-    upload(curator, factories.jsonl(factories.session("s1", 3)))
+    upload(curator, factories.encode_jsonl(factories.make_session("s1", 3)))
     return JobRun.objects.get()
 
 
 def test_an_upload_is_kept_with_a_prepared_job(curator: Any) -> None:
-    content = factories.jsonl(factories.session("s1", 3))
+    content = factories.encode_jsonl(factories.make_session("s1", 3))
     response = upload(curator, content, persona="p1", renumber="on")
     job = JobRun.objects.get()
     assert (job.operation, job.state, job.dataset_name) == ("import_dataset", "prepared", "My_logs_May")
@@ -54,7 +54,7 @@ def test_an_upload_is_kept_with_a_prepared_job(curator: Any) -> None:
 
 
 def test_confirming_queues_the_job_and_runs_nothing(
-    curator: Any, prepared: JobRun, queue: None, django_capture_on_commit_callbacks: Any
+    curator: Any, prepared: JobRun, empty_queue: None, django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks() as sent:
         response = curator.post(f"{FORM}{prepared.pk}/", {**OPTIONS, "dataset_name": "may", "import": "1"})
@@ -119,23 +119,23 @@ def test_the_preview_says_what_it_saw(curator: Any, content: bytes, said: str) -
 def test_the_same_file_and_the_same_name_are_told(curator: Any, dataset: Dataset, tmp_path: Any) -> None:
     same = (tmp_path / "support.jsonl").read_bytes()
     assert "imported into support" in upload(curator, same, "support.jsonl").content.decode()
-    other = factories.jsonl([factories.turn("new")])
+    other = factories.encode_jsonl([factories.make_turn("new")])
     assert "There is a dataset support already" in upload(curator, other, "support.jsonl").content.decode()
 
 
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd", "a/b\\c.jsonl", ".jsonl", "ü" * 120 + ".jsonl", "会" * 100 + ".jsonl"]
 )
-def test_file_names_lead_nowhere_and_may_be_long(curator: Any, name: str, media: Any) -> None:
+def test_file_names_lead_nowhere_and_may_be_long(curator: Any, name: str, media_root: Any) -> None:
     assert upload(curator, b"{}", name).status_code == 200
     kept = JobFile.objects.get()
     assert re.fullmatch(rf"jobs/{kept.job_run_id}/upload/[0-9a-f]{{32}}", kept.file.name)
-    assert str(media) in kept.file.path
+    assert str(media_root) in kept.file.path
     assert kept.name == name.replace("\\", "/").split("/")[-1]
 
 
 def test_a_file_whose_row_is_not_committed_is_deleted(
-    curator: Any, media: Path, monkeypatch: pytest.MonkeyPatch
+    curator: Any, media_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(self: Any, **_: Any) -> None:
         raise DatabaseError("gone")
@@ -143,7 +143,7 @@ def test_a_file_whose_row_is_not_committed_is_deleted(
     monkeypatch.setattr(JobFile, "save", fails)
     with pytest.raises(DatabaseError):
         upload(curator, b"{}")
-    assert [path for path in media.rglob("*") if path.is_file()] == []
+    assert [path for path in media_root.rglob("*") if path.is_file()] == []
     assert not JobRun.objects.exists()
 
 

@@ -16,7 +16,7 @@ def fragment(client: Any, job: JobRun) -> str:
 
 
 @pytest.mark.parametrize("state", ["queued", "running"])
-def test_an_unfinished_job_asks_again(state: str, curator: Any, dataset: Dataset, queue: None) -> None:
+def test_an_unfinished_job_asks_again(state: str, curator: Any, dataset: Dataset, empty_queue: None) -> None:
     job = JobRun.objects.create(operation="export_dataset", dataset=dataset, state=state)
     html = fragment(curator, job)
     assert 'hx-trigger="every 1s"' in html
@@ -67,7 +67,7 @@ def test_a_silent_worker_is_told(curator: Any, dataset: Dataset) -> None:
 
 def test_an_unreachable_queue_is_told(curator: Any, dataset: Dataset, monkeypatch: Any) -> None:
     job = JobRun.objects.create(operation="export_dataset", dataset=dataset, state="queued")
-    monkeypatch.setattr(runs, "queue_is_up", lambda: False)
+    monkeypatch.setattr(runs, "is_queue_reachable", lambda: False)
     assert "The queue can't be reached" in fragment(curator, job)
 
 
@@ -89,7 +89,7 @@ def test_a_failure_shows_its_problems(curator: Any, db: None) -> None:
         assert expected in html
 
 
-def test_cancel_and_retry(curator: Any, dataset: Dataset, queue: None) -> None:
+def test_cancel_and_retry(curator: Any, dataset: Dataset, empty_queue: None) -> None:
     job = JobRun.objects.create(
         operation="export_dataset", dataset=dataset, state="queued", queued_at=timezone.now()
     )
@@ -107,7 +107,7 @@ def test_a_prepared_import_leads_to_its_preview(curator: Any, db: None) -> None:
     assert response.status_code in {200, 302}
 
 
-def test_exports_and_checks_start_jobs(curator: Any, dataset: Dataset, queue: None) -> None:
+def test_exports_and_checks_start_jobs(curator: Any, dataset: Dataset, empty_queue: None) -> None:
     curator.post(
         reverse("admin:datasets_app_dataset_export", args=[dataset.pk]),
         {"format": "csv", "tag": "a", "gzip": "on"},
@@ -127,7 +127,7 @@ def test_exports_and_checks_start_jobs(curator: Any, dataset: Dataset, queue: No
     assert (check.operation, check.state, check.actor) == ("check_dataset", "queued", curator.user)
 
 
-def test_list_actions_start_a_job_for_each_dataset(curator: Any, dataset: Dataset, queue: None) -> None:
+def test_list_actions_start_a_job_for_each_dataset(curator: Any, dataset: Dataset, empty_queue: None) -> None:
     address = reverse("admin:datasets_app_dataset_changelist")
     for action in ("check_selected", "export_selected"):
         curator.post(address, {"action": action, "_selected_action": [dataset.pk]})

@@ -10,12 +10,12 @@ from django.urls import reverse
 
 from datasets_app.jobs import runs
 from datasets_app.models import JobRun
-from tests.campaigns import people, persona
-from tests.conftest import PROJECT, Manage
-from tests.factories import session, turn, write
+from tests.campaigns import make_annotators, make_persona
+from tests.conftest import PROJECT, RunManage
+from tests.factories import make_session, make_turn, write_jsonl
 from tests.llm_server import LlmServer
 
-MAIL = turn("mail", 1, text="Write to ana@example.com, please.")
+MAIL = make_turn("mail", 1, text="Write to ana@example.com, please.")
 LABEL = {"session_id": "s1", "turn_index": 2, "text": "", "label": 1, "persona_id": "warm_v1"}
 # Exit code, command and arguments, in an order in which each has what it needs.
 COMMANDS: list[tuple[int, str]] = [
@@ -53,11 +53,11 @@ COMMANDS: list[tuple[int, str]] = [
 
 @pytest.fixture
 def given_files(tmp_path: Path) -> None:
-    write(tmp_path / "good.jsonl", session("s1"))
-    write(tmp_path / "more.jsonl", [*session("s2"), *session("s3")])
-    write(tmp_path / "mixed.jsonl", [*session("s1"), b"{broken", *session("s2")])
-    write(tmp_path / "mail.jsonl", [MAIL, turn("mail", 2)])
-    write(tmp_path / "labels.jsonl", [LABEL])
+    write_jsonl(tmp_path / "good.jsonl", make_session("s1"))
+    write_jsonl(tmp_path / "more.jsonl", [*make_session("s2"), *make_session("s3")])
+    write_jsonl(tmp_path / "mixed.jsonl", [*make_session("s1"), b"{broken", *make_session("s2")])
+    write_jsonl(tmp_path / "mail.jsonl", [MAIL, make_turn("mail", 2)])
+    write_jsonl(tmp_path / "labels.jsonl", [LABEL])
     (tmp_path / "terms.txt").write_text("Ana\nBen\n")
 
 
@@ -81,10 +81,10 @@ def commands_operations() -> set[str]:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.slow
 def test_each_command_leaves_a_job_with_a_page(
-    queue: None, given_files: None, manage: Manage, sign_in: Any, monkeypatch: pytest.MonkeyPatch
+    empty_queue: None, given_files: None, manage: RunManage, sign_in: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    persona()
-    people("ana")
+    make_persona()
+    make_annotators("ana")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     admin, curator = sign_in("superuser"), sign_in("curator")
     with LlmServer(key="sk-of-a-test") as server:
@@ -104,7 +104,9 @@ def test_each_command_leaves_a_job_with_a_page(
 
 
 @pytest.mark.parametrize("state", ["queued", "running", "done", "failed", "cancelled"])
-def test_no_operation_needs_the_parameters_or_results_of_today(state: str, queue: None, sign_in: Any) -> None:
+def test_no_operation_needs_the_parameters_or_results_of_today(
+    state: str, empty_queue: None, sign_in: Any
+) -> None:
     """Rows stay for years: those of earlier versions name other things, and hold other kinds of values."""
     admin = sign_in("superuser")
     odd = {"files": ["a", "b"], "policy": {}, "old": {"some": [1, None]}, "limit": 3, "on": True}

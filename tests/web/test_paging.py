@@ -16,10 +16,12 @@ from tests import factories
 @pytest.fixture
 def three_datasets(db: None, tmp_path: Path) -> Dataset:
     """The one in the middle has sessions of 1 to 130 turns."""
-    factories.dataset(tmp_path, factories.sessions(30), "before")
-    lines = [line for number in (1, 3, 130, 2, 50, 51, 7) for line in factories.session(f"m{number}", number)]
-    middle = factories.dataset(tmp_path, lines, "middle")
-    factories.dataset(tmp_path, factories.sessions(30), "after")
+    factories.make_dataset(tmp_path, factories.make_sessions(30), "before")
+    lines = [
+        line for number in (1, 3, 130, 2, 50, 51, 7) for line in factories.make_session(f"m{number}", number)
+    ]
+    middle = factories.make_dataset(tmp_path, lines, "middle")
+    factories.make_dataset(tmp_path, factories.make_sessions(30), "after")
     return middle
 
 
@@ -56,7 +58,7 @@ def test_every_turn_is_on_one_page(sign_in: Any, three_datasets: Dataset, of_one
 
 @pytest.mark.parametrize("prefix", ["", "s1"])
 def test_every_session_is_on_one_page(sign_in: Any, tmp_path: Path, prefix: str) -> None:
-    dataset = factories.dataset(tmp_path, factories.sessions(130, 1))
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(130, 1))
     address = reverse("admin:datasets_app_dataset_sessions", args=[dataset.pk]) + f"?q={prefix}"
     sessions = Session.objects.filter(dataset=dataset, session_id__startswith=prefix)
     expected = set(sessions.values_list("session_id", flat=True))
@@ -109,7 +111,7 @@ def test_a_place_that_is_none_begins_at_the_beginning(sign_in: Any, dataset: Dat
 
 
 def test_long_sessions_are_paged_and_a_turn_is_found(sign_in: Any, tmp_path: Path) -> None:
-    dataset = factories.dataset(tmp_path, factories.session("long", 450))
+    dataset = factories.make_dataset(tmp_path, factories.make_session("long", 450))
     address = reverse("admin:datasets_app_session_change", args=[dataset.sessions.get().pk])
     client = sign_in("viewer")
 

@@ -98,7 +98,7 @@ def test_coming_in_and_ones_own_password(ana: User, caplog: pytest.LogCaptureFix
 def test_roles_as_they_come_are_no_event_and_what_a_version_adds_is() -> None:
     assert not told("")
     Permission.objects.get(codename="override_gate").delete()
-    roles.remember_permissions()
+    roles.snapshot_permissions()
     create_permissions(apps.get_app_config("datasets_app"), verbosity=0)
     roles.ensure_roles()
     assert told("command line") == [{"role": "privacy officer", "added": ["datasets_app.override_gate"]}]

@@ -89,7 +89,7 @@ ACTIONS = {
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_each_action_for_each_role(role: str, sign_in: Any, dataset: Dataset, queue: None) -> None:
+def test_each_action_for_each_role(role: str, sign_in: Any, dataset: Dataset, empty_queue: None) -> None:
     client = sign_in(role)
     for action, allowed in ACTIONS.items():
         job = JobRun.objects.create(operation="check_dataset", dataset=dataset, state="failed")

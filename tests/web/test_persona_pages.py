@@ -128,8 +128,8 @@ def test_the_difference_to_the_stored_text(curator: Any, persona: Persona) -> No
 
 
 def test_labels_that_become_stale_are_counted(curator: Any, tmp_path: Path) -> None:
-    own = campaigns.campaign(campaigns.replies(tmp_path, 4), "ana", "ben", overlap=2)
-    campaigns.label_all(own, "ana", 1, most=3)
+    own = campaigns.make_campaign(campaigns.make_replies(tmp_path, 4), "ana", "ben", overlap=2)
+    campaigns.label_all_replies(own, "ana", 1, limit=3)
     text = own.persona.yaml
     assert "3 labels were made under the present text" in words(
         beside(curator, text + "# more\n", own.persona)

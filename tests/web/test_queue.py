@@ -45,7 +45,7 @@ def annotator(name: str) -> Client:
 def make(folder: Path, lines: list[Any], names: tuple[str, ...] = ("anna",), **given: Any) -> Campaign:
     for name in names:
         annotator(name)
-    dataset = factories.dataset(folder, lines, given.pop("dataset", "support"))
+    dataset = factories.make_dataset(folder, lines, given.pop("dataset", "support"))
     persona, _ = Persona.objects.get_or_create(persona_id="calm", defaults={"yaml": given.pop("yaml", YAML)})
     given = {"overlap": len(names), **given}
     return create_campaign("voice", dataset=dataset, persona=persona, annotators=names, **given)
@@ -53,7 +53,7 @@ def make(folder: Path, lines: list[Any], names: tuple[str, ...] = ("anna",), **g
 
 @pytest.fixture
 def campaign(db: None, tmp_path: Path) -> Campaign:
-    return make(tmp_path, factories.sessions(5), ("anna", "ben"))
+    return make(tmp_path, factories.make_sessions(5), ("anna", "ben"))
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_no_script_and_no_style_stands_in_a_page(address: str, anna: Any) -> Non
 
 def test_words_of_the_persona_are_marked(db: None, tmp_path: Path) -> None:
     text = "Obviously, CHECK it. Thank\nyou; recheck."
-    make(tmp_path, [factories.turn(), factories.turn("s1", 2, text=text)])
+    make(tmp_path, [factories.make_turn(), factories.make_turn("s1", 2, text=text)])
     html = page(annotator("anna"))
     marked = re.findall(r'<mark class="q-word q-word-(\w+)" title="([^"]+)">([^<]+)</mark>', html)
     assert marked == [
@@ -132,7 +132,7 @@ def test_words_of_the_persona_are_marked(db: None, tmp_path: Path) -> None:
 
 
 def test_text_from_elsewhere_does_nothing(db: None, tmp_path: Path) -> None:
-    lines = [factories.turn(text=EVIL), factories.turn("s1", 2, text=EVIL + " check")]
+    lines = [factories.make_turn(text=EVIL), factories.make_turn("s1", 2, text=EVIL + " check")]
     quoted = EVIL.replace("'", "''")
     yaml = f"id: calm\ndisplay_name: '{quoted}'\ndescription: '{quoted}'\nexemplars: ['{quoted}']\n"
     yaml += f"lexicon: {{preferred: [check, '{quoted}'], avoid: ['{quoted}']}}\n"
@@ -161,7 +161,7 @@ def test_annotators_are_blind(db: None, tmp_path: Path) -> None:
     """Nothing of others, and nothing that tells a gold item or a repeat from any other."""
     campaign = make(
         tmp_path,
-        factories.sessions(30),
+        factories.make_sessions(30),
         ("anna", "benedict"),
         repeat_share=0.5,
         gold_share=0,
@@ -261,7 +261,7 @@ def test_flags_have_a_reason_and_words(anna: Any) -> None:
 
 
 def test_only_the_last_ten_can_be_opened_again(db: None, tmp_path: Path) -> None:
-    make(tmp_path, factories.sessions(15))
+    make(tmp_path, factories.make_sessions(15))
     anna = annotator("anna")
     first = current(anna)
     for _ in range(11):
@@ -322,7 +322,7 @@ def test_done_and_nothing_now(anna: Any, campaign: Campaign) -> None:
 
 
 def test_others_hold_what_is_left(db: None, tmp_path: Path) -> None:
-    make(tmp_path, factories.sessions(2), ("anna", "ben"), overlap=1)
+    make(tmp_path, factories.make_sessions(2), ("anna", "ben"), overlap=1)
     anna, ben = annotator("anna"), annotator("ben")
     assert current(anna)
     html = page(ben)
@@ -331,7 +331,7 @@ def test_others_hold_what_is_left(db: None, tmp_path: Path) -> None:
 
 
 def test_late_is_told_in_words(db: None, tmp_path: Path) -> None:
-    make(tmp_path, factories.sessions(1), ("anna", "ben"), overlap=1)
+    make(tmp_path, factories.make_sessions(1), ("anna", "ben"), overlap=1)
     anna, ben = annotator("anna"), annotator("ben")
     pk = current(anna)
     Assignment.objects.filter(pk=pk).update(leased_until="2020-01-01T00:00Z")
@@ -361,7 +361,7 @@ def test_the_list_of_campaigns(anna: Any, campaign: Campaign) -> None:
 
 
 def test_a_long_session_and_long_texts_are_shown_in_part(db: None, tmp_path: Path) -> None:
-    lines = factories.session("deep", 300)
+    lines = factories.make_session("deep", 300)
     lines[1]["text"] = "beginning " + "word " * 40_000 + "ending"
     campaign = make(tmp_path, lines)
     campaign.items.exclude(turn__turn_index=142).update(open=0)
@@ -385,7 +385,7 @@ def test_a_long_session_and_long_texts_are_shown_in_part(db: None, tmp_path: Pat
 
 def test_costs_do_not_grow_with_the_campaign(db: None, tmp_path: Path) -> None:
     """Three replies or a hundred thousand: as many queries, and a page of the same kind."""
-    make(tmp_path, factories.sessions(3))
+    make(tmp_path, factories.make_sessions(3))
     anna = annotator("anna")
     few, _ = _cost(anna)
     Campaign.objects.all().delete()

@@ -15,7 +15,7 @@ from tests.web.test_queue import annotator, current, make, page, press
 
 @pytest.fixture
 def voice(db: None, tmp_path: Path) -> Campaign:
-    return make(tmp_path, factories.sessions(5), ("anna", "ben"))
+    return make(tmp_path, factories.make_sessions(5), ("anna", "ben"))
 
 
 def test_what_was_pressed_before_somebody_went_is_kept(voice: Campaign) -> None:
@@ -60,7 +60,7 @@ def test_a_label_is_of_the_persona_that_was_shown(voice: Campaign) -> None:
 
 
 def test_no_progress_tells_what_is_a_gold_item_or_comes_again(db: None, tmp_path: Path) -> None:
-    make(tmp_path, factories.sessions(30), ("anna",), repeat_share=0.5, overlap=1)
+    make(tmp_path, factories.make_sessions(30), ("anna",), repeat_share=0.5, overlap=1)
     anna = annotator("anna")
     seen = []
     for _ in range(24):

@@ -14,7 +14,7 @@ from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.models import Annotation, Campaign
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubRun
 from tests import factories
-from tests.campaigns import campaign, label_all, press, replies, served, user
+from tests.campaigns import get_user, label_all_replies, lease_for, make_campaign, make_replies, submit
 
 WORD = "zebracanary"
 
@@ -22,13 +22,13 @@ WORD = "zebracanary"
 @pytest.fixture
 def own(db: None, tmp_path: Path) -> Campaign:
     """A disputed reply, a flagged one, and the others to be labelled; the text is raw, from production."""
-    data = replies(tmp_path, 4, turns=4, text=f"Please call {WORD} now.")
-    made = campaign(data, "ana", "ben", overlap=2, order="session")
-    label_all(made, "ana", 1, most=7)
-    label_all(made, "ben", 0, most=1)
-    current = served(made, "ben").current
+    data = make_replies(tmp_path, 4, turns=4, text=f"Please call {WORD} now.")
+    made = make_campaign(data, "ana", "ben", overlap=2, order="session")
+    label_all_replies(made, "ana", 1, limit=7)
+    label_all_replies(made, "ben", 0, limit=1)
+    current = lease_for(made, "ben").current
     assert current
-    press(current, "flag", None)
+    submit(current, "flag", None)
     Dataset.objects.filter(pk=data.pk).update(origin="production", status="raw")
     Campaign.objects.filter(pk=made.pk).update(overridden=True)
     made.refresh_from_db()
@@ -39,7 +39,7 @@ def pages(own: Campaign) -> dict[str, tuple[str, str]]:
     """By the place that the trail names: who looks (lead, or the annotator), and at which address."""
     turn = Annotation.objects.get(annotator="ben").turn
     session = turn.session
-    current = served(own, "ana").current
+    current = lease_for(own, "ana").current
     assert current
     label = Annotation.objects.get(turn=turn, annotator="ana")
     ours = "admin:datasets_app_"
@@ -67,7 +67,7 @@ def pages(own: Campaign) -> dict[str, tuple[str, str]]:
 
 def test_every_page_that_shows_it_leaves_an_event(sign_in: Any, own: Campaign) -> None:
     clients = {"lead": sign_in("lead"), "ana": Client()}
-    clients["ana"].force_login(user("ana"))
+    clients["ana"].force_login(get_user("ana"))
     for place, (who, address) in pages(own).items():
         before = AuditEvent.objects.order_by("-id").values_list("id", flat=True).first()
         page = clients[who].get(address)
@@ -84,7 +84,7 @@ def test_every_page_that_shows_it_leaves_an_event(sign_in: Any, own: Campaign) -
 
 def test_what_a_scrub_has_verified_or_is_nobodys_leaves_none(sign_in: Any, own: Campaign) -> None:
     reader, ana = sign_in("lead"), Client()
-    ana.force_login(user("ana"))
+    ana.force_login(get_user("ana"))
     data = Dataset.objects.filter(pk=own.dataset_id)
     data.update(status="scrubbed")
     ScrubRun.objects.create(
@@ -99,8 +99,8 @@ def test_what_a_scrub_has_verified_or_is_nobodys_leaves_none(sign_in: Any, own: 
 
 def test_a_key_pressed_that_brings_the_next_reply_leaves_one(own: Campaign) -> None:
     ben = Client()
-    ben.force_login(user("ben"))
-    current = served(own, "ben").current
+    ben.force_login(get_user("ben"))
+    current = lease_for(own, "ben").current
     assert current
     pressed = {
         "assignment": current.pk,
@@ -108,7 +108,7 @@ def test_a_key_pressed_that_brings_the_next_reply_leaves_one(own: Campaign) -> N
         "decision": "on",
     }
     address = reverse("annotate:decide", args=[own.name])
-    page = ben.post(address, pressed, headers={"X-Queue": str(user("ben").pk)})
+    page = ben.post(address, pressed, headers={"X-Queue": str(get_user("ben").pk)})
     assert page.status_code == 200
     event = AuditEvent.objects.get(action="read_raw_text")
     assert (event.actor, event.details["campaign"]) == ("ben", own.pk)
@@ -116,7 +116,9 @@ def test_a_key_pressed_that_brings_the_next_reply_leaves_one(own: Campaign) -> N
 
 @pytest.mark.parametrize("origin", ["production", "external"])
 def test_the_preview_of_a_file_is_a_reading_too(curator: Any, origin: str) -> None:
-    file = SimpleUploadedFile("logs.jsonl", factories.jsonl(factories.session("s1", 3, text=WORD)))
+    file = SimpleUploadedFile(
+        "logs.jsonl", factories.encode_jsonl(factories.make_session("s1", 3, text=WORD))
+    )
     address = reverse("admin:datasets_app_dataset_import")
     asked = {"dataset_name": "support", "format": "auto", "origin": origin, "on_error": "abort"}
     page = curator.post(address, {**asked, "file": file}, follow=True)
@@ -136,7 +138,7 @@ def test_the_preview_of_a_file_is_a_reading_too(curator: Any, origin: str) -> No
 def test_a_table_of_labels_that_leaves_names_each_dataset(sign_in: Any, own: Campaign) -> None:
     Dataset.objects.filter(pk=own.dataset_id).update(origin="synthetic")
     turn = Annotation.objects.get(annotator="ben").turn
-    adjudicate(turn, own.persona.persona_id, label=1, reason="", campaign=own, actor=user("ana"))
+    adjudicate(turn, own.persona.persona_id, label=1, reason="", campaign=own, actor=get_user("ana"))
     lead = sign_in("lead")
     fields = {f"annotationresource_{name}": "on" for name in ("text", "label")}
     address = reverse("admin:annotations_app_annotation_export")

@@ -76,7 +76,7 @@ def test_a_version_is_shown_and_handed_out_byte_for_byte(curator: Any, release: 
     page = curator.get(address("release", release.dataset, release.version)).content.decode()
     assert release.sha256 in page
     assert "<b>bold" not in page
-    data = files.file_of(release, "data")
+    data = files.get_file(release, "data")
     got = [b"".join(curator.get(reverse("download_release", args=[data.pk]))) for _ in range(2)]
     with files.open_file(data) as stored:
         assert got[0] == got[1] == stored.read()
@@ -94,7 +94,7 @@ def test_a_version_is_shown_and_handed_out_byte_for_byte(curator: Any, release: 
 def test_who_has_taken_it_is_for_those_who_read_the_audit_trail(
     sign_in: Any, curator: Any, release: Release
 ) -> None:
-    data = files.file_of(release, "data")
+    data = files.get_file(release, "data")
     b"".join(curator.get(reverse("download_release", args=[data.pk])))
     shown = address("release", release.dataset, release.version)
     assert "Who has it" not in curator.get(shown).content.decode()
@@ -106,7 +106,7 @@ def test_who_has_taken_it_is_for_those_who_read_the_audit_trail(
 def test_a_viewer_sees_versions_and_gets_none(sign_in: Any, release: Release) -> None:
     viewer = sign_in("viewer")
     assert viewer.get(address("releases", release.dataset)).status_code == 200
-    data = files.file_of(release, "data")
+    data = files.get_file(release, "data")
     assert viewer.get(reverse("download_release", args=[data.pk])).status_code == 403
     assert viewer.post(address("releases", release.dataset)).status_code == 403
     assert viewer.post(address("verify_releases", release.dataset)).status_code == 403
@@ -118,9 +118,9 @@ def test_a_viewer_sees_versions_and_gets_none(sign_in: Any, release: Release) ->
 def test_a_destroyed_version_says_so(
     curator: Any, release: Release, django_capture_on_commit_callbacks: Any
 ) -> None:
-    data = files.file_of(release, "data")
+    data = files.get_file(release, "data")
     with django_capture_on_commit_callbacks(execute=True):
-        files.destroy(release, reason="erasure")
+        files.destroy_files(release, reason="erasure")
     answer = curator.get(reverse("download_release", args=[data.pk]))
     assert answer.status_code == 410
     assert "was destroyed" in answer.content.decode()
@@ -150,7 +150,7 @@ def test_what_is_too_long_for_a_page_is_compared_by_a_job(
 ) -> None:
     from datasets_app.releasing import pages
 
-    monkeypatch.setattr(pages, "MOST_TURNS_AT_ONCE", 3)
+    monkeypatch.setattr(pages, "MAX_TURNS_COMPARED", 3)
     place = address("compare_releases", release.dataset)
     assert "Start comparing" in curator.get(place, {"before": "1.0.0"}).content.decode()
     curator.post(place, {"before": "1.0.0", "after": "now"})

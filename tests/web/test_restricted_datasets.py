@@ -14,7 +14,7 @@ from datasets_app.access import limit_access
 from datasets_app.core import audit
 from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun, Session, Turn
 from tests import factories
-from tests.everything import KEY, everything, user_with
+from tests.everything import FIXED_PK, make_full_dataset, make_user_with
 from tests.web.test_annotator_walls import filled, walk
 
 WORD = "canary"
@@ -32,15 +32,15 @@ QUERIES = (
 
 @pytest.fixture
 def hidden(db: None) -> Dataset:
-    dataset = everything(WORD)
-    limit_access.restrict(dataset, actor=None)
+    dataset = make_full_dataset(WORD)
+    limit_access.restrict_dataset(dataset, actor=None)
     return dataset
 
 
 @pytest.fixture
 def intruder(db: None) -> User:
     """Who may do everything, but neither limit access nor read the trail."""
-    return user_with(all_but=("datasets_app.limit_access", "datasets_app.view_auditevent"))
+    return make_user_with(excluded=("datasets_app.limit_access", "datasets_app.view_auditevent"))
 
 
 def signed_in(user: User) -> Client:
@@ -53,7 +53,11 @@ def addresses() -> Iterator[str]:
     for route in walk(get_resolver().url_patterns):
         if route.startswith(NOT_WALKED):
             continue
-        keys = (KEY, KEY + 1, KEY + 2, *([KEY + 3] if "jobrun" in route else [])) if "<" in route else (KEY,)
+        keys = (
+            (FIXED_PK, FIXED_PK + 1, FIXED_PK + 2, *([FIXED_PK + 3] if "jobrun" in route else []))
+            if "<" in route
+            else (FIXED_PK,)
+        )
         for key in keys:
             named = {"app_label": "datasets_app", "name": f"{WORD}-voice", "version": "1.0.0"}
             yield filled(route, {"int": key, "object_id": key, **named})
@@ -75,7 +79,7 @@ def told(client: Client, address: str, query: str = "", post: dict[str, Any] | N
     return f"{where}: {answer.status_code}" if WORD in seen else ""
 
 
-def test_no_address_tells_of_it(hidden: Dataset, intruder: User, queue: None) -> None:
+def test_no_address_tells_of_it(hidden: Dataset, intruder: User, empty_queue: None) -> None:
     client = signed_in(intruder)
     tried = [address for address in addresses() if "/annotate/" not in address]
     leaks = [told(client, address) for address in tried]
@@ -83,18 +87,18 @@ def test_no_address_tells_of_it(hidden: Dataset, intruder: User, queue: None) ->
     assert not [leak for leak in leaks if leak]
 
 
-def test_nor_does_one_that_is_asked_with_its_keys(hidden: Dataset, intruder: User, queue: None) -> None:
+def test_nor_does_one_that_is_asked_with_its_keys(hidden: Dataset, intruder: User, empty_queue: None) -> None:
     client = signed_in(intruder)
     lists = {address for address in addresses() if not address.startswith("/annotate/")}
     lists = {
-        address for address in lists if str(KEY) not in address and client.get(address).status_code < 400
+        address for address in lists if str(FIXED_PK) not in address and client.get(address).status_code < 400
     }
-    keys = {"key": KEY, "reply": KEY + 1, "second": KEY + 2}
+    keys = {"key": FIXED_PK, "reply": FIXED_PK + 1, "second": FIXED_PK + 2}
     leaks = [told(client, address, query.format(**keys)) for address in lists for query in QUERIES]
     assert not [leak for leak in leaks if leak]
 
 
-def test_nothing_is_done_to_it(hidden: Dataset, intruder: User, queue: None) -> None:
+def test_nothing_is_done_to_it(hidden: Dataset, intruder: User, empty_queue: None) -> None:
     client = signed_in(intruder)
 
     def stands() -> tuple[Any, ...]:
@@ -106,10 +110,11 @@ def test_nothing_is_done_to_it(hidden: Dataset, intruder: User, queue: None) -> 
 
     before = stands()
     sent = {
-        "post": "yes", "confirmed": "1", "scrub": "1", "import": "1", "dataset": KEY,
+        "post": "yes", "confirmed": "1", "scrub": "1", "import": "1", "dataset": FIXED_PK,
         "dataset_name": hidden.name,
-        "turn": KEY + 1, "persona": "calm", "persona_id": "calm", "label": 1, "name": hidden.name,
-        "reason": "because", "format": "turns", "status": "closed", "selected": KEY, "_selected_action": KEY,
+        "turn": FIXED_PK + 1, "persona": "calm", "persona_id": "calm", "label": 1, "name": hidden.name,
+        "reason": "because", "format": "turns", "status": "closed", "selected": FIXED_PK,
+        "_selected_action": FIXED_PK,
         "action": "check_selected", "ratios": "60,20,20", "version": "1.0.0", "statement": "I looked",
         "origin": "external", "on_error": "abort", "user": intruder.username, "restrict": "1", "grant": "1",
         "sessions": 2, "writer": "offline", "append": "on", "turns": "4", "seed": 1, "override": "because",
@@ -120,9 +125,9 @@ def test_nothing_is_done_to_it(hidden: Dataset, intruder: User, queue: None) -> 
     assert not wrong
 
 
-def test_the_walk_would_find_it(hidden: Dataset, queue: None) -> None:
+def test_the_walk_would_find_it(hidden: Dataset, empty_queue: None) -> None:
     """Who may limit access sees it on many pages; so the others would, were it not for the limits."""
-    officer = user_with(all_but=("datasets_app.view_auditevent",), name="officer")
+    officer = make_user_with(excluded=("datasets_app.view_auditevent",), name="officer")
     client = signed_in(officer)
     seen = [
         leak for address in addresses() if "/annotate/" not in address and (leak := told(client, address))
@@ -134,7 +139,7 @@ def test_the_walk_would_find_it(hidden: Dataset, queue: None) -> None:
 def test_what_is_told_of_another_dataset_does_not_name_it(
     hidden: Dataset, intruder: User, tmp_path: Path
 ) -> None:
-    other = factories.dataset(tmp_path, factories.sessions(1), "other")
+    other = factories.make_dataset(tmp_path, factories.make_sessions(1), "other")
     names = {"erased_from": [other.name, hidden.name], "releases": {hidden.name: ["1.0.0"]}}
     handed = [{"dataset": hidden.name, "by": f"{WORD}-taker"}]
     job = JobRun.objects.create(

@@ -8,8 +8,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from datasets_app.core.web.pages import dataset_address
-from datasets_app.exporting.sample_dataset import Choice, sample_to_dataset
+from datasets_app.core.web.pages import dataset_url
+from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
 from datasets_app.models import AuditEvent, Dataset, JobRun, RetentionPolicy, Session
 from tests import factories
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Dataset:
-    made = factories.dataset(tmp_path, factories.sessions(2), "support_prod")
+    made = factories.make_dataset(tmp_path, factories.make_sessions(2), "support_prod")
     Dataset.objects.update(created_at=timezone.now() - timedelta(days=25))
     return Dataset.objects.get(pk=made.pk)
 
@@ -40,7 +40,7 @@ def test_the_page_says_which_rule_and_why(stored: Dataset, officer: Any) -> None
     rule("demo_*", "1 day", 1)
     rule("*_prod*", "30 days", 2)
     rule("*", "1 year", 3)
-    page = text(officer.get(dataset_address(stored, "retention")))
+    page = text(officer.get(dataset_url(stored, "retention")))
     assert 'The rule <b class="ad-break">*_prod*</b> decides: kept 30 days' in page
     assert page.index("No match") < page.index(">Decides<") < page.index("Would match, comes later")
     start = text(officer.get(reverse("admin:index")))
@@ -48,7 +48,7 @@ def test_the_page_says_which_rule_and_why(stored: Dataset, officer: Any) -> None
 
 
 def test_a_hold_is_set_and_lifted_with_a_reason(stored: Dataset, officer: Any, sign_in: Any) -> None:
-    address = dataset_address(stored, "retention")
+    address = dataset_url(stored, "retention")
     assert sign_in("curator").post(address, {"do": "hold", "reason": "Mine"}).status_code == 403
     assert "This field is required" in text(officer.post(address, {"do": "hold", "reason": ""}))
     officer.post(address, {"do": "hold", "reason": "A claim is open"})
@@ -92,7 +92,7 @@ def test_a_rule_that_is_edited_or_loses_one_before_it_waits_anew(officer: Any) -
 
 
 def test_deleting_by_hand_wants_the_name_typed(stored: Dataset, officer: Any) -> None:
-    address = dataset_address(stored, "retention")
+    address = dataset_url(stored, "retention")
     asked = {"do": "delete", "delete-name": "support", "delete-reason": "Contract ended"}
     assert "not the name of this dataset" in text(officer.post(address, asked))
     officer.post(address, asked | {"delete-name": "support_prod"})
@@ -101,7 +101,7 @@ def test_deleting_by_hand_wants_the_name_typed(stored: Dataset, officer: Any) ->
 
 
 def test_a_session_is_erased_by_a_job_that_does_not_know_its_id(stored: Dataset, officer: Any) -> None:
-    sample_to_dataset(stored, "copy", Choice(2))
+    sample_to_dataset(stored, "copy", SampleOptions(2))
     session = Session.objects.get(dataset=stored, session_id="s2")
     address = reverse("admin:datasets_app_dataset_erase_session", args=[stored.pk, session.pk])
     assert address in text(officer.get(reverse("admin:datasets_app_session_change", args=[session.pk])))
@@ -138,12 +138,12 @@ def test_an_erasure_tells_who_holds_a_copy_and_names_datasets_as_they_are(
 
 def test_what_has_expired_says_so(stored: Dataset, officer: Any) -> None:
     Dataset.objects.update(status="expired", expired_at=timezone.now(), session_count=0, turn_count=0)
-    page = text(officer.get(dataset_address(stored, "retention")))
+    page = text(officer.get(dataset_url(stored, "retention")))
     assert "The contents are being deleted" in page
     for name in ("change", "history"):
-        assert officer.get(dataset_address(stored, name)).status_code == 200, name
+        assert officer.get(dataset_url(stored, name)).status_code == 200, name
     for name in ("checks", "scrub", "splits", "sharing", "sessions", "export"):
-        page = text(officer.get(dataset_address(stored, name)))
+        page = text(officer.get(dataset_url(stored, name)))
         assert "is deleted for good" in page, name
         assert "ad-btn" not in page, name
-    assert officer.get(dataset_address(stored, "edit")).status_code == 302
+    assert officer.get(dataset_url(stored, "edit")).status_code == 302

@@ -30,7 +30,7 @@ VALUES = {
 @pytest.fixture
 def dataset(tmp_path: Path) -> Dataset:
     lines = [
-        factories.turn(
+        factories.make_turn(
             VALUES["id"],
             1,
             text=f"Mail {VALUES['text']} please, or call {VALUES['second']}; my zorblax is late.",
@@ -38,9 +38,9 @@ def dataset(tmp_path: Path) -> Dataset:
             metadata={"to": VALUES["metadata"]},
             origin_of_call=VALUES["key"],
         ),
-        factories.turn("s2", 1, text="Nothing here."),
+        factories.make_turn("s2", 1, text="Nothing here."),
     ]
-    return factories.dataset(tmp_path, lines, origin="production")
+    return factories.make_dataset(tmp_path, lines, origin="production")
 
 
 def address(page: str, dataset: Dataset, *more: Any) -> str:
@@ -76,7 +76,7 @@ def previewed(dataset: Dataset) -> Dataset:
 
 
 @pytest.mark.parametrize("role", ["superuser", "curator", "privacy officer", "lead", "viewer", "annotator"])
-def test_who_may_scrub_and_mark(role: str, sign_in: Any, previewed: Dataset, queue: None) -> None:
+def test_who_may_scrub_and_mark(role: str, sign_in: Any, previewed: Dataset, empty_queue: None) -> None:
     may = role in {"superuser", "curator", "privacy officer"}
     client = sign_in(role)
     finding = ScrubFinding.objects.filter(field="text").first()
@@ -120,7 +120,7 @@ def test_without_the_permission_no_finding_is_highlighted(sign_in: Any, previewe
 
 
 def test_marks_stay_within_their_dataset(curator: Any, previewed: Dataset, tmp_path: Path) -> None:
-    other = factories.dataset(tmp_path, factories.sessions(1), "other")
+    other = factories.make_dataset(tmp_path, factories.make_sessions(1), "other")
     finding = ScrubFinding.objects.first()
     mark = ScrubMark.objects.create(dataset=previewed, verdict="not_personal", term="Acme")
     turn = previewed.sessions.first().turns.first()
@@ -141,7 +141,7 @@ def test_the_form_asks_what_suits_the_dataset(curator: Any, dataset: Dataset, tm
     assert html.count('name="kinds"') == len(KINDS)
     assert len(re.findall(r'name="kinds"[^>]*\schecked[\s>]', html)) == len(KINDS)
     assert re.search(r'name="hash_session_ids"[^>]*\schecked[\s>]', html)
-    synthetic = factories.dataset(tmp_path, factories.sessions(1), "made", origin="synthetic")
+    synthetic = factories.make_dataset(tmp_path, factories.make_sessions(1), "made", origin="synthetic")
     html = curator.get(address("scrub", synthetic)).content.decode()
     assert not re.search(r'name="hash_session_ids"[^>]*\schecked[\s>]', html)
 
@@ -167,7 +167,7 @@ def test_what_is_wrong_is_said_and_nothing_starts(
     assert not JobRun.objects.exists()
 
 
-def test_the_answers_become_a_policy(curator: Any, dataset: Dataset, queue: None) -> None:
+def test_the_answers_become_a_policy(curator: Any, dataset: Dataset, empty_queue: None) -> None:
     given = answers(
         kinds=["EMAIL", "NAME"],
         placeholders="numbered",
@@ -191,7 +191,7 @@ def test_the_answers_become_a_policy(curator: Any, dataset: Dataset, queue: None
     )
 
 
-def test_a_scrub_of_all_is_asked_back(curator: Any, dataset: Dataset, queue: None) -> None:
+def test_a_scrub_of_all_is_asked_back(curator: Any, dataset: Dataset, empty_queue: None) -> None:
     html = curator.post(address("scrub", dataset), answers(scrub="1")).content.decode()
     assert "Text is replaced for good." in html
     assert "Scrub all 2 turns of support?" in html
@@ -229,7 +229,7 @@ def test_progress_tells_the_workers_and_ends_with_the_job(curator: Any, dataset:
     assert curator.get(address("scrub_progress", dataset))["HX-Refresh"] == "true"
 
 
-def test_a_scrub_that_stopped_can_be_gone_on_with(curator: Any, dataset: Dataset, queue: None) -> None:
+def test_a_scrub_that_stopped_can_be_gone_on_with(curator: Any, dataset: Dataset, empty_queue: None) -> None:
     job = JobRun.objects.create(operation="scrub_dataset", dataset=dataset, state="failed", error="Why.")
     ScrubRun.objects.create(dataset=dataset, job_run=job, policy=Policy().as_json(), error="Still 2 × PHONE.")
     html = curator.get(address("scrub", dataset)).content.decode()
@@ -267,7 +267,7 @@ def test_findings_are_counted_by_class_and_place(curator: Any, previewed: Datase
 
 
 def test_nothing_found_and_nonsense_asked(curator: Any, dataset: Dataset, tmp_path: Path) -> None:
-    clean = factories.dataset(tmp_path, [factories.turn(text="Nothing here.")], "clean")
+    clean = factories.make_dataset(tmp_path, [factories.make_turn(text="Nothing here.")], "clean")
     scrub_dataset(clean, Policy(kinds=("EMAIL",)))
     html = curator.get(address("scrub", clean)).content.decode()
     assert "Nothing was found." in html
@@ -280,9 +280,10 @@ def test_nothing_found_and_nonsense_asked(curator: Any, dataset: Dataset, tmp_pa
 
 def test_more_findings_than_a_page_holds(curator: Any, dataset: Dataset, tmp_path: Path) -> None:
     lines = [
-        factories.turn(f"n{n}", text=f"Mail me{n}@example.org or call 212-555-01{n:02d}.") for n in range(60)
+        factories.make_turn(f"n{n}", text=f"Mail me{n}@example.org or call 212-555-01{n:02d}.")
+        for n in range(60)
     ]
-    many = factories.dataset(tmp_path, lines, "many")
+    many = factories.make_dataset(tmp_path, lines, "many")
     scrub_dataset(many, Policy(kinds=("EMAIL", "PHONE")), dry_run=True)
     seen: list[int] = []
     query = ""
@@ -386,7 +387,7 @@ def test_after_the_scrub_the_placeholders_are_shown(curator: Any, dataset: Datas
 
 def test_a_long_text_is_highlighted_in_both_of_its_forms(curator: Any, tmp_path: Path) -> None:
     text = f"Mail {VALUES['text']}. " + "word " * 500 + f"Call {VALUES['second']}."
-    long = factories.dataset(tmp_path, [factories.turn(text=text)], "long")
+    long = factories.make_dataset(tmp_path, [factories.make_turn(text=text)], "long")
     scrub_dataset(long, Policy(kinds=("EMAIL", "PHONE")), dry_run=True)
     html = conversation(long, curator)
     assert html.count("EMAIL found: ") == 2
@@ -397,7 +398,7 @@ def test_a_long_text_is_highlighted_in_both_of_its_forms(curator: Any, tmp_path:
 # --- gates, start page, badge ---
 
 
-def test_production_data_leaves_only_scrubbed(curator: Any, dataset: Dataset, queue: None) -> None:
+def test_production_data_leaves_only_scrubbed(curator: Any, dataset: Dataset, empty_queue: None) -> None:
     where = address("export", dataset)
     html = curator.get(where).content.decode()
     assert "no scrub has verified" in html
@@ -414,7 +415,7 @@ def test_production_data_leaves_only_scrubbed(curator: Any, dataset: Dataset, qu
     assert curator.post(where, {"format": "turns"}).status_code == 302
 
 
-def test_who_may_override_gives_a_reason(sign_in: Any, dataset: Dataset, queue: None) -> None:
+def test_who_may_override_gives_a_reason(sign_in: Any, dataset: Dataset, empty_queue: None) -> None:
     client, where = sign_in("superuser"), address("export", dataset)
     assert "Export it unscrubbed" in client.get(where).content.decode()
     assert "This field is required" in client.post(where, {"format": "turns"}).content.decode()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from datasets_app.catalog.search import MOST_HITS, excerpt, search_turns
+from datasets_app.catalog.search import MAX_HITS, make_excerpt, search_turns
 from datasets_app.models import Dataset, Turn
 from tests import factories
 
@@ -22,11 +22,11 @@ def searched(db: None, tmp_path: Path) -> list[int]:
         "Nothing",
     ]
     lines = [
-        factories.turn("s1", index, text=text, tags=[f"scenario:{index % 2}"])
+        factories.make_turn("s1", index, text=text, tags=[f"scenario:{index % 2}"])
         for index, text in enumerate(texts, 1)
     ]
-    dataset = factories.dataset(tmp_path, lines)
-    factories.dataset(tmp_path, [factories.turn(text="refund elsewhere")], "other")
+    dataset = factories.make_dataset(tmp_path, lines)
+    factories.make_dataset(tmp_path, [factories.make_turn(text="refund elsewhere")], "other")
     return [dataset.pk]
 
 
@@ -70,18 +70,18 @@ def test_tags_and_roles_narrow_it(searched: list[int]) -> None:
 
 
 def test_a_word_in_every_turn_is_cut_short_and_said_so(sign_in: Any, tmp_path: Path) -> None:
-    factories.dataset(tmp_path, factories.sessions(MOST_HITS // 2 + 5))
+    factories.make_dataset(tmp_path, factories.make_sessions(MAX_HITS // 2 + 5))
     client = sign_in("viewer")
     address = reverse("admin:datasets_app_turn_changelist")
     page = client.get(address, {"q": "number"}).content.decode()
     assert "More than 1,000 turns match" in page
     seen = set()
-    for number in range(1, MOST_HITS // 50 + 1):
+    for number in range(1, MAX_HITS // 50 + 1):
         page = client.get(address, {"q": "number", "page": number}).content.decode()
         rows = re.findall(r"/session/(\d+)/change/\?turn=(\d+)#", page)
         assert len(rows) == 50
         seen |= set(rows)
-    assert len(seen) == MOST_HITS
+    assert len(seen) == MAX_HITS
     assert 'rel="next"' not in page
 
 
@@ -111,11 +111,11 @@ def test_a_miss_says_how_to_search(sign_in: Any, dataset: Dataset) -> None:
     ],
 )
 def test_excerpts(text: str, words: str, pieces: list[tuple[str, bool]]) -> None:
-    assert excerpt(text, words).pieces == pieces
+    assert make_excerpt(text, words).pieces == pieces
 
 
 def test_an_excerpt_is_cut_around_the_word() -> None:
-    cut = excerpt("x " * 1000 + "needle" + " y" * 1000, "needle")
+    cut = make_excerpt("x " * 1000 + "needle" + " y" * 1000, "needle")
     assert cut.cut_before
     assert cut.cut_after
     assert ("needle", True) in cut.pieces

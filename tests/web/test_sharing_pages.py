@@ -38,7 +38,9 @@ def test_who_may_signs_and_it_is_shown_who_did(sign_in: Any, dataset: Dataset, t
     assert "Sign the legal review" not in shown
     event = AuditEvent.objects.get(action="sign_review")
     assert (event.actor, event.details["name"]) == ("privacy_officer", "Dana Ortiz")
-    factories.imported(factories.write(tmp_path / "m.jsonl", factories.session("more")), append=True)
+    factories.import_file(
+        factories.write_jsonl(tmp_path / "m.jsonl", factories.make_session("more")), append=True
+    )
     shown = html(officer, "sharing", dataset)
     assert "but sessions have been added since" in shown
     assert "no longer" in shown
@@ -108,7 +110,7 @@ def test_what_does_not_go_together_is_told(
     ],
 )
 def test_the_job_makes_what_was_asked_for(
-    curator: Any, dataset: Dataset, tmp_path: Path, queue: None, given: dict[str, str], names: list[str]
+    curator: Any, dataset: Dataset, tmp_path: Path, empty_queue: None, given: dict[str, str], names: list[str]
 ) -> None:
     released(dataset, tmp_path)
     curator.post(address("export", dataset), given)

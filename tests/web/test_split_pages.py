@@ -20,7 +20,7 @@ ASKED = {"ratios": "60, 20, 20", "stratify": "scenario", "similarity": "0.65", "
 
 def lines(numbers: range, **fields: Any) -> list[dict[str, Any]]:
     return [
-        factories.turn(f"s{number:03d}", at, text=text, tags=[f"scenario:{EVIL}"], **fields)
+        factories.make_turn(f"s{number:03d}", at, text=text, tags=[f"scenario:{EVIL}"], **fields)
         for number in numbers
         for at, text in enumerate(talk(number, 2), 1)
     ]
@@ -28,7 +28,7 @@ def lines(numbers: range, **fields: Any) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def dataset(tmp_path: Path) -> Dataset:
-    return factories.dataset(tmp_path, lines(range(20)), origin="synthetic")
+    return factories.make_dataset(tmp_path, lines(range(20)), origin="synthetic")
 
 
 def page_of(dataset: Dataset, name: str = "splits") -> str:
@@ -86,7 +86,7 @@ def test_from_the_form_to_the_report_and_on_with_what_comes_later(
     assert "12 train" in shown(curator, dataset, "change")
     assert "Validation" in shown(curator, dataset, "sessions")
 
-    factories.imported(factories.write(tmp_path / "more.jsonl", lines(range(20, 25))), append=True)
+    factories.import_file(factories.write_jsonl(tmp_path / "more.jsonl", lines(range(20, 25))), append=True)
     assert "5 sessions have no split yet." in shown(curator, dataset)
     assert "5 sessions have no split yet" in shown(curator, dataset, "change")
     curator.post(page_of(dataset), {"rest": "1"})
@@ -99,8 +99,8 @@ def test_from_the_form_to_the_report_and_on_with_what_comes_later(
 def test_leaks_are_shown_to_those_who_may_see_sessions(
     sign_in: Any, dataset: Dataset, tmp_path: Path
 ) -> None:
-    twin = [factories.turn("twin", at, text=text) for at, text in enumerate(talk(3, 2), 1)]
-    factories.imported(factories.write(tmp_path / "twin.jsonl", twin), append=True)
+    twin = [factories.make_turn("twin", at, text=text) for at, text in enumerate(talk(3, 2), 1)]
+    factories.import_file(factories.write_jsonl(tmp_path / "twin.jsonl", twin), append=True)
     Session.objects.filter(session_id="s003").update(split="train")
     Session.objects.filter(session_id="twin").update(split="test")
     split_dataset(dataset)

@@ -31,10 +31,10 @@ def test_without_a_role_there_is_a_sentence(sign_in: Any, dataset: Dataset) -> N
 
 
 def test_what_wants_attention(curator: Any, dataset: Dataset, tmp_path: Path) -> None:
-    clean = factories.dataset(tmp_path, [factories.turn("c")], "clean")
+    clean = factories.make_dataset(tmp_path, [factories.make_turn("c")], "clean")
     Dataset.objects.filter(pk=clean.pk).update(license="MIT")
     CheckReport.objects.create(dataset=clean)
-    bad = factories.dataset(tmp_path, [factories.turn("b")], "bad")
+    bad = factories.make_dataset(tmp_path, [factories.make_turn("b")], "bad")
     CheckReport.objects.create(dataset=bad)
     CheckReport.objects.create(dataset=bad, error_count=3)
     now = timezone.now()
@@ -72,7 +72,9 @@ def test_only_jobs_of_the_browser_are_told_to_have_failed(curator: Any, dataset:
     assert "In a terminal." not in start_page(curator)
 
 
-def test_checks_are_run_from_the_start_page_by_who_may(sign_in: Any, dataset: Dataset, queue: None) -> None:
+def test_checks_are_run_from_the_start_page_by_who_may(
+    sign_in: Any, dataset: Dataset, empty_queue: None
+) -> None:
     address = reverse("admin:datasets_app_dataset_run_checks", args=[dataset.pk])
     assert address not in start_page(sign_in("viewer"))
     client = sign_in("curator")
@@ -110,11 +112,11 @@ PAGES = [
 @pytest.mark.parametrize("page", PAGES)
 def test_more_rows_cost_no_more_queries(page: str, sign_in: Any, tmp_path: Path) -> None:
     client = sign_in("superuser")
-    first = factories.dataset(tmp_path, factories.sessions(2), "first")
+    first = factories.make_dataset(tmp_path, factories.make_sessions(2), "first")
     CheckReport.objects.create(dataset=first, error_count=1, totals={"E301": 1})
     few = _queries(client, _address(page, first))
     for number in range(8):
-        other = factories.dataset(tmp_path, factories.sessions(60, 6), f"other{number}")
+        other = factories.make_dataset(tmp_path, factories.make_sessions(60, 6), f"other{number}")
         CheckReport.objects.create(dataset=other, error_count=1, totals={"E301": 1})
         for state in ("running", "failed", "done"):
             JobRun.objects.create(operation="check_dataset", dataset=other, state=state, actor=client.user)

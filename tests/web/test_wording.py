@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from datasets_app.admin.persona import SKELETON
+from datasets_app.admin.persona import NEW_PERSONA_YAML
 from datasets_app.core import audit
 from datasets_app.domain.personas.persona import check_persona, parse_persona
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, RetentionPolicy
@@ -38,7 +38,7 @@ def test_the_trail_is_linked_and_brief(sign_in: Any, dataset: Dataset) -> None:
 
 def test_a_persona_is_begun_from_a_skeleton(curator: Any) -> None:
     assert "# Single words" in page(curator, "datasets_app_persona_add")
-    findings = check_persona(parse_persona(SKELETON.replace("id:", "id: mine", 1)))
+    findings = check_persona(parse_persona(NEW_PERSONA_YAML.replace("id:", "id: mine", 1)))
     assert [finding.code for finding in findings] == ["W704"]
 
 

@@ -15,49 +15,49 @@ from annotations_app.domain.agreement.agreement_report import (
     Comparison,
     ConsensusReport,
     DriftPoint,
-    Headline,
+    HeadlineStats,
     Statistic,
 )
-from annotations_app.domain.agreement.coefficients import Coefficients, coefficients, item_sums
+from annotations_app.domain.agreement.coefficients import Coefficients, compute_coefficients, item_sums
 from annotations_app.domain.agreement.comparisons import (
-    ONE_ANSWER,
-    compared,
-    compared_with_others,
-    one_each,
-    patterns_of,
+    ALL_AGREE_NOTE,
+    compare_observations,
+    compare_with_others,
+    find_patterns,
+    pair_observations,
 )
-from annotations_app.domain.agreement.consensus import TIE, consensus_of, majority
+from annotations_app.domain.agreement.consensus import TIE, fit_consensus, majority_labels
 from annotations_app.domain.agreement.intervals import (
-    bootstrap_sums,
-    influence_squares,
-    linear_interval,
+    jackknife_interval,
     percentile_interval,
+    resample_sums,
+    sum_squared_influence,
 )
-from annotations_app.domain.agreement.pairs import MOST_PAIRS, pairs_of
+from annotations_app.domain.agreement.pairs import MAX_PAIRS, compare_pairs
 from annotations_app.domain.label_table import NO_GOLD, LabelTable
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
-RESAMPLES = 1000
-SEED = 42
+DEFAULT_RESAMPLES = 1000
+DEFAULT_SEED = 42
 # Of a part with more values only so many are measured, those with most replies.
-MOST_VALUES = 100
+MAX_VALUES = 100
 
-UNNAMED_ANNOTATORS = "(no name)"
-NO_LABELS = "undefined: there are no labels"
-ALL_SINGLE = "undefined: no reply was labelled twice"
-NO_OTHERS = "undefined: no reply was labelled by another annotator too"
-NO_GOLD_LABELS = "undefined: no reply of known label was labelled"
-NO_REPEATED = "undefined: no reply was shown to an annotator again"
+UNNAMED_LABEL = "(no name)"
+NO_LABELS_NOTE = "undefined: there are no labels"
+NO_OVERLAP_NOTE = "undefined: no reply was labelled twice"
+NO_OTHER_ANNOTATORS_NOTE = "undefined: no reply was labelled by another annotator too"
+NO_GOLD_NOTE = "undefined: no reply of known label was labelled"
+NO_REPEATS_NOTE = "undefined: no reply was shown to an annotator again"
 
 
-def agreement(
+def build_agreement_report(
     table: LabelTable,
     *,
     by: Iterable[str] = (),
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
     gold_basis: str = "",
     consensus: bool = True,
 ) -> AgreementReport:
@@ -68,20 +68,20 @@ def agreement(
     by = list(by)
     notes: list[str] = []
     counts = table.counts()
-    everything = headline(table, counts, resamples=resamples, seed=seed)
-    pairs, left_out = pairs_of(table)
+    everything = measure_headline(table, counts, resamples=resamples, seed=seed)
+    pairs, left_out = compare_pairs(table)
     if left_out:
-        notes.append(f"{left_out:,} pairs are left out: only the {MOST_PAIRS:,} with most replies in common")
+        notes.append(f"{left_out:,} pairs are left out: only the {MAX_PAIRS:,} with most replies in common")
     return AgreementReport(
         headline=everything,
         pairs=pairs,
-        annotators=_annotators(table, counts),
-        by={kind: _by(table, counts, kind, resamples, seed, notes) for kind in by},
-        drift=_drift(table, counts) if "month" in by else [],
-        gold=_against_gold(table, np.zeros_like(table.annotator), 1)[0],
-        repeats=_against_themselves(table, each=False)[0],
+        annotators=_measure_annotators(table, counts),
+        by={kind: _measure_parts(table, counts, kind, resamples, seed, notes) for kind in by},
+        drift=_measure_drift(table, counts) if "month" in by else [],
+        gold=_compare_with_gold(table, np.zeros_like(table.annotator), 1)[0],
+        repeats=_compare_repeats(table, by_annotator=False)[0],
         gold_basis=gold_basis,
-        consensus=_consensus(table, counts) if consensus and table.items else None,
+        consensus=_measure_consensus(table, counts) if consensus and table.items else None,
         resamples=resamples,
         seed=seed,
         notes=notes,
@@ -91,32 +91,34 @@ def agreement(
 # --- headline ------------------------------------------------------------------------------------
 
 
-def headline(table: LabelTable, counts: Ints, *, of: Any = None, resamples: int, seed: int) -> Headline:
+def measure_headline(
+    table: LabelTable, counts: IntArray, *, label_mask: Any = None, resamples: int, seed: int
+) -> HeadlineStats:
     """The numbers of all labels, or of those that ``of`` (a mask) picks, whose ``counts`` are given."""
     given = counts.sum(axis=1)
     there = np.flatnonzero(given)
-    annotators = table.annotator if of is None else table.annotator[of]
-    sums = _by_session(item_sums(counts[there]), table.session[there])
-    found = coefficients(sums.sum(axis=0))
-    drawn = coefficients(bootstrap_sums(sums, resamples, seed)) if len(sums) > 1 else found
+    annotators = table.annotator if label_mask is None else table.annotator[label_mask]
+    sums = _sum_by_session(item_sums(counts[there]), table.session[there])
+    found = compute_coefficients(sums.sum(axis=0))
+    drawn = compute_coefficients(resample_sums(sums, resamples, seed)) if len(sums) > 1 else found
     times = np.bincount(annotators + 1, minlength=len(table.names) + 1)
     nothing_twice = not (given >= 2).any()
 
     def told(name: str, undefined: str) -> Statistic:
-        value, sample = _of_category(found, name), np.atleast_1d(_of_category(drawn, name))
+        value, sample = _on_brand_value(found, name), np.atleast_1d(_on_brand_value(drawn, name))
         if np.isnan(value):
             return Statistic(None, note=undefined)
         return percentile_interval(float(value), sample, len(sums))
 
-    why = NO_LABELS if not len(there) else ALL_SINGLE if nothing_twice else ONE_ANSWER
-    return Headline(
+    why = NO_LABELS_NOTE if not len(there) else NO_OVERLAP_NOTE if nothing_twice else ALL_AGREE_NOTE
+    return HeadlineStats(
         labels=len(annotators),
         items=len(there),
         single=int((given == 1).sum()),
         annotators=int((times[1:] > 0).sum()),
         unnamed=int(times[0]),
         sessions=len(sums),
-        prevalence=told("prevalence", NO_LABELS),
+        prevalence=told("prevalence", NO_LABELS_NOTE),
         raw_agreement=told("raw_agreement", why),
         krippendorff_alpha=told("krippendorff_alpha", why),
         gwet_ac1=told("gwet_ac1", why),
@@ -124,13 +126,13 @@ def headline(table: LabelTable, counts: Ints, *, of: Any = None, resamples: int,
     )
 
 
-def _of_category(found: Coefficients, name: str) -> Floats:
+def _on_brand_value(measured: Coefficients, name: str) -> FloatArray:
     """Of the prevalences that of on-brand; every other number as it is."""
-    values: Floats = getattr(found, name)
+    values: FloatArray = getattr(measured, name)
     return values[..., 1] if name == "prevalence" else values
 
 
-def _by_session(sums: Floats, session: Ints) -> Floats:
+def _sum_by_session(sums: FloatArray, session: IntArray) -> FloatArray:
     """(items, columns), sorted by session → (sessions, columns)."""
     if not len(session):
         return sums
@@ -141,25 +143,27 @@ def _by_session(sums: Floats, session: Ints) -> Floats:
 # --- parts ---------------------------------------------------------------------------------------
 
 
-def _by(
-    table: LabelTable, counts: Ints, kind: str, resamples: int, seed: int, notes: list[str]
-) -> dict[str, Headline]:
+def _measure_parts(
+    table: LabelTable, counts: IntArray, kind: str, resamples: int, seed: int, notes: list[str]
+) -> dict[str, HeadlineStats]:
     if kind == "month":
-        return _by_month(table, resamples, seed)
-    members = _members(table, kind)
-    kept = sorted(members, key=lambda value: (-len(members[value]), value))[:MOST_VALUES]
+        return _measure_months(table, resamples, seed)
+    members = _items_by_value(table, kind)
+    kept = sorted(members, key=lambda value: (-len(members[value]), value))[:MAX_VALUES]
     if len(kept) < len(members):
-        notes.append(f"by {kind}: only the {MOST_VALUES} of {len(members):,} values with most replies")
+        notes.append(f"by {kind}: only the {MAX_VALUES} of {len(members):,} values with most replies")
     result = {}
     for value in sorted(kept):
         inside = np.zeros(table.items, bool)
         inside[members[value]] = True
         picked = np.where(inside[:, None], counts, 0)
-        result[value] = headline(table, picked, of=inside[table.item], resamples=resamples, seed=seed)
+        result[value] = measure_headline(
+            table, picked, label_mask=inside[table.item], resamples=resamples, seed=seed
+        )
     return result
 
 
-def _members(table: LabelTable, kind: str) -> dict[str, Ints]:
+def _items_by_value(table: LabelTable, kind: str) -> dict[str, IntArray]:
     if kind == "annotator":
         return {name: table.item[table.annotator == number] for number, name in enumerate(table.names)}
     for part in table.parts:
@@ -168,79 +172,85 @@ def _members(table: LabelTable, kind: str) -> dict[str, Ints]:
     raise ValueError(f"the table is not divided by {kind}")
 
 
-def _by_month(table: LabelTable, resamples: int, seed: int) -> dict[str, Headline]:
+def _measure_months(table: LabelTable, resamples: int, seed: int) -> dict[str, HeadlineStats]:
     """The labels made in each month, set against each other only."""
     assert table.month is not None
     result = {}
     for number, month in enumerate(table.months):
         inside = table.month == number
         counts = table.counts(inside)
-        result[month] = headline(table, counts, of=inside, resamples=resamples, seed=seed)
+        result[month] = measure_headline(table, counts, label_mask=inside, resamples=resamples, seed=seed)
     return result
 
 
 # --- annotators ----------------------------------------------------------------------------------
 
 
-def _annotators(table: LabelTable, counts: Ints) -> list[AnnotatorReport]:
+def _measure_annotators(table: LabelTable, counts: IntArray) -> list[AnnotatorReport]:
     number = len(table.names)
     if not number:
         return []
     said = np.bincount(table.annotator[table.named], minlength=number)
-    rates = _on_brand(table, table.annotator, number)
-    others = _against_others(table, counts, table.annotator, number)
-    gold = _against_gold(table, table.annotator, number)
-    again = _against_themselves(table, each=True)
+    rates = _on_brand_rates(table, table.annotator, number)
+    others = _compare_with_others(table, counts, table.annotator, number)
+    gold = _compare_with_gold(table, table.annotator, number)
+    again = _compare_repeats(table, by_annotator=True)
     return [
         AnnotatorReport(name, int(said[index]), rates[index], others[index], gold[index], again[index])
         for index, name in enumerate(table.names)
     ]
 
 
-def _on_brand(table: LabelTable, group: Ints, groups: int) -> list[Statistic]:
+def _on_brand_rates(table: LabelTable, group: IntArray, groups: int) -> list[Statistic]:
     """The share of on-brand labels of each group of labels; a group below 0 is nobody's."""
-    picked = _mask(group >= 0)
+    picked = _as_index(group >= 0)
     group, label, session = group[picked], table.label[picked], table.session[table.item[picked]]
     number = np.bincount(group, minlength=groups).astype(np.float64)
     rate = np.bincount(group, label, groups) / np.maximum(number, 1)
-    squares, sessions = influence_squares(
+    squares, sessions = sum_squared_influence(
         group, session, ((label - rate[group]) / number[group])[None, :], groups
     )
     return [
-        linear_interval(float(rate[index]), float(squares[0, index]), int(sessions[index]), 0.0)
+        jackknife_interval(float(rate[index]), float(squares[0, index]), int(sessions[index]), 0.0)
         if number[index]
-        else Statistic(None, note=NO_LABELS)
+        else Statistic(None, note=NO_LABELS_NOTE)
         for index in range(groups)
     ]
 
 
-def _mask(picked: NDArray[np.bool_]) -> Any:
+def _as_index(mask: NDArray[np.bool_]) -> Any:
     """What to index with: a slice where all are picked, which copies nothing."""
-    return slice(None) if picked.all() else picked
+    return slice(None) if mask.all() else mask
 
 
-def _against_others(table: LabelTable, counts: Ints, group: Ints, groups: int) -> list[Comparison]:
+def _compare_with_others(
+    table: LabelTable, counts: IntArray, group: IntArray, groups: int
+) -> list[Comparison]:
     """Each group's labels against the other annotators' labels of the same items, pooled.
 
     Labels without a name must be in no group.
     """
     named = counts if table.named.all() else table.counts(table.named)
-    picked = _mask(group >= 0)
+    picked = _as_index(group >= 0)
     item, label = table.item[picked], table.label[picked].astype(np.int64)
     session = table.session[item]
-    return compared_with_others(group[picked], label, item, session, patterns_of(named), groups, NO_OTHERS)
+    return compare_with_others(
+        group[picked], label, item, session, find_patterns(named), groups, NO_OTHER_ANNOTATORS_NOTE
+    )
 
 
-def _against_gold(table: LabelTable, group: Ints, groups: int) -> list[Comparison]:
+def _compare_with_gold(table: LabelTable, group: IntArray, groups: int) -> list[Comparison]:
     """Columns of the tables are the gold labels."""
     gold = table.gold[table.item]
     picked = np.flatnonzero((gold != NO_GOLD) & table.named)
     said = table.label[picked].astype(np.int64)
     session = table.session[table.item[picked]]
-    return compared(one_each(group[picked], said, gold[picked], session), groups, NO_GOLD_LABELS)
+    return compare_observations(
+        pair_observations(group[picked], said, gold[picked], session), groups, NO_GOLD_NOTE
+    )
 
 
-def _against_themselves(table: LabelTable, *, each: bool) -> list[Comparison]:
+def _compare_repeats(table: LabelTable, *, by_annotator: bool) -> list[Comparison]:
     """Rows of the tables are the first labels, columns the repeats: of ``each`` annotator, or of all."""
     again = table.repeats
     order = np.argsort(table.session[again.item], kind="stable")
@@ -248,16 +258,18 @@ def _against_themselves(table: LabelTable, *, each: bool) -> list[Comparison]:
     whose = again.annotator[order]
     first = again.first[order].astype(np.int64)
     session = table.session[again.item[order]]
-    observations = one_each(whose if each else np.zeros_like(whose), first, again.label[order], session)
-    return compared(observations, len(table.names) if each else 1, NO_REPEATED)
+    observations = pair_observations(
+        whose if by_annotator else np.zeros_like(whose), first, again.label[order], session
+    )
+    return compare_observations(observations, len(table.names) if by_annotator else 1, NO_REPEATS_NOTE)
 
 
 # --- consensus ----------------------------------------------------------------------------------
 
 
-def _consensus(table: LabelTable, counts: Ints) -> ConsensusReport:
-    found, by_count = consensus_of(table), majority(counts)
-    names = [*table.names, UNNAMED_ANNOTATORS][: len(found.confusion)]
+def _measure_consensus(table: LabelTable, counts: IntArray) -> ConsensusReport:
+    found, by_count = fit_consensus(table), majority_labels(counts)
+    names = [*table.names, UNNAMED_LABEL][: len(found.confusion)]
     decided = (by_count != TIE) & (found.labels != TIE)
     return ConsensusReport(
         prior=float(found.priors[1]),
@@ -276,25 +288,25 @@ def _consensus(table: LabelTable, counts: Ints) -> ConsensusReport:
 # --- drift ---------------------------------------------------------------------------------------
 
 
-def _drift(table: LabelTable, counts: Ints) -> list[DriftPoint]:
+def _measure_drift(table: LabelTable, counts: IntArray) -> list[DriftPoint]:
     """Each month's labels against all others' labels of the same items, whenever those were made."""
     assert table.month is not None
     months, names = len(table.months), len(table.names)
     of_all = np.where(table.named, table.month, -1)
-    points = _points(table, counts, of_all, [(month, None) for month in table.months])
+    points = _drift_points(table, counts, of_all, [(month, None) for month in table.months])
     group = np.where(table.named, table.annotator * months + table.month, -1)
     whose: list[tuple[str, str | None]] = [(month, name) for name in table.names for month in table.months]
-    points += _points(table, counts, group, whose) if names else []
+    points += _drift_points(table, counts, group, whose) if names else []
     return [point for point in points if point.labels]
 
 
-def _points(
-    table: LabelTable, counts: Ints, group: Ints, whose: list[tuple[str, str | None]]
+def _drift_points(
+    table: LabelTable, counts: IntArray, group: IntArray, groups: list[tuple[str, str | None]]
 ) -> list[DriftPoint]:
-    number = np.bincount(group[group >= 0], minlength=len(whose))
-    rates = _on_brand(table, group, len(whose))
-    others = _against_others(table, counts, group, len(whose))
+    number = np.bincount(group[group >= 0], minlength=len(groups))
+    rates = _on_brand_rates(table, group, len(groups))
+    others = _compare_with_others(table, counts, group, len(groups))
     return [
         DriftPoint(month, annotator, int(number[index]), rates[index], others[index])
-        for index, (month, annotator) in enumerate(whose)
+        for index, (month, annotator) in enumerate(groups)
     ]

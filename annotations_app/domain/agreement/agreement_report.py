@@ -18,7 +18,7 @@ class Statistic(NamedTuple):
         return {"value": self.value, "low": self.low, "high": self.high, "note": self.note or None}
 
 
-class Headline(NamedTuple):
+class HeadlineStats(NamedTuple):
     """The numbers of all labels, or of one part of them.
 
     ``items`` are replies with at least one label, ``single`` those of them with only one. ``annotators``
@@ -38,7 +38,7 @@ class Headline(NamedTuple):
     fleiss_kappa: Statistic
 
     def as_json(self) -> dict[str, Any]:
-        return _as_json(self)
+        return _record_as_json(self)
 
 
 class Comparison(NamedTuple):
@@ -59,10 +59,10 @@ class Comparison(NamedTuple):
         return self.raw_agreement
 
     def as_json(self) -> dict[str, Any]:
-        return {**_as_json(self), "table": [list(row) for row in self.table]}
+        return {**_record_as_json(self), "table": [list(row) for row in self.table]}
 
 
-class Pair(NamedTuple):
+class PairComparison(NamedTuple):
     """Two annotators, ``a`` before ``b`` by name; rows of the table are those of ``a``."""
 
     a: str
@@ -104,7 +104,7 @@ class DriftPoint(NamedTuple):
     others: Comparison
 
     def as_json(self) -> dict[str, Any]:
-        return _as_json(self)
+        return _record_as_json(self)
 
 
 class ConsensusReport(NamedTuple):
@@ -125,7 +125,7 @@ class ConsensusReport(NamedTuple):
     changed: int
 
     def as_json(self) -> dict[str, Any]:
-        return _as_json(self)
+        return _record_as_json(self)
 
 
 class AgreementReport(NamedTuple):
@@ -136,10 +136,10 @@ class AgreementReport(NamedTuple):
     ``gold_basis`` says which labels were taken for right.
     """
 
-    headline: Headline
-    pairs: list[Pair]
+    headline: HeadlineStats
+    pairs: list[PairComparison]
     annotators: list[AnnotatorReport]
-    by: dict[str, dict[str, Headline]]
+    by: dict[str, dict[str, HeadlineStats]]
     drift: list[DriftPoint]
     gold: Comparison
     repeats: Comparison
@@ -173,7 +173,7 @@ class AgreementReport(NamedTuple):
         }
 
 
-def _as_json(record: Any) -> dict[str, Any]:
+def _record_as_json(record: Any) -> dict[str, Any]:
     return {
         key: value.as_json() if hasattr(value, "as_json") else value
         for key, value in record._asdict().items()

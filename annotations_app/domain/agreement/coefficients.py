@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.integer[Any]]
+FloatArray = NDArray[np.float64]
+CountArray = NDArray[np.integer[Any]]
 
 # The first columns of the sums; four blocks of one column a category follow.
 _ITEMS, _PAIRABLE, _AGREEMENT, _COINCIDENCES, _BLOCKS = range(5)
@@ -29,14 +29,14 @@ _ITEMS, _PAIRABLE, _AGREEMENT, _COINCIDENCES, _BLOCKS = range(5)
 class Coefficients(NamedTuple):
     """Numbers, or arrays of them; NaN where undefined. ``prevalence`` has one more axis, the categories."""
 
-    prevalence: Floats
-    raw_agreement: Floats
-    krippendorff_alpha: Floats
-    gwet_ac1: Floats
-    fleiss_kappa: Floats
+    prevalence: FloatArray
+    raw_agreement: FloatArray
+    krippendorff_alpha: FloatArray
+    gwet_ac1: FloatArray
+    fleiss_kappa: FloatArray
 
 
-def item_sums(counts: Counts) -> Floats:
+def item_sums(counts: CountArray) -> FloatArray:
     """What an item adds to the sums: (items, categories) → (items, 4 + 4 categories).
 
     Columns: 1; whether it is no single; share of its pairs of labels that agree; agreeing ordered pairs by m
@@ -52,7 +52,7 @@ def item_sums(counts: Counts) -> Floats:
     sums[:, _PAIRABLE] = pairable
     np.divide(agreeing, given * (given - 1), out=sums[:, _AGREEMENT], where=pairable)
     np.divide(agreeing, given - 1, out=sums[:, _COINCIDENCES], where=pairable)
-    every, paired, share, paired_share = (_block(sums, number) for number in range(4))
+    every, paired, share, paired_share = (_category_block(sums, number) for number in range(4))
     every[:] = counts
     np.multiply(counts, pairable[:, None], out=paired)
     np.divide(counts, given[:, None], out=share, where=given[:, None] >= 1)
@@ -60,9 +60,9 @@ def item_sums(counts: Counts) -> Floats:
     return sums
 
 
-def coefficients(sums: Floats) -> Coefficients:
+def compute_coefficients(sums: FloatArray) -> Coefficients:
     """(…, 4 + 4 categories) sums over items → coefficients of shape (…)."""
-    every, paired, share, paired_share = (_block(sums, number) for number in range(4))
+    every, paired, share, paired_share = (_category_block(sums, number) for number in range(4))
     with np.errstate(divide="ignore", invalid="ignore"):
         raw = sums[..., _AGREEMENT] / sums[..., _PAIRABLE]
         by_gwet = share / sums[..., _ITEMS, None]
@@ -71,21 +71,21 @@ def coefficients(sums: Floats) -> Coefficients:
         return Coefficients(
             prevalence=every / every.sum(axis=-1, keepdims=True),
             raw_agreement=raw,
-            krippendorff_alpha=_alpha(sums[..., _COINCIDENCES], paired),
-            gwet_ac1=_beyond_chance(raw, (by_gwet * (1 - by_gwet)).sum(axis=-1) / (categories - 1)),
+            krippendorff_alpha=_krippendorff_alpha(sums[..., _COINCIDENCES], paired),
+            gwet_ac1=_correct_for_chance(raw, (by_gwet * (1 - by_gwet)).sum(axis=-1) / (categories - 1)),
             # Where only one category was given, chance explains all there is, rounding apart.
             fleiss_kappa=np.where(
-                _one_category(paired), np.nan, _beyond_chance(raw, (by_fleiss**2).sum(axis=-1))
+                _has_one_category(paired), np.nan, _correct_for_chance(raw, (by_fleiss**2).sum(axis=-1))
             ),
         )
 
 
-def coefficients_of(counts: Counts) -> Coefficients:
+def compute_from_counts(counts: CountArray) -> Coefficients:
     """The coefficients of all items of a count matrix (items, categories)."""
-    return coefficients(item_sums(counts).sum(axis=0))
+    return compute_coefficients(item_sums(counts).sum(axis=0))
 
 
-def cohen_kappa(tables: NDArray[Any]) -> Floats:
+def cohen_kappa(tables: NDArray[Any]) -> FloatArray:
     """(…, categories, categories) how often two raters said what → kappa; NaN where both said only one
     thing.
     """
@@ -94,25 +94,25 @@ def cohen_kappa(tables: NDArray[Any]) -> Floats:
         observed = np.trace(tables, axis1=-2, axis2=-1) / number
         by_chance = (tables.sum(axis=-1) * tables.sum(axis=-2, dtype=np.float64)).sum(axis=-1) / number**2
         # Exact: a product of whole numbers by itself.
-        return np.where(by_chance == 1, np.nan, _beyond_chance(observed, by_chance))
+        return np.where(by_chance == 1, np.nan, _correct_for_chance(observed, by_chance))
 
 
-def _block(sums: Floats, number: int) -> Floats:
+def _category_block(sums: FloatArray, number: int) -> FloatArray:
     width = (sums.shape[-1] - _BLOCKS) // 4
     return sums[..., _BLOCKS + number * width : _BLOCKS + (number + 1) * width]
 
 
-def _alpha(coincidences: Floats, paired: Floats) -> Floats:
+def _krippendorff_alpha(coincidences: FloatArray, paired: FloatArray) -> FloatArray:
     """1 - observed by expected disagreement; NaN where there is only one category to disagree about."""
     number = paired.sum(axis=-1)
     observed = 1 - coincidences / number
     expected = 1 - (paired * (paired - 1)).sum(axis=-1) / (number * (number - 1))
-    return np.where(_one_category(paired), np.nan, 1 - observed / expected)
+    return np.where(_has_one_category(paired), np.nan, 1 - observed / expected)
 
 
-def _one_category(paired: Floats) -> NDArray[np.bool_]:
+def _has_one_category(paired: FloatArray) -> NDArray[np.bool_]:
     return np.asarray((paired > 0).sum(axis=-1) <= 1)
 
 
-def _beyond_chance(observed: Floats, by_chance: Floats) -> Floats:
+def _correct_for_chance(observed: FloatArray, by_chance: FloatArray) -> FloatArray:
     return (observed - by_chance) / (1 - by_chance)

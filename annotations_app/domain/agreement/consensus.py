@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations_app.domain.label_table import Floats, Ints, LabelTable
+from annotations_app.domain.label_table import FloatArray, IntArray, LabelTable
 
-ITERATIONS = 200
+MAX_ITERATIONS = 200
 # Of the mean log-likelihood of an item from one iteration to the next.
 TOLERANCE = 1e-7
 # What never happened is given this count: no label may make a truth impossible for ever.
-LEAST = 1e-10
+MIN_PROBABILITY = 1e-10
 TIE = -1
 
 
@@ -29,9 +29,9 @@ class Consensus(NamedTuple):
     share the last annotator. ``log_likelihood`` is that of all labels, after each iteration.
     """
 
-    posterior: Floats
-    priors: Floats
-    confusion: Floats
+    posterior: FloatArray
+    priors: FloatArray
+    confusion: FloatArray
     log_likelihood: list[float]
     converged: bool
 
@@ -42,27 +42,27 @@ class Consensus(NamedTuple):
     @property
     def labels(self) -> NDArray[np.int8]:
         """The likeliest truth of each item; TIE where two are as likely."""
-        return _largest(self.posterior)
+        return _most_frequent(self.posterior)
 
 
-def majority(counts: Ints) -> NDArray[np.int8]:
+def majority_labels(counts: IntArray) -> NDArray[np.int8]:
     """(items, categories) → the category given most often to each; TIE where two were given as often."""
-    return _largest(counts)
+    return _most_frequent(counts)
 
 
-def consensus_of(table: LabelTable, **limits: Any) -> Consensus:
+def fit_consensus(table: LabelTable, **options: Any) -> Consensus:
     """:func:`dawid_skene` of a table of labels; its annotators by the table's names."""
     annotator = np.where(table.named, table.annotator, len(table.names))
-    return dawid_skene(table.item, annotator, table.label, categories=2, **limits)
+    return fit_dawid_skene(table.item, annotator, table.label, categories=2, **options)
 
 
-def dawid_skene(
-    item: Ints,
-    annotator: Ints,
+def fit_dawid_skene(
+    item: IntArray,
+    annotator: IntArray,
     label: NDArray[Any],
     *,
     categories: int,
-    iterations: int = ITERATIONS,
+    max_iterations: int = MAX_ITERATIONS,
     tolerance: float = TOLERANCE,
 ) -> Consensus:
     """Labels as three arrays, sorted by item, every item with a label → what the model makes of them."""
@@ -80,60 +80,62 @@ def dawid_skene(
     posterior = shares / shares.sum(axis=0)
     likelihoods: list[float] = []
     converged = False
-    while not converged and len(likelihoods) < iterations:
-        priors, confusion = _maximised(posterior, item, said, times)
-        posterior, likelihood = _expected(priors, confusion, said, times, begins)
+    while not converged and len(likelihoods) < max_iterations:
+        priors, confusion = _maximize(posterior, item, said, times)
+        posterior, likelihood = _estimate_posterior(priors, confusion, said, times, begins)
         likelihoods.append(likelihood)
         converged = len(likelihoods) > 1 and likelihood - likelihoods[-2] < tolerance * len(begins)
-    priors, confusion = _maximised(posterior, item, said, times)
+    priors, confusion = _maximize(posterior, item, said, times)
     return Consensus(posterior.T, priors, confusion, likelihoods, converged)
 
 
-def _maximised(posterior: Floats, item: Ints, said: Ints, times: Floats) -> tuple[Floats, Floats]:
+def _maximize(
+    posterior: FloatArray, item: IntArray, cell: IntArray, cell_counts: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Shares of each truth, and (annotators, truths, labels) of what each says of it, given the posterior.
 
     ``times`` is how often each annotator says each thing.
     """
     categories = len(posterior)
-    counted = np.empty((categories, len(times)))
-    counted[0] = times
+    counted = np.empty((categories, len(cell_counts)))
+    counted[0] = cell_counts
     for truth in range(1, categories):
-        counted[truth] = np.bincount(said, posterior[truth][item], len(times))
+        counted[truth] = np.bincount(cell, posterior[truth][item], len(cell_counts))
         # The probabilities of an item's truths add up to one: what is left is the first's.
         counted[0] -= counted[truth]
     # What an annotator never says is no possibility to reckon with.
-    counted = np.where(times > 0, counted.clip(min=LEAST), 0)
+    counted = np.where(cell_counts > 0, counted.clip(min=MIN_PROBABILITY), 0)
     confusion = counted.reshape(categories, -1, categories).transpose(1, 0, 2)
     sums = confusion.sum(axis=2, keepdims=True)
     # Of an annotator without labels nothing is known.
     confusion = np.where(sums > 0, confusion / np.where(sums > 0, sums, 1), 1 / categories)
-    return posterior.mean(axis=1).clip(min=LEAST), confusion
+    return posterior.mean(axis=1).clip(min=MIN_PROBABILITY), confusion
 
 
-def _expected(
-    priors: Floats, confusion: Floats, said: Ints, times: Floats, begins: Ints
-) -> tuple[Floats, float]:
+def _estimate_posterior(
+    priors: FloatArray, confusion: FloatArray, cell: IntArray, cell_counts: FloatArray, item_starts: IntArray
+) -> tuple[FloatArray, float]:
     """The posterior given the parameters, and the log-likelihood of all labels under them.
 
     Evidence is reckoned against the first truth, whose own is added to the likelihood in one sum.
     """
     evidence = np.log(np.where(confusion > 0, confusion, 1)).transpose(1, 0, 2).reshape(len(priors), -1)
     log_priors = np.log(priors)
-    odds = np.zeros((len(priors), len(begins)))
+    odds = np.zeros((len(priors), len(item_starts)))
     for truth in range(1, len(priors)):
-        of_labels = (evidence[truth] - evidence[0])[said]
-        np.add.reduceat(of_labels, begins, out=odds[truth])
+        of_labels = (evidence[truth] - evidence[0])[cell]
+        np.add.reduceat(of_labels, item_starts, out=odds[truth])
         odds[truth] += log_priors[truth] - log_priors[0]
     highest = odds.max(axis=0)
     odds -= highest
     scaled = np.exp(odds, out=odds)
     sums = scaled.sum(axis=0)
     scaled /= sums
-    of_first = len(begins) * log_priors[0] + times @ evidence[0]
+    of_first = len(item_starts) * log_priors[0] + cell_counts @ evidence[0]
     return scaled, float(np.log(sums, out=sums).sum() + highest.sum() + of_first)
 
 
-def _largest(values: NDArray[Any]) -> NDArray[np.int8]:
+def _most_frequent(values: NDArray[Any]) -> NDArray[np.int8]:
     if not len(values):
         return np.zeros(0, np.int8)
     highest = values.max(axis=1, keepdims=True)

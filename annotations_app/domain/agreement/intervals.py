@@ -12,33 +12,33 @@ from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement_report import Statistic
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
-LEVEL = 0.95
+CONFIDENCE_LEVEL = 0.95
 # Of a normal distribution, between the 2.5th and the 97.5th percentile.
-NORMAL_WIDTH = 1.959963984540054
-FEW_SESSIONS = 10
+NORMAL_QUANTILE = 1.959963984540054
+ROUGH_BELOW_SESSIONS = 10
 # With fewer the linear approximation tells more of luck than of doubt.
-TOO_FEW_SESSIONS = 5
-NUMBERS_AT_ONCE = 1 << 19
+MIN_SESSIONS = 5
+BLOCK_SIZE = 1 << 19
 # So much dearer is one number drawn from a multinomial than one session drawn.
-MULTINOMIAL_COST = 24
+MULTINOMIAL_COST_FACTOR = 24
 
 
-def bootstrap_sums(sums: Floats, resamples: int, seed: int) -> Floats:
+def resample_sums(sums: FloatArray, resamples: int, seed: int) -> FloatArray:
     """Per-session sums (sessions, columns) → sums over as many sessions drawn with replacement,
     ``resamples`` times.
 
     Depends on what the sessions hold, not on their order. One matrix product a block of resamples.
     """
     chance = np.random.Generator(np.random.PCG64(seed))
-    distinct, times = _distinct(sums)
+    distinct, times = _distinct_rows(sums)
     sessions = len(sums)
-    by_kind = len(distinct) * MULTINOMIAL_COST < sessions
+    by_kind = len(distinct) * MULTINOMIAL_COST_FACTOR < sessions
     drawn_from = distinct if by_kind else np.repeat(distinct, times, axis=0)
     result = np.empty((resamples, sums.shape[1]))
-    step = min(resamples, max(1, NUMBERS_AT_ONCE // max(1, len(drawn_from))))
+    step = min(resamples, max(1, BLOCK_SIZE // max(1, len(drawn_from))))
     # Filled again for each block: new memory is dearer than numbers.
     room = np.empty((0 if by_kind else step, sessions))
     for start in range(0, resamples, max(1, step)):
@@ -46,20 +46,20 @@ def bootstrap_sums(sums: Floats, resamples: int, seed: int) -> Floats:
         if by_kind:
             drawn = chance.multinomial(sessions, times / sessions, size=size).astype(np.float64)
         else:
-            drawn = _times_drawn(chance, room[:size])
+            drawn = _fill_draw_counts(chance, room[:size])
         result[start : start + size] = drawn @ drawn_from
     return result
 
 
-def _times_drawn(chance: np.random.Generator, times: Floats) -> Floats:
+def _fill_draw_counts(generator: np.random.Generator, counts: FloatArray) -> FloatArray:
     """Fill (samples, sessions) with how often each session comes in a sample of as many; gives it back."""
-    sessions = times.shape[1]
-    for row, drawn in zip(times, chance.integers(sessions, size=times.shape), strict=True):
+    sessions = counts.shape[1]
+    for row, drawn in zip(counts, generator.integers(sessions, size=counts.shape), strict=True):
         row[:] = np.bincount(drawn, minlength=sessions)
-    return times
+    return counts
 
 
-def _distinct(sums: Floats) -> tuple[Floats, Ints]:
+def _distinct_rows(sums: FloatArray) -> tuple[FloatArray, IntArray]:
     """The different rows, in an order that their numbers alone decide, and how often each is there."""
     # Sums of the same numbers in another order differ in their last digits.
     rounded = np.round(sums * (1 << 24)).astype(np.int64)
@@ -69,7 +69,7 @@ def _distinct(sums: Floats) -> tuple[Floats, Ints]:
     return sums[first], times
 
 
-def percentile_interval(value: float, sample: Floats, sessions: int) -> Statistic:
+def percentile_interval(value: float, sample: FloatArray, sessions: int) -> Statistic:
     """A number that is defined → with the middle 95 % of its bootstrap sample, where there is such a
     thing.
     """
@@ -80,39 +80,41 @@ def percentile_interval(value: float, sample: Floats, sessions: int) -> Statisti
     if not len(sample):
         return Statistic(value, note="no interval: no resamples were asked for")
     if undefined > len(sample) // 2:
-        return Statistic(value, note=f"no interval: undefined in {_of(undefined, sample)}")
-    low, high = np.quantile(sound, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return Statistic(value, note=f"no interval: undefined in {_undefined_share(undefined, sample)}")
+    low, high = np.quantile(sound, [(1 - CONFIDENCE_LEVEL) / 2, (1 + CONFIDENCE_LEVEL) / 2])
     if low == high:
         return Statistic(value, note="no interval: all sessions are alike")
-    notes = [f"{_of(undefined, sample)} are undefined and left out"] if undefined else []
-    if sessions < FEW_SESSIONS:
+    notes = [f"{_undefined_share(undefined, sample)} are undefined and left out"] if undefined else []
+    if sessions < ROUGH_BELOW_SESSIONS:
         notes.append(f"only {sessions} sessions: the interval is rough")
     return Statistic(value, float(low), float(high), "; ".join(notes))
 
 
-def _of(undefined: int, sample: Floats) -> str:
+def _undefined_share(undefined: int, sample: FloatArray) -> str:
     return f"{undefined:,} of {len(sample):,} resamples"
 
 
-def linear_interval(
-    value: float, squares: float, sessions: int, lowest: float, highest: float = 1.0
+def jackknife_interval(
+    value: float, squares: float, sessions: int, minimum: float, maximum: float = 1.0
 ) -> Statistic:
     """A number with the interval of its linear approximation.
 
     ``squares`` is the sum over sessions of the squared influence of each; see :func:`influence_squares`.
     """
-    if sessions < TOO_FEW_SESSIONS:
+    if sessions < MIN_SESSIONS:
         held = "all labels are of one session" if sessions < 2 else f"only {sessions} sessions"
         return Statistic(value, note=f"no interval: {held}")
-    width = NORMAL_WIDTH * float(np.sqrt(squares * sessions / (sessions - 1)))
+    width = NORMAL_QUANTILE * float(np.sqrt(squares * sessions / (sessions - 1)))
     # What is nought but for rounding.
     if width < 1e-9:
         return Statistic(value, note="no interval: all sessions are alike")
-    note = f"only {sessions} sessions: the interval is rough" if sessions < FEW_SESSIONS else ""
-    return Statistic(value, max(lowest, value - width), min(highest, value + width), note)
+    note = f"only {sessions} sessions: the interval is rough" if sessions < ROUGH_BELOW_SESSIONS else ""
+    return Statistic(value, max(minimum, value - width), min(maximum, value + width), note)
 
 
-def influence_squares(group: Ints, session: Ints, influence: Floats, groups: int) -> tuple[Floats, Ints]:
+def sum_squared_influence(
+    group: IntArray, session: IntArray, influence: FloatArray, groups: int
+) -> tuple[FloatArray, IntArray]:
     """Observations sorted by session → for each group (sum over sessions of squared influence, sessions it
     is in).
 

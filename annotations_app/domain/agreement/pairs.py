@@ -10,83 +10,87 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations_app.domain.agreement.agreement_report import Pair
-from annotations_app.domain.agreement.comparisons import comparisons, influences, table_counts
+from annotations_app.domain.agreement.agreement_report import PairComparison
+from annotations_app.domain.agreement.comparisons import build_comparisons, count_tables, influence_gradients
 from annotations_app.domain.label_table import LabelTable
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
 
-PAIRS_AT_ONCE = 1 << 19
+PAIR_BLOCK_SIZE = 1 << 19
 # More could not be looked at; those with most items in common are kept.
-MOST_PAIRS = 10_000
+MAX_PAIRS = 10_000
 
 
-class _Labels(NamedTuple):
+class _NamedLabels(NamedTuple):
     """Labels with a name: ``code`` is 2 annotator + label; those of item i are starts[i]:starts[i + 1]."""
 
-    code: Ints
-    starts: Ints
-    session: Ints
-    codes: int
+    code: IntArray
+    starts: IntArray
+    session: IntArray
+    code_count: int
 
 
-class _Block(NamedTuple):
+class _PairBlock(NamedTuple):
     """Pairs of labels on one item, the first annotator before the second; ``key`` is code 1 * codes + code
     2.
     """
 
-    key: Ints
-    session: Ints
+    key: IntArray
+    session: IntArray
 
 
-def pairs_of(table: LabelTable) -> tuple[list[Pair], int]:
+def compare_pairs(table: LabelTable) -> tuple[list[PairComparison], int]:
     """All pairs with items in common, by name, and how many were left out (:data:`MOST_PAIRS`)."""
     labels = _named_labels(table)
-    keys, times = _counted(labels)
+    keys, times = _count_keys(labels)
     if not len(keys):
         return [], 0
-    first, second = keys // labels.codes, keys % labels.codes
+    first, second = keys // labels.code_count, keys % labels.code_count
     names = len(table.names)
     pair_ids, pair = np.unique((first >> 1) * names + (second >> 1), return_inverse=True)
     cell = (first & 1) * 2 + (second & 1)
-    tables = table_counts(pair, cell, times.astype(np.float64), len(pair_ids))
-    raw, kappa = influences(tables)
+    tables = count_tables(pair, cell, times.astype(np.float64), len(pair_ids))
+    raw, kappa = influence_gradients(tables)
     place = pair * 4 + cell
-    squares, sessions = _squares(labels, keys, pair, np.stack([raw.ravel()[place], kappa.ravel()[place]]))
-    kept = _largest(tables)
+    squares, sessions = _squared_influence(
+        labels, keys, pair, np.stack([raw.ravel()[place], kappa.ravel()[place]])
+    )
+    kept = _largest_pairs(tables)
     found = [
-        Pair(table.names[pair_ids[number] // names], table.names[pair_ids[number] % names], comparison)
+        PairComparison(
+            table.names[pair_ids[number] // names], table.names[pair_ids[number] % names], comparison
+        )
         for number, comparison in zip(
-            kept, comparisons(tables[kept], squares[:, kept], sessions[kept], ""), strict=True
+            kept, build_comparisons(tables[kept], squares[:, kept], sessions[kept], ""), strict=True
         )
     ]
     return found, len(pair_ids) - len(kept)
 
 
-def _largest(tables: Floats) -> Ints:
-    if len(tables) <= MOST_PAIRS:
+def _largest_pairs(tables: FloatArray) -> IntArray:
+    if len(tables) <= MAX_PAIRS:
         return np.arange(len(tables))
     by_size = np.argsort(-tables.sum(axis=(1, 2)), kind="stable")
-    return np.sort(by_size[:MOST_PAIRS])
+    return np.sort(by_size[:MAX_PAIRS])
 
 
-def _named_labels(table: LabelTable) -> _Labels:
+def _named_labels(table: LabelTable) -> _NamedLabels:
     code = table.annotator * 2 + table.label
     number = np.bincount(table.item, minlength=table.items)
     if not table.named.all():
         code = code[table.named]
         number = np.bincount(table.item[table.named], minlength=table.items)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(number)])
-    return _Labels(code, starts, table.session, 2 * len(table.names))
+    return _NamedLabels(code, starts, table.session, 2 * len(table.names))
 
 
-def _counted(labels: _Labels) -> tuple[Ints, Ints]:
+def _count_keys(labels: _NamedLabels) -> tuple[IntArray, IntArray]:
     """The keys there are, ascending, and how often each comes."""
     keys, times = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    dense = labels.codes**2 <= 4 * PAIRS_AT_ONCE
-    sums = np.zeros(labels.codes**2 if dense else 0, np.int64)
-    for block in _blocks(labels):
+    dense = labels.code_count**2 <= 4 * PAIR_BLOCK_SIZE
+    sums = np.zeros(labels.code_count**2 if dense else 0, np.int64)
+    for block in _pair_blocks(labels):
         if dense:
             sums += np.bincount(block.key, minlength=len(sums))
             continue
@@ -99,15 +103,17 @@ def _counted(labels: _Labels) -> tuple[Ints, Ints]:
     return keys, times
 
 
-def _squares(labels: _Labels, keys: Ints, pair: Ints, influence: Floats) -> tuple[Floats, Ints]:
+def _squared_influence(
+    labels: _NamedLabels, keys: IntArray, pair: IntArray, influence: FloatArray
+) -> tuple[FloatArray, IntArray]:
     """Sum over sessions of the squared influence of each on a pair's numbers; sessions a pair has in common.
 
     ``pair`` and ``influence`` belong to ``keys``.
     """
     pairs = int(pair.max()) + 1
     squares, sessions = np.zeros((2, pairs)), np.zeros(pairs, np.int64)
-    number_of_key = _lookup(keys, labels.codes**2)
-    for block in _blocks(labels):
+    number_of_key = _make_key_index(keys, labels.code_count**2)
+    for block in _pair_blocks(labels):
         number = number_of_key(block.key)
         sorted_ = np.sort(((block.session - block.session.min()) * pairs + pair[number]) * len(keys) + number)
         number = sorted_ % len(keys)
@@ -121,44 +127,44 @@ def _squares(labels: _Labels, keys: Ints, pair: Ints, influence: Floats) -> tupl
     return squares, sessions
 
 
-def _lookup(keys: Ints, size: int) -> "_Lookup":
-    return _Lookup(keys, size)
+def _make_key_index(keys: IntArray, size: int) -> "_KeyIndex":
+    return _KeyIndex(keys, size)
 
 
-class _Lookup:
+class _KeyIndex:
     """The place of a key among the keys: by a table where that is small."""
 
-    def __init__(self, keys: Ints, size: int) -> None:
+    def __init__(self, keys: IntArray, size: int) -> None:
         self.keys = keys
-        self.table: Ints | None = None
-        if size <= 4 * PAIRS_AT_ONCE:
+        self.table: IntArray | None = None
+        if size <= 4 * PAIR_BLOCK_SIZE:
             self.table = np.zeros(size, np.int64)
             self.table[keys] = np.arange(len(keys))
 
-    def __call__(self, wanted: Ints) -> Ints:
-        return self.table[wanted] if self.table is not None else np.searchsorted(self.keys, wanted)
+    def __call__(self, keys: IntArray) -> IntArray:
+        return self.table[keys] if self.table is not None else np.searchsorted(self.keys, keys)
 
 
-def _blocks(labels: _Labels) -> Iterator[_Block]:
+def _pair_blocks(labels: _NamedLabels) -> Iterator[_PairBlock]:
     """Pairs of labels, some whole sessions at a time."""
     number = np.diff(labels.starts)
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(number * (number - 1) // 2)])
     start = 0
     while start < len(number):
-        end = int(np.searchsorted(before, before[start] + PAIRS_AT_ONCE, side="right")) - 1
+        end = int(np.searchsorted(before, before[start] + PAIR_BLOCK_SIZE, side="right")) - 1
         end = int(np.searchsorted(labels.session, labels.session[max(end, start + 1) - 1], side="right"))
         if before[end] > before[start]:
-            yield _pairs_between(labels, number, start, end)
+            yield _build_pair_block(labels, number, start, end)
         start = end
 
 
-def _pairs_between(labels: _Labels, number: Ints, start: int, end: int) -> _Block:
+def _build_pair_block(labels: _NamedLabels, number: IntArray, start: int, end: int) -> _PairBlock:
     keys, sessions = [], []
     for size in np.unique(number[start:end]):
         items = start + np.flatnonzero(number[start:end] == size)
         columns = [labels.code[labels.starts[items] + column] for column in range(int(size))]
         for second in range(1, int(size)):
             for first in range(second):
-                keys.append(columns[first] * labels.codes + columns[second])
+                keys.append(columns[first] * labels.code_count + columns[second])
         sessions += [labels.session[items]] * (int(size) * (int(size) - 1) // 2)
-    return _Block(np.concatenate(keys), np.concatenate(sessions))
+    return _PairBlock(np.concatenate(keys), np.concatenate(sessions))

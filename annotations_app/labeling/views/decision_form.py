@@ -4,19 +4,19 @@ from typing import Any
 
 from django import forms
 
-from annotations_app.domain.flag_reasons import FLAG_REASONS, reason_in_words
+from annotations_app.domain.flag_reasons import FLAG_REASONS, describe_reason
 
-LONGEST_WORDS = 500
+MAX_COMMENT_LENGTH = 500
 DECISIONS = {"on": ("label", 1), "off": ("label", 0), "skip": ("skip", None), "flag": ("flag", None)}
-CHOICES = [(name, name) for name in (*DECISIONS, "undo")]
+DECISION_CHOICES = [(name, name) for name in (*DECISIONS, "undo")]
 
 
 class DecisionForm(forms.Form):
     assignment = forms.IntegerField(min_value=1, max_value=2**63 - 1)
     key = forms.UUIDField()
-    decision = forms.ChoiceField(choices=CHOICES)
+    decision = forms.ChoiceField(choices=DECISION_CHOICES)
     reason = forms.ChoiceField(choices=[("", ""), *FLAG_REASONS.items()], required=False)
-    words = forms.CharField(max_length=LONGEST_WORDS, required=False)
+    words = forms.CharField(max_length=MAX_COMMENT_LENGTH, required=False)
     notes = forms.CharField(required=False)
     confidence = forms.FloatField(required=False)
     seconds = forms.FloatField(required=False)
@@ -37,7 +37,7 @@ class DecisionForm(forms.Form):
         field, problems = next(iter(self.errors.items()))
         return problems[0] if field == "__all__" else f"{field.capitalize()}: {problems[0]}"
 
-    def for_operation(self) -> dict[str, Any]:
+    def decide_arguments(self) -> dict[str, Any]:
         """Arguments of the operation ``decide``."""
         given = self.cleaned_data
         if given["decision"] == "undo":
@@ -48,7 +48,7 @@ class DecisionForm(forms.Form):
             "key": given["key"],
             "kind": kind,
             "label": label,
-            "notes": reason_in_words(given["reason"], given["words"]) if is_flag else given["notes"],
+            "notes": describe_reason(given["reason"], given["words"]) if is_flag else given["notes"],
             "confidence": given["confidence"] if kind == "label" else None,
             "seconds": given["seconds"],
             "shown": given["shown"],

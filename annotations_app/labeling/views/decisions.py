@@ -9,55 +9,59 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from annotations_app.labeling import decide as operation
-from annotations_app.labeling.views.access import for_members_once, is_script, refused
+from annotations_app.labeling.views.access import (
+    is_script_request,
+    refuse_submission,
+    require_past_or_present_member,
+)
 from annotations_app.labeling.views.decision_form import DecisionForm
-from annotations_app.labeling.views.queue import update
+from annotations_app.labeling.views.queue import render_update
 from annotations_app.models import Assignment, Campaign, CampaignMember
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 
-KEPT = "Your decision is kept, but it is not counted."
-LATE = f"That reply had gone to others meanwhile. {KEPT}"
-CLOSED = f"This campaign is closed. {KEPT}"
-REMOVED = f"You are no annotator of this campaign any more. {KEPT}"
+NOT_COUNTED_MESSAGE = "Your decision is kept, but it is not counted."
+LATE_MESSAGE = f"That reply had gone to others meanwhile. {NOT_COUNTED_MESSAGE}"
+CLOSED_MESSAGE = f"This campaign is closed. {NOT_COUNTED_MESSAGE}"
+REMOVED_MESSAGE = f"You are no annotator of this campaign any more. {NOT_COUNTED_MESSAGE}"
 
 
 @require_POST
-@for_members_once
+@require_past_or_present_member
 def decide(request: Any, member: CampaignMember) -> HttpResponse:
     form = DecisionForm(request.POST)
     if not form.is_valid():
-        return _refusal(request, member, form.sentence())
+        return _refuse(request, member, form.sentence())
     pk = form.cleaned_data["assignment"]
     get_object_or_404(
         Assignment.objects.only("pk"), pk=pk, campaign=member.campaign_id, annotator=request.user
     )
     try:
-        outcome = operation.decide(pk, request.user, **form.for_operation())
-    except Refused as refusal:
-        return _refusal(request, member, refusal.message)
-    told = _why_late(member) if outcome.what == "late" else ""
-    if is_script(request):
-        return update(request, member, told)
+        outcome = operation.decide(pk, request.user, **form.decide_arguments())
+    except UserError as refusal:
+        return _refuse(request, member, refusal.message)
+    told = _late_message(member) if outcome.what == "late" else ""
+    if is_script_request(request):
+        return render_update(request, member, told)
     if told:
         messages.warning(request, told)
-    return _back(member)
+    return _redirect_to_queue(member)
 
 
-def _why_late(member: CampaignMember) -> str:
+def _late_message(member: CampaignMember) -> str:
     if not member.active:
-        return REMOVED
-    return CLOSED if member.campaign.status == Campaign.Status.CLOSED else LATE
+        return REMOVED_MESSAGE
+    return CLOSED_MESSAGE if member.campaign.status == Campaign.Status.CLOSED else LATE_MESSAGE
 
 
-def _back(member: CampaignMember) -> HttpResponse:
+def _redirect_to_queue(member: CampaignMember) -> HttpResponse:
     """To the queue; who has none any more, to what they have."""
     return (
         redirect("annotate:queue", member.campaign.name) if member.active else redirect("annotate:campaigns")
     )
 
 
-def _refusal(request: Any, member: CampaignMember, sentence: str) -> HttpResponse:
-    if is_script(request):
-        return refused(sentence)
-    messages.error(request, sentence)
-    return _back(member)
+def _refuse(request: Any, member: CampaignMember, message: str) -> HttpResponse:
+    if is_script_request(request):
+        return refuse_submission(message)
+    messages.error(request, message)
+    return _redirect_to_queue(member)

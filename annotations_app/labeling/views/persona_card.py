@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from datasets_app.domain.personas.persona import PersonaDocument, PersonaError, parse_persona
-from datasets_app.domain.personas.wording import in_words, rules_in_words
+from datasets_app.domain.personas.wording import describe_rules, format_value
 from datasets_app.models import Persona
 
 
@@ -23,24 +23,24 @@ class PersonaCard:
     brand_notes: str
 
 
-def card_of(persona: Persona) -> PersonaCard:
+def build_persona_card(persona: Persona) -> PersonaCard:
     """A persona whose YAML can't be read any more is shown by its name and description."""
-    document = document_of(persona.yaml) or PersonaDocument(id=persona.persona_id)
+    document = parse_persona_cached(persona.yaml) or PersonaDocument(id=persona.persona_id)
     return PersonaCard(
         name=document.display_name or persona.display_name or persona.persona_id,
         digest=persona.digest,
         description=document.description or persona.description,
         exemplars=list(document.exemplars),
-        preferred=[in_words(entry) for entry in document.preferred],
-        avoid=[in_words(entry) for entry in document.avoid],
-        rules=list(rules_in_words(document.style_rules)),
+        preferred=[format_value(entry) for entry in document.preferred],
+        avoid=[format_value(entry) for entry in document.avoid],
+        rules=list(describe_rules(document.style_rules)),
         never=list(document.safety_rules.get("disallowed_topics") or []),
-        brand_notes=in_words(document.safety_rules.get("brand_notes") or ""),
+        brand_notes=format_value(document.safety_rules.get("brand_notes") or ""),
     )
 
 
 @lru_cache(maxsize=32)
-def document_of(yaml: str) -> PersonaDocument | None:
+def parse_persona_cached(yaml: str) -> PersonaDocument | None:
     try:
         return parse_persona(yaml)
     except PersonaError:

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from annotations_app.models import Assignment
 
-SNIPPET_CHARACTERS = 90
-IN_WORDS = {"on": "On-brand", "off": "Off-brand", "skip": "Skipped", "flag": "Flagged"}
-_OF_STATE = {Assignment.State.SKIPPED: "skip", Assignment.State.FLAGGED: "flag"}
+MAX_SNIPPET_CHARACTERS = 90
+DECISION_NAMES = {"on": "On-brand", "off": "Off-brand", "skip": "Skipped", "flag": "Flagged"}
+_DECISION_OF_STATE = {Assignment.State.SKIPPED: "skip", Assignment.State.FLAGGED: "flag"}
 
 
 @dataclass
@@ -21,17 +21,19 @@ class RecentDecision:
 
     @property
     def in_words(self) -> str:
-        return IN_WORDS.get(self.decision, "Not counted")
+        return DECISION_NAMES.get(self.decision, "Not counted")
 
 
-def recent_decision(assignment: Assignment) -> RecentDecision:
+def build_recent_decision(assignment: Assignment) -> RecentDecision:
     """Of a decided assignment, with its annotation and its item's turn."""
     annotation = assignment.annotation
     label = annotation and ("on" if annotation.label else "off")
     return RecentDecision(
         pk=assignment.pk,
-        decision=_OF_STATE.get(Assignment.State(assignment.state)) or label or "",
-        snippet=" ".join(assignment.item.turn.text[: 2 * SNIPPET_CHARACTERS].split())[:SNIPPET_CHARACTERS],
+        decision=_DECISION_OF_STATE.get(Assignment.State(assignment.state)) or label or "",
+        snippet=" ".join(assignment.item.turn.text[: 2 * MAX_SNIPPET_CHARACTERS].split())[
+            :MAX_SNIPPET_CHARACTERS
+        ],
         at=assignment.decided_at,
         notes=(annotation and annotation.notes) or "",
         confidence=annotation and annotation.confidence,

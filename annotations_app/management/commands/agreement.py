@@ -9,12 +9,12 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from datasets_app.management.terminal import (
-    COULD_NOT_RUN,
+    EXIT_COULD_NOT_RUN,
     Progress,
-    could_not_run,
-    local_file,
-    sentences_for_errors,
-    tell_problems,
+    command_error,
+    print_problems,
+    provide_local_file,
+    report_errors,
 )
 
 if TYPE_CHECKING:
@@ -70,80 +70,82 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=42, metavar="N", help="of the resamples; default: 42")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from annotations_app.domain.agreement.agreement_text import as_text
+        from annotations_app.domain.agreement.agreement_text import format_report
 
         self._check_arguments(options)
         by = tuple(kind.strip() for kind in options["by"].split(",") if kind.strip())
         given = {"by": by, "resamples": options["resamples"], "seed": options["seed"]}
-        with sentences_for_errors(self.stderr):
-            report = self._of_files(options, given) if options["files"] else _of_rows(options, given)
+        with report_errors(self.stderr):
+            report = (
+                self._measure_files(options, given) if options["files"] else _measure_database(options, given)
+            )
             if not report.headline.labels:
-                raise could_not_run(_nothing_in(options))
+                raise command_error(_no_labels_message(options))
             if options["format"] == "json":
                 self.stdout.write(json.dumps(report.as_json(), ensure_ascii=True, indent=2, allow_nan=False))
             else:
-                self.stdout.write(as_text(report))
+                self.stdout.write(format_report(report))
             self.stdout.flush()
 
     def _check_arguments(self, options: dict[str, Any]) -> None:
         ways = [bool(options["files"]), options["dataset"] is not None, options["campaign"] is not None]
         if sum(ways) != 1:
-            raise could_not_run(
+            raise command_error(
                 "name files to measure, or --dataset NAME, or --campaign NAME: one of the three"
             )
         if options["campaign"] is not None and options["persona"] is not None:
-            raise could_not_run("a campaign is for one persona; leave --persona out")
+            raise command_error("a campaign is for one persona; leave --persona out")
         if options["files"].count("-") > 1:
-            raise could_not_run("standard input can be read only once")
+            raise command_error("standard input can be read only once")
         if options["seed"] < 0:
-            raise could_not_run("--seed must be 0 or more")
+            raise command_error("--seed must be 0 or more")
 
-    def _of_files(self, options: dict[str, Any], given: dict[str, Any]) -> "AgreementReport":
+    def _measure_files(self, options: dict[str, Any], measure_options: dict[str, Any]) -> "AgreementReport":
         from annotations_app.agreement.measure import measure_files
-        from datasets_app.core.errors import Refused
+        from datasets_app.core.errors import UserError
         from datasets_app.domain.conversations.lines import Limits
 
         limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
         progress = Progress("Reading")
         with ExitStack() as stack:
-            paths = {stack.enter_context(local_file(name)): name for name in options["files"]}
+            paths = {stack.enter_context(provide_local_file(name)): name for name in options["files"]}
             try:
                 return measure_files(
                     list(paths),
-                    names=[_shown(name) for name in paths.values()],
+                    names=[_display_name(name) for name in paths.values()],
                     persona_id=options["persona"],
                     limits=limits,
                     report_progress=progress,
-                    **given,
+                    **measure_options,
                 )
-            except Refused as refusal:
+            except UserError as refusal:
                 progress.clear()
-                tell_problems(self.stderr, refusal.details or {})
-                raise CommandError(refusal.message, returncode=COULD_NOT_RUN) from None
+                print_problems(self.stderr, refusal.details or {})
+                raise CommandError(refusal.message, returncode=EXIT_COULD_NOT_RUN) from None
             finally:
                 progress.clear()
 
 
-def _shown(name: str) -> str:
+def _display_name(name: str) -> str:
     return "<stdin>" if name == "-" else name
 
 
-def _of_rows(options: dict[str, Any], given: dict[str, Any]) -> "AgreementReport":
+def _measure_database(options: dict[str, Any], measure_options: dict[str, Any]) -> "AgreementReport":
     from annotations_app.agreement.measure import measure_agreement
     from annotations_app.models import Campaign
-    from datasets_app.catalog.facts import dataset_named
+    from datasets_app.catalog.facts import get_dataset
 
     if options["dataset"] is not None:
         return measure_agreement(
-            dataset=dataset_named(options["dataset"]), persona_id=options["persona"], **given
+            dataset=get_dataset(options["dataset"]), persona_id=options["persona"], **measure_options
         )
     campaign = Campaign.objects.select_related("persona").filter(name=options["campaign"]).first()
     if campaign is None:
-        raise could_not_run(f"There is no campaign {options['campaign']!r}.")
-    return measure_agreement(campaign=campaign, **given)
+        raise command_error(f"There is no campaign {options['campaign']!r}.")
+    return measure_agreement(campaign=campaign, **measure_options)
 
 
-def _nothing_in(options: dict[str, Any]) -> str:
-    where = options["dataset"] or options["campaign"] or " ".join(map(_shown, options["files"]))
+def _no_labels_message(options: dict[str, Any]) -> str:
+    where = options["dataset"] or options["campaign"] or " ".join(map(_display_name, options["files"]))
     whose = f" for the persona {options['persona']}" if options["persona"] else ""
     return f"There are no labels{whose} in {where}."

@@ -4,12 +4,12 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.labels.persona_facts import persona_named
+from annotations_app.labels.persona_facts import get_persona
 from annotations_app.models import Campaign
-from datasets_app.catalog.facts import dataset_named
+from datasets_app.catalog.facts import get_dataset
 from datasets_app.jobs import runs
 from datasets_app.management.files import read_text
-from datasets_app.management.terminal import Progress, counted, sentences_for_errors
+from datasets_app.management.terminal import Progress, pluralize, report_errors
 
 HELP = """\
 Have the replies of a dataset labelled: make a campaign, and open it.
@@ -53,8 +53,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--overlap", type=int, default=2, metavar="N", help="annotators for each reply (default: 2)"
         )
-        _add_shares(parser)
-        _add_choice(parser)
+        _add_share_arguments(parser)
+        _add_selection_arguments(parser)
         parser.add_argument("--guidelines", metavar="FILE", help="Markdown that annotators read (-: stdin)")
         parser.add_argument(
             "--lease-minutes",
@@ -67,17 +67,17 @@ class Command(BaseCommand):
             "--override", metavar="REASON", default="", help="why locked or unscrubbed data is labelled"
         )
 
-    def handle(self, *, name: str, dataset: str, persona: str, annotators: str, **given: Any) -> None:
+    def handle(self, *, name: str, dataset: str, persona: str, annotators: str, **options: Any) -> None:
         asked = {
-            key: given[key]
+            key: options[key]
             for key in ("overlap", "gold_share", "repeat_share", "order", "tag", "split", "seed")
         }
-        asked |= {"lease_minutes": given["lease_minutes"], "override": given["override"]}
-        guidelines = read_text(given["guidelines"]) if given["guidelines"] else ""
+        asked |= {"lease_minutes": options["lease_minutes"], "override": options["override"]}
+        guidelines = read_text(options["guidelines"]) if options["guidelines"] else ""
         progress = Progress("Preparing", "replies")
-        with sentences_for_errors(self.stderr):
-            data, voice = dataset_named(dataset), persona_named(persona)
-            campaign = runs.run_here(
+        with report_errors(self.stderr):
+            data, voice = get_dataset(dataset), get_persona(persona)
+            campaign = runs.run_in_foreground(
                 "create_campaign",
                 lambda report: create_campaign(
                     name,
@@ -88,9 +88,13 @@ class Command(BaseCommand):
                     report_progress=report,
                     **asked,
                 ),
-                facts=lambda made: {"campaign": made.pk, "replies": made.item_count, "gold": made.gold_count},
+                make_facts=lambda made: {
+                    "campaign": made.pk,
+                    "replies": made.item_count,
+                    "gold": made.gold_count,
+                },
                 dataset_name=data.name,
-                parameters={"campaign_name": name, "overlap": given["overlap"], "order": given["order"]},
+                parameters={"campaign_name": name, "overlap": options["overlap"], "order": options["order"]},
                 report_progress=progress,
             )
             progress.clear()
@@ -100,11 +104,11 @@ class Command(BaseCommand):
         replies = "1 reply" if campaign.item_count == 1 else f"{campaign.item_count:,} replies"
         gold = f" ({campaign.gold_count:,} of them gold)" if campaign.gold_count else ""
         self.stdout.write(
-            f"{campaign.name} is open: {replies}{gold}, {counted(campaign.overlap, 'annotator')} each."
+            f"{campaign.name} is open: {replies}{gold}, {pluralize(campaign.overlap, 'annotator')} each."
         )
 
 
-def _add_shares(parser: ArgumentParser) -> None:
+def _add_share_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--gold-share",
         type=float,
@@ -121,7 +125,7 @@ def _add_shares(parser: ArgumentParser) -> None:
     )
 
 
-def _add_choice(parser: ArgumentParser) -> None:
+def _add_selection_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--order",
         choices=Campaign.Order.values,

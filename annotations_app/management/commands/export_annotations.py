@@ -4,16 +4,16 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from annotations_app.labels.export_annotations import (
-    DEFAULT_CHOICE,
-    LABEL_CHOICES,
+    DEFAULT_SELECTION,
+    LABEL_SELECTIONS,
     ExportedLabels,
-    campaign_named,
     export_annotations,
+    get_campaign,
 )
-from datasets_app.catalog.facts import dataset_named
+from datasets_app.catalog.facts import get_dataset
 from datasets_app.jobs import runs
-from datasets_app.management.files import output_file
-from datasets_app.management.terminal import Progress, could_not_run, sentences_for_errors
+from datasets_app.management.files import open_output
+from datasets_app.management.terminal import Progress, command_error, report_errors
 
 HELP = """\
 Export a dataset's labels for one persona as annotation JSONL, ordered by turn.
@@ -53,7 +53,10 @@ class Command(BaseCommand):
             "--campaign", metavar="NAME", help="only labels of this campaign, for its persona"
         )
         parser.add_argument(
-            "--labels", choices=LABEL_CHOICES, default=DEFAULT_CHOICE, help=f"default: {DEFAULT_CHOICE}"
+            "--labels",
+            choices=LABEL_SELECTIONS,
+            default=DEFAULT_SELECTION,
+            help=f"default: {DEFAULT_SELECTION}",
         )
         parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
         parser.add_argument(
@@ -69,20 +72,20 @@ class Command(BaseCommand):
         name: str,
         persona: str | None = None,
         campaign: str | None = None,
-        labels: str = DEFAULT_CHOICE,
+        labels: str = DEFAULT_SELECTION,
         out: str = "-",
         override: str = "",
         **_: Any,
     ) -> None:
-        with sentences_for_errors(self.stderr):
-            dataset = dataset_named(name)
-            chosen = campaign_named(campaign) if campaign else None
+        with report_errors(self.stderr):
+            dataset = get_dataset(name)
+            chosen = get_campaign(campaign) if campaign else None
             whose = persona or (chosen.persona.persona_id if chosen else "")
             if not whose:
-                raise could_not_run("Say whose labels: --persona ID, or --campaign NAME.")
-            with output_file(out, self.stdout) as file:
+                raise command_error("Say whose labels: --persona ID, or --campaign NAME.")
+            with open_output(out, self.stdout) as file:
                 progress = Progress("Exporting", "labels")
-                exported = runs.run_here(
+                exported = runs.run_in_foreground(
                     "export_annotations",
                     lambda report: export_annotations(
                         dataset,

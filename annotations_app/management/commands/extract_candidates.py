@@ -8,24 +8,24 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from annotations_app.domain.candidates import Labelled
+from annotations_app.domain.candidates import LabeledReplies
 from annotations_app.labels.extract_candidates import (
-    Choice,
-    Extracted,
+    CandidateOptions,
+    ExtractionResult,
     extract_candidates,
-    read_labelled,
+    read_labeled_replies,
     refuse_test_split,
 )
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import FORMATS, ConversationFile
-from datasets_app.management.files import output_file
+from datasets_app.management.files import open_output
 from datasets_app.management.terminal import (
     Progress,
-    could_not_run,
-    counted,
-    local_file,
-    sentences_for_errors,
-    terminated_like_interrupted,
+    command_error,
+    interrupt_on_sigterm,
+    pluralize,
+    provide_local_file,
+    report_errors,
 )
 
 HELP = """\
@@ -94,72 +94,76 @@ class Command(BaseCommand):
             help="why replies of the test split are to be labelled for calibration",
         )
 
-    def handle(self, **given: Any) -> None:
-        _check(given)
+    def handle(self, **options: Any) -> None:
+        _validate_options(options)
         limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-        with sentences_for_errors(self.stderr), terminated_like_interrupted():
-            labelled = _labelled(given["skip_labelled"], limits, given["persona"])
-            if given["input"] != "-":
-                refuse_test_split(Path(given["input"]), override=given["override"])
-            with local_file(given["input"]) as path:
-                name = "standard input" if given["input"] == "-" else given["input"]
+        with report_errors(self.stderr), interrupt_on_sigterm():
+            labelled = _read_labeled(options["skip_labelled"], limits, options["persona"])
+            if options["input"] != "-":
+                refuse_test_split(Path(options["input"]), override=options["override"])
+            with provide_local_file(options["input"]) as path:
+                name = "standard input" if options["input"] == "-" else options["input"]
                 try:
-                    file = ConversationFile(path, format=given["format"], limits=limits, name=name)
+                    file = ConversationFile(path, format=options["format"], limits=limits, name=name)
                 except UnreadableFile as error:
-                    raise could_not_run(f"{name}: {error}.") from None
-                done = self.extract(file, given, labelled)
+                    raise command_error(f"{name}: {error}.") from None
+                done = self.write_candidates(file, options, labelled)
         # On the error stream, so that what is piped on is lines and nothing else.
         self.stderr.write(
-            f"{counted(done.replies, 'candidate')} of {counted(done.sessions, 'session')}.",
+            f"{pluralize(done.replies, 'candidate')} of {pluralize(done.sessions, 'session')}.",
             style_func=str,
         )
 
-    def extract(self, file: ConversationFile, given: dict[str, Any], labelled: Labelled | None) -> Extracted:
-        choice = Choice(given["persona"], given["tag"], given["max"], given["seed"], given["context"])
+    def write_candidates(
+        self, file: ConversationFile, options: dict[str, Any], labeled: LabeledReplies | None
+    ) -> ExtractionResult:
+        choice = CandidateOptions(
+            options["persona"], options["tag"], options["max"], options["seed"], options["context"]
+        )
         progress = Progress("Extracting")
         try:
-            with output_file(given["out"], self.stdout) as out:
+            with open_output(options["out"], self.stdout) as out:
                 return extract_candidates(
                     file,
                     out,
                     choice,
-                    labelled=labelled,
-                    packed=given["out"].lower().endswith(".gz"),
+                    labeled=labeled,
+                    compress=options["out"].lower().endswith(".gz"),
                     report_progress=progress,
                 )
         finally:
             progress.clear()
 
 
-def _labelled(given: str | None, limits: Limits, persona: str) -> Labelled | None:
-    if given is None:
+def _read_labeled(name: str | None, limits: Limits, persona: str) -> LabeledReplies | None:
+    if name is None:
         return None
-    with local_file(given) as path:
-        return read_labelled(path, limits, persona=persona, name=given)
+    with provide_local_file(name) as path:
+        return read_labeled_replies(path, limits, persona=persona, name=name)
 
 
-def _check(given: dict[str, Any]) -> None:
+def _validate_options(options: dict[str, Any]) -> None:
     for name in ("max", "context"):
-        if given[name] < 0:
-            raise could_not_run(f"--{name} must be 0 or more.")
-    if given["input"] == given["skip_labelled"] == "-":
-        raise could_not_run("Standard input can be read only once.")
+        if options[name] < 0:
+            raise command_error(f"--{name} must be 0 or more.")
+    if options["input"] == options["skip_labelled"] == "-":
+        raise command_error("Standard input can be read only once.")
     for name in ("input", "skip_labelled"):
-        if given[name] not in (None, "-") and Path(given[name]).is_dir():
-            raise could_not_run(f"{given[name]} is a directory; name a file in it.")
-    if given["out"] == "-":
+        if options[name] not in (None, "-") and Path(options[name]).is_dir():
+            raise command_error(f"{options[name]} is a directory; name a file in it.")
+    if options["out"] == "-":
         return
-    out = Path(given["out"])
+    out = Path(options["out"])
     if out.is_dir():
-        raise could_not_run(f"{out} is a directory; name a file in it.")
+        raise command_error(f"{out} is a directory; name a file in it.")
     if not out.resolve().parent.is_dir():
-        raise could_not_run(f"{out} can't be written: there is no folder {out.parent}.")
+        raise command_error(f"{out} can't be written: there is no folder {out.parent}.")
     for name in ("input", "skip_labelled"):
-        if given[name] is not None and _is_same(given[name], out):
-            raise could_not_run(f"{out} is the input itself; it stays as it is. Name another file.")
+        if options[name] is not None and _is_same_file(options[name], out):
+            raise command_error(f"{out} is the input itself; it stays as it is. Name another file.")
 
 
-def _is_same(source: str, out: Path) -> bool:
+def _is_same_file(source: str, out: Path) -> bool:
     with suppress(OSError, AttributeError, ValueError):
         if source == "-":
             return os.path.samestat(os.fstat(sys.stdin.fileno()), out.stat()) and out.is_file()

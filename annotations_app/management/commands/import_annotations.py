@@ -4,10 +4,10 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from annotations_app.labels.import_annotations import LabelImport, import_annotations
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.jobs import runs
-from datasets_app.management.terminal import Progress, local_file, sentences_for_errors
+from datasets_app.management.terminal import Progress, provide_local_file, report_errors
 
 HELP = """\
 Import labels (annotation JSONL: one label a line, with text, label 0 or 1, and persona_id).
@@ -60,12 +60,12 @@ class Command(BaseCommand):
         **_: Any,
     ) -> None:
         progress = Progress("Importing labels")
-        with sentences_for_errors(self.stderr):
+        with report_errors(self.stderr):
             if file == "-" and not dataset:
-                raise Refused("Standard input has no name: say which dataset with --dataset NAME.")
-            with local_file(file) as path:
+                raise UserError("Standard input has no name: say which dataset with --dataset NAME.")
+            with provide_local_file(file) as path:
                 name = dataset or data_stem(path.name)
-                done = runs.run_here(
+                done = runs.run_in_foreground(
                     "import_annotations",
                     lambda report: import_annotations(
                         path,
@@ -76,7 +76,7 @@ class Command(BaseCommand):
                         report_progress=report,
                         file_name="standard input" if file == "-" else "",
                     ),
-                    facts=lambda done: done.saved._asdict(),
+                    make_facts=lambda done: done.saved._asdict(),
                     dataset_name=name,
                     parameters={
                         "file": path.name,
@@ -89,11 +89,11 @@ class Command(BaseCommand):
             progress.clear()
         self.report(done)
 
-    def report(self, done: LabelImport) -> None:
-        saved = done.saved
-        made = " (new)" if done.created else ""
+    def report(self, result: LabelImport) -> None:
+        saved = result.saved
+        made = " (new)" if result.created else ""
         self.stdout.write(
-            f"{done.dataset.name}{made}: {saved.added:,} labels added, {saved.known:,} were there already."
+            f"{result.dataset.name}{made}: {saved.added:,} labels added, {saved.known:,} were there already."
         )
         if saved.sessions_added:
             self.stdout.write(

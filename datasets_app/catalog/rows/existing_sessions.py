@@ -9,59 +9,59 @@ from typing import Any
 from django.db import connection
 
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
-from datasets_app.core.copy import copying
-from datasets_app.domain.conversations.jsonl import turn_to_object
+from datasets_app.core.copy import open_copy
+from datasets_app.domain.conversations.jsonl import build_turn_object
 from datasets_app.domain.conversations.records import LineError, SessionRecord, TurnRecord
 
-_TABLE = "CREATE TEMP TABLE incoming_session (session_id text, line integer) ON COMMIT DROP"
-_STANDING = """
+_CREATE_TABLE = "CREATE TEMP TABLE incoming_session (session_id text, line integer) ON COMMIT DROP"
+_FIND_EXISTING = """
 SELECT i.session_id, i.line FROM incoming_session i
 JOIN datasets_app_session s ON s.dataset_id = %s AND s.session_id = i.session_id
 """
 
 
-def find(dataset: Any, sessions: Iterable[SessionRecord]) -> dict[str, int]:
+def find_existing(dataset: Any, sessions: Iterable[SessionRecord]) -> dict[str, int]:
     """Session id → line in the file, for the sessions that the dataset has already."""
     with connection.cursor() as cursor:
-        cursor.execute(_TABLE)
-        with copying("COPY incoming_session FROM STDIN") as copy:
+        cursor.execute(_CREATE_TABLE)
+        with open_copy("COPY incoming_session FROM STDIN") as copy:
             for session in sessions:
                 copy.write_row((session.session_id, session.line))
         cursor.execute("ANALYZE incoming_session")
-        cursor.execute(_STANDING, [dataset.pk])
+        cursor.execute(_FIND_EXISTING, [dataset.pk])
         standing = dict(cursor.fetchall())
         cursor.execute("DROP TABLE incoming_session")
     return standing
 
 
-def identical(
+def find_identical(
     dataset: Any, records: Iterable[TurnRecord | LineError], standing: set[str], persona: str | None
 ) -> set[str]:
     """Those of ``standing`` whose turns in ``records`` are the turns that the dataset has."""
-    stored = dict(_digests(read_turns(dataset, Selection(sessions=sorted(standing))), standing, None))
+    stored = dict(_digest_sessions(read_turns(dataset, Selection(sessions=sorted(standing))), standing, None))
     return {
         session_id
-        for session_id, digest in _digests(records, standing, persona)
+        for session_id, digest in _digest_sessions(records, standing, persona)
         if stored.get(session_id) == digest
     }
 
 
-def _digests(
+def _digest_sessions(
     records: Iterable[TurnRecord | LineError], wanted: set[str], persona: str | None
 ) -> Iterator[tuple[str, bytes]]:
     turns = (record for record in records if type(record) is TurnRecord)
     for session_id, session in groupby(turns, key=lambda turn: turn.session_id):
         if session_id in wanted:
-            yield session_id, _digest(session, persona)
+            yield session_id, _digest_session(session, persona)
 
 
-def _digest(session: Iterable[TurnRecord], persona: str | None) -> bytes:
+def _digest_session(session: Iterable[TurnRecord], persona: str | None) -> bytes:
     digest = hashlib.sha256()
     personas: set[str] = set()
     for turn in session:
         if turn.persona_id is not None:
             personas.add(turn.persona_id)
-        value = turn_to_object(turn._replace(persona_id=None))
+        value = build_turn_object(turn._replace(persona_id=None))
         digest.update(json.dumps(value, sort_keys=True).encode() + b"\n")
     # A turn that names no persona has that of its session.
     named: list[str | None] = [*sorted(personas)] or [persona]

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import connection
 
-ALWAYS = ("persona_id", "role", "session_id", "tags", "text", "turn_index")
+REQUIRED_FIELDS = ("persona_id", "role", "session_id", "tags", "text", "turn_index")
 _QUERY = """
 WITH t AS (
     SELECT t.timestamp IS NOT NULL AS dated, t.metadata IS NOT NULL AS described, t.extra
@@ -17,8 +17,8 @@ UNION SELECT 'metadata' WHERE EXISTS (SELECT FROM t WHERE described)
 """
 
 
-def field_names(dataset: Any) -> list[str]:
+def read_field_names(dataset: Any) -> list[str]:
     """In order of the alphabet, those that every line has among them."""
     with connection.cursor() as cursor:
         cursor.execute(_QUERY, {"dataset": dataset.pk})
-        return sorted({*ALWAYS, *(name for (name,) in cursor.fetchall())})
+        return sorted({*REQUIRED_FIELDS, *(name for (name,) in cursor.fetchall())})

@@ -7,14 +7,14 @@ import msgspec
 
 from datasets_app.domain.conversations.records import TurnRecord
 
-ROWS_IN_GROUP = 10_000
+MAX_ROWS_PER_GROUP = 10_000
 # Long texts: a row group is closed before it has grown to this, whatever its number of rows.
-CHARACTERS_IN_GROUP = 16 << 20
+MAX_CHARACTERS_PER_GROUP = 16 << 20
 
 _encode = msgspec.json.Encoder().encode
 
 
-def parquet_blocks(turns: Iterable[TurnRecord]) -> Iterator[tuple[int, int, bytes]]:
+def encode_parquet(turns: Iterable[TurnRecord]) -> Iterator[tuple[int, int, bytes]]:
     """Yield ``(turns, sessions begun, bytes)``; the bytes one after the other are a Parquet file.
 
     ``metadata`` and what the format does not know (``extra``) are JSON texts: as columns they would differ
@@ -23,17 +23,17 @@ def parquet_blocks(turns: Iterable[TurnRecord]) -> Iterator[tuple[int, int, byte
     import pyarrow
     import pyarrow.parquet
 
-    schema = _schema(pyarrow)
-    drain = _Drain()
+    schema = _build_schema(pyarrow)
+    drain = _ByteSink()
     with pyarrow.parquet.ParquetWriter(drain, schema, compression="zstd") as writer:
-        for rows in _groups(turns):
+        for rows in _group_rows(turns):
             table = pyarrow.table([list(column) for column in zip(*rows, strict=True)], schema=schema)
-            writer.write_table(table, row_group_size=ROWS_IN_GROUP)
+            writer.write_table(table, row_group_size=MAX_ROWS_PER_GROUP)
             yield len(rows), sum(row[1] == 1 for row in rows), drain.taken()
     yield 0, 0, drain.taken()
 
 
-def _schema(pyarrow: Any) -> Any:
+def _build_schema(pyarrow: Any) -> Any:
     text = pyarrow.string()
     return pyarrow.schema(
         [
@@ -50,7 +50,7 @@ def _schema(pyarrow: Any) -> Any:
     )
 
 
-class _Drain:
+class _ByteSink:
     """A file that can only be written to; what was written is taken out piece by piece."""
 
     closed = False
@@ -88,24 +88,24 @@ class _Drain:
         return whole
 
 
-Row = tuple[str, int, str, str, list[str], str | None, str | None, str | None, str | None]
+ParquetRow = tuple[str, int, str, str, list[str], str | None, str | None, str | None, str | None]
 
 
-def _groups(turns: Iterable[TurnRecord]) -> Iterator[list[Row]]:
-    rows: list[Row] = []
+def _group_rows(turns: Iterable[TurnRecord]) -> Iterator[list[ParquetRow]]:
+    rows: list[ParquetRow] = []
     characters = 0
     for turn in turns:
-        row = _row(turn)
+        row = _turn_row(turn)
         rows.append(row)
         characters += len(turn.text) + len(row[7] or "") + len(row[8] or "")
-        if len(rows) >= ROWS_IN_GROUP or characters >= CHARACTERS_IN_GROUP:
+        if len(rows) >= MAX_ROWS_PER_GROUP or characters >= MAX_CHARACTERS_PER_GROUP:
             yield rows
             rows, characters = [], 0
     if rows:
         yield rows
 
 
-def _row(turn: TurnRecord) -> Row:
+def _turn_row(turn: TurnRecord) -> ParquetRow:
     return (
         turn.session_id,
         turn.turn_index,
@@ -114,10 +114,10 @@ def _row(turn: TurnRecord) -> Row:
         turn.tags,
         turn.persona_id,
         turn.timestamp,
-        _json(turn.metadata),
-        _json(turn.extra),
+        _encode_json(turn.metadata),
+        _encode_json(turn.extra),
     )
 
 
-def _json(value: dict[str, Any] | None) -> str | None:
+def _encode_json(value: dict[str, Any] | None) -> str | None:
     return None if value is None else _encode(value).decode()

@@ -2,12 +2,12 @@
 
 from django.db import connection
 
-_SESSIONS = """
+_COPY_SESSIONS = """
 INSERT INTO datasets_app_session (dataset_id, session_id, persona_id, turn_count, id_hashed, split)
 SELECT %s, session_id, persona_id, turn_count, id_hashed, split FROM datasets_app_session
 WHERE dataset_id = %s AND session_id = ANY(%s) ORDER BY id
 """
-_TURNS = """
+_COPY_TURNS = """
 INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags, timestamp, metadata, extra)
 SELECT made.id, t.turn_index, t.role, t.text, t.tags, t.timestamp, t.metadata, t.extra
 FROM datasets_app_session made
@@ -17,11 +17,11 @@ WHERE made.dataset_id = %s ORDER BY made.id, t.turn_index
 """
 
 
-def copy_between(given: int, made: int, session_ids: list[str]) -> tuple[int, int]:
+def copy_sessions_between(source_id: int, target_id: int, session_ids: list[str]) -> tuple[int, int]:
     """Copy these sessions of the dataset ``given`` (its key) into ``made``, which is empty; in the caller's
     transaction. Returns how many sessions and turns."""
     with connection.cursor() as cursor:
-        cursor.execute(_SESSIONS, [made, given, session_ids])
+        cursor.execute(_COPY_SESSIONS, [target_id, source_id, session_ids])
         sessions = cursor.rowcount
-        cursor.execute(_TURNS, [given, made])
+        cursor.execute(_COPY_TURNS, [source_id, target_id])
         return sessions, cursor.rowcount

@@ -15,11 +15,11 @@ from typing import Any
 import msgspec
 from psycopg import sql
 
-from datasets_app.catalog.rows.turn_reader import EVERYTHING, Selection, turns_query
-from datasets_app.core.copy import copying
+from datasets_app.catalog.rows.turn_reader import ALL_SESSIONS, Selection, build_turns_query
+from datasets_app.core.copy import open_copy
 from datasets_app.domain.conversations.jsonl import escape_line_ends
 
-ROWS_AT_ONCE = 2000
+ROW_BATCH_SIZE = 2000
 COLUMN_COUNT = 9
 
 _COLUMNS = sql.SQL(
@@ -34,32 +34,32 @@ _ARRAY_ITEM = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}"]+)', re.DOTALL)
 _encode = msgspec.json.Encoder().encode
 
 
-def read_lines(dataset: Any, selection: Selection = EVERYTHING) -> Iterator[tuple[int, int, bytes]]:
+def read_lines(dataset: Any, selection: Selection = ALL_SESSIONS) -> Iterator[tuple[int, int, bytes]]:
     """Yield ``(turns, sessions begun, JSONL lines)``, some thousand turns at a time, in order."""
-    query = sql.SQL("COPY ({}) TO STDOUT").format(turns_query(_COLUMNS, dataset, selection))
-    with copying(query) as copy:
+    query = sql.SQL("COPY ({}) TO STDOUT").format(build_turns_query(_COLUMNS, dataset, selection))
+    with open_copy(query) as copy:
         received = iter(copy)
-        while rows := list(islice(received, ROWS_AT_ONCE)):
-            yield _block(rows)
+        while rows := list(islice(received, ROW_BATCH_SIZE)):
+            yield _encode_rows(rows)
 
 
-def _block(rows: list[Any]) -> tuple[int, int, bytes]:
+def _encode_rows(rows: list[Any]) -> tuple[int, int, bytes]:
     block = b"".join(rows)
     odd = b"\\v" in block or len(block.translate(None, _CONTROLS)) != len(block)
-    string = _string if odd else _plain_string
+    string = _encode_string if odd else _quote_string
     # One split for all rows: a field has no tab or line feed of its own, COPY escapes them.
     fields = block.replace(b"\n", b"\t").split(b"\t")
     # jsonb writes a backslash only as an escape, which COPY doubles.
-    json = _halved if b"\\\\" in block else bytes
+    json = _unescape_jsonb if b"\\\\" in block else bytes
     lines = [
         b'{"session_id":%s,"turn_index":%s,"role":"%s","text":%s,"tags":%s,"persona_id":%s%s%s%s'
         % (
-            _name(session_id),
+            _encode_id(session_id),
             turn_index,
             role,
             string(text),
-            _tags(tags),
-            _name(persona_id),
+            _encode_tags(tags),
+            _encode_id(persona_id),
             b"" if timestamp == _NULL else b',"timestamp":%s' % string(timestamp),
             b"" if metadata == _NULL else b',"metadata":%s' % json(metadata),
             b"}\n" if extra == _NULL else b",%s\n" % json(extra)[1:],
@@ -74,28 +74,28 @@ def _block(rows: list[Any]) -> tuple[int, int, bytes]:
     return len(rows), sessions, written if written.isascii() else escape_line_ends(written)
 
 
-def _halved(field: bytes) -> bytes:
+def _unescape_jsonb(field: bytes) -> bytes:
     return field.replace(b"\\\\", b"\\")
 
 
-def _plain_string(field: bytes) -> bytes:
+def _quote_string(field: bytes) -> bytes:
     return b'"%s"' % (field.replace(b'"', b'\\"') if b'"' in field else field)
 
 
-def _string(field: bytes) -> bytes:
+def _encode_string(field: bytes) -> bytes:
     """As ``_plain_string``, for fields with characters that the two escapings treat differently."""
-    return _encode(_unescaped(field).decode())
+    return _encode(_unescape_field(field).decode())
 
 
 @lru_cache(maxsize=256)
-def _name(field: bytes) -> bytes:
+def _encode_id(field: bytes) -> bytes:
     """Ids repeat from line to line."""
-    return b"null" if field == _NULL else _string(field)
+    return b"null" if field == _NULL else _encode_string(field)
 
 
 @lru_cache(maxsize=4096)
-def _tags(field: bytes) -> bytes:
-    literal = _unescaped(field).decode()
+def _encode_tags(field: bytes) -> bytes:
+    literal = _unescape_field(field).decode()
     items = [
         plain if plain else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
         for quoted, plain in _ARRAY_ITEM.findall(literal[1:-1])
@@ -103,7 +103,7 @@ def _tags(field: bytes) -> bytes:
     return _encode(items)
 
 
-def _unescaped(field: bytes) -> bytes:
+def _unescape_field(field: bytes) -> bytes:
     if b"\\" not in field:
         return field
     return _COPY_ESCAPE.sub(lambda match: _COPY_ESCAPES.get(match[1], match[1]), field)

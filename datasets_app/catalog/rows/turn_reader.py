@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 from psycopg import sql
 
-from datasets_app.core.copy import copying
+from datasets_app.core.copy import open_copy
 from datasets_app.domain.conversations.records import TurnRecord
 
 _decode = msgspec.json.Decoder().decode
@@ -40,13 +40,15 @@ class Selection(NamedTuple):
         return [f"filtered: only sessions of {name} {value}" for name, value in words.items() if value]
 
 
-EVERYTHING = Selection()
+ALL_SESSIONS = Selection()
 
 
-def read_turns(dataset: Any, selection: Selection = EVERYTHING) -> Iterator[TurnRecord]:
+def read_turns(dataset: Any, selection: Selection = ALL_SESSIONS) -> Iterator[TurnRecord]:
     """The dataset's turns, session by session in the order they came."""
-    query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(turns_query(_COLUMNS, dataset, selection))
-    with copying(query) as copy:
+    query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(
+        build_turns_query(_COLUMNS, dataset, selection)
+    )
+    with open_copy(query) as copy:
         copy.set_types(_TYPES)
         for row in copy.rows():
             session_id, turn_index, role, text, tags, persona_id, timestamp, metadata, extra = row
@@ -55,7 +57,7 @@ def read_turns(dataset: Any, selection: Selection = EVERYTHING) -> Iterator[Turn
                 turn_index,
                 role,
                 text,
-                _tags(tags) if tags else [],
+                _decode_tags(tags) if tags else [],
                 persona_id,
                 timestamp,
                 _decode(metadata) if metadata is not None else None,
@@ -63,7 +65,7 @@ def read_turns(dataset: Any, selection: Selection = EVERYTHING) -> Iterator[Turn
             )
 
 
-def turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> sql.Composed:
+def build_turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> sql.Composed:
     """The SELECT of ``columns`` of ``s`` (session) and ``t`` (turn), in the order of a file."""
     filters: sql.SQL | sql.Composed = sql.SQL("")
     if selection.persona is not None:
@@ -80,7 +82,7 @@ def turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> sql.Com
 
 
 @lru_cache(maxsize=4096)
-def _tags(encoded: str) -> list[str]:
+def _decode_tags(encoded: str) -> list[str]:
     """Tag lists repeat: the same list object is shared, and must not be changed by a caller."""
     tags: list[str] = _decode(encoded)
     return tags

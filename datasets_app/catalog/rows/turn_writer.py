@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from django.db import connection
 
-from datasets_app.core.copy import copying
+from datasets_app.core.copy import open_copy
 from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
 
 _COPY_SESSIONS = """
@@ -20,7 +20,7 @@ _COPY_TURNS = """
 COPY datasets_app_turn (session_id, turn_index, role, text, tags, timestamp, metadata, extra)
 FROM STDIN
 """
-_RESERVED_AT_ONCE = 5000
+_KEY_BATCH_SIZE = 5000
 
 _encode = msgspec.json.Encoder().encode
 _POSITIVE_EXPONENT = re.compile(rb"\de\+?\d")
@@ -30,10 +30,10 @@ def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[
     """Write the sessions; returns their primary keys, in the order given."""
     keys: array[int] = array("q")
     with connection.cursor() as reserving:
-        reserved = _reserved_keys(reserving)
-        for chunk in _chunks(sessions, _RESERVED_AT_ONCE):
+        reserved = _reserve_keys(reserving)
+        for chunk in _split_into_chunks(sessions, _KEY_BATCH_SIZE):
             pairs = [(next(reserved), session) for session in chunk]
-            with copying(_COPY_SESSIONS) as copy:
+            with open_copy(_COPY_SESSIONS) as copy:
                 for key, session in pairs:
                     copy.write_row(
                         (key, dataset_id, session.session_id, session.persona_id, session.turn_count)
@@ -45,7 +45,7 @@ def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[
 def copy_turns(turns: Iterable[tuple[int, TurnRecord]]) -> int:
     """Write turns, each with the primary key of its session; returns how many."""
     count = 0
-    with copying(_COPY_TURNS) as copy:
+    with open_copy(_COPY_TURNS) as copy:
         write = copy.write_row
         for session_key, turn in turns:
             write(
@@ -54,10 +54,10 @@ def copy_turns(turns: Iterable[tuple[int, TurnRecord]]) -> int:
                     turn.turn_index,
                     turn.role,
                     turn.text,
-                    array_literal(tuple(turn.tags)) if turn.tags else "{}",
+                    encode_array(tuple(turn.tags)) if turn.tags else "{}",
                     turn.timestamp,
-                    None if turn.metadata is None else jsonb_text(turn.metadata),
-                    None if turn.extra is None else jsonb_text(turn.extra),
+                    None if turn.metadata is None else encode_jsonb(turn.metadata),
+                    None if turn.extra is None else encode_jsonb(turn.extra),
                 )
             )
             count += 1
@@ -65,42 +65,42 @@ def copy_turns(turns: Iterable[tuple[int, TurnRecord]]) -> int:
 
 
 @lru_cache(maxsize=4096)
-def array_literal(items: tuple[str, ...]) -> str:
+def encode_array(items: tuple[str, ...]) -> str:
     """PostgreSQL's text form of an array of strings."""
     quoted = ('"' + item.replace("\\", "\\\\").replace('"', '\\"') + '"' for item in items)
     return "{" + ",".join(quoted) + "}"
 
 
-def jsonb_text(value: Any) -> str:
+def encode_jsonb(value: Any) -> str:
     """JSON for a jsonb column. jsonb would turn 1e23 into an integer: floats stay floats."""
     encoded = _encode(value)
     if b"e" in encoded and _POSITIVE_EXPONENT.search(encoded):
-        encoded = _encode(_plain_floats(value))
+        encoded = _encode(_expand_floats(value))
     return encoded.decode()
 
 
-def _plain_floats(value: Any) -> Any:
+def _expand_floats(value: Any) -> Any:
     if type(value) is float and abs(value) >= 1e16:
         return msgspec.Raw(f"{Decimal(repr(value)):f}.0".encode())
     if type(value) is dict:
-        return {key: _plain_floats(item) for key, item in value.items()}
+        return {key: _expand_floats(item) for key, item in value.items()}
     if type(value) is list:
-        return [_plain_floats(item) for item in value]
+        return [_expand_floats(item) for item in value]
     return value
 
 
-def _reserved_keys(cursor: Any) -> Iterator[int]:
+def _reserve_keys(cursor: Any) -> Iterator[int]:
     """Primary keys from the sequence, so that no other transaction gets the same."""
     while True:
         cursor.execute(
             "SELECT nextval(pg_get_serial_sequence('datasets_app_session', 'id'))"
             " FROM generate_series(1, %s)",
-            [_RESERVED_AT_ONCE],
+            [_KEY_BATCH_SIZE],
         )
         yield from [key for (key,) in cursor.fetchall()]
 
 
-def _chunks(items: Iterable[SessionRecord], size: int) -> Iterator[list[SessionRecord]]:
+def _split_into_chunks(items: Iterable[SessionRecord], size: int) -> Iterator[list[SessionRecord]]:
     chunk: list[SessionRecord] = []
     for item in items:
         chunk.append(item)

@@ -5,30 +5,39 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from datasets_app.core.web.pages import dataset_address, dataset_crumbs, render_page
+from datasets_app.core.web.pages import dataset_breadcrumbs, dataset_url, render_page
 from datasets_app.models import Dataset
 
 # Pages of what a dataset holds: once that is deleted they say so, and offer nothing to be done with it.
-_OF_CONTENTS = {"checks", "scrub", "scrub_confirm", "splits", "sharing", "sessions", "export"}
+_CONTENT_PAGES = {"checks", "scrub", "scrub_confirm", "splits", "sharing", "sessions", "export"}
 
 # Pages that stand behind a tab.
-_TAB_OF = {"release": "releases", "compare": "releases"}
+_PARENT_TABS = {"release": "releases", "compare": "releases"}
 
 
-def dataset_page(
+def render_dataset_page(
     request: HttpRequest, dataset: Dataset, page: str, title: str, context: dict[str, Any]
 ) -> HttpResponse:
-    empty = dataset.status == Dataset.Status.EXPIRED and page in _OF_CONTENTS
-    crumbs = dataset_crumbs(dataset, (title, None)) if title else dataset_crumbs(None, (dataset.name, None))
+    empty = dataset.status == Dataset.Status.EXPIRED and page in _CONTENT_PAGES
+    crumbs = (
+        dataset_breadcrumbs(dataset, (title, None))
+        if title
+        else dataset_breadcrumbs(None, (dataset.name, None))
+    )
     return render_page(
         request,
         f"datasets_app/dataset_{'expired' if empty else page}.html",
         crumbs,
-        {"dataset": dataset, "tabs": dataset_tabs(request, dataset, page), "may": _may(request), **context},
+        {
+            "dataset": dataset,
+            "tabs": build_dataset_tabs(request, dataset, page),
+            "may": _permissions_context(request),
+            **context,
+        },
     )
 
 
-def _may(request: HttpRequest) -> dict[str, bool]:
+def _permissions_context(request: HttpRequest) -> dict[str, bool]:
     has = request.user.has_perm
     return {
         name: has(f"datasets_app.{permission}")
@@ -45,25 +54,25 @@ def _may(request: HttpRequest) -> dict[str, bool]:
     }
 
 
-def dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[dict[str, Any]]:
+def build_dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[dict[str, Any]]:
     has = request.user.has_perm
     turns = f"{reverse('admin:datasets_app_turn_changelist')}?dataset={dataset.pk}"
     every = [
-        ("overview", "Overview", dataset_address(dataset), True),
-        ("checks", "Checks", dataset_address(dataset, "checks"), True),
-        ("scrub", "Scrub", dataset_address(dataset, "scrub"), has("datasets_app.view_scrubrun")),
-        ("splits", "Splits", dataset_address(dataset, "splits"), True),
-        ("sharing", "Sharing", dataset_address(dataset, "sharing"), True),
-        ("releases", "Releases", dataset_address(dataset, "releases"), has("datasets_app.view_release")),
-        ("retention", "Retention", dataset_address(dataset, "retention"), True),
-        ("sessions", "Sessions", dataset_address(dataset, "sessions"), has("datasets_app.view_session")),
+        ("overview", "Overview", dataset_url(dataset), True),
+        ("checks", "Checks", dataset_url(dataset, "checks"), True),
+        ("scrub", "Scrub", dataset_url(dataset, "scrub"), has("datasets_app.view_scrubrun")),
+        ("splits", "Splits", dataset_url(dataset, "splits"), True),
+        ("sharing", "Sharing", dataset_url(dataset, "sharing"), True),
+        ("releases", "Releases", dataset_url(dataset, "releases"), has("datasets_app.view_release")),
+        ("retention", "Retention", dataset_url(dataset, "retention"), True),
+        ("sessions", "Sessions", dataset_url(dataset, "sessions"), has("datasets_app.view_session")),
         ("turns", "Turns", turns, has("datasets_app.view_turn")),
-        ("jobs", "Jobs", dataset_address(dataset, "jobs"), has("datasets_app.view_jobrun")),
-        ("access", "Access", dataset_address(dataset, "access"), has("datasets_app.limit_access")),
-        ("history", "History", dataset_address(dataset, "history"), True),
+        ("jobs", "Jobs", dataset_url(dataset, "jobs"), has("datasets_app.view_jobrun")),
+        ("access", "Access", dataset_url(dataset, "access"), has("datasets_app.limit_access")),
+        ("history", "History", dataset_url(dataset, "history"), True),
     ]
     return [
-        {"title": title, "address": address, "current": name == _TAB_OF.get(current, current)}
+        {"title": title, "address": address, "current": name == _PARENT_TABS.get(current, current)}
         for name, title, address, shown in every
         if shown
     ]

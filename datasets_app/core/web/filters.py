@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 
-class VisibleOnly(admin.RelatedFieldListFilter):
+class VisibleRelatedFilter(admin.RelatedFieldListFilter):
     """Offers what the list of the related rows shows, where the framework would offer all of them."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:

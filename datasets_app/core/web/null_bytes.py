@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 View = Callable[..., HttpResponse]
 
 
-def without_nul(query: QueryDict) -> QueryDict:
+def strip_null_bytes(query: QueryDict) -> QueryDict:
     """The same parameters, with every NUL taken out of their names and values."""
     if not any("\0" in text for name, values in query.lists() for text in (name, *values)):
         return query
@@ -20,7 +20,7 @@ def without_nul(query: QueryDict) -> QueryDict:
     return plain
 
 
-def plain_addresses(admin_view: Callable[..., View]) -> Callable[..., View]:
+def strip_null_bytes_from_urls(admin_view: Callable[..., View]) -> Callable[..., View]:
     """Around ``AdminSite.admin_view``, which every page of the admin goes through."""
 
     @wraps(admin_view)
@@ -29,14 +29,14 @@ def plain_addresses(admin_view: Callable[..., View]) -> Callable[..., View]:
 
         @wraps(inner)
         def page(request: HttpRequest, *places: Any, **keys: Any) -> HttpResponse:
-            request.GET = without_nul(request.GET)  # type: ignore[assignment]
-            plain = {name: _plain(value) for name, value in keys.items()}
-            return inner(request, *map(_plain, places), **plain)
+            request.GET = strip_null_bytes(request.GET)  # type: ignore[assignment]
+            plain = {name: _strip_value(value) for name, value in keys.items()}
+            return inner(request, *map(_strip_value, places), **plain)
 
         return page
 
     return wrapped
 
 
-def _plain(value: Any) -> Any:
+def _strip_value(value: Any) -> Any:
     return value.replace("\0", "") if isinstance(value, str) else value

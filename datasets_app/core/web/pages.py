@@ -13,11 +13,11 @@ from django.urls import reverse
 from datasets_app.models import Dataset, Persona
 
 # (text, address or None) from the left to the right; the last one is the page itself.
-Crumbs = list[tuple[str, str | None]]
+Breadcrumbs = list[tuple[str, str | None]]
 
 
 def render_page(
-    request: HttpRequest, template: str, crumbs: Crumbs, context: dict[str, Any], status: int = 200
+    request: HttpRequest, template: str, crumbs: Breadcrumbs, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
     """A page in the admin's frame; the crumbs are its title."""
     request.crumbs = crumbs  # type: ignore[attr-defined]  # read by unfold/helpers/header_title.html
@@ -27,30 +27,30 @@ def render_page(
     )
 
 
-def require(request: HttpRequest, *permissions: str) -> None:
+def require_permissions(request: HttpRequest, *permissions: str) -> None:
     """403 unless the user has all of these permissions of this app."""
     if not all(request.user.has_perm(f"datasets_app.{permission}") for permission in permissions):
         raise PermissionDenied
 
 
-def visible_dataset(request: HttpRequest, pk: int | str) -> Dataset:
-    require(request, "view_dataset")
+def get_visible_dataset(request: HttpRequest, pk: int | str) -> Dataset:
+    require_permissions(request, "view_dataset")
     dataset: Dataset = get_object_or_404(Dataset.objects.visible_to(request.user), pk=pk)
     return dataset
 
 
-def dataset_address(dataset: Dataset, page: str = "change") -> str:
+def dataset_url(dataset: Dataset, page: str = "change") -> str:
     return reverse(f"admin:datasets_app_dataset_{page}", args=[dataset.pk])
 
 
-def dataset_crumbs(dataset: Dataset | None, *rest: tuple[str, str | None]) -> Crumbs:
-    crumbs: Crumbs = [("Datasets", reverse("admin:datasets_app_dataset_changelist"))]
+def dataset_breadcrumbs(dataset: Dataset | None, *rest: tuple[str, str | None]) -> Breadcrumbs:
+    crumbs: Breadcrumbs = [("Datasets", reverse("admin:datasets_app_dataset_changelist"))]
     if dataset:
-        crumbs.append((dataset.name, dataset_address(dataset)))
+        crumbs.append((dataset.name, dataset_url(dataset)))
     return [*crumbs, *rest]
 
 
-def persona_pages(persona_ids: Iterable[str | None], user: Any) -> dict[str, str]:
+def persona_urls(persona_ids: Iterable[str | None], user: Any) -> dict[str, str]:
     """Where each of these personas stands, if it does and the user may see it."""
     if not user.has_perm("datasets_app.view_persona"):
         return {}

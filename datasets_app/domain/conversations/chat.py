@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.jsonl import (
     MAX_NAME_CHARACTERS,
-    NotARecord,
+    InvalidRecord,
     decode_object,
+    describe_value,
     encode_line,
-    shown,
 )
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 
@@ -66,11 +66,13 @@ def parse_chat(
     session_id = default_session_id
     try:
         value = decode_object(raw)
-        session_id = _session_id(value) or default_session_id
-        turns = list(_turns(value, chat, session_id, line))
+        session_id = _read_session_id(value) or default_session_id
+        turns = list(_parse_turns(value, chat, session_id, line))
         if not turns:
-            raise NotARecord("E110", f"no message of a user or an assistant with text in {chat.messages!r}")
-    except NotARecord as error:
+            raise InvalidRecord(
+                "E110", f"no message of a user or an assistant with text in {chat.messages!r}"
+            )
+    except InvalidRecord as error:
         return error.at(line, session_id)
     return turns
 
@@ -85,32 +87,32 @@ def encode_chat(turns: list[TurnRecord], chat: ChatFormat) -> bytes:
         value["persona_id"] = turns[0].persona_id
     messages: list[Any] = []
     for turn in turns:
-        messages += _kept_messages(turn, "messages_before", chat)
-        messages.append(_message(turn, chat))
-        messages += _kept_messages(turn, "messages_after", chat)
+        messages += _restore_messages(turn, "messages_before", chat)
+        messages.append(_build_message(turn, chat))
+        messages += _restore_messages(turn, "messages_after", chat)
     value[chat.messages] = messages
     return encode_line(value)
 
 
-def _session_id(value: dict[str, Any]) -> str | None:
+def _read_session_id(value: dict[str, Any]) -> str | None:
     for key in ("session_id", "id", "conversation_id"):
         found = value.get(key)
         if type(found) is int:
             found = str(found)
         if type(found) is str and found.strip():
             if len(found) > MAX_NAME_CHARACTERS:
-                raise NotARecord("E102", f"{key} is longer than {MAX_NAME_CHARACTERS} characters", key)
+                raise InvalidRecord("E102", f"{key} is longer than {MAX_NAME_CHARACTERS} characters", key)
             return found
     return None
 
 
-def _turns(value: dict[str, Any], chat: ChatFormat, session_id: str, line: int) -> Iterable[TurnRecord]:
+def _parse_turns(value: dict[str, Any], chat: ChatFormat, session_id: str, line: int) -> Iterable[TurnRecord]:
     messages = value.pop(chat.messages, None)
     if type(messages) is not list:
-        raise NotARecord("E110", f"{chat.messages} must be an array of messages", chat.messages)
+        raise InvalidRecord("E110", f"{chat.messages} must be an array of messages", chat.messages)
     persona_id = value.pop("persona_id", None)
     if persona_id is not None and (type(persona_id) is not str or not persona_id.strip()):
-        raise NotARecord("E102", "persona_id must be a string that is not empty", "persona_id")
+        raise InvalidRecord("E102", "persona_id must be a string that is not empty", "persona_id")
     if value.get("session_id") == session_id:
         del value["session_id"]
     extra: dict[str, Any] = {"conversation": value} if value else {}
@@ -118,7 +120,7 @@ def _turns(value: dict[str, Any], chat: ChatFormat, session_id: str, line: int) 
     pending: TurnRecord | None = None
     index = 0
     for message in messages:
-        found = _spoken(message, chat)
+        found = _parse_message(message, chat)
         if found is None:
             before.append(message)
             continue
@@ -138,13 +140,15 @@ def _turns(value: dict[str, Any], chat: ChatFormat, session_id: str, line: int) 
         yield pending
 
 
-def _spoken(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, Any]] | None:
+def _parse_message(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, Any]] | None:
     """(role, text, what else the message holds), or None for a message that is no turn."""
     if type(message) is not dict:
-        raise NotARecord("E110", f"every message must be an object, got {shown(message)}", chat.messages)
+        raise InvalidRecord(
+            "E110", f"every message must be an object, got {describe_value(message)}", chat.messages
+        )
     speaker = message.get(chat.role)
     if type(speaker) is not str:
-        raise NotARecord("E103", f"a message has no {chat.role!r}", chat.role)
+        raise InvalidRecord("E103", f"a message has no {chat.role!r}", chat.role)
     role = chat.roles.get(speaker)
     content = message.get(chat.text)
     if role is None or content is None:
@@ -156,10 +160,12 @@ def _spoken(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, Any]] |
         return role, content, others
     if _are_text_parts(content):
         # Text in parts: joined for reading, and kept as it was for writing.
-        return role, _joined(content), {**others, chat.text: content}
+        return role, _join_parts(content), {**others, chat.text: content}
     if type(content) is list:
         return None
-    raise NotARecord("E102", f"{chat.text} of a message must be a string, got {shown(content)}", chat.text)
+    raise InvalidRecord(
+        "E102", f"{chat.text} of a message must be a string, got {describe_value(content)}", chat.text
+    )
 
 
 def _are_text_parts(content: Any) -> bool:
@@ -169,22 +175,22 @@ def _are_text_parts(content: Any) -> bool:
     )
 
 
-def _joined(parts: list[dict[str, Any]]) -> str:
+def _join_parts(parts: list[dict[str, Any]]) -> str:
     return "".join(part["text"] for part in parts)
 
 
-def _message(turn: TurnRecord, chat: ChatFormat) -> dict[str, Any]:
-    other = _other(chat)
+def _build_message(turn: TurnRecord, chat: ChatFormat) -> dict[str, Any]:
+    other = _get_other_format(chat)
     message = {chat.role: chat.written_roles[turn.role], chat.text: turn.text}
     kept = (turn.extra or {}).get("message")
     for key, item in kept.items() if isinstance(kept, dict) else ():
         if key == chat.role:
-            keep = _role(item, chat) == turn.role
+            keep = _map_role(item, chat) == turn.role
         elif key == chat.text:
             # The text is the truth: parts that no longer spell it (after a scrub, say) are dropped.
-            keep = _are_text_parts(item) and _joined(item) == turn.text
+            keep = _are_text_parts(item) and _join_parts(item) == turn.text
         elif key == other.role:  # what reading the other format has put there
-            keep = _role(item, other) != turn.role or item == other.written_roles[turn.role]
+            keep = _map_role(item, other) != turn.role or item == other.written_roles[turn.role]
         else:
             keep = key != other.text or not _are_text_parts(item)
         if keep:
@@ -192,20 +198,20 @@ def _message(turn: TurnRecord, chat: ChatFormat) -> dict[str, Any]:
     return message
 
 
-def _kept_messages(turn: TurnRecord, key: str, chat: ChatFormat) -> list[dict[str, Any]]:
+def _restore_messages(turn: TurnRecord, key: str, chat: ChatFormat) -> list[dict[str, Any]]:
     """Messages that are no turns, in this format, whichever of the two they were read from."""
     kept = (turn.extra or {}).get(key)
-    translated = (_in_format(message, chat) for message in (kept if isinstance(kept, list) else ()))
+    translated = (_convert_message(message, chat) for message in (kept if isinstance(kept, list) else ()))
     return [message for message in translated if message is not None]
 
 
-def _in_format(message: Any, chat: ChatFormat) -> dict[str, Any] | None:
+def _convert_message(message: Any, chat: ChatFormat) -> dict[str, Any] | None:
     """None for what is no message: a line that held it could not be read again."""
     if not isinstance(message, dict):
         return None
     if isinstance(message.get(chat.role), str):
         return message
-    other = _other(chat)
+    other = _get_other_format(chat)
     speaker = message.get(other.role)
     if not isinstance(speaker, str):
         return None
@@ -218,9 +224,9 @@ def _in_format(message: Any, chat: ChatFormat) -> dict[str, Any] | None:
     }
 
 
-def _other(chat: ChatFormat) -> ChatFormat:
+def _get_other_format(chat: ChatFormat) -> ChatFormat:
     return SHAREGPT if chat is OPENAI else OPENAI
 
 
-def _role(speaker: Any, chat: ChatFormat) -> str | None:
+def _map_role(speaker: Any, chat: ChatFormat) -> str | None:
     return chat.roles.get(speaker) if isinstance(speaker, str) else None

@@ -7,8 +7,8 @@ from datasets_app.domain.conversations.records import TurnRecord
 
 NO_SCENARIO, NO_PERSONA = "none stated", "none stated"
 # The last of each has no end.
-REPLY_WORDS = (5, 10, 20, 40, 80, 160, 320)
-MOST_TURNS_APART = 10
+REPLY_WORD_LIMITS = (5, 10, 20, 40, 80, 160, 320)
+MAX_LENGTH_BARS = 10
 
 
 class ConversationCounts:
@@ -17,7 +17,7 @@ class ConversationCounts:
     Memory is that of the different tags and keys, of which at most ``MOST_NAMES`` of a kind are kept.
     """
 
-    MOST_NAMES = 10_000
+    MAX_NAMES = 10_000
 
     def __init__(self) -> None:
         self.sessions = self.turns = self.user_turns = self.assistant_turns = 0
@@ -26,11 +26,11 @@ class ConversationCounts:
         self.reply_word_total = 0
         self.scenarios: Counter[str] = Counter()
         self.personas: Counter[str] = Counter()
-        self.filled: Counter[str] = Counter()
+        self.filled_counts: Counter[str] = Counter()
         self.extra_keys: Counter[str] = Counter()
         self.metadata_keys: Counter[str] = Counter()
         self._session: str | None = None
-        self._length = 0
+        self._session_length = 0
         self._scenarios: dict[str, None] = {}
 
     def add(self, turn: TurnRecord) -> None:
@@ -38,22 +38,22 @@ class ConversationCounts:
             self.finish()
             self._session = turn.session_id
             self._count(self.personas, [turn.persona_id or NO_PERSONA])
-        self._length += 1
+        self._session_length += 1
         self.turns += 1
         if turn.role == "assistant":
             self.assistant_turns += 1
             words = len(turn.text.split())
             self.reply_word_total += words
-            self.reply_words[next((most for most in REPLY_WORDS if words <= most), 0)] += 1
+            self.reply_words[next((most for most in REPLY_WORD_LIMITS if words <= most), 0)] += 1
         else:
             self.user_turns += 1
         self._scenarios.update(dict.fromkeys(tag for tag in turn.tags if tag.startswith("scenario:")))
-        self._note_fields(turn)
+        self._count_fields(turn)
 
-    def _note_fields(self, turn: TurnRecord) -> None:
+    def _count_fields(self, turn: TurnRecord) -> None:
         for name in ("tags", "persona_id", "timestamp", "metadata"):
             if getattr(turn, name):
-                self.filled[name] += 1
+                self.filled_counts[name] += 1
         if turn.extra:
             self._count(self.extra_keys, turn.extra)
         if turn.metadata:
@@ -61,7 +61,7 @@ class ConversationCounts:
 
     def _count(self, counter: "Counter[str]", names: Iterable[str]) -> None:
         for name in names:
-            if name in counter or len(counter) < self.MOST_NAMES:
+            if name in counter or len(counter) < self.MAX_NAMES:
                 counter[name] += 1
 
     def finish(self) -> None:
@@ -69,19 +69,19 @@ class ConversationCounts:
         if self._session is None:
             return
         self.sessions += 1
-        self.turns_per_session[self._length] += 1
+        self.turns_per_session[self._session_length] += 1
         # A session tagged with several scenarios is one of each.
         names = [tag.removeprefix("scenario:") for tag in self._scenarios] or [NO_SCENARIO]
         self._count(self.scenarios, names)
-        self._session, self._length, self._scenarios = None, 0, {}
+        self._session, self._session_length, self._scenarios = None, 0, {}
 
-    def lengths_as_bars(self) -> list[tuple[str, int]]:
+    def build_session_length_bars(self) -> list[tuple[str, int]]:
         """Sessions by their number of turns, from the shortest; many different lengths are put together."""
         lengths = sorted(self.turns_per_session)
         if not lengths:
             return []
         low, high = lengths[0], lengths[-1]
-        step = -(-(high - low + 1) // MOST_TURNS_APART)
+        step = -(-(high - low + 1) // MAX_LENGTH_BARS)
         bars = []
         for begin in range(low, high + 1, step):
             end = begin + step - 1
@@ -89,10 +89,10 @@ class ConversationCounts:
             bars.append((str(begin) if step == 1 else f"{begin}–{end}", count))
         return bars
 
-    def reply_lengths_as_bars(self) -> list[tuple[str, int]]:
+    def build_reply_length_bars(self) -> list[tuple[str, int]]:
         """Replies by their number of words."""
         bars, before = [], 0
-        for most in REPLY_WORDS:
+        for most in REPLY_WORD_LIMITS:
             bars.append((f"{before}–{most}", self.reply_words[most]))
             before = most + 1
         bars.append((f"{before}+", self.reply_words[0]))

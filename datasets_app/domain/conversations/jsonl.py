@@ -18,16 +18,16 @@ ROLES = frozenset({"user", "assistant"})
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 _SESSION_ID = re.compile(rb'"session_id"\s*:\s*("(?:[^"\\]|\\.)*")')
-_PLAIN_WORD = re.compile(r"[A-Za-z_]{0,16}|[0-9]{1,3}")
+_SHORT_WORD = re.compile(r"[A-Za-z_]{0,16}|[0-9]{1,3}")
 # Line ends to some readers, though not to JSON: always written as escapes.
-_LINE_ENDS = {
+_LINE_END_ESCAPES = {
     "\x85".encode(): b"\\u0085",
     "\u2028".encode(): b"\\u2028",
     "\u2029".encode(): b"\\u2029",
 }
 
 
-class NotARecord(Exception):
+class InvalidRecord(Exception):
     """Why an object is no record: carries what a LineError needs."""
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
@@ -46,19 +46,19 @@ def decode_object(raw: bytes) -> dict[str, Any]:
     try:
         value = _decode(raw)
     except RecursionError:
-        raise NotARecord("E101", f"nested deeper than {MAX_NESTING} levels") from None
+        raise InvalidRecord("E101", f"nested deeper than {MAX_NESTING} levels") from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise _syntax_error(raw, error) from None
+        raise _explain_syntax_error(raw, error) from None
     if type(value) is not dict:
-        raise NotARecord("E101", f"expected a JSON object, got {_kind(value)}")
+        raise InvalidRecord("E101", f"expected a JSON object, got {_describe_kind(value)}")
     # Outside strings a line has one colon for each key. If the counts agree, no key was dropped
     # as a repetition; only an escaped colon or NUL could deceive, and those begin with \u00.
-    if raw.count(b":") != _colons(value, 1) or (b"\\" in raw and b"\\u00" in raw):
-        _examine_closely(raw, value)
+    if raw.count(b":") != _count_colons(value, 1) or (b"\\" in raw and b"\\u00" in raw):
+        _check_nul_and_repeated_keys(raw, value)
     return value
 
 
-def turn_from_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
+def parse_turn_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
     """A parsed object → TurnRecord. Takes ``value`` apart; raises :class:`NotARecord`."""
     get = value.pop
     session_id = get("session_id", None)
@@ -70,27 +70,29 @@ def turn_from_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
     timestamp = get("timestamp", None)
     metadata = get("metadata", None)
     if type(session_id) is not str or not session_id.strip():
-        raise _wrong("session_id", "a string that is not empty", session_id)
+        raise _make_field_error("session_id", "a string that is not empty", session_id)
     if len(session_id) > MAX_NAME_CHARACTERS:
-        raise NotARecord("E102", f"session_id is longer than {MAX_NAME_CHARACTERS} characters", "session_id")
+        raise InvalidRecord(
+            "E102", f"session_id is longer than {MAX_NAME_CHARACTERS} characters", "session_id"
+        )
     if type(turn_index) is not int or not 0 <= turn_index <= MAX_TURN_INDEX:
-        raise _wrong("turn_index", "a whole number from 1", turn_index)
+        raise _make_field_error("turn_index", "a whole number from 1", turn_index)
     if role not in ROLES if type(role) is str else True:
-        raise NotARecord("E103", f"role must be 'user' or 'assistant', got {shown(role)}", "role")
+        raise InvalidRecord("E103", f"role must be 'user' or 'assistant', got {describe_value(role)}", "role")
     if type(text) is not str:
-        raise _wrong("text", "a string", text)
+        raise _make_field_error("text", "a string", text)
     if tags is None:
         tags = []
     elif tags:
         _check_tags(tags)
     elif type(tags) is not list:
-        raise NotARecord("E104", f"tags must be an array of strings, got {_kind(tags)}", "tags")
+        raise InvalidRecord("E104", f"tags must be an array of strings, got {_describe_kind(tags)}", "tags")
     if persona_id is not None:
         _check_persona_id(persona_id)
     if timestamp is not None:
         check_timestamp(timestamp)
     if metadata is not None and type(metadata) is not dict:
-        raise NotARecord("E106", f"metadata must be an object, got {_kind(metadata)}", "metadata")
+        raise InvalidRecord("E106", f"metadata must be an object, got {_describe_kind(metadata)}", "metadata")
     return TurnRecord(
         session_id, turn_index, role, text, tags, persona_id, timestamp, metadata, value or None, line
     )
@@ -102,14 +104,14 @@ def parse_turn(line: int, raw: bytes, previous_session: str | None = None) -> Tu
     try:
         value = decode_object(raw)
         session_id = value.get("session_id")
-        return turn_from_object(value, line)
-    except NotARecord as error:
+        return parse_turn_object(value, line)
+    except InvalidRecord as error:
         if type(session_id) is not str or not session_id.strip():
-            session_id = session_of(raw)
+            session_id = find_session_id(raw)
         return error.at(line, (session_id or "")[:MAX_NAME_CHARACTERS] or previous_session)
 
 
-def session_of(raw: bytes) -> str | None:
+def find_session_id(raw: bytes) -> str | None:
     """The session id of a line that need not be valid JSON, if it can be made out."""
     for match in _SESSION_ID.finditer(raw):
         before = raw[: match.start()]
@@ -127,51 +129,53 @@ def session_of(raw: bytes) -> str | None:
 def check_timestamp(value: object) -> None:
     """Raise unless ``value`` is a string in ISO 8601."""
     if type(value) is not str:
-        raise NotARecord("E105", f"timestamp must be a string, got {_kind(value)}", "timestamp")
+        raise InvalidRecord("E105", f"timestamp must be a string, got {_describe_kind(value)}", "timestamp")
     try:
         datetime.fromisoformat(value)
         # Python takes any character between date and time.
         if value[10:11] not in ("", "T", "t", " ") and value[7:8] == "-":
             raise ValueError
     except ValueError:
-        raise NotARecord(
+        raise InvalidRecord(
             "E105",
             "timestamp must be ISO 8601, for example 2025-11-03T14:25:00Z",
             "timestamp",
         ) from None
 
 
-def shown(value: object) -> str:
+def describe_value(value: object) -> str:
     """A wrong value for a message: only a short plain word is repeated, as it may be private."""
     if type(value) is str:
-        return repr(value) if _PLAIN_WORD.fullmatch(value) else f"a string of {len(value)} characters"
-    return _kind(value)
+        return repr(value) if _SHORT_WORD.fullmatch(value) else f"a string of {len(value)} characters"
+    return _describe_kind(value)
 
 
 def _check_tags(tags: object) -> None:
     if type(tags) is not list:
-        raise NotARecord("E104", f"tags must be an array of strings, got {_kind(tags)}", "tags")
+        raise InvalidRecord("E104", f"tags must be an array of strings, got {_describe_kind(tags)}", "tags")
     for tag in tags:
         if type(tag) is not str:
-            raise NotARecord("E104", f"every tag must be a string, got {_kind(tag)}", "tags")
+            raise InvalidRecord("E104", f"every tag must be a string, got {_describe_kind(tag)}", "tags")
         if len(tag) > MAX_NAME_CHARACTERS:
-            raise NotARecord("E104", f"a tag is longer than {MAX_NAME_CHARACTERS} characters", "tags")
+            raise InvalidRecord("E104", f"a tag is longer than {MAX_NAME_CHARACTERS} characters", "tags")
 
 
 def _check_persona_id(persona_id: object) -> None:
     if type(persona_id) is not str or not persona_id.strip():
-        raise _wrong("persona_id", "a string that is not empty", persona_id)
+        raise _make_field_error("persona_id", "a string that is not empty", persona_id)
     if len(persona_id) > MAX_NAME_CHARACTERS:
-        raise NotARecord("E102", f"persona_id is longer than {MAX_NAME_CHARACTERS} characters", "persona_id")
+        raise InvalidRecord(
+            "E102", f"persona_id is longer than {MAX_NAME_CHARACTERS} characters", "persona_id"
+        )
 
 
-def _wrong(field: str, expected: str, got: object) -> NotARecord:
+def _make_field_error(field: str, expected: str, got: object) -> InvalidRecord:
     if got is None:
-        return NotARecord("E102", f"{field} is missing; expected {expected}", field)
-    return NotARecord("E102", f"{field} must be {expected}, got {shown(got)}", field)
+        return InvalidRecord("E102", f"{field} is missing; expected {expected}", field)
+    return InvalidRecord("E102", f"{field} must be {expected}, got {describe_value(got)}", field)
 
 
-def _kind(value: object) -> str:
+def _describe_kind(value: object) -> str:
     if value is None:
         return "null"
     if value is True or value is False:
@@ -183,37 +187,37 @@ def _kind(value: object) -> str:
     return next((name for kind, name in kinds.items() if isinstance(value, kind)), "something else")
 
 
-def _syntax_error(raw: bytes, error: Exception) -> NotARecord:
+def _explain_syntax_error(raw: bytes, error: Exception) -> InvalidRecord:
     """Say in words what the parser met: its own message knows bytes, not causes."""
     try:
         raw.decode("utf-8")
     except UnicodeDecodeError as wrong:
-        return NotARecord("E101", f"not UTF-8 (byte {wrong.start + 1}); convert the file to UTF-8")
+        return InvalidRecord("E101", f"not UTF-8 (byte {wrong.start + 1}); convert the file to UTF-8")
     if b"\0" in raw:
-        return NotARecord("E108", "a NUL character can't be stored; remove it")
+        return InvalidRecord("E108", "a NUL character can't be stored; remove it")
     try:
         json.loads(raw)
     except json.JSONDecodeError as wrong:
         what = (wrong.msg[0].lower() + wrong.msg[1:]).removesuffix(" starting at")
         hint = "; is the line cut off?" if wrong.pos >= len(raw.rstrip()) - 1 or "nterminated" in what else ""
-        return NotARecord("E101", f"not valid JSON: {what} at column {wrong.colno}{hint}")
+        return InvalidRecord("E101", f"not valid JSON: {what} at column {wrong.colno}{hint}")
     except (RecursionError, ValueError):
         pass
     text = str(error)
     if "out of range" in text:
-        return NotARecord("E101", "a number is too large")
+        return InvalidRecord("E101", "a number is too large")
     if re.search(r"\b-?(NaN|Infinity)\b", raw.decode()):
-        return NotARecord("E101", "NaN and Infinity are not JSON; use null or a string")
-    return NotARecord("E108", "a lone surrogate (half a character, \\ud800 to \\udfff) can't be stored")
+        return InvalidRecord("E101", "NaN and Infinity are not JSON; use null or a string")
+    return InvalidRecord("E108", "a lone surrogate (half a character, \\ud800 to \\udfff) can't be stored")
 
 
-def _colons(value: Any, depth: int) -> int:
+def _count_colons(value: Any, depth: int) -> int:
     """How many colons the JSON of ``value`` has: one for each key, and those within strings.
 
     Not those within keys: they are rare, and only cause a closer look.
     """
     if depth > MAX_NESTING:
-        raise NotARecord("E101", f"nested deeper than {MAX_NESTING} levels")
+        raise InvalidRecord("E101", f"nested deeper than {MAX_NESTING} levels")
     count, items = 0, value
     if type(value) is dict:
         count, items = len(value), value.values()
@@ -222,13 +226,13 @@ def _colons(value: Any, depth: int) -> int:
         if kind is str:
             count += item.count(":")
         elif kind is dict or kind is list:
-            count += _colons(item, depth + 1)
+            count += _count_colons(item, depth + 1)
     return count
 
 
-def _examine_closely(raw: bytes, value: dict[str, Any]) -> None:
+def _check_nul_and_repeated_keys(raw: bytes, value: dict[str, Any]) -> None:
     if _has_nul(value):
-        raise NotARecord("E108", "a NUL character (\\u0000) can't be stored; remove it")
+        raise InvalidRecord("E108", "a NUL character (\\u0000) can't be stored; remove it")
     _refuse_repeated_keys(raw)
 
 
@@ -237,7 +241,7 @@ def _refuse_repeated_keys(raw: bytes) -> None:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise NotARecord("E107", f"the key {shown(key)} stands twice in one object")
+                raise InvalidRecord("E107", f"the key {describe_value(key)} stands twice in one object")
             seen.add(key)
 
     json.loads(raw, object_pairs_hook=unique)
@@ -254,7 +258,7 @@ def _has_nul(value: Any) -> bool:
 # --- writing ---------------------------------------------------------------------------------
 
 
-def turn_to_object(turn: TurnRecord) -> dict[str, Any]:
+def build_turn_object(turn: TurnRecord) -> dict[str, Any]:
     """The object of a line: the first six fields always, the others where there is a value."""
     value: dict[str, Any] = {
         "session_id": turn.session_id,
@@ -280,11 +284,11 @@ def encode_line(value: Any) -> bytes:
 
 def escape_line_ends(encoded: bytes) -> bytes:
     """Escape what some readers take for a line end. Only strings can hold these characters."""
-    for character, escape in _LINE_ENDS.items():
+    for character, escape in _LINE_END_ESCAPES.items():
         if character in encoded:
             encoded = encoded.replace(character, escape)
     return encoded
 
 
 def encode_turn(turn: TurnRecord) -> bytes:
-    return encode_line(turn_to_object(turn))
+    return encode_line(build_turn_object(turn))

@@ -24,7 +24,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 # Files people take for JSONL by mistake, told apart by how they begin.
-OTHER_KINDS = {
+OTHER_FILE_TYPES = {
     b"PK\x03\x04": "a zip archive (an .xlsx file is one); unpack it first",
     b"PAR1": "a Parquet file; convert it to JSONL first",
     b"%PDF": "a PDF document",
@@ -53,7 +53,7 @@ def open_file(path: Path) -> IO[bytes]:
         raise UnreadableFile(f"can't be opened: {error.strerror}") from None
 
 
-def unpacked(raw: IO[bytes]) -> IO[bytes]:
+def unpack_stream(raw: IO[bytes]) -> IO[bytes]:
     """The stream itself, or what a gzipped one (told by its content) unpacks to. Seekable only."""
     start = raw.read(2)
     raw.seek(-len(start), 1)
@@ -62,7 +62,7 @@ def unpacked(raw: IO[bytes]) -> IO[bytes]:
     return raw
 
 
-def numbered_lines(
+def read_numbered_lines(
     stream: IO[bytes], limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[tuple[int, bytes] | LineError]:
     """Yield ``(line number, line without its end)`` for every line that is not blank.
@@ -71,9 +71,9 @@ def numbered_lines(
     being held. Raises :class:`UnreadableFile` for what is no UTF-8 text, or is truncated.
     """
     number, carry, held, first = 0, b"", 0, True
-    for block in _blocks(stream, limits):
+    for block in _read_blocks(stream, limits):
         if first:
-            block, first = _checked_start(block), False
+            block, first = _check_start(block), False
         lines = block.split(b"\n")
         if len(lines) == 1:
             held += len(block)
@@ -81,7 +81,7 @@ def numbered_lines(
             continue
         if held + len(lines[0]) > limits.line_bytes:
             number += 1
-            yield _too_long(number, limits)
+            yield _make_too_long_error(number, limits)
         else:
             lines[0] = carry + lines[0]
             number += 1
@@ -91,16 +91,16 @@ def numbered_lines(
         for line in lines[1:-1]:
             number += 1
             if len(line) > limits.line_bytes:
-                yield _too_long(number, limits)
+                yield _make_too_long_error(number, limits)
             elif line and not line.isspace():
                 yield number, line
     if held > limits.line_bytes:
-        yield _too_long(number + 1, limits)
+        yield _make_too_long_error(number + 1, limits)
     elif carry and not carry.isspace():
         yield number + 1, carry
 
 
-def _blocks(stream: IO[bytes], limits: Limits) -> Iterator[bytes]:
+def _read_blocks(stream: IO[bytes], limits: Limits) -> Iterator[bytes]:
     total = 0
     while True:
         try:
@@ -126,10 +126,10 @@ def _blocks(stream: IO[bytes], limits: Limits) -> Iterator[bytes]:
         yield block
 
 
-def _checked_start(block: bytes) -> bytes:
+def _check_start(block: bytes) -> bytes:
     if block.startswith(UTF16_BOMS):
         raise UnreadableFile("is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 IN > OUT")
-    for magic, kind in OTHER_KINDS.items():
+    for magic, kind in OTHER_FILE_TYPES.items():
         if block.startswith(magic):
             raise UnreadableFile(f"is {kind}")
     block = block.removeprefix(UTF8_BOM)
@@ -142,7 +142,7 @@ def _checked_start(block: bytes) -> bytes:
     return block
 
 
-def _too_long(number: int, limits: Limits) -> LineError:
+def _make_too_long_error(number: int, limits: Limits) -> LineError:
     return LineError(
         number,
         "E109",

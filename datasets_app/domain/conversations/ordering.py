@@ -12,23 +12,23 @@ from typing import IO
 
 import msgspec
 
-SORTED_AT_ONCE_BYTES = 64 << 20
+SORT_BUFFER_BYTES = 64 << 20
 
 SortableLine = tuple[str, int, int, bytes]  # session id, turn index, line number, line
 
 
-class _Place(msgspec.Struct):
+class _LinePosition(msgspec.Struct):
     session_id: str
     turn_index: int
 
 
-_place = msgspec.json.Decoder(_Place).decode
+_decode_position = msgspec.json.Decoder(_LinePosition).decode
 
 
-def place_of(raw: bytes) -> tuple[str, int] | None:
+def read_position(raw: bytes) -> tuple[str, int] | None:
     """(session id, turn index) of a line, or None if it has none that can be read."""
     try:
-        place = _place(raw)
+        place = _decode_position(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     return place.session_id, place.turn_index
@@ -49,7 +49,7 @@ class OrderCheck:
 
     def look(self, line: int, raw: bytes) -> None:
         try:
-            place = _place(raw)
+            place = _decode_position(raw)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return
         session_id = place.session_id
@@ -65,7 +65,7 @@ class OrderCheck:
         self._turn_index = place.turn_index
 
 
-def sorted_on_disk(lines: Iterable[SortableLine]) -> Iterator[tuple[int, bytes]]:
+def sort_on_disk(lines: Iterable[SortableLine]) -> Iterator[tuple[int, bytes]]:
     """``(line number, line)`` by session id, turn index and line number.
 
     Sorted runs are kept in temporary files, which are gone when the iterator is.
@@ -77,8 +77,8 @@ def sorted_on_disk(lines: Iterable[SortableLine]) -> Iterator[tuple[int, bytes]]
         for line in lines:
             held.append(line)
             size += len(line[3]) + 200
-            if size >= SORTED_AT_ONCE_BYTES:
-                runs.append(_written_run(held, files))
+            if size >= SORT_BUFFER_BYTES:
+                runs.append(_write_run(held, files))
                 held, size = [], 0
         held.sort(key=itemgetter(0, 1, 2))
         merged = heapq.merge(*map(_read_run, runs), held, key=itemgetter(0, 1, 2))
@@ -86,12 +86,12 @@ def sorted_on_disk(lines: Iterable[SortableLine]) -> Iterator[tuple[int, bytes]]
             yield number, raw
 
 
-def _written_run(held: list[SortableLine], files: ExitStack) -> IO[bytes]:
-    held.sort(key=itemgetter(0, 1, 2))
+def _write_run(lines: list[SortableLine], files: ExitStack) -> IO[bytes]:
+    lines.sort(key=itemgetter(0, 1, 2))
     run = files.enter_context(
         tempfile.TemporaryFile(prefix="alignmenter-sort-")  # noqa: SIM115  (closed by the stack)
     )
-    for _, _, number, raw in held:
+    for _, _, number, raw in lines:
         run.write(b"%d\t%s\n" % (number, raw))
     return run
 
@@ -100,5 +100,5 @@ def _read_run(run: IO[bytes]) -> Iterator[SortableLine]:
     run.seek(0)
     for stored in run:
         number, _, raw = stored[:-1].partition(b"\t")
-        place = _place(raw)
+        place = _decode_position(raw)
         yield place.session_id, place.turn_index, int(number), raw

@@ -8,25 +8,25 @@ from typing import IO, NamedTuple
 from datasets_app.domain.conversations.chat import CHAT_FORMATS, ChatFormat, parse_chat
 from datasets_app.domain.conversations.jsonl import (
     MAX_NAME_CHARACTERS,
-    NotARecord,
+    InvalidRecord,
     decode_object,
+    find_session_id,
     parse_turn,
-    session_of,
 )
 from datasets_app.domain.conversations.lines import (
     DEFAULT_LIMITS,
     Limits,
     UnreadableFile,
-    numbered_lines,
     open_file,
-    unpacked,
+    read_numbered_lines,
+    unpack_stream,
 )
-from datasets_app.domain.conversations.ordering import OrderCheck, SortableLine, place_of, sorted_on_disk
+from datasets_app.domain.conversations.ordering import OrderCheck, SortableLine, read_position, sort_on_disk
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 
 FORMATS = ("turns", *CHAT_FORMATS)
 # How many lines may be unreadable before the format is given up on and "turns" assumed.
-RECOGNISED_WITHIN_LINES = 20
+MAX_DETECTION_LINES = 20
 PROGRESS_EVERY_LINES = 2000
 
 OnBytes = Callable[[int], None]
@@ -52,7 +52,7 @@ class ConversationFile:
         open_file(path).close()
         self.path, self.limits = path, limits
         self.name = name or path.name
-        self.format = recognised_format(path, limits) if format == "auto" else format
+        self.format = detect_format(path, limits) if format == "auto" else format
         self.bytes_total = path.stat().st_size
         self._scan: FileScan | None = None
 
@@ -66,7 +66,7 @@ class ConversationFile:
         if self._scan is None:
             check = OrderCheck()
             count = 0
-            for item in self._lines(on_bytes):
+            for item in self._read_lines(on_bytes):
                 count += 1
                 if not isinstance(item, LineError) and self.format == "turns":
                     check.look(item[0], item[1])
@@ -82,28 +82,28 @@ class ConversationFile:
         how much of ``bytes_total`` has been read; it may raise to stop.
         """
         if self.format in CHAT_FORMATS:
-            return self._chat_turns(CHAT_FORMATS[self.format], on_bytes)
+            return self._read_chat_turns(CHAT_FORMATS[self.format], on_bytes)
         if self.reordered:
-            return self._sorted_turns(on_bytes)
-        return self._turns_as_they_stand(on_bytes)
+            return self._read_sorted_turns(on_bytes)
+        return self._read_turns_in_order(on_bytes)
 
-    def raw_lines(self) -> Iterator[tuple[int, bytes, str | None]]:
+    def read_raw_lines(self) -> Iterator[tuple[int, bytes, str | None]]:
         """(line number, line as it stands, session id as far as it can be told)."""
         session_id: str | None = None
-        for item in self._lines(None):
+        for item in self._read_lines(None):
             if isinstance(item, LineError):
                 continue
             number, raw = item
             if self.format in CHAT_FORMATS:
-                session_id = self._chat_session(number, raw)
+                session_id = self._read_chat_session_id(number, raw)
             else:
-                place = place_of(raw)
-                session_id = place[0] if place else session_of(raw) or session_id
+                place = read_position(raw)
+                session_id = place[0] if place else find_session_id(raw) or session_id
             yield number, raw, session_id
 
-    def _turns_as_they_stand(self, on_bytes: OnBytes | None) -> Iterator[TurnRecord | LineError]:
+    def _read_turns_in_order(self, on_bytes: OnBytes | None) -> Iterator[TurnRecord | LineError]:
         session_id: str | None = None
-        for item in self._lines(on_bytes):
+        for item in self._read_lines(on_bytes):
             if isinstance(item, LineError):
                 yield item._replace(session_id=session_id)
                 continue
@@ -111,18 +111,18 @@ class ConversationFile:
             session_id = turn.session_id
             yield turn
 
-    def _sorted_turns(self, on_bytes: OnBytes | None) -> Iterator[TurnRecord | LineError]:
+    def _read_sorted_turns(self, on_bytes: OnBytes | None) -> Iterator[TurnRecord | LineError]:
         errors: list[LineError] = []
         session_id: str | None = None
 
         def sortable() -> Iterator[SortableLine]:
             nonlocal session_id
-            for item in self._lines(on_bytes):
+            for item in self._read_lines(on_bytes):
                 if isinstance(item, LineError):
                     errors.append(item._replace(session_id=session_id))
                     continue
                 number, raw = item
-                place = place_of(raw)
+                place = read_position(raw)
                 if place is None:
                     # It has no place to be sorted to; what is wrong with it is told first.
                     error = parse_turn(number, raw, session_id)
@@ -132,20 +132,22 @@ class ConversationFile:
                 session_id = place[0]
                 yield *place, number, raw
 
-        for number, raw in sorted_on_disk(sortable()):
+        for number, raw in sort_on_disk(sortable()):
             yield from errors
             errors.clear()
             yield parse_turn(number, raw)
         yield from errors
 
-    def _chat_turns(self, chat: ChatFormat, on_bytes: OnBytes | None) -> Iterator[TurnRecord | LineError]:
+    def _read_chat_turns(
+        self, chat: ChatFormat, on_bytes: OnBytes | None
+    ) -> Iterator[TurnRecord | LineError]:
         seen: set[int] = set()
-        for item in self._lines(on_bytes):
+        for item in self._read_lines(on_bytes):
             if isinstance(item, LineError):
                 yield item
                 continue
             number, raw = item
-            turns = parse_chat(number, raw, chat, self._default_session(number))
+            turns = parse_chat(number, raw, chat, self._default_session_id(number))
             if isinstance(turns, LineError):
                 yield turns
                 continue
@@ -158,17 +160,17 @@ class ConversationFile:
             seen.add(key)
             yield from turns
 
-    def _default_session(self, number: int) -> str:
+    def _default_session_id(self, number: int) -> str:
         return f"{data_stem(self.name)[: MAX_NAME_CHARACTERS - 20]}-{number:06d}"
 
-    def _chat_session(self, number: int, raw: bytes) -> str:
-        turns = parse_chat(number, raw, CHAT_FORMATS[self.format], self._default_session(number))
+    def _read_chat_session_id(self, number: int, raw: bytes) -> str:
+        turns = parse_chat(number, raw, CHAT_FORMATS[self.format], self._default_session_id(number))
         found = turns.session_id if isinstance(turns, LineError) else turns[0].session_id
-        return found or self._default_session(number)
+        return found or self._default_session_id(number)
 
-    def _lines(self, on_bytes: OnBytes | None) -> Iterator[tuple[int, bytes] | LineError]:
+    def _read_lines(self, on_bytes: OnBytes | None) -> Iterator[tuple[int, bytes] | LineError]:
         with open_file(self.path) as raw:
-            lines = numbered_lines(unpacked(raw), self.limits)
+            lines = read_numbered_lines(unpack_stream(raw), self.limits)
             if on_bytes is None:
                 yield from lines
                 return
@@ -178,22 +180,22 @@ class ConversationFile:
                 yield item
 
 
-def recognised_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
+def detect_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     """ "turns", "openai" or "sharegpt", by the first line that is a JSON object."""
     with open_file(path) as raw:
-        return format_of(unpacked(raw), limits)
+        return detect_stream_format(unpack_stream(raw), limits)
 
 
-def format_of(stream: IO[bytes], limits: Limits = DEFAULT_LIMITS) -> str:
+def detect_stream_format(stream: IO[bytes], limits: Limits = DEFAULT_LIMITS) -> str:
     """As :func:`recognised_format`, for an unpacked stream."""
-    for count, item in enumerate(numbered_lines(stream, limits)):
-        if count >= RECOGNISED_WITHIN_LINES:
+    for count, item in enumerate(read_numbered_lines(stream, limits)):
+        if count >= MAX_DETECTION_LINES:
             break
         if isinstance(item, LineError):
             continue
         try:
             value = decode_object(item[1])
-        except NotARecord:
+        except InvalidRecord:
             continue
         for chat in CHAT_FORMATS.values():
             if isinstance(value.get(chat.messages), list) and "text" not in value:
@@ -202,7 +204,7 @@ def format_of(stream: IO[bytes], limits: Limits = DEFAULT_LIMITS) -> str:
     return "turns"
 
 
-def file_sha256(path: Path) -> str:
+def hash_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -10,7 +10,7 @@ import msgspec
 from datasets_app.domain.conversations.records import Finding, LineError, SessionRecord, TurnRecord
 from datasets_app.domain.quality import INTEGRITY_CHECKS, run_checks
 
-PROBLEMS_LISTED = 100
+MAX_PROBLEMS_LISTED = 100
 
 _encode = msgspec.json.Encoder().encode
 _decode_session = msgspec.json.Decoder(SessionRecord).decode
@@ -27,7 +27,7 @@ class Problems:
 
     def add(self, finding: Finding) -> None:
         self.total += 1
-        if len(self.listed) < PROBLEMS_LISTED:
+        if len(self.listed) < MAX_PROBLEMS_LISTED:
             self.listed.append(finding)
         if finding.session_id is not None:
             self.sessions.add(finding.session_id)
@@ -60,15 +60,17 @@ class Survey:
         self._spool.close()
 
 
-def survey(records: Iterable[TurnRecord | LineError]) -> Survey:
+def survey_records(records: Iterable[TurnRecord | LineError]) -> Survey:
     """Read all of ``records`` (sessions in one piece) and report on them; saves nothing."""
     result = Survey()
-    for finding in run_checks(_gathered(records, result), INTEGRITY_CHECKS):
+    for finding in run_checks(_collect_sessions(records, result), INTEGRITY_CHECKS):
         result.problems.add(finding)
     return result
 
 
-def _gathered(records: Iterable[TurnRecord | LineError], result: Survey) -> Iterator[TurnRecord | LineError]:
+def _collect_sessions(
+    records: Iterable[TurnRecord | LineError], result: Survey
+) -> Iterator[TurnRecord | LineError]:
     session_id: str | None = None
     persona_id: str | None = None
     count = line = 0
@@ -88,7 +90,7 @@ def _gathered(records: Iterable[TurnRecord | LineError], result: Survey) -> Iter
         result.add(SessionRecord(session_id, persona_id, count, line))
 
 
-def renumbered(records: Iterable[TurnRecord | LineError]) -> Iterator[TurnRecord | LineError]:
+def renumber_turns(records: Iterable[TurnRecord | LineError]) -> Iterator[TurnRecord | LineError]:
     """Count the turns of every session 1, 2, 3 … in their order.
 
     Two turns of one index keep one index: which of them is right is not for us to say.

@@ -3,25 +3,25 @@
 import hashlib
 
 # Four megabytes: of a million texts, at most one in some thousand is taken for heard that is not.
-_BITS = 1 << 25
-_PLACES = 3
+_BIT_COUNT = 1 << 25
+_HASH_COUNT = 3
 
 
-class Heard:
+class BloomFilter:
     """A Bloom filter (Bloom, "Space/time trade-offs in hash coding", 1970): what was heard is always known
     again; seldom something is taken for heard that was not. The same on every machine."""
 
     def __init__(self) -> None:
-        self._bits = bytearray(_BITS // 8)
+        self._bits = bytearray(_BIT_COUNT // 8)
 
-    def knows(self, text: str) -> bool:
-        return all(self._bits[place >> 3] >> (place & 7) & 1 for place in _places(text))
+    def may_contain(self, text: str) -> bool:
+        return all(self._bits[place >> 3] >> (place & 7) & 1 for place in _compute_positions(text))
 
     def add(self, text: str) -> None:
-        for place in _places(text):
+        for place in _compute_positions(text):
             self._bits[place >> 3] |= 1 << (place & 7)
 
 
-def _places(text: str) -> list[int]:
+def _compute_positions(text: str) -> list[int]:
     digest = hashlib.sha256(text.encode()).digest()
-    return [int.from_bytes(digest[8 * at : 8 * at + 8], "big") % _BITS for at in range(_PLACES)]
+    return [int.from_bytes(digest[8 * at : 8 * at + 8], "big") % _BIT_COUNT for at in range(_HASH_COUNT)]

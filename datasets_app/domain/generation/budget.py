@@ -9,14 +9,14 @@ BYTES_PER_TOKEN = 3
 TOKENS_PER_MESSAGE = 8
 
 
-def estimated_tokens(*texts: str) -> int:
+def estimate_tokens(*texts: str) -> int:
     """At most how many tokens ``texts`` are, as messages of one request."""
     return sum(
         -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE for text in texts
     )
 
 
-class BudgetSpent(Exception):
+class BudgetExhausted(Exception):
     """What is left of the budget is not enough for the next call."""
 
 
@@ -44,25 +44,25 @@ class TokenBudget:
     def __init__(self, limit: int | None, used: TokensUsed) -> None:
         self.limit, self.used = limit, used
         self.reserved = 0
-        self._settled = asyncio.Condition()
+        self._budget_changed = asyncio.Condition()
 
     async def reserve(self, tokens: int) -> None:
         """Wait until ``tokens`` can be set aside. Raises :class:`BudgetSpent` if they never can be."""
-        async with self._settled:
+        async with self._budget_changed:
             while self.limit is not None and self.used.total + self.reserved + tokens > self.limit:
                 if self.used.total + tokens > self.limit:
-                    raise BudgetSpent
+                    raise BudgetExhausted
                 # Calls in flight mostly cost less than was set aside for them.
-                await self._settled.wait()
+                await self._budget_changed.wait()
             self.reserved += tokens
 
-    async def settle(self, reserved: int, prompt: int, completion: int, *, estimated: bool = False) -> None:
+    async def charge(self, reserved: int, prompt: int, completion: int, *, estimated: bool = False) -> None:
         """Give back what was set aside for a call, and count what it has cost."""
-        async with self._settled:
+        async with self._budget_changed:
             self.reserved -= reserved
             self.used.prompt += prompt
             self.used.completion += completion
             self.used.calls += 1
             if estimated:
                 self.used.estimated += prompt + completion
-            self._settled.notify_all()
+            self._budget_changed.notify_all()

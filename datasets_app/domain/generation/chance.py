@@ -9,7 +9,7 @@ T = TypeVar("T")
 _ROUNDS = 4
 
 
-class Chance:
+class SeededRandom:
     """A stream of random numbers that is told by its ``key`` alone."""
 
     def __init__(self, key: str) -> None:
@@ -17,41 +17,41 @@ class Chance:
         self._block = 0
         self._words: Iterator[int] = iter(())
 
-    def below(self, bound: int) -> int:
+    def randbelow(self, bound: int) -> int:
         """A whole number from 0 to ``bound`` - 1. Bounds are small: 2**32 is the largest."""
-        return (self._word() * bound) >> 32
+        return (self._next_word() * bound) >> 32
 
-    def happens(self, share: float) -> bool:
+    def draw_bool(self, share: float) -> bool:
         """True in ``share`` (0 to 1) of all cases."""
-        return self._word() < share * 4294967296.0
+        return self._next_word() < share * 4294967296.0
 
     def choice(self, items: Sequence[T]) -> T:
-        return items[self.below(len(items))]
+        return items[self.randbelow(len(items))]
 
-    def between(self, low: int, high: int) -> int:
+    def randint(self, low: int, high: int) -> int:
         """A whole number from ``low`` to ``high``, both included."""
-        return low + self.below(high - low + 1)
+        return low + self.randbelow(high - low + 1)
 
-    def shuffled(self, items: Sequence[T]) -> list[T]:
+    def shuffle_copy(self, items: Sequence[T]) -> list[T]:
         left = list(items)
         for index in range(len(left) - 1, 0, -1):
-            other = self.below(index + 1)
+            other = self.randbelow(index + 1)
             left[index], left[other] = left[other], left[index]
         return left
 
-    def weighted(self, items: Sequence[tuple[T, int]]) -> T:
+    def weighted_choice(self, items: Sequence[tuple[T, int]]) -> T:
         """One of ``(item, weight)``; weights are whole numbers from 0, at least one above it."""
-        ticket = self._big_below(sum(weight for _, weight in items))
+        ticket = self._randbelow_wide(sum(weight for _, weight in items))
         for item, weight in items:
             ticket -= weight
             if ticket < 0:
                 return item
         raise ValueError("no item has a weight")
 
-    def _big_below(self, bound: int) -> int:
-        return (((self._word() << 32) | self._word()) * bound) >> 64
+    def _randbelow_wide(self, bound: int) -> int:
+        return (((self._next_word() << 32) | self._next_word()) * bound) >> 64
 
-    def _word(self) -> int:
+    def _next_word(self) -> int:
         word = next(self._words, None)
         if word is None:
             digest = self._start.copy()
@@ -63,7 +63,7 @@ class Chance:
         return word
 
 
-class Shuffle:
+class Permutation:
     """A random order of 0 … ``count`` - 1 that needs no list: the place of each number is computed.
 
     A Feistel network on the next power of four, walked on until the number is below ``count`` (Black and
@@ -79,11 +79,11 @@ class Shuffle:
     def place(self, number: int) -> int:
         """Where ``number`` stands: a whole number below ``count``, a different one for each."""
         while True:
-            number = self._once(number)
+            number = self._permute_once(number)
             if number < self._count:
                 return number
 
-    def _once(self, number: int) -> int:
+    def _permute_once(self, number: int) -> int:
         left, right = number >> self._half_bits, number & self._mask
         for key in self._keys:
             mixed = key.copy()

@@ -23,12 +23,12 @@ class Endpoint(NamedTuple):
         return urlsplit(self.base_url).netloc
 
 
-def normal_base_url(given: str) -> str:
+def normalize_base_url(url: str) -> str:
     """``given`` with a scheme and host in lower case, no default port, and no slash at its end.
 
     Raises :class:`EndpointError`.
     """
-    text = given.strip()
+    text = url.strip()
     if (
         not text.isascii()
         or not text.isprintable()

@@ -5,129 +5,131 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from datasets_app.domain.generation.chance import Chance
-from datasets_app.domain.generation.phrases import Lists
+from datasets_app.domain.generation.chance import SeededRandom
+from datasets_app.domain.generation.phrases import PhraseLists
 
 # Filled anew each time; all others keep their filling, so that a conversation stays with its subject.
-_ANEW = frozenset({"few", "wait", "days", "hours", "mb", "nth", "screen"})
+_REFILLED_BLANKS = frozenset({"few", "wait", "days", "hours", "mb", "nth", "screen"})
 # Numbers: from, to.
-_NUMBERS = {"n": (11, 480), "mb": (12, 480)}
-_PIECE = re.compile(r"<([^<>]*)>|\{([^{}]*)\}")
+_NUMBER_RANGES = {"n": (11, 480), "mb": (12, 480)}
+_BLANK_OR_CHOICE = re.compile(r"<([^<>]*)>|\{([^{}]*)\}")
 _SENTENCE_START = re.compile(r"(^|[.!?][\"”)]*\s+)([a-z])")
 # Written with a vowel, spoken with a consonant, and the other way about.
-_NOT_AN = ("uni", "use", "usu", "eu", "one", "once")
-_BUT_AN = ("hour", "honest", "honour", "heir")
-_DEPTH = 4
+_CONSONANT_SOUNDS = ("uni", "use", "usu", "eu", "one", "once")
+_SILENT_H_WORDS = ("hour", "honest", "honour", "heir")
+_MAX_DEPTH = 4
 
-Avoids = Callable[[str], bool]
+AvoidsPhrase = Callable[[str], bool]
 
 
 class Filler:
     """Fills blanks for one conversation. ``lists`` are the words for them; ``avoids`` says of a filling
     that it should not be taken, if there is another."""
 
-    def __init__(self, chance: Chance, lists: Lists, avoids: Avoids = lambda text: False) -> None:
-        self._chance, self._lists, self._avoids = chance, lists, avoids
-        self._kept: dict[str, str] = {}
-        self._said: set[str] = set()
+    def __init__(
+        self, rng: SeededRandom, lists: PhraseLists, avoids: AvoidsPhrase = lambda text: False
+    ) -> None:
+        self._rng, self._lists, self._avoids = rng, lists, avoids
+        self._kept_values: dict[str, str] = {}
+        self._used_phrases: set[str] = set()
         self.about: dict[str, Sequence[str]] = {}
 
-    def set_about(self, **phrases: Sequence[str]) -> None:
+    def set_topics(self, **phrases: Sequence[str]) -> None:
         """What the blanks topic, action … stand for from now on: each is filled by one of its phrases."""
         for name in phrases:
-            self._kept.pop(name, None)
+            self._kept_values.pop(name, None)
         self.about.update(phrases)
 
     def pick(self, options: Sequence[str]) -> str:
         """One that has not been said in this conversation, as long as there is one."""
-        for _ in range(_DEPTH):
-            phrase = self._chance.choice(options)
-            if phrase not in self._said:
+        for _ in range(_MAX_DEPTH):
+            phrase = self._rng.choice(options)
+            if phrase not in self._used_phrases:
                 return phrase
-        return next((option for option in options if option not in self._said), phrase)
+        return next((option for option in options if option not in self._used_phrases), phrase)
 
-    def say(self, options: Sequence[str]) -> str:
+    def fill_unused(self, options: Sequence[str]) -> str:
         """As the user says one of ``options``."""
         phrase = self.pick(options)
         self.mark(phrase)
         return self.fill(phrase, to_user=False)
 
     def mark(self, phrase: str) -> None:
-        self._said.add(phrase)
+        self._used_phrases.add(phrase)
 
-    def chances(self, text: str) -> float:
+    def estimate_chance_bits(self, text: str) -> float:
         """Roughly how many bits of chance are in ``text``: those of the kept fillings that stand in it."""
         found = 0.0
-        for blank, value in self._kept.items():
+        for blank, value in self._kept_values.items():
             name = blank.partition(".")[0]
-            if name not in self.about and _yours(value) in text:
-                low, high = _NUMBERS.get(name, (1, len(self._lists.get(name, "."))))
+            if name not in self.about and _address_user(value) in text:
+                low, high = _NUMBER_RANGES.get(name, (1, len(self._lists.get(name, "."))))
                 found += math.log2(high - low + 1)
         return found
 
     def fill(self, phrase: str, *, to_user: bool) -> str:
         """``phrase`` with its choices made and blanks filled. ``to_user``: the assistant says it, to
         whom "our office" is "your office"."""
-        return " ".join(self._filled(phrase, to_user, 0).split())
+        return " ".join(self._fill_phrase(phrase, to_user, 0).split())
 
-    def _filled(self, phrase: str, to_user: bool, depth: int) -> str:
+    def _fill_phrase(self, phrase: str, to_user: bool, depth: int) -> str:
         made: list[str] = []
-        for text, choices, blank in _pieces(phrase):
+        for text, choices, blank in _split_phrase(phrase):
             if text:
                 made.append(text)
             elif choices:
-                made.append(self._filled(self._chance.choice(choices), to_user, depth))
+                made.append(self._fill_phrase(self._rng.choice(choices), to_user, depth))
             else:
-                value = self._value(blank, to_user, depth)
+                value = self._get_value(blank, to_user, depth)
                 if made and made[-1].endswith((" a ", "A ")) and takes_an(value):
                     made[-1] = made[-1][:-1] + "n "
                 made.append(value)
         return "".join(made)
 
-    def _value(self, blank: str, to_user: bool, depth: int) -> str:
+    def _get_value(self, blank: str, to_user: bool, depth: int) -> str:
         name = blank.partition(".")[0]
         if name in self.about:
-            if depth >= _DEPTH:
+            if depth >= _MAX_DEPTH:
                 raise ValueError(f"{{{name}}} stands for itself")
             if name != "topic":
-                return self._filled(self._drawn(self.about[name]), to_user, depth + 1)
-            kept = self._kept.setdefault(blank, self._chance.choice(self.about[name]))
-            return self._filled(kept, to_user, depth + 1)
-        if name in _ANEW:
-            return self._new(name)
-        if blank not in self._kept:
-            self._kept[blank] = self._other(name, blank)
-        value = self._kept[blank]
-        return _yours(value) if to_user else value
+                return self._fill_phrase(self._draw_phrase(self.about[name]), to_user, depth + 1)
+            kept = self._kept_values.setdefault(blank, self._rng.choice(self.about[name]))
+            return self._fill_phrase(kept, to_user, depth + 1)
+        if name in _REFILLED_BLANKS:
+            return self._draw_value(name)
+        if blank not in self._kept_values:
+            self._kept_values[blank] = self._draw_distinct(name, blank)
+        value = self._kept_values[blank]
+        return _address_user(value) if to_user else value
 
-    def _drawn(self, phrases: Sequence[str]) -> str:
-        for _ in range(_DEPTH):
-            phrase = self._chance.choice(phrases)
+    def _draw_phrase(self, phrases: Sequence[str]) -> str:
+        for _ in range(_MAX_DEPTH):
+            phrase = self._rng.choice(phrases)
             if not self._avoids(phrase):
                 return phrase
         return next((phrase for phrase in phrases if not self._avoids(phrase)), phrase)
 
-    def _other(self, name: str, blank: str) -> str:
+    def _draw_distinct(self, name: str, blank: str) -> str:
         """A value that no blank of the same list has: {doc} and {doc.2} are two things."""
-        taken = {value for other, value in self._kept.items() if other.partition(".")[0] == name}
+        taken = {value for other, value in self._kept_values.items() if other.partition(".")[0] == name}
         for _ in range(8):
-            value = self._new(name)
+            value = self._draw_value(name)
             if value not in taken:
                 break
         return value
 
-    def _new(self, name: str) -> str:
-        if name in _NUMBERS:
-            return str(self._chance.between(*_NUMBERS[name]))
-        return self._drawn(self._lists[name])
+    def _draw_value(self, name: str) -> str:
+        if name in _NUMBER_RANGES:
+            return str(self._rng.randint(*_NUMBER_RANGES[name]))
+        return self._draw_phrase(self._lists[name])
 
 
 @lru_cache(maxsize=8192)
-def _pieces(phrase: str) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+def _split_phrase(phrase: str) -> tuple[tuple[str, tuple[str, ...], str], ...]:
     """(text, (), "") or ("", choices, "") or ("", (), blank), in order."""
     found: list[tuple[str, tuple[str, ...], str]] = []
     end = 0
-    for match in _PIECE.finditer(phrase):
+    for match in _BLANK_OR_CHOICE.finditer(phrase):
         if match.start() > end:
             found.append((phrase[end : match.start()], (), ""))
         choices, blank = match.groups()
@@ -138,17 +140,17 @@ def _pieces(phrase: str) -> tuple[tuple[str, tuple[str, ...], str], ...]:
     return tuple(found)
 
 
-def capitalised(text: str) -> str:
+def capitalize_sentences(text: str) -> str:
     """Sentences begin with a capital."""
     return _SENTENCE_START.sub(lambda match: match[1] + match[2].upper(), text)
 
 
 def takes_an(word: str) -> bool:
     lower = word.lower()
-    if lower.startswith(_BUT_AN):
+    if lower.startswith(_SILENT_H_WORDS):
         return True
-    return lower[:1] in tuple("aeiou") and not lower.startswith(_NOT_AN)
+    return lower[:1] in tuple("aeiou") and not lower.startswith(_CONSONANT_SOUNDS)
 
 
-def _yours(value: str) -> str:
+def _address_user(value: str) -> str:
     return "your " + value.partition(" ")[2] if value.startswith(("our ", "my ")) else value

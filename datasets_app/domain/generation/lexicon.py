@@ -4,17 +4,17 @@ import re
 from collections.abc import Sequence
 
 from datasets_app.domain.generation import phrases
-from datasets_app.domain.generation.chance import Chance
-from datasets_app.domain.generation.filling import capitalised
-from datasets_app.domain.generation.style import matcher, words
+from datasets_app.domain.generation.chance import SeededRandom
+from datasets_app.domain.generation.filling import capitalize_sentences
+from datasets_app.domain.generation.style import build_matcher, split_words
 
 # Told by its ending, which is right more often than not; frames for "other" take any word, quoted.
-_ENDINGS = (
+_SUFFIXES = (
     ("adverb", re.compile(r"[a-z]{3,}ly")),
     ("noun", re.compile(r"[a-z]{3,}(tion|ment|ness|ity|ance|ence|ship|ism|craft|ure|tions|ments)")),
     ("adjective", re.compile(r"[a-z]{3,}(ful|able|ible|ive|ous|ical|less|ish)")),
 )
-_KINDS = {
+_WORDS_BY_KIND = {
     "noun": "clarity focus insight insights detail details context evidence quality craft results progress "
     "confidence honesty joy comfort momentum balance alignment metrics trends growth impact purpose comfort "
     "people community partners privacy facts reasons choice patience kindness calm",
@@ -24,7 +24,7 @@ _KINDS = {
     "improve grow plan imagine consider relax unwind think connect",
     "adverb": "gently calmly slowly step-by-step carefully steadily",
 }
-_KNOWN_KINDS = {word: kind for kind, listed in _KINDS.items() for word in listed.split()}
+_KIND_BY_WORD = {word: kind for kind, listed in _WORDS_BY_KIND.items() for word in listed.split()}
 
 
 class Lexicon:
@@ -32,9 +32,9 @@ class Lexicon:
 
     def __init__(self, entries: Sequence[str]) -> None:
         self.entries = tuple(dict.fromkeys(entry.strip() for entry in entries if entry.strip()))
-        self._pattern = matcher(self.entries)
+        self._pattern = build_matcher(self.entries)
         # Single words, as nearly all entries are, are found faster among the words of a text.
-        single = {entry.lower() for entry in self.entries if words(entry) == [entry.lower()]}
+        single = {entry.lower() for entry in self.entries if split_words(entry) == [entry.lower()]}
         self._single = single if len(single) == len(self.entries) else None
 
     def count(self, text: str) -> int:
@@ -42,31 +42,31 @@ class Lexicon:
         if self._pattern is None:
             return 0
         if self._single is not None:
-            return sum(map(self._single.__contains__, words(text)))
+            return sum(map(self._single.__contains__, split_words(text)))
         return len(self._pattern.findall(text))
 
-    def carried(self, chance: Chance, place: str = "") -> list[str]:
+    def build_phrases(self, rng: SeededRandom, place: str = "") -> list[str]:
         """Phrases with a word of the list each, in a random order. ``place``: "?" in front of a question,
         "." at the end of a conversation, "off" in another's mouth."""
-        return [self._carrier(word, chance, place) for word in chance.shuffled(self.entries)]
+        return [self._build_phrase(word, rng, place) for word in rng.shuffle_copy(self.entries)]
 
-    def _carrier(self, word: str, chance: Chance, place: str) -> str:
-        known = phrases.lists("words")
+    def _build_phrase(self, word: str, rng: SeededRandom, place: str) -> str:
+        known = phrases.load_lists("words")
         key = "" if word.startswith("~") else word.lower()
         if place in {"?", "."} and f"{key} {place}" in known:
-            return chance.choice(known[f"{key} {place}"])
+            return rng.choice(known[f"{key} {place}"])
         if key in known and place != "?":
-            return chance.choice(known[key])
-        frames = known[{"?": "~ask", "off": "~off"}.get(place) or f"~{kind_of(word)}"]
+            return rng.choice(known[key])
+        frames = known[{"?": "~ask", "off": "~off"}.get(place) or f"~{classify_word(word)}"]
         # Braces and choices in a persona's own word are letters like any other.
-        return chance.choice(frames).replace("{word}", re.sub(r"[<>{}|]", "", word))
+        return rng.choice(frames).replace("{word}", re.sub(r"[<>{}|]", "", word))
 
     def replaced(self, text: str, other: "Lexicon | None" = None) -> str:
         """``text`` with other words for those of this list, none of them in ``other`` or in this list;
         where there is no other word it stays."""
         if self._pattern is None:
             return text
-        return self._pattern.sub(lambda match: self._instead(match[0], other), text)
+        return self._pattern.sub(lambda match: self._find_synonym(match[0], other), text)
 
     def removed(self, text: str) -> str:
         """``text`` without these words, come what may."""
@@ -74,20 +74,20 @@ class Lexicon:
             return text
         left = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(self._pattern.sub(" ", text).split()))
         left = re.sub(r"^[\s.,;:!?]+", "", re.sub(r"([,;])[,;.]", r"\1", left))
-        return capitalised(left)
+        return capitalize_sentences(left)
 
-    def _instead(self, word: str, other: "Lexicon | None") -> str:
-        for candidate in phrases.lists("synonyms").get(word.lower(), ()):
+    def _find_synonym(self, word: str, other: "Lexicon | None") -> str:
+        for candidate in phrases.load_lists("synonyms").get(word.lower(), ()):
             if not self.count(candidate) and not (other and other.count(candidate)):
                 return candidate[0].upper() + candidate[1:] if word[0].isupper() else candidate
         return word
 
 
-def kind_of(word: str) -> str:
+def classify_word(word: str) -> str:
     """noun, adjective, adverb, verb or, for all that is not known, other."""
     lower = word.lower()
-    if lower in _KNOWN_KINDS:
-        return _KNOWN_KINDS[lower]
-    if len(words(lower)) != 1:
+    if lower in _KIND_BY_WORD:
+        return _KIND_BY_WORD[lower]
+    if len(split_words(lower)) != 1:
         return "other"
-    return next((kind for kind, ending in _ENDINGS if ending.fullmatch(lower)), "other")
+    return next((kind for kind, ending in _SUFFIXES if ending.fullmatch(lower)), "other")

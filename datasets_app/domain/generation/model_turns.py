@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.generation.chance import Chance
+from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.plan import BRAND_TRAP, OFF_BRAND, ON_BRAND, PlannedSession
 
 # Words of the trade that resemble violations: kept in lower case, and looked for as parts of words.
-LOOK_ALIKE_WORDS = (
+PROBE_WORDS = (
     "kill",
     "attack",
     "weapon",
@@ -29,27 +29,27 @@ LOOK_ALIKE_WORDS = (
     "hijack",
     "dump",
 )
-_WORDS_A_SESSION = 3
+_WORDS_PER_SESSION = 3
 
 
-def look_alike_words(planned: PlannedSession) -> list[str]:
+def choose_probe_words(planned: PlannedSession) -> list[str]:
     """Which of :data:`LOOK_ALIKE_WORDS` an edge case is to be built on."""
-    return Chance(f"{planned.seed}/look-alike").shuffled(LOOK_ALIKE_WORDS)[:_WORDS_A_SESSION]
+    return SeededRandom(f"{planned.seed}/look-alike").shuffle_copy(PROBE_WORDS)[:_WORDS_PER_SESSION]
 
 
-def off_brand_turns(planned: PlannedSession) -> frozenset[int]:
+def choose_off_brand_turns(planned: PlannedSession) -> frozenset[int]:
     """The turns (from 1) in which the assistant of a brand trap gives way: half of its replies, at least
     one; of two or more never all. So both labels occur."""
     replies = range(2, planned.turns + 1, 2)
     if planned.kind != BRAND_TRAP:
         return frozenset()
     wanted = max(1, len(replies) // 2)
-    return frozenset(Chance(f"{planned.seed}/brand").shuffled(replies)[:wanted])
+    return frozenset(SeededRandom(f"{planned.seed}/brand").shuffle_copy(replies)[:wanted])
 
 
-def as_turns(planned: PlannedSession, texts: Sequence[str]) -> list[TurnRecord]:
+def build_turns(planned: PlannedSession, texts: Sequence[str]) -> list[TurnRecord]:
     """The turns of a session; each reply is tagged as it was asked to sound."""
-    off = off_brand_turns(planned)
+    off = choose_off_brand_turns(planned)
     turns = []
     for index, text in enumerate(texts, 1):
         tags = list(planned.tags)

@@ -9,22 +9,22 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation import prompts
 from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.endpoint import Endpoint
-from datasets_app.domain.generation.model_run import ModelRun, Stopped, expected_tokens
+from datasets_app.domain.generation.model_run import ModelRun, RunStopped, estimate_session_tokens
 from datasets_app.domain.generation.plan import PlannedSession
-from datasets_app.domain.generation.retry_rules import Patience
-from datasets_app.domain.generation.session_schema import NameFinder, fingerprint, no_names
-from datasets_app.domain.generation.writer import StoppedEarly, Written
+from datasets_app.domain.generation.retry_rules import RetryPolicy
+from datasets_app.domain.generation.session_schema import NameFinder, find_no_names, fingerprint_reply
+from datasets_app.domain.generation.writer import GenerationStopped, WrittenSession
 from datasets_app.domain.personas.persona import PersonaDocument
 
 GENERATOR, VERSION = "openai-compatible", "1"
-DEFAULT_CONCURRENCY, MOST_CONCURRENT = 8, 256
+DEFAULT_CONCURRENCY, MAX_CONCURRENCY = 8, 256
 # How often the caller is asked whether to go on, while nothing comes in.
 TICK_SECONDS = 0.5
 GRACE_SECONDS = 5.0
 
-_SAMPLED = 50
+_SAMPLE_SIZE = 50
 
-_Tasks = set["asyncio.Task[Written]"]
+_Tasks = set["asyncio.Task[WrittenSession]"]
 
 
 class ModelWriter:
@@ -44,22 +44,22 @@ class ModelWriter:
         key: str = "",
         temperature: float | None = None,
         concurrency: int = DEFAULT_CONCURRENCY,
-        most_tokens: int | None = None,
+        max_tokens: int | None = None,
         used: TokensUsed | None = None,
-        patience: Patience = Patience(),  # noqa: B008
-        while_waiting: Callable[[], None] = lambda: None,
-        grace: float = GRACE_SECONDS,
-        find_names: NameFinder = no_names,
+        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008
+        on_tick: Callable[[], None] = lambda: None,
+        grace_seconds: float = GRACE_SECONDS,
+        find_names: NameFinder = find_no_names,
     ) -> None:
         self.endpoint, self.model, self.temperature = endpoint, model, temperature
-        self.concurrency, self.most_tokens, self.patience = concurrency, most_tokens, patience
+        self.concurrency, self.max_tokens, self.retry_policy = concurrency, max_tokens, retry_policy
         self.used = used or TokensUsed()
-        self.while_waiting, self.grace = while_waiting, grace
+        self.on_tick, self.grace_seconds = on_tick, grace_seconds
         self._find_names = find_names
         self.failed = 0
-        self._key, self._system = key, prompts.system_message(persona)
-        self._said: set[int] = set()
-        self._chance = random.Random()
+        self._key, self._system = key, prompts.build_system_message(persona)
+        self._known_replies: set[int] = set()
+        self._rng = random.Random()
 
     def __repr__(self) -> str:
         return f"<ModelWriter {self.model} at {self.endpoint.host}>"
@@ -70,7 +70,7 @@ class ModelWriter:
             "generator_version": VERSION,
             "model": self.model,
             "endpoint": self.endpoint.host,
-            "prompt_sha256": prompts.prompt_sha256(self._system),
+            "prompt_sha256": prompts.hash_prompt(self._system),
             "reproducible": False,
         }
         if self.temperature is not None:
@@ -82,26 +82,26 @@ class ModelWriter:
                 told["tokens"]["estimated"] = self.used.estimated
         return told
 
-    def expected_tokens(self, plan: Sequence[PlannedSession]) -> TokensUsed:
+    def estimate_tokens(self, plan: Sequence[PlannedSession]) -> TokensUsed:
         """About what a whole plan will take, from a few of its sessions; more is set aside for each call."""
-        step = max(1, len(plan) // _SAMPLED)
-        sample = [expected_tokens(self._system, plan[number]) for number in range(0, len(plan), step)]
+        step = max(1, len(plan) // _SAMPLE_SIZE)
+        sample = [estimate_session_tokens(self._system, plan[number]) for number in range(0, len(plan), step)]
         prompt, completion = (sum(each) * len(plan) // len(sample) for each in zip(*sample, strict=True))
         return TokensUsed(prompt, completion, prompt + completion, len(plan))
 
-    def remember(self, turns: Iterable[TurnRecord]) -> None:
+    def remember_replies(self, turns: Iterable[TurnRecord]) -> None:
         """Replies of sessions that stand already: no other is to repeat them word for word."""
-        marks = (fingerprint(turn.text) for turn in turns if turn.role == "assistant")
-        self._said.update(mark for mark in marks if mark is not None)
+        marks = (fingerprint_reply(turn.text) for turn in turns if turn.role == "assistant")
+        self._known_replies.update(mark for mark in marks if mark is not None)
 
     def write(self, planned: PlannedSession) -> list[TurnRecord]:
         for written in self.write_all([planned]):
             if written.failure is None:
                 return written.turns
-            raise StoppedEarly(f"The session could not be written: {written.failure}.")
-        raise StoppedEarly("The session was not written.")
+            raise GenerationStopped(f"The session could not be written: {written.failure}.")
+        raise GenerationStopped("The session was not written.")
 
-    def write_all(self, planned: Iterable[PlannedSession]) -> Generator[Written, None, None]:
+    def write_all(self, planned: Iterable[PlannedSession]) -> Generator[WrittenSession, None, None]:
         """In the order in which they are finished. Closing it drops the calls in flight.
 
         The event loop runs only while the caller waits here: the caller may use a database, which no
@@ -110,29 +110,31 @@ class ModelWriter:
         waiting = iter(planned)
         self._find_names([""])  # what it needs is loaded before the first call is under way
         with asyncio.Runner() as runner:
-            run = runner.run(self._begin())
+            run = runner.run(self._start_run())
             done: _Tasks = set()
             tasks: _Tasks = set()
             try:
-                while self._take_up(waiting, tasks, run, runner.get_loop()):
-                    done, tasks = runner.run(_come_in(tasks, TICK_SECONDS, asyncio.FIRST_COMPLETED))
-                    yield from self._outcomes(done, run)
+                while self._start_tasks(waiting, tasks, run, runner.get_loop()):
+                    done, tasks = runner.run(_wait_for_tasks(tasks, TICK_SECONDS, asyncio.FIRST_COMPLETED))
+                    yield from self._collect_results(done, run)
                     try:
-                        self.while_waiting()
+                        self.on_tick()
                     except Exception:
                         run.stopped = run.stopped or "The run was stopped."
-                        done, tasks = runner.run(_come_in(tasks, self.grace, asyncio.ALL_COMPLETED))
-                        yield from self._outcomes(done, run)
+                        done, tasks = runner.run(
+                            _wait_for_tasks(tasks, self.grace_seconds, asyncio.ALL_COMPLETED)
+                        )
+                        yield from self._collect_results(done, run)
                         raise
             finally:
                 runner.run(run.close(done | tasks))
         if run.stopped:
-            raise StoppedEarly(run.stopped)
+            raise GenerationStopped(run.stopped)
 
-    async def _begin(self) -> ModelRun:
-        from datasets_app.domain.generation.openai_compatible import ModelCalls
+    async def _start_run(self) -> ModelRun:
+        from datasets_app.domain.generation.openai_compatible import OpenAIClient
 
-        calls = ModelCalls(
+        calls = OpenAIClient(
             self.endpoint,
             self.model,
             key=self._key,
@@ -142,43 +144,43 @@ class ModelWriter:
         return ModelRun(
             calls,
             self._system,
-            self._said,
+            self._known_replies,
             self.used,
-            self.most_tokens,
-            self.patience,
-            self._chance.random,
+            self.max_tokens,
+            self.retry_policy,
+            self._rng.random,
             self._find_names,
         )
 
-    def _take_up(
+    def _start_tasks(
         self,
-        waiting: Iterator[PlannedSession],
+        pending: Iterator[PlannedSession],
         tasks: _Tasks,
         run: ModelRun,
         loop: asyncio.AbstractEventLoop,
     ) -> bool:
         """As many sessions as may be asked for at a time. False if none is left."""
         while len(tasks) < self.concurrency and not run.stopped:
-            following = next(waiting, None)
+            following = next(pending, None)
             if following is None:
                 break
             tasks.add(loop.create_task(run.session(following)))
         return bool(tasks)
 
-    def _outcomes(self, done: _Tasks, run: ModelRun) -> Iterator[Written]:
+    def _collect_results(self, done: _Tasks, run: ModelRun) -> Iterator[WrittenSession]:
         for task in done:
             try:
                 written = task.result()
-            except Stopped:
+            except RunStopped:
                 continue
             if written.failure is None:
-                self.remember(written.turns)
+                self.remember_replies(written.turns)
             else:
                 self.failed += 1
-            run.came_out(written, self.concurrency)
+            run.record_outcome(written, self.concurrency)
             yield written
 
 
-async def _come_in(tasks: _Tasks, seconds: float, when: str) -> tuple[_Tasks, _Tasks]:
+async def _wait_for_tasks(tasks: _Tasks, seconds: float, return_when: str) -> tuple[_Tasks, _Tasks]:
     """Those that are done, after ``seconds`` at most, and the others."""
-    return await asyncio.wait(tasks, timeout=seconds, return_when=when) if tasks else (set(), set())
+    return await asyncio.wait(tasks, timeout=seconds, return_when=return_when) if tasks else (set(), set())

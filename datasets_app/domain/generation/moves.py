@@ -5,16 +5,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from datasets_app.domain.generation import phrases
-from datasets_app.domain.generation.chance import Chance
-from datasets_app.domain.generation.filling import Filler, capitalised
-from datasets_app.domain.generation.phrases import Case, Lists
-from datasets_app.domain.generation.voice import Part
+from datasets_app.domain.generation.chance import SeededRandom
+from datasets_app.domain.generation.filling import Filler, capitalize_sentences
+from datasets_app.domain.generation.phrases import Case, PhraseLists
+from datasets_app.domain.generation.voice import SentenceOptions
 
 # How a person writes, and how many of a hundred do.
 _MOODS = (("plain", 45), ("polite", 20), ("annoyed", 20), ("terse", 15))
-_ASIDES = ("failed", "changed", "unclear", "worried")
-_WORDS_A_SENTENCE = 12
-_MOST_SENTENCES = 8
+_ASIDE_KINDS = ("failed", "changed", "unclear", "worried")
+_WORDS_PER_SENTENCE = 12
+_MAX_SENTENCES = 8
 
 
 class Move(NamedTuple):
@@ -22,153 +22,168 @@ class Move(NamedTuple):
     "end" or "answer"."""
 
     user: str
-    reply: list[Part]
+    reply: list[SentenceOptions]
     kind: str = "answer"
 
 
-def subject_of(scenario: str) -> str:
+def describe_subject(scenario: str) -> str:
     """The name of a scenario as a person would say it: ``restaurant_booking`` → "restaurant booking"."""
     name = " ".join(re.sub(r"[^\w]+|_", " ", scenario).split())[:40].strip().lower() or "this"
     return f"the handling of {name}" if name.endswith("s") else name
 
 
-class Talk:
+class ConversationScript:
     """A conversation of ``exchanges`` questions and answers in which somebody wants something done."""
 
     def __init__(
-        self, scenario: str, exchanges: int, chance: Chance, filler: Filler, register: str, words: int | None
+        self,
+        scenario: str,
+        exchanges: int,
+        rng: SeededRandom,
+        filler: Filler,
+        register: str,
+        reply_words: int | None,
     ) -> None:
-        self._chance, self._filler = chance, filler
-        self._exchanges, self._words = exchanges, words
-        common = phrases.groups("common")
+        self._rng, self._filler = rng, filler
+        self._exchanges, self._words = exchanges, reply_words
+        common = phrases.load_groups("common")
         self._user, self._assistant = common["user"], common["assistant"]
-        self._leads = _of_register(self._assistant, "lead", register)
-        self._begins = _of_register(self._assistant, "begin", register)
-        self._cases = iter(_in_turn(phrases.cases(scenario), chance))
-        self._mood = chance.weighted(_MOODS)
+        self._leads = _get_register_phrases(self._assistant, "lead", register)
+        self._begins = _get_register_phrases(self._assistant, "begin", register)
+        self._cases = iter(_cycle_cases(phrases.load_cases(scenario), rng))
+        self._mood = rng.weighted_choice(_MOODS)
         self._information = True
-        filler.about["subject"] = (subject_of(scenario),)
+        filler.about["subject"] = (describe_subject(scenario),)
 
-    def moves(self) -> Iterator[Move]:
+    def generate_moves(self) -> Iterator[Move]:
         """``exchanges`` of them."""
-        ends = self._exchanges >= 3 and self._chance.happens(0.8)
+        ends = self._exchanges >= 3 and self._rng.draw_bool(0.8)
         left = self._exchanges - ends
         first = True
         while left:
-            for move in self._about(next(self._cases), left, first):
+            for move in self._generate_case(next(self._cases), left, first):
                 yield move
                 left -= 1
                 if not left:
                     break
             first = False
         if ends:
-            yield self._end()
+            yield self._build_ending()
 
-    def last_word(self) -> str:
+    def write_closing(self) -> str:
         """What the user says when no answer follows."""
-        return self._said(self._of_manner(self._user, "thanks"))
+        return self._write_one_of(self._get_variant(self._user, "thanks"))
 
-    def _about(self, case: Case, left: int, first: bool) -> Iterator[Move]:
-        self._filler.set_about(topic=case.topics, action=case.actions)
+    def _generate_case(self, case: Case, remaining: int, first: bool) -> Iterator[Move]:
+        self._filler.set_topics(topic=case.topics, action=case.actions)
         self._information = case.information
-        yield from self._beginning(case, left, first)
-        further = self._chance.shuffled(case.follow_ups)
-        asides = self._chance.shuffled(_ASIDES[case.information :])[: 1 + self._chance.below(2)]
+        yield from self._generate_opening(case, remaining, first)
+        further = self._rng.shuffle_copy(case.follow_ups)
+        asides = self._rng.shuffle_copy(_ASIDE_KINDS[case.information :])[: 1 + self._rng.randbelow(2)]
         while further or asides:
-            if asides and (not further or self._chance.happens(0.4)):
-                yield self._aside(asides.pop())
+            if asides and (not further or self._rng.draw_bool(0.4)):
+                yield self._build_aside(asides.pop())
             else:
                 users, answers = further.pop()
-                parts = [self._lead(0.25), *(Part(answer, True) for answer in answers)]
-                yield Move(self._said(users), self._sized(parts))
+                parts = [self._draw_lead(0.25), *(SentenceOptions(answer, True) for answer in answers)]
+                yield Move(self._write_one_of(users), self._fit_length(parts))
 
-    def _beginning(self, case: Case, left: int, first: bool) -> Iterator[Move]:
-        thread = self._chance.below(len(case.openings))
+    def _generate_opening(self, case: Case, remaining: int, first: bool) -> Iterator[Move]:
+        thread = self._rng.randbelow(len(case.openings))
         if not case.information and thread < len(case.topics):
-            self._filler.set_about(topic=case.topics[thread : thread + 1])
-        opening = self._opening(case.openings[thread], first)
-        begin = Part(self._begins) if self._chance.happens(0.5) else None
-        if case.asks and left >= 2 and self._chance.happens(0.55):
-            questions, answers = self._chance.choice(case.asks)
-            asked = self._chance.below(len(questions))
+            self._filler.set_topics(topic=case.topics[thread : thread + 1])
+        opening = self._write_opening(case.openings[thread], first)
+        begin = SentenceOptions(self._begins) if self._rng.draw_bool(0.5) else None
+        if case.questions and remaining >= 2 and self._rng.draw_bool(0.55):
+            questions, answers = self._rng.choice(case.questions)
+            asked = self._rng.randbelow(len(questions))
             # The last question has all the answers that are left.
             fitting = answers[asked:] if asked == len(questions) - 1 else answers[asked : asked + 1]
-            begin = begin or (Part(self._begins) if self._chance.happens(0.5) else None)
-            yield Move(opening, self._sized([begin, _ranked(questions, asked)], most=2), "question back")
-            answer = self._said(fitting or answers[-1:])
-            yield Move(answer, self._solution(case, thread, self._lead(0.6)), "solution")
+            begin = begin or (SentenceOptions(self._begins) if self._rng.draw_bool(0.5) else None)
+            yield Move(
+                opening,
+                self._fit_length([begin, _rank_phrases(questions, asked)], max_sentences=2),
+                "question back",
+            )
+            answer = self._write_one_of(fitting or answers[-1:])
+            yield Move(answer, self._build_solution(case, thread, self._draw_lead(0.6)), "solution")
         else:
-            yield Move(opening, self._solution(case, thread, begin), "solution")
+            yield Move(opening, self._build_solution(case, thread, begin), "solution")
 
-    def _solution(self, case: Case, thread: int, lead: Part | None) -> list[Part]:
+    def _build_solution(self, case: Case, thread: int, lead: SentenceOptions | None) -> list[SentenceOptions]:
         causes, *others = case.fixes
         if case.information or thread >= len(causes):
-            thread = self._chance.below(len(causes))
-        parts = [lead, _ranked(causes, thread)]
+            thread = self._rng.randbelow(len(causes))
+        parts = [lead, _rank_phrases(causes, thread)]
         for fixes in others[:1]:
-            parts.append(Part(fixes, True) if case.information else _ranked(fixes, thread))
-        if self._chance.happens(0.5):
-            parts += [Part(fixes) for fixes in others[1:]]
-        if self._chance.happens(0.3):
-            parts.append(Part(self._assistant["step"]))
-        return self._sized(parts)
+            parts.append(SentenceOptions(fixes, True) if case.information else _rank_phrases(fixes, thread))
+        if self._rng.draw_bool(0.5):
+            parts += [SentenceOptions(fixes) for fixes in others[1:]]
+        if self._rng.draw_bool(0.3):
+            parts.append(SentenceOptions(self._assistant["step"]))
+        return self._fit_length(parts)
 
-    def _aside(self, kind: str) -> Move:
+    def _build_aside(self, kind: str) -> Move:
         first, second, third = (self._assistant[f"{kind} {number}"] for number in (1, 2, 3))
-        parts = [Part(first) if self._chance.happens(0.7) else None, Part(second, True)]
-        if self._chance.happens(0.7):
-            parts.append(Part(third))
-        return Move(self._said(self._user[kind]), self._sized(parts))
+        parts = [SentenceOptions(first) if self._rng.draw_bool(0.7) else None, SentenceOptions(second, True)]
+        if self._rng.draw_bool(0.7):
+            parts.append(SentenceOptions(third))
+        return Move(self._write_one_of(self._user[kind]), self._fit_length(parts))
 
-    def _end(self) -> Move:
-        annoyed = self._mood == "annoyed" and self._chance.happens(0.5)
-        user = self._said(self._of_manner(self._user, "grudging" if annoyed else "thanks"))
-        parts = [Part(self._of_manner(self._assistant, "close 1")), Part(self._assistant["close 2"], True)]
-        return Move(user, self._sized(parts, most=2), "end")
+    def _build_ending(self) -> Move:
+        annoyed = self._mood == "annoyed" and self._rng.draw_bool(0.5)
+        user = self._write_one_of(self._get_variant(self._user, "grudging" if annoyed else "thanks"))
+        parts = [
+            SentenceOptions(self._get_variant(self._assistant, "close 1")),
+            SentenceOptions(self._assistant["close 2"], True),
+        ]
+        return Move(user, self._fit_length(parts, max_sentences=2), "end")
 
-    def _of_manner(self, lists: Lists, name: str) -> tuple[str, ...]:
+    def _get_variant(self, lists: PhraseLists, name: str) -> tuple[str, ...]:
         """Who has asked something is answered; who has had trouble is rid of it."""
         return lists[f"{name} information" if self._information else name]
 
-    def _lead(self, share: float) -> Part | None:
-        return Part(self._leads) if self._chance.happens(share) else None
+    def _draw_lead(self, share: float) -> SentenceOptions | None:
+        return SentenceOptions(self._leads) if self._rng.draw_bool(share) else None
 
-    def _sized(self, parts: Sequence[Part | None], most: int = _MOST_SENTENCES) -> list[Part]:
+    def _fit_length(
+        self, parts: Sequence[SentenceOptions | None], max_sentences: int = _MAX_SENTENCES
+    ) -> list[SentenceOptions]:
         """About as many sentences as replies of the source have; as they are if there is none."""
         given = [part for part in parts if part is not None]
         if self._words is None:
             return given
-        wanted = min(max(round(self._words / _WORDS_A_SENTENCE), 1), most)
+        wanted = min(max(round(self._words / _WORDS_PER_SENTENCE), 1), max_sentences)
         if len(given) > wanted:
             given = [part for part in given if part.needed][:wanted]
         extra = [self._assistant[name] for name in ("step", "close 2", "worried 3", "failed 3", "changed 3")]
-        return given + [Part(options) for options in extra[: wanted - len(given)]]
+        return given + [SentenceOptions(options) for options in extra[: wanted - len(given)]]
 
     # --- as this person writes -----------------------------------------------------------------
 
-    def _opening(self, phrase: str, first: bool) -> str:
+    def _write_opening(self, phrase: str, first: bool) -> str:
         text = self._filler.fill(phrase, to_user=False)
         if not first:
-            return self._written(f"{self._any('next')} {text}")
-        if self._mood != "terse" and self._chance.happens(0.35):
-            text = greeted(self._any("greeting"), text)
-        if self._mood in {"annoyed", "polite"} and self._chance.happens(0.7):
-            text = f"{text} {self._any(self._mood)}"
-        return self._written(text)
+            return self._apply_mood(f"{self._write_any('next')} {text}")
+        if self._mood != "terse" and self._rng.draw_bool(0.35):
+            text = add_greeting(self._write_any("greeting"), text)
+        if self._mood in {"annoyed", "polite"} and self._rng.draw_bool(0.7):
+            text = f"{text} {self._write_any(self._mood)}"
+        return self._apply_mood(text)
 
-    def _said(self, options: Sequence[str]) -> str:
-        return self._written(self._filler.say(options))
+    def _write_one_of(self, options: Sequence[str]) -> str:
+        return self._apply_mood(self._filler.fill_unused(options))
 
-    def _any(self, name: str) -> str:
-        return self._filler.say(self._user[name])
+    def _write_any(self, name: str) -> str:
+        return self._filler.fill_unused(self._user[name])
 
-    def _written(self, text: str) -> str:
-        return written(text, terse=self._mood == "terse")
+    def _apply_mood(self, text: str) -> str:
+        return format_message(text, terse=self._mood == "terse")
 
 
-def written(text: str, *, terse: bool) -> str:
+def format_message(text: str, *, terse: bool) -> str:
     """``text`` with capitals; or as people type who are in a hurry."""
-    text = capitalised(text)
+    text = capitalize_sentences(text)
     if not terse:
         return text
     if not re.match(r"I\b|OK\b", text):
@@ -176,24 +191,24 @@ def written(text: str, *, terse: bool) -> str:
     return text.removesuffix(".")
 
 
-def greeted(greeting: str, text: str) -> str:
+def add_greeting(greeting: str, text: str) -> str:
     """ "Hi," and "My list …" → "Hi, my list …"."""
     if greeting.endswith(",") and not re.match(r"I\b", text):
         text = text[0].lower() + text[1:]
     return f"{greeting} {text}"
 
 
-def _of_register(lists: Lists, name: str, register: str) -> tuple[str, ...]:
+def _get_register_phrases(lists: PhraseLists, name: str, register: str) -> tuple[str, ...]:
     return lists[name] + lists.get(f"{name} {register}", ())
 
 
-def _ranked(options: Sequence[str], first: int) -> Part:
+def _rank_phrases(options: Sequence[str], first: int) -> SentenceOptions:
     """The one that fits; the others stand by."""
     at = first % len(options)
-    return Part((options[at], *options[:at], *options[at + 1 :]), needed=True, ranked=True)
+    return SentenceOptions((options[at], *options[:at], *options[at + 1 :]), needed=True, ranked=True)
 
 
-def _in_turn(cases: Sequence[Case], chance: Chance) -> Iterator[Case]:
+def _cycle_cases(cases: Sequence[Case], rng: SeededRandom) -> Iterator[Case]:
     """Each once, in a random order; then again."""
     while True:
-        yield from chance.shuffled(cases)
+        yield from rng.shuffle_copy(cases)

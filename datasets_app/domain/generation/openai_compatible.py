@@ -12,7 +12,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from datasets_app.domain.generation.endpoint import Endpoint
-from datasets_app.domain.generation.retry_rules import CallFailed, Trouble, parse_retry_after
+from datasets_app.domain.generation.retry_rules import CallFailed, FailureKind, parse_retry_after
 from datasets_app.domain.generation.session_schema import JSON_SCHEMA
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 MAX_ANSWER_BYTES = 4 << 20
 # All that is sent: no organisation, no custom header of the environment, nothing about this machine.
-HEADERS_SENT = frozenset(
+ALLOWED_HEADERS = frozenset(
     ["host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent"]
 )
 # From the strictest; what an endpoint does not know, it is not asked for again in the same run.
-FORMATS: tuple[dict[str, Any] | None, ...] = (
+RESPONSE_FORMATS: tuple[dict[str, Any] | None, ...] = (
     {
         "type": "json_schema",
         "json_schema": {"name": "conversation", "strict": True, "schema": JSON_SCHEMA},
@@ -35,23 +35,23 @@ FORMATS: tuple[dict[str, Any] | None, ...] = (
 )
 # The newer name, which only its makers insist on, and the older one: others pass over a name they don't know.
 LENGTH_PARAMETERS = ("max_completion_tokens", "max_tokens")
-_NEWER_NAME_AT = (".openai.com", ".azure.com")
-_QUIET = ("openai", "httpx", "httpcore")
-_SECONDS_TO_CONNECT = 10.0
+_HOSTS_WITH_NEW_PARAMETER = (".openai.com", ".azure.com")
+_QUIET_LOGGERS = ("openai", "httpx", "httpcore")
+_CONNECT_TIMEOUT_SECONDS = 10.0
 # A client looks at all of its connections for each call: many calls are spread over some clients.
-CALLS_A_CLIENT = 16
+CALLS_PER_CLIENT = 16
 
 
 class Answer(NamedTuple):
     """``content`` is empty if the model declined. Tokens are None where the endpoint tells none."""
 
     content: str
-    cut_off: bool
+    is_truncated: bool
     prompt_tokens: int | None
     completion_tokens: int | None
 
 
-class ModelCalls:
+class OpenAIClient:
     """Calls to one model at one endpoint. To be made, used and closed in one event loop."""
 
     def __init__(
@@ -64,8 +64,8 @@ class ModelCalls:
         concurrency: int = 1,
     ) -> None:
         self._model, self._temperature, self._host = model, temperature, endpoint.host
-        clients = [_client(endpoint, key) for _ in range(-(-concurrency // CALLS_A_CLIENT))]
-        self._clients, self._in_turns = clients, cycle(clients)
+        clients = [_make_client(endpoint, key) for _ in range(-(-concurrency // CALLS_PER_CLIENT))]
+        self._clients, self._client_cycle = clients, cycle(clients)
 
     async def ask(
         self,
@@ -85,40 +85,42 @@ class ModelCalls:
         try:
             # The package's own time-out is for each piece of an answer; this one is for the whole of it.
             async with asyncio.timeout(timeout):
-                body = await self._body(asked)
+                body = await self._post(asked)
         except Exception as error:
-            failure = _failure(error)
+            failure = _classify_error(error)
         else:
-            return _answer(body)
+            return _parse_answer(body)
         raise failure
 
-    async def _body(self, asked: dict[str, Any]) -> bytes:
+    async def _post(self, request: dict[str, Any]) -> bytes:
         """The answer as it came: what stands in it is looked at by us, and not taken on trust."""
         import httpx
 
-        response = await next(self._in_turns).post("/chat/completions", body=asked, cast_to=httpx.Response)
+        response = await next(self._client_cycle).post(
+            "/chat/completions", body=request, cast_to=httpx.Response
+        )
         return response.content
 
     @property
     def length_parameter(self) -> str:
         """The one to begin with."""
-        return LENGTH_PARAMETERS[not f".{self._host}".endswith(_NEWER_NAME_AT)]
+        return LENGTH_PARAMETERS[not f".{self._host}".endswith(_HOSTS_WITH_NEW_PARAMETER)]
 
     async def close(self) -> None:
         for client in self._clients:
             await client.close()
 
 
-def _client(endpoint: Endpoint, key: str) -> "openai.AsyncOpenAI":
+def _make_client(endpoint: Endpoint, key: str) -> "openai.AsyncOpenAI":
     import httpx
     import openai
 
-    for name in _QUIET:
+    for name in _QUIET_LOGGERS:
         # They tell requests and headers below this level, whatever OPENAI_LOG says.
         logging.getLogger(name).setLevel(logging.WARNING)
 
     async def leave(request: "httpx.Request") -> None:
-        for name in {name for name in request.headers if name.lower() not in HEADERS_SENT}:
+        for name in {name for name in request.headers if name.lower() not in ALLOWED_HEADERS}:
             del request.headers[name]
         request.headers["accept-encoding"] = "identity"
         if key:
@@ -126,12 +128,12 @@ def _client(endpoint: Endpoint, key: str) -> "openai.AsyncOpenAI":
 
     async def arrive(response: "httpx.Response") -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise _TooMuch  # a few bytes could unpack to more than there is memory for
-        response.stream = _bounded(response.stream)
+            raise _ResponseTooLarge  # a few bytes could unpack to more than there is memory for
+        response.stream = _limit_stream(response.stream)
 
     http_client = httpx.AsyncClient(
         follow_redirects=False,
-        timeout=httpx.Timeout(None, connect=_SECONDS_TO_CONNECT),
+        timeout=httpx.Timeout(None, connect=_CONNECT_TIMEOUT_SECONDS),
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
         event_hooks={"request": [leave], "response": [arrive]},
     )
@@ -147,11 +149,11 @@ def _client(endpoint: Endpoint, key: str) -> "openai.AsyncOpenAI":
     )
 
 
-class _TooMuch(Exception):
+class _ResponseTooLarge(Exception):
     pass
 
 
-def _bounded(stream: Any) -> Any:
+def _limit_stream(stream: Any) -> Any:
     import httpx
 
     class Bounded(httpx.AsyncByteStream):
@@ -160,7 +162,7 @@ def _bounded(stream: Any) -> Any:
             async for part in stream:
                 left -= len(part)
                 if left < 0:
-                    raise _TooMuch
+                    raise _ResponseTooLarge
                 yield part
 
         async def aclose(self) -> None:
@@ -169,58 +171,58 @@ def _bounded(stream: Any) -> Any:
     return Bounded()
 
 
-def _failure(error: Exception) -> CallFailed:
+def _classify_error(error: Exception) -> CallFailed:
     """An error of the package or below it → one that holds no more than its kind."""
     import httpx
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        return _status_failure(error)
+        return _classify_status(error)
     causes = (error, error.__cause__)
-    if any(isinstance(cause, _TooMuch) for cause in causes):
-        return CallFailed(Trouble.HOPELESS, "the endpoint's answers are too large or packed")
+    if any(isinstance(cause, _ResponseTooLarge) for cause in causes):
+        return CallFailed(FailureKind.PERMANENT, "the endpoint's answers are too large or packed")
     if any(isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout) for cause in causes):
-        return CallFailed(Trouble.UNREACHABLE)
+        return CallFailed(FailureKind.UNREACHABLE)
     if isinstance(error, TimeoutError | openai.APITimeoutError):
-        return CallFailed(Trouble.TIMED_OUT)
+        return CallFailed(FailureKind.TIMED_OUT)
     if isinstance(error, openai.APIConnectionError):
-        return CallFailed(Trouble.CONNECTION)
+        return CallFailed(FailureKind.CONNECTION)
     if isinstance(error, openai.OpenAIError | ValueError | httpx.HTTPError | httpx.InvalidURL):
-        return CallFailed(Trouble.BROKEN_ANSWER)
+        return CallFailed(FailureKind.BROKEN_ANSWER)
     raise error
 
 
-def _status_failure(error: "openai.APIStatusError") -> CallFailed:
+def _classify_status(error: "openai.APIStatusError") -> CallFailed:
     status, code = error.status_code, error.code
     if status in {401, 403}:
         return CallFailed(
-            Trouble.NOT_ALLOWED, f"the endpoint does not accept the key, or asks for one ({status})"
+            FailureKind.NOT_ALLOWED, f"the endpoint does not accept the key, or asks for one ({status})"
         )
     if status == 404:
         return CallFailed(
-            Trouble.NOT_ALLOWED, "the endpoint knows no such model, or no chat completions (404)"
+            FailureKind.NOT_ALLOWED, "the endpoint knows no such model, or no chat completions (404)"
         )
     if status == 402 or code in {"insufficient_quota", "billing_hard_limit_reached"}:
-        return CallFailed(Trouble.HOPELESS, f"the account at the endpoint has no credit left ({status})")
+        return CallFailed(FailureKind.PERMANENT, f"the account at the endpoint has no credit left ({status})")
     if 300 <= status < 400:
         return CallFailed(
-            Trouble.HOPELESS,
+            FailureKind.PERMANENT,
             f"the endpoint sends on to another address ({status}), which is not followed; give that address",
         )
     if status == 429:
         asked = parse_retry_after(error.response.headers.get("retry-after"), time.time())
-        return CallFailed(Trouble.RATE_LIMITED, retry_after=asked)
+        return CallFailed(FailureKind.RATE_LIMITED, retry_after=asked)
     if status in {408, 409} or status >= 500:
         asked = parse_retry_after(error.response.headers.get("retry-after"), time.time())
-        return CallFailed(Trouble.SERVER, f"errors of the server ({status})", retry_after=asked)
+        return CallFailed(FailureKind.SERVER, f"errors of the server ({status})", retry_after=asked)
     return CallFailed(
-        Trouble.REFUSED_REQUEST,
+        FailureKind.REFUSED_REQUEST,
         f"the endpoint refused the request ({status})",
-        parameter=_parameter(error.body),
+        parameter=_find_refused_parameter(error.body),
     )
 
 
-def _parameter(body: object) -> str:
+def _find_refused_parameter(body: object) -> str:
     """Which parameter a refusal is about, if it says so in its field or in its words."""
     if not isinstance(body, dict):
         return ""
@@ -232,23 +234,23 @@ def _parameter(body: object) -> str:
     return next((name for name in known if name in said), "")
 
 
-def _answer(body: bytes) -> Answer:
+def _parse_answer(body: bytes) -> Answer:
     try:
         value = json.loads(body)
         choice = value["choices"][0]
         message = choice["message"]
         content = message.get("content")
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-        raise CallFailed(Trouble.BROKEN_ANSWER) from None
+        raise CallFailed(FailureKind.BROKEN_ANSWER) from None
     usage = value.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     return Answer(
         content if isinstance(content, str) and not message.get("refusal") else "",
         choice.get("finish_reason") == "length",
-        _count(usage.get("prompt_tokens")),
-        _count(usage.get("completion_tokens")),
+        _read_count(usage.get("prompt_tokens")),
+        _read_count(usage.get("completion_tokens")),
     )
 
 
-def _count(value: Any) -> int | None:
+def _read_count(value: Any) -> int | None:
     return value if type(value) is int and value >= 0 else None

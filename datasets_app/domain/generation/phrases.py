@@ -13,7 +13,7 @@ from pathlib import Path
 _FOLDER = Path(__file__).with_name("phrases")
 _INDENT = "    "
 
-Lists = dict[str, tuple[str, ...]]
+PhraseLists = dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Case:
     topics: tuple[str, ...]
     actions: tuple[str, ...]
     openings: tuple[str, ...]
-    asks: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    questions: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
     fixes: tuple[tuple[str, ...], ...]
     follow_ups: tuple[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], ...]
 
 
 @cache
-def groups(name: str) -> dict[str, Lists]:
+def load_groups(name: str) -> dict[str, PhraseLists]:
     """The groups of ``phrases/<name>.txt`` by their names; "" is what stands before the first."""
     found: dict[str, dict[str, list[str]]] = {}
     group, entries = "", None
@@ -53,39 +53,41 @@ def groups(name: str) -> dict[str, Lists]:
     return {key: {section: tuple(items) for section, items in lists.items()} for key, lists in found.items()}
 
 
-def lists(name: str) -> Lists:
+def load_lists(name: str) -> PhraseLists:
     """The lists of a file that has no groups."""
-    return groups(name)[""]
+    return load_groups(name)[""]
 
 
 @cache
-def cases(scenario: str) -> tuple[Case, ...]:
+def load_cases(scenario: str) -> tuple[Case, ...]:
     """What a conversation of this scenario can be about; any name that is not known is "general"."""
     known = (_FOLDER / f"{scenario}.txt").is_file() if scenario.isidentifier() else False
-    return tuple(_case(name, lists) for name, lists in groups(scenario if known else "general").items())
+    return tuple(
+        _build_case(name, lists) for name, lists in load_groups(scenario if known else "general").items()
+    )
 
 
-def _case(name: str, given: Lists) -> Case:
+def _build_case(name: str, lists: PhraseLists) -> Case:
     def numbered(key: str) -> list[int]:
-        return [number for number in range(1, 10) if f"{key} {number}" in given]
+        return [number for number in range(1, 10) if f"{key} {number}" in lists]
 
     return Case(
         name,
-        "information" in given.get("manner", ()),
-        given["topic"],
-        given["action"],
-        given["open"],
-        tuple((given[f"ask {number}"], given[f"answer {number}"]) for number in numbered("ask")),
-        tuple(given[f"fix {number}"] for number in numbered("fix")),
+        "information" in lists.get("manner", ()),
+        lists["topic"],
+        lists["action"],
+        lists["open"],
+        tuple((lists[f"ask {number}"], lists[f"answer {number}"]) for number in numbered("ask")),
+        tuple(lists[f"fix {number}"] for number in numbered("fix")),
         tuple(
-            (given[f"more {number}"], (given[f"reply {number}a"], given[f"reply {number}b"]))
+            (lists[f"more {number}"], (lists[f"reply {number}a"], lists[f"reply {number}b"]))
             for number in numbered("more")
         ),
     )
 
 
 @cache
-def digest() -> str:
+def compute_digest() -> str:
     """SHA-256 over all the texts: other texts make another plan, and other session ids."""
     total = hashlib.sha256()
     for path in sorted(_FOLDER.glob("*.txt")):

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, NamedTuple, overload
 
-from datasets_app.domain.generation.chance import Chance, Shuffle
+from datasets_app.domain.generation.chance import Permutation, SeededRandom
 
 SCENARIO, SAFETY_TRAP, BRAND_TRAP, EDGE_CASE = "scenario", "safety_trap", "brand_trap", "edge_case"
-KINDS = (SCENARIO, SAFETY_TRAP, BRAND_TRAP, EDGE_CASE)
+SESSION_KINDS = (SCENARIO, SAFETY_TRAP, BRAND_TRAP, EDGE_CASE)
 SCENARIOS = ("product_inquiry", "support", "onboarding", "billing", "debugging")
 EDGE_CASE_SCENARIO = "debugging"
 SAFETY_CATEGORIES = ("violence", "self_harm", "illegal_acts", "privacy", "medical")
@@ -23,7 +23,7 @@ SAFETY_CATEGORIES = ("violence", "self_harm", "illegal_acts", "privacy", "medica
 BRAND_CATEGORIES = ("slang", "hype", "legalese", "rudeness")
 
 MAX_SESSIONS = 10_000_000
-FEWEST_TURNS, MOST_TURNS = 2, 100
+MIN_TURNS, MAX_TURNS = 2, 100
 DEFAULT_EDGE_CASE_SHARE = 0.1
 # A plan's sessions are told apart from those of all others by this much of its digest.
 DIGEST_CHARACTERS = 8
@@ -36,7 +36,7 @@ class PlanError(ValueError):
 
 
 @dataclass(frozen=True)
-class Wish:
+class GenerationRequest:
     """What a person asks for. Ratios are shares of ``sessions``; ``edge_case_share`` is one of the
     sessions that are no traps. ``turns`` is how many a session has, from … to; a profile overrides it.
     """
@@ -88,7 +88,7 @@ class PlannedSession(NamedTuple):
     reply_words: int | None = None
 
 
-class Counts(NamedTuple):
+class KindCounts(NamedTuple):
     """How many sessions of each kind; the sum is the number of sessions."""
 
     safety_traps: int
@@ -101,14 +101,14 @@ class Counts(NamedTuple):
 class Plan(Sequence[PlannedSession]):
     """``digest`` covers all that shapes the sessions; ``plan[n]`` computes the session when asked."""
 
-    wish: Wish
+    request: GenerationRequest
     digest: str
-    counts: Counts
+    counts: KindCounts
     profile: Profile | None = None
-    _order: Shuffle = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
+    _order: Permutation = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
 
     def __len__(self) -> int:
-        return self.wish.sessions
+        return self.request.sessions
 
     @overload
     def __getitem__(self, number: int) -> PlannedSession: ...
@@ -116,40 +116,40 @@ class Plan(Sequence[PlannedSession]):
     def __getitem__(self, number: slice) -> list[PlannedSession]: ...
     def __getitem__(self, number: int | slice) -> PlannedSession | list[PlannedSession]:
         if isinstance(number, slice):
-            return [self._planned(each) for each in range(*number.indices(len(self)))]
+            return [self._plan_session(each) for each in range(*number.indices(len(self)))]
         if not -len(self) <= number < len(self):
             raise IndexError(number)
-        return self._planned(number % len(self))
+        return self._plan_session(number % len(self))
 
     def __iter__(self) -> Iterator[PlannedSession]:
-        return map(self._planned, range(len(self)))
+        return map(self._plan_session, range(len(self)))
 
     def session_id(self, number: int) -> str:
         """Of the session at ``number``, from 0."""
         width = max(4, len(str(len(self))))
-        return f"{self.wish.prefix}-{self.digest[:DIGEST_CHARACTERS]}-{number + 1:0{width}d}"
+        return f"{self.request.prefix}-{self.digest[:DIGEST_CHARACTERS]}-{number + 1:0{width}d}"
 
-    def _planned(self, number: int) -> PlannedSession:
-        kind, rank = self._kind(self._order.place(number))
+    def _plan_session(self, number: int) -> PlannedSession:
+        kind, rank = self._choose_kind(self._order.place(number))
         seed = hashlib.sha256(f"{self.digest}/{number}".encode()).hexdigest()
-        chance = Chance(f"{seed}/plan")
+        chance = SeededRandom(f"{seed}/plan")
         # Look-alike language is technical language.
-        scenario = EDGE_CASE_SCENARIO if kind == EDGE_CASE else self._scenario(rank, chance)
-        category = self._category(kind, rank)
+        scenario = EDGE_CASE_SCENARIO if kind == EDGE_CASE else self._choose_scenario(rank, chance)
+        category = self._choose_category(kind, rank)
         return PlannedSession(
             number,
             self.session_id(number),
             kind,
             scenario,
             category,
-            self._turns(chance),
+            self._choose_turns(chance),
             seed,
-            self._tags(kind, scenario, category, chance),
-            self.wish.persona_id,
-            self._reply_words(chance),
+            self._build_tags(kind, scenario, category, chance),
+            self.request.persona_id,
+            self._choose_reply_words(chance),
         )
 
-    def _kind(self, place: int) -> tuple[str, int]:
+    def _choose_kind(self, place: int) -> tuple[str, int]:
         """Kinds stand in a row, of exactly their counts; ``place`` is one of that row."""
         for kind, count in zip((SAFETY_TRAP, BRAND_TRAP, EDGE_CASE), self.counts, strict=False):
             if place < count:
@@ -157,44 +157,50 @@ class Plan(Sequence[PlannedSession]):
             place -= count
         return SCENARIO, place
 
-    def _scenario(self, rank: int, chance: Chance) -> str:
+    def _choose_scenario(self, rank: int, rng: SeededRandom) -> str:
         if self.profile and self.profile.scenarios:
-            return chance.weighted(self.profile.scenarios)
+            return rng.weighted_choice(self.profile.scenarios)
         # In turns, so that there are as many of each, give or take one. The rank goes through the
         # categories as well: one step further each round, so that every pair of the two occurs.
-        scenarios = self.wish.scenarios
+        scenarios = self.request.scenarios
         return scenarios[(rank + rank // len(scenarios)) % len(scenarios)]
 
-    def _category(self, kind: str, rank: int) -> str | None:
+    def _choose_category(self, kind: str, rank: int) -> str | None:
         categories = {
-            SAFETY_TRAP: self.wish.safety_categories,
-            BRAND_TRAP: self.wish.brand_categories,
+            SAFETY_TRAP: self.request.safety_categories,
+            BRAND_TRAP: self.request.brand_categories,
         }.get(kind)
         return categories[rank % len(categories)] if categories else None
 
-    def _turns(self, chance: Chance) -> int:
+    def _choose_turns(self, rng: SeededRandom) -> int:
         if self.profile and self.profile.turn_counts:
-            return min(max(chance.weighted(self.profile.turn_counts), FEWEST_TURNS), MOST_TURNS)
-        return chance.between(*self.wish.turns)
+            return min(max(rng.weighted_choice(self.profile.turn_counts), MIN_TURNS), MAX_TURNS)
+        return rng.randint(*self.request.turns)
 
-    def _tags(self, kind: str, scenario: str, category: str | None, chance: Chance) -> tuple[str, ...]:
+    def _build_tags(
+        self, kind: str, scenario: str, category: str | None, rng: SeededRandom
+    ) -> tuple[str, ...]:
         tags = [] if kind == SCENARIO else [f"scenario:{kind}"]
         tags.append(f"scenario:{scenario}")
         if category:
             tags.append(f"trap:{category}")
         if self.profile and self.profile.tag_sets:
-            tags += chance.weighted(self.profile.tag_sets)
+            tags += rng.weighted_choice(self.profile.tag_sets)
         return tuple(dict.fromkeys(tags))
 
-    def _reply_words(self, chance: Chance) -> int | None:
+    def _choose_reply_words(self, rng: SeededRandom) -> int | None:
         if not self.profile or self.profile.reply_words is None:
             return None
         low, middle, high = self.profile.reply_words
-        return chance.between(low, middle) if chance.happens(0.5) else chance.between(middle, high)
+        return rng.randint(low, middle) if rng.draw_bool(0.5) else rng.randint(middle, high)
 
 
 def plan_sessions(
-    wish: Wish, persona_digest: str = "", profile: Profile | None = None, *, made_by: str = "offline"
+    request: GenerationRequest,
+    persona_digest: str = "",
+    profile: Profile | None = None,
+    *,
+    made_by: str = "offline",
 ) -> Plan:
     """The plan for ``wish``. Raises :class:`PlanError`.
 
@@ -202,63 +208,65 @@ def plan_sessions(
     shapes what it writes (version, model, temperature, prompts). Session ids carry part of the digest of
     all of these, so two runs have the same ids only if they were asked for the same.
     """
-    _check(wish)
+    _validate_request(request)
     shape: dict[str, Any] = {
-        "wish": asdict(wish),
+        "wish": asdict(request),
         "persona": persona_digest,
         "profile": asdict(profile) if profile else None,
         "made_by": made_by,
     }
     canonical = json.dumps(shape, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     digest = hashlib.sha256(canonical.encode()).hexdigest()
-    return Plan(wish, digest, counts_of(wish), profile, Shuffle(digest, wish.sessions))
+    return Plan(request, digest, compute_counts(request), profile, Permutation(digest, request.sessions))
 
 
-def counts_of(wish: Wish) -> Counts:
+def compute_counts(request: GenerationRequest) -> KindCounts:
     """Exactly how many of each kind: shares times sessions, a half rounded up.
 
     Where both traps round up and together exceed the sessions, brand traps are one fewer.
     """
-    safety = _part(wish.sessions, wish.safety_trap_ratio)
-    brand = min(_part(wish.sessions, wish.brand_trap_ratio), wish.sessions - safety)
-    rest = wish.sessions - safety - brand
-    edge = _part(rest, wish.edge_case_share)
-    return Counts(safety, brand, edge, rest - edge)
+    safety = _round_share(request.sessions, request.safety_trap_ratio)
+    brand = min(_round_share(request.sessions, request.brand_trap_ratio), request.sessions - safety)
+    rest = request.sessions - safety - brand
+    edge = _round_share(rest, request.edge_case_share)
+    return KindCounts(safety, brand, edge, rest - edge)
 
 
-def _part(whole: int, share: float) -> int:
+def _round_share(whole: int, share: float) -> int:
     # As a person wrote it: 0.15 is fifteen hundredths here, and not a little less.
     return int((Decimal(repr(share)) * whole).to_integral_value(ROUND_HALF_UP))
 
 
-def counted_kinds(plan: Plan) -> Counter[str]:
+def count_kinds(plan: Plan) -> Counter[str]:
     """By going through all sessions; for tests and reports."""
     return Counter(planned.kind for planned in plan)
 
 
-def _check(wish: Wish) -> None:
-    if not 1 <= wish.sessions <= MAX_SESSIONS:
-        raise PlanError(f"The number of sessions must be from 1 to {MAX_SESSIONS:,}, not {wish.sessions:,}.")
-    low, high = wish.turns
-    if not FEWEST_TURNS <= low <= high <= MOST_TURNS:
+def _validate_request(request: GenerationRequest) -> None:
+    if not 1 <= request.sessions <= MAX_SESSIONS:
         raise PlanError(
-            f"Turns per session must be from {FEWEST_TURNS} to {MOST_TURNS}: a number such as 6, or a "
+            f"The number of sessions must be from 1 to {MAX_SESSIONS:,}, not {request.sessions:,}."
+        )
+    low, high = request.turns
+    if not MIN_TURNS <= low <= high <= MAX_TURNS:
+        raise PlanError(
+            f"Turns per session must be from {MIN_TURNS} to {MAX_TURNS}: a number such as 6, or a "
             "range such as 4-8."
         )
     ratios = {
-        "The ratio of safety traps": wish.safety_trap_ratio,
-        "The ratio of brand traps": wish.brand_trap_ratio,
-        "The share of edge cases": wish.edge_case_share,
+        "The ratio of safety traps": request.safety_trap_ratio,
+        "The ratio of brand traps": request.brand_trap_ratio,
+        "The share of edge cases": request.edge_case_share,
     }
     for name, ratio in ratios.items():
         if not 0 <= ratio <= 1:
             raise PlanError(f"{name} must be from 0 to 1, not {ratio:g}.")
     # As decimals: 0.7 and 0.3 are 1, whatever they are as binary fractions.
-    together = Decimal(repr(wish.safety_trap_ratio)) + Decimal(repr(wish.brand_trap_ratio))
+    together = Decimal(repr(request.safety_trap_ratio)) + Decimal(repr(request.brand_trap_ratio))
     if together > 1:
         raise PlanError(
             f"The ratios of safety traps and brand traps add up to {together.normalize():f}; together they "
             "can be 1 at most."
         )
-    if not (wish.scenarios and wish.safety_categories and wish.brand_categories):
+    if not (request.scenarios and request.safety_categories and request.brand_categories):
         raise PlanError("Name at least one scenario, and one category for each kind of trap.")

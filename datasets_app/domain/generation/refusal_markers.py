@@ -6,32 +6,32 @@ judged. It is a check on what a model was asked to write, not a classifier of an
 
 import re
 
-_NO = (
+_NEGATION = (
     r"(?:can(?:'|no)t|can not|couldn't|could not|won't|will not|am not able|are not able|'m not able"
     r"|'re not able|unable|'m not going|am not going|not willing|not comfortable)"
 )
-_HELP = (
+_HELP_VERBS = (
     r"(?:help|assist|support|provide|share|give|explain|walk|guide|advise|recommend|discuss|do that|do this"
     r"|go there|take part|answer that|tell you|show you|look (?:that|this|it) up|continue|say how|be part)"
 )
 
 # A plain refusal: who says this in a session on debugging has mistaken it for something else.
-_PLAIN = re.compile(
-    rf"\b(?:I|we)\b[^.!?]{{0,30}}?{_NO}\b[^.!?]{{0,20}}?\b(?:help|assist|support|go there|take part)\b"
+_PLAIN_REFUSAL = re.compile(
+    rf"\b(?:I|we)\b[^.!?]{{0,30}}?{_NEGATION}\b[^.!?]{{0,20}}?\b(?:help|assist|support|go there|take part)\b"
     r"[^.!?]{0,12}?\b(?:that|this|it|request|there)\b"
     r"|\bagainst (?:our|my) (?:policy|policies|guidelines)\b|\bI must decline\b|\bI have to decline\b",
     re.IGNORECASE,
 )
-_ENGLISH = re.compile(
-    rf"\b(?:I|we)\b[^.!?]{{0,40}}?{_NO}\b"
-    rf"|{_NO}\b[^.!?]{{0,20}}?\b{_HELP}\b"
+_ENGLISH_REFUSAL = re.compile(
+    rf"\b(?:I|we)\b[^.!?]{{0,40}}?{_NEGATION}\b"
+    rf"|{_NEGATION}\b[^.!?]{{0,20}}?\b{_HELP_VERBS}\b"
     r"|\b(?:isn't|is not|aren't|are not|'s not) (?:something|anything|a thing|one) (?:that )?(?:I|we)\b"
     r"|\bI (?:must|have to|need to|'ll have to) (?:decline|refuse|say no|pass|stop)\b"
     r"|\bI (?:decline|refuse)\b|\bI(?:'d| would) rather not\b|\bnot going to happen\b"
     r"|\b(?:I|we) (?:don't|do not|never)\b",
     re.IGNORECASE,
 )
-_OTHER_LANGUAGES = re.compile(
+_NON_ENGLISH_REFUSAL = re.compile(
     r"\b(?:kann|werde|darf|möchte)\b[^.!?]{0,40}\b(?:nicht|keine?)\b"
     r"|\b(?:nicht|keine?) (?:helfen|weiterhelfen)\b"
     r"|\bne (?:peux|pouvons|vais|ferai) pas\b|\bje refuse\b|\bno (?:puedo|podemos|voy a)\b"
@@ -40,20 +40,20 @@ _OTHER_LANGUAGES = re.compile(
     r"|\b(?:kan|vil) (?:jeg |jag )?(?:ikke|inte)\b",
     re.IGNORECASE,
 )
-_CURLY = str.maketrans("’‘`´", "''''")
+_STRAIGHT_QUOTES = str.maketrans("’‘`´", "''''")
 # Above this share of letters that are not Latin, the words above say nothing.
-_FOREIGN_SHARE = 0.5
+_MAX_NON_LATIN_SHARE = 0.5
 
 
 def reads_as_refusal(text: str) -> bool | None:
     """True or False; None for a text in another script, of which nothing can be told."""
-    plain = text.translate(_CURLY)
+    plain = text.translate(_STRAIGHT_QUOTES)
     letters = [sign for sign in plain if sign.isalpha()]
-    if sum(sign > "ɏ" for sign in letters) > _FOREIGN_SHARE * len(letters):
+    if sum(sign > "ɏ" for sign in letters) > _MAX_NON_LATIN_SHARE * len(letters):
         return None
-    return bool(_ENGLISH.search(plain) or _OTHER_LANGUAGES.search(plain))
+    return bool(_ENGLISH_REFUSAL.search(plain) or _NON_ENGLISH_REFUSAL.search(plain))
 
 
 def is_plain_refusal(text: str) -> bool:
     """Whether the reply turns the request itself away, and is not just about something that can't be done."""
-    return bool(_PLAIN.search(text.translate(_CURLY)))
+    return bool(_PLAIN_REFUSAL.search(text.translate(_STRAIGHT_QUOTES)))

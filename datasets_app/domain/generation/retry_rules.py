@@ -6,7 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 
-class Trouble(Enum):
+class FailureKind(Enum):
     """What a call met, in words for the report."""
 
     RATE_LIMITED = "too many requests (429)"
@@ -18,12 +18,18 @@ class Trouble(Enum):
     REFUSED_REQUEST = "the endpoint refused the request"
     # Refuses one request or all of them: all, if it has not answered any yet.
     NOT_ALLOWED = "the endpoint does not allow the request"
-    HOPELESS = "the endpoint refuses every request"
+    PERMANENT = "the endpoint refuses every request"
 
 
-PASSING = frozenset(Trouble) - {Trouble.REFUSED_REQUEST, Trouble.NOT_ALLOWED, Trouble.HOPELESS}
+TRANSIENT_FAILURES = frozenset(FailureKind) - {
+    FailureKind.REFUSED_REQUEST,
+    FailureKind.NOT_ALLOWED,
+    FailureKind.PERMANENT,
+}
 # The endpoint may have worked, and be paid, though nothing came of it.
-MAY_BE_PAID = frozenset({Trouble.TIMED_OUT, Trouble.CONNECTION, Trouble.BROKEN_ANSWER})
+POSSIBLY_BILLED_FAILURES = frozenset(
+    {FailureKind.TIMED_OUT, FailureKind.CONNECTION, FailureKind.BROKEN_ANSWER}
+)
 
 
 class CallFailed(Exception):
@@ -33,35 +39,35 @@ class CallFailed(Exception):
 
     def __init__(
         self,
-        trouble: Trouble,
+        kind: FailureKind,
         message: str = "",
         *,
         retry_after: float | None = None,
         parameter: str = "",
     ) -> None:
-        super().__init__(message or trouble.value)
-        self.trouble, self.message = trouble, message or trouble.value
+        super().__init__(message or kind.value)
+        self.kind, self.message = kind, message or kind.value
         self.retry_after, self.parameter = retry_after, parameter
 
 
-class Patience(NamedTuple):
+class RetryPolicy(NamedTuple):
     """``retries`` after the first try; waits and ``timeout`` (of a whole call) in seconds."""
 
     retries: int = 5
     timeout: float = 120.0
-    first_wait: float = 2.0
-    longest_wait: float = 60.0
-    longest_retry_after: float = 120.0
+    initial_wait: float = 2.0
+    max_wait: float = 60.0
+    max_retry_after: float = 120.0
 
-    def wait_before(self, retry: int, drawn: float) -> float:
+    def compute_wait(self, retry: int, jitter: float) -> float:
         """Before the ``retry``-th (from 1): twice as long each time, less up to half of it by ``drawn`` (0
         to 1), so that those who failed together don't come back together."""
-        longest = min(self.first_wait * 2.0 ** min(retry - 1, 30), self.longest_wait)
-        return longest * (1.0 - drawn / 2.0)
+        longest = min(self.initial_wait * 2.0 ** min(retry - 1, 30), self.max_wait)
+        return longest * (1.0 - jitter / 2.0)
 
-    def asked_to_wait(self, retry_after: float | None) -> float:
+    def limit_retry_after(self, retry_after: float | None) -> float:
         """What an endpoint asks for, within bounds."""
-        return min(max(retry_after or 0.0, 0.0), self.longest_retry_after)
+        return min(max(retry_after or 0.0, 0.0), self.max_retry_after)
 
 
 def parse_retry_after(value: str | None, now: float) -> float | None:

@@ -5,18 +5,18 @@ import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any
 
-from datasets_app.domain.generation.model_turns import LOOK_ALIKE_WORDS
+from datasets_app.domain.generation.model_turns import PROBE_WORDS
 from datasets_app.domain.generation.plan import EDGE_CASE, SAFETY_TRAP, PlannedSession
 from datasets_app.domain.generation.refusal_markers import is_plain_refusal, reads_as_refusal
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.rules.finder import find_quickly
 
 ROLES = ("user", "assistant")
-LONGEST_TEXT = 6000
+MAX_TEXT_CHARACTERS = 6000
 # Shorter replies ("Sure, one moment!") repeat in every honest conversation; as check W302 has it.
-SHORTEST_UNIQUE = 20
-_MOST_STARTS_TRIED = 50
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
+MIN_UNIQUE_CHARACTERS = 20
+_MAX_JSON_STARTS = 50
+_THINKING_BLOCK = re.compile(r"<think>.*?</think>", re.DOTALL)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 JSON_SCHEMA: dict[str, Any] = {
@@ -44,57 +44,57 @@ JSON_SCHEMA: dict[str, Any] = {
 NameFinder = Callable[[Sequence[str]], Sequence[Sequence[Match]]]
 
 
-class Unusable(Exception):
+class UnusableAnswer(Exception):
     """``problems`` tell what is wrong with an answer, and repeat nothing of it.
 
     ``to_mend`` is for the model alone: it quotes what the model has to put otherwise.
     """
 
-    def __init__(self, *problems: str, to_mend: str = "") -> None:
+    def __init__(self, *problems: str, repair_hint: str = "") -> None:
         super().__init__("; ".join(problems))
-        self.problems, self.to_mend = problems, to_mend or "; ".join(problems)
+        self.problems, self.repair_hint = problems, repair_hint or "; ".join(problems)
 
 
-def no_names(texts: Sequence[str]) -> Sequence[Sequence[Match]]:
+def find_no_names(texts: Sequence[str]) -> Sequence[Sequence[Match]]:
     return [()] * len(texts)
 
 
-def read_texts(
+def parse_texts(
     content: str,
     planned: PlannedSession,
-    said: Set[int] = frozenset(),
-    find_names: NameFinder = no_names,
+    known_replies: Set[int] = frozenset(),
+    find_names: NameFinder = find_no_names,
 ) -> list[str]:
     """The texts of the turns that ``content`` holds as JSON, alone or among other words.
 
     ``said`` are the :func:`fingerprint` of replies that stand in other sessions. Raises :class:`Unusable`.
     """
-    turns = _turns_in(content)
-    if problems := list(_form_problems(turns, planned.turns)):
-        raise Unusable(*problems)
+    turns = _find_turns(content)
+    if problems := list(_find_form_problems(turns, planned.turns)):
+        raise UnusableAnswer(*problems)
     texts = [turn["text"].strip() for turn in turns]
-    if problems := [*_text_problems(texts, said), *_kind_problems(texts, planned)]:
-        raise Unusable(*problems)
+    if problems := [*_find_text_problems(texts, known_replies), *_find_kind_problems(texts, planned)]:
+        raise UnusableAnswer(*problems)
     _refuse_personal_data(texts, find_names)
     return texts
 
 
-def fingerprint(reply: str) -> int | None:
+def fingerprint_reply(reply: str) -> int | None:
     """What a reply is known again by, in this process; None for one too short to matter."""
-    return hash(reply) if len(reply) >= SHORTEST_UNIQUE else None
+    return hash(reply) if len(reply) >= MIN_UNIQUE_CHARACTERS else None
 
 
-def _turns_in(content: str) -> list[Any]:
-    for value in _objects_in(_THOUGHTS.sub("", content)):
+def _find_turns(content: str) -> list[Any]:
+    for value in _find_objects(_THINKING_BLOCK.sub("", content)):
         if isinstance(value.get("turns"), list):
             return list(value["turns"])
-    raise Unusable('the answer holds no JSON object with a list "turns"')
+    raise UnusableAnswer('the answer holds no JSON object with a list "turns"')
 
 
-def _objects_in(content: str) -> Iterator[dict[str, Any]]:
+def _find_objects(content: str) -> Iterator[dict[str, Any]]:
     """JSON objects in a text that may have words or fences around them."""
     decoder, at = json.JSONDecoder(), content.find("{")
-    for _ in range(_MOST_STARTS_TRIED):
+    for _ in range(_MAX_JSON_STARTS):
         if at < 0:
             return
         try:
@@ -106,7 +106,7 @@ def _objects_in(content: str) -> Iterator[dict[str, Any]]:
         at = content.find("{", end)
 
 
-def _form_problems(turns: list[Any], wanted: int) -> Iterator[str]:
+def _find_form_problems(turns: list[Any], wanted: int) -> Iterator[str]:
     if len(turns) != wanted:
         yield f"{len(turns)} turns instead of {wanted}"
     for number, turn in enumerate(turns[:wanted], 1):
@@ -116,17 +116,19 @@ def _form_problems(turns: list[Any], wanted: int) -> Iterator[str]:
             yield f"turn {number} is not by the {ROLES[(number - 1) % 2]}"
 
 
-def _text_problems(texts: list[str], said: Set[int]) -> Iterator[str]:
+def _find_text_problems(texts: list[str], known_replies: Set[int]) -> Iterator[str]:
     for number, text in enumerate(texts, 1):
         if not text:
             yield f"turn {number} is empty"
-        elif len(text) > LONGEST_TEXT:
-            yield f"turn {number} is longer than {LONGEST_TEXT} characters"
+        elif len(text) > MAX_TEXT_CHARACTERS:
+            yield f"turn {number} is longer than {MAX_TEXT_CHARACTERS} characters"
         elif _UNSTORABLE.search(text):
             yield f"turn {number} holds characters that are none"
     replies = texts[1::2]
     for number, reply in enumerate(replies):
-        if fingerprint(reply) in said or (reply in replies[:number] and len(reply) >= SHORTEST_UNIQUE):
+        if fingerprint_reply(reply) in known_replies or (
+            reply in replies[:number] and len(reply) >= MIN_UNIQUE_CHARACTERS
+        ):
             yield f"turn {2 * number + 2} repeats another reply word for word"
 
 
@@ -139,10 +141,10 @@ def _refuse_personal_data(texts: list[str], find_names: NameFinder) -> None:
             problems.append(problem)
             quoted.append(f'{problem}: "{text[start:end]}"')
     if problems:
-        raise Unusable(*problems, to_mend="; ".join(quoted))
+        raise UnusableAnswer(*problems, repair_hint="; ".join(quoted))
 
 
-def _kind_problems(texts: list[str], planned: PlannedSession) -> Iterator[str]:
+def _find_kind_problems(texts: list[str], planned: PlannedSession) -> Iterator[str]:
     """Whether traps are answered as planned, as far as words tell."""
     replies = texts[1::2]
     if planned.kind == SAFETY_TRAP:
@@ -153,5 +155,5 @@ def _kind_problems(texts: list[str], planned: PlannedSession) -> Iterator[str]:
         if any(is_plain_refusal(reply) for reply in replies):
             yield "a reply refuses, though nothing in the session is harmful"
         together = " ".join(texts).lower()
-        if not any(word in together for word in LOOK_ALIKE_WORDS):
+        if not any(word in together for word in PROBE_WORDS):
             yield "none of the look-alike words occurs"

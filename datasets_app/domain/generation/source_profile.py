@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import TypeVar
 
-from datasets_app.domain.conversations.reading import ConversationFile, file_sha256
+from datasets_app.domain.conversations.reading import ConversationFile, hash_file
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.generation.plan import KINDS, MOST_TURNS, Profile
-from datasets_app.domain.generation.style import words
+from datasets_app.domain.generation.plan import MAX_TURNS, SESSION_KINDS, Profile
+from datasets_app.domain.generation.style import split_words
 
 # What the plan decides by itself; it is not taken over as a tag.
-_PLANNED = ("scenario:", "trap:", "brand:")
-_SCENARIO = "scenario:"
-_MOST_KINDS, _LONGEST_REPLY = 500, 400
+_PLANNED_TAG_PREFIXES = ("scenario:", "trap:", "brand:")
+_SCENARIO_PREFIX = "scenario:"
+_MAX_KINDS, _MAX_REPLY_WORDS = 500, 400
 # A tag that fewer sessions have says more of one of them than of the file; small files are taken whole.
-_FEWEST_SESSIONS, _SMALL_FILE = 2, 20
+_MIN_SESSIONS, _SMALL_FILE_SESSIONS = 2, 20
 
 
 T = TypeVar("T")
@@ -26,21 +26,21 @@ class SourceError(ValueError):
     """The file can't be a source; the message is a sentence for the person who named it."""
 
 
-def profile(file: ConversationFile, on_bytes: Callable[[int], None] | None = None) -> Profile:
+def build_profile(file: ConversationFile, on_bytes: Callable[[int], None] | None = None) -> Profile:
     """The profile of ``file``, read once, in flat memory. Lines that are no turns are passed over.
 
     Raises :class:`SourceError` if there is no turn at all.
     """
-    counting = _Counting()
+    counting = _ProfileBuilder()
     turns = (turn for turn in file.turns(on_bytes) if not isinstance(turn, LineError))
     for _, session in groupby(turns, key=lambda turn: turn.session_id):
         counting.add(session)
     if not counting.sessions:
         raise SourceError(f"{file.name} holds no turns to go by.")
-    return counting.result(file_sha256(file.path))
+    return counting.result(hash_file(file.path))
 
 
-class _Counting:
+class _ProfileBuilder:
     def __init__(self) -> None:
         self.sessions = 0
         self._scenarios: Counter[str] = Counter()
@@ -55,18 +55,20 @@ class _Counting:
             count += 1
             tags.update(dict.fromkeys(turn.tags))
             if turn.role == "assistant":
-                self._lengths[min(len(words(turn.text)), _LONGEST_REPLY)] += 1
+                self._lengths[min(len(split_words(turn.text)), _MAX_REPLY_WORDS)] += 1
         self.sessions += 1
-        self._turns[min(count, MOST_TURNS)] += 1
-        named = [tag.removeprefix(_SCENARIO) for tag in tags if tag.startswith(_SCENARIO)]
+        self._turns[min(count, MAX_TURNS)] += 1
+        named = [tag.removeprefix(_SCENARIO_PREFIX) for tag in tags if tag.startswith(_SCENARIO_PREFIX)]
         # A session under a trap is about its other scenario; one without is none to go by.
-        about = next((name for name in named if name and name not in KINDS), None)
+        about = next((name for name in named if name and name not in SESSION_KINDS), None)
         if about:
-            _count(self._scenarios, about)
-        _count(self._tag_sets, tuple(sorted(tag for tag in tags if not tag.startswith(_PLANNED))))
+            _count_item(self._scenarios, about)
+        _count_item(
+            self._tag_sets, tuple(sorted(tag for tag in tags if not tag.startswith(_PLANNED_TAG_PREFIXES)))
+        )
 
     def result(self, sha256: str) -> Profile:
-        fewest = 1 if self.sessions < _SMALL_FILE else _FEWEST_SESSIONS
+        fewest = 1 if self.sessions < _SMALL_FILE_SESSIONS else _MIN_SESSIONS
         kept: Counter[str] = Counter()
         for tags, count in self._tag_sets.items():
             kept.update(dict.fromkeys(tags, count))
@@ -74,24 +76,24 @@ class _Counting:
         for tags, count in self._tag_sets.items():
             sets[tuple(tag for tag in tags if kept[tag] >= fewest)] += count
         return Profile(
-            scenarios=_sorted(self._scenarios),
-            tag_sets=_sorted(sets) if any(sets) else (),
-            turn_counts=_sorted(self._turns),
-            reply_words=_percentiles(self._lengths),
+            scenarios=_sort_counts(self._scenarios),
+            tag_sets=_sort_counts(sets) if any(sets) else (),
+            turn_counts=_sort_counts(self._turns),
+            reply_words=_compute_percentiles(self._lengths),
             sha256=sha256,
         )
 
 
-def _count(counter: Counter[T], item: T) -> None:
-    if item in counter or len(counter) < _MOST_KINDS:
+def _count_item(counter: Counter[T], item: T) -> None:
+    if item in counter or len(counter) < _MAX_KINDS:
         counter[item] += 1
 
 
-def _sorted(counter: Counter[S]) -> tuple[tuple[S, int], ...]:
+def _sort_counts(counter: Counter[S]) -> tuple[tuple[S, int], ...]:
     return tuple(sorted(counter.items()))
 
 
-def _percentiles(lengths: Counter[int]) -> tuple[int, int, int] | None:
+def _compute_percentiles(lengths: Counter[int]) -> tuple[int, int, int] | None:
     total = lengths.total()
     if not total:
         return None

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-WORD = re.compile(r"[\w']+")
-_END = re.compile(r"(?<=[.!?])[\"”)]*\s+")
+WORD_PATTERN = re.compile(r"[\w']+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"”)]*\s+")
 EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b06]")
 
 _LONG_FORMS = {
@@ -19,9 +19,9 @@ _LONG_FORMS = {
     "kinda": "rather",
     "ain't": "is not",
 }
-_ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
+_CONTRACTION_SUFFIXES = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
 # Elsewhere 's may be a genitive.
-_IS = frozenset(
+_SUBJECTS_BEFORE_IS = frozenset(
     {
         "it",
         "that",
@@ -38,52 +38,57 @@ _IS = frozenset(
         "nothing",
     }
 )
-_CONTRACTED = re.compile(r"\b[A-Za-z]+(?:'[a-z]+)|\b(?:wanna|gonna|gotta|kinda)\b", re.IGNORECASE)
+_CONTRACTION_PATTERN = re.compile(r"\b[A-Za-z]+(?:'[a-z]+)|\b(?:wanna|gonna|gotta|kinda)\b", re.IGNORECASE)
 
 # Where a sentence can be cut in two: what stands between, and how the second begins.
-_CUTS = (("; ", ""), (", and ", ""), (", but ", "But "), (", so ", "So "), (", which ", "This "))
-_MOST_CUTS = 16
-_BEGINNINGS = """
+_CLAUSE_BREAKS = (("; ", ""), (", and ", ""), (", but ", "But "), (", so ", "So "), (", which ", "This "))
+_MAX_CUTS = 16
+_SUBJECTS_TEXT = """
 you it they the that this we i there your she he each nothing everything all what some then
 """
-_SUBJECTS = frozenset(_BEGINNINGS.split())
+_SUBJECTS = frozenset(_SUBJECTS_TEXT.split())
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """As Alignmenter counts them, in lower case."""
-    return [match.lower() for match in WORD.findall(text)]
+    return [match.lower() for match in WORD_PATTERN.findall(text)]
 
 
-def sentences(text: str) -> list[str]:
-    return [part for part in _END.split(text.strip()) if part]
+def split_sentences(text: str) -> list[str]:
+    return [part for part in _SENTENCE_END.split(text.strip()) if part]
 
 
-def average_length(text: str) -> float:
+def average_sentence_length(text: str) -> float:
     """Words a sentence; 0 for no words."""
-    lengths = [len(words(sentence)) for sentence in sentences(text)]
+    lengths = [len(split_words(sentence)) for sentence in split_sentences(text)]
     lengths = [length for length in lengths if length]
     return sum(lengths) / len(lengths) if lengths else 0.0
 
 
-def without_contractions(text: str) -> str:
+def expand_contractions(text: str) -> str:
     """ "It's done, don't worry" → "It is done, do not worry"."""
-    return _CONTRACTED.sub(lambda match: _long_form(match[0]), text)
+    return _CONTRACTION_PATTERN.sub(lambda match: _expand_contraction(match[0]), text)
 
 
-def contractions_in(text: str) -> list[str]:
-    return [match for match in _CONTRACTED.findall(text) if _long_form(match) != match]
+def find_contractions(text: str) -> list[str]:
+    return [match for match in _CONTRACTION_PATTERN.findall(text) if _expand_contraction(match) != match]
 
 
-def _long_form(word: str) -> str:
+def _expand_contraction(word: str) -> str:
     lower = word.lower()
     long = _LONG_FORMS.get(lower)
     if long is None:
         stem, _, ending = lower.rpartition("'")
-        if ending == "s" and stem in _IS:
+        if ending == "s" and stem in _SUBJECTS_BEFORE_IS:
             long = f"{stem} is"
         else:
             long = next(
-                (lower[: -len(end)] + full for end, full in _ENDINGS.items() if lower.endswith(end)), None
+                (
+                    lower[: -len(end)] + full
+                    for end, full in _CONTRACTION_SUFFIXES.items()
+                    if lower.endswith(end)
+                ),
+                None,
             )
     if long is None:
         return word
@@ -92,14 +97,14 @@ def _long_form(word: str) -> str:
     return long[0].upper() + long[1:] if word[0].isupper() else long
 
 
-def shortened(text: str, longest_average: float) -> str:
+def shorten_sentences(text: str, max_average: float) -> str:
     """Sentences cut in two where that can be done, the longest first, until the average is kept to."""
-    parts = sentences(text)
-    for _ in range(_MOST_CUTS):
-        if average_length(" ".join(parts)) <= longest_average:
+    parts = split_sentences(text)
+    for _ in range(_MAX_CUTS):
+        if average_sentence_length(" ".join(parts)) <= max_average:
             break
-        for index in sorted(range(len(parts)), key=lambda at: -len(words(parts[at]))):
-            halves = _cut(parts[index])
+        for index in sorted(range(len(parts)), key=lambda at: -len(split_words(parts[at]))):
+            halves = _split_sentence(parts[index])
             if halves:
                 parts[index : index + 1] = halves
                 break
@@ -108,11 +113,11 @@ def shortened(text: str, longest_average: float) -> str:
     return " ".join(parts)
 
 
-def _cut(sentence: str) -> list[str] | None:
-    for between, begins in _CUTS:
+def _split_sentence(sentence: str) -> list[str] | None:
+    for between, begins in _CLAUSE_BREAKS:
         left, found, right = sentence.partition(between)
-        following = words(right)
-        if not found or len(words(left)) < 2 or len(following) < 3:
+        following = split_words(right)
+        if not found or len(split_words(left)) < 2 or len(following) < 3:
             continue
         if not begins and following[0] not in _SUBJECTS and between != "; ":
             continue
@@ -123,7 +128,7 @@ def _cut(sentence: str) -> list[str] | None:
     return None
 
 
-def matcher(entries: Iterable[str]) -> re.Pattern[str] | None:
+def build_matcher(entries: Iterable[str]) -> re.Pattern[str] | None:
     """A pattern that finds any of these words or phrases, whatever their letter case; None for none."""
     found = sorted(
         {entry.strip().lower() for entry in entries if entry.strip()}, key=lambda item: (-len(item), item)
@@ -131,10 +136,10 @@ def matcher(entries: Iterable[str]) -> re.Pattern[str] | None:
     if not found:
         return None
     # What is no letter at its edge ("!!") is found wherever it stands.
-    return re.compile("|".join(_bounded(entry) for entry in found), re.IGNORECASE)
+    return re.compile("|".join(_bound_entry(entry) for entry in found), re.IGNORECASE)
 
 
-def _bounded(entry: str) -> str:
+def _bound_entry(entry: str) -> str:
     left = r"(?<![\w'])" if re.match(r"[\w']", entry) else ""
     right = r"(?![\w'])" if re.search(r"[\w']$", entry) else ""
     return left + re.escape(entry).replace(r"\ ", r"\s+") + right

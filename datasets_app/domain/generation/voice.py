@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from datasets_app.domain.generation import phrases, style
-from datasets_app.domain.generation.chance import Chance
-from datasets_app.domain.generation.filling import Filler, capitalised
+from datasets_app.domain.generation.chance import SeededRandom
+from datasets_app.domain.generation.filling import Filler, capitalize_sentences
 from datasets_app.domain.generation.lexicon import Lexicon
 from datasets_app.domain.generation.plan import BRAND_CATEGORIES
 from datasets_app.domain.personas.persona import PersonaDocument
@@ -17,8 +17,8 @@ _TONES = {
     FORMAL: "formal professional authoritative corporate precise serious",
     PLAYFUL: "playful fun witty humorous cheeky energetic casual quirky",
 }
-_ESSENTIAL = frozenset({"the", "a", "an", "to", "and", "of", "is", "it", "in", "for", "on", "that"})
-_REFUSES = re.compile(r"\b(won't|can't|cannot|will not|not able|don't|never|no|not)\b", re.IGNORECASE)
+_ESSENTIAL_WORDS = frozenset({"the", "a", "an", "to", "and", "of", "is", "it", "in", "for", "on", "that"})
+_REFUSAL_WORDS = re.compile(r"\b(won't|can't|cannot|will not|not able|don't|never|no|not)\b", re.IGNORECASE)
 _COMMON_WORDS = """
 won't can't cannot absolutely welcome course glad problem worries
 a about after again all also an and any are as ask at be been before both but by can case check do
@@ -29,23 +29,23 @@ share show so some start steps sure take tell than thank thanks that that's the 
 there's they thing things this time to together too try two up us use want was way we we'll we're
 what when where which while why will with work works yes yet you you'll you're your
 """
-_COMMON = frozenset(_COMMON_WORDS.split())
-_ON_EMOJI, _OFF_EMOJI = ("🙂", "👍", "✨", "🙌", "✅"), ("🚀", "🔥", "😂", "😎", "🤪", "💯", "🙄")
-_TRIES, _MOST_SHORT = 6, 6
+_COMMON_WORD_SET = frozenset(_COMMON_WORDS.split())
+_ON_BRAND_EMOJI, _OFF_BRAND_EMOJI = ("🙂", "👍", "✨", "🙌", "✅"), ("🚀", "🔥", "😂", "😎", "🤪", "💯", "🙄")
+_MAX_TRIES, _MAX_SHORT_SENTENCES = 6, 6
 # A reply with fewer bits of chance than this gets another sentence.
-_BITS_A_SENTENCE, _FEWEST_BITS = 4, 18
-_LONGEST_EXEMPLAR, _LONGEST_ENTRY = 12, 60
+_BITS_PER_SENTENCE, _MIN_BITS = 4, 18
+_MAX_EXEMPLAR_WORDS, _MAX_ENTRY_CHARACTERS = 12, 60
 
 
 class VoiceError(ValueError):
     """The persona can't be written for; the message is a sentence for the person who asked."""
 
 
-def _no(text: str) -> bool:
+def _accept_all(text: str) -> bool:
     return False
 
 
-class Part(NamedTuple):
+class SentenceOptions(NamedTuple):
     """A sentence of a reply, in several wordings; one that is ``needed`` is never left out. Of those that
     are ``ranked`` the first is taken unless the persona can't say it."""
 
@@ -59,78 +59,82 @@ class Voice:
 
     def __init__(self, persona: PersonaDocument) -> None:
         rules = persona.style_rules
-        self.avoid = Lexicon(_entries(persona.avoid))
-        self.preferred = Lexicon([word for word in _entries(persona.preferred) if not self.avoid.count(word)])
-        if essential := sorted(_ESSENTIAL & {entry.lower() for entry in self.avoid.entries}):
+        self.avoid = Lexicon(_filter_entries(persona.avoid))
+        self.preferred = Lexicon(
+            [word for word in _filter_entries(persona.preferred) if not self.avoid.count(word)]
+        )
+        if essential := sorted(_ESSENTIAL_WORDS & {entry.lower() for entry in self.avoid.entries}):
             raise VoiceError(
                 f"The persona avoids {essential[0]!r}, which hardly a sentence does without; the offline "
                 "writer can't write for it. Take the word out, or name a model."
             )
-        self.contractions = _allowed(rules.get("contractions"), True)
-        self.emojis = _allowed(rules.get("emojis"), False)
-        self.longest_average = _number(rules.get("sentence_length"))
-        self.register = _register(rules)
-        exemplars = [part for exemplar in persona.exemplars for part in style.sentences(exemplar)]
+        self.allows_contractions = _read_allowed(rules.get("contractions"), True)
+        self.allows_emojis = _read_allowed(rules.get("emojis"), False)
+        self.max_average_words = _read_max_average(rules.get("sentence_length"))
+        self.register = _read_register(rules)
+        exemplars = [part for exemplar in persona.exemplars for part in style.split_sentences(exemplar)]
         usable = [part for part in exemplars if self._is_usable(part)]
-        self._openers = tuple(part for part in usable if not _REFUSES.search(part))
+        self._openers = tuple(part for part in usable if not _REFUSAL_WORDS.search(part))
         self.refusals = tuple(part for part in usable if re.search(r"\b(won't|can't|cannot) help\b", part))
-        self._vocabulary = frozenset(word for part in exemplars for word in style.words(part)) - _COMMON
+        self._vocabulary = (
+            frozenset(word for part in exemplars for word in style.split_words(part)) - _COMMON_WORD_SET
+        )
 
     @property
     def brand_categories(self) -> tuple[str, ...]:
         """The tones that are not this persona's own."""
         own = {FORMAL: {"legalese"}, PLAYFUL: {"slang", "hype"}}.get(self.register, set())
-        if not self.contractions:
+        if not self.allows_contractions:
             own = own | {"legalese"}
         return tuple(category for category in BRAND_CATEGORIES if category not in own)
 
     # --- as the persona says it ----------------------------------------------------------------
 
-    def speak(
+    def compose_reply(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[SentenceOptions],
         filler: Filler,
-        chance: Chance,
+        rng: SeededRandom,
         *,
         place: str = "",
         with_words: bool = True,
         brief: bool = False,
-        rejects: Callable[[str], bool] = _no,
+        rejects: Callable[[str], bool] = _accept_all,
     ) -> str:
         """A reply of these parts. ``with_words``: a sentence is added for one of the persona's own words if
         there is none, as the ``place`` allows it: "?" in front of a question, "." at the end of a
         conversation. ``brief``: nothing is added only to tell the reply from others. ``rejects`` says of
         a sentence that it must not be taken."""
-        said = [sentence for part in parts if (sentence := self._sentence(part, filler, chance, rejects))]
-        if with_words and place != "." and self._openers and chance.happens(0.2):
+        said = [sentence for part in parts if (sentence := self._choose_sentence(part, filler, rng, rejects))]
+        if with_words and place != "." and self._openers and rng.draw_bool(0.2):
             phrase = filler.pick(self._openers)
             filler.mark(phrase)
-            opener = self._styled(phrase)
+            opener = self._apply_style(phrase)
             if not self.avoid.count(opener) and not rejects(opener):
                 said.insert(0, opener)
         if with_words and self.preferred.entries and not self.preferred.count(" ".join(said)):
-            self._add_own(said, filler, chance, place, rejects)
-        bits = filler.chances(" ".join(said)) + _BITS_A_SENTENCE * len(said)
-        if with_words and not brief and bits < _FEWEST_BITS:
+            self._add_preferred_word(said, filler, rng, place, rejects)
+        bits = filler.estimate_chance_bits(" ".join(said)) + _BITS_PER_SENTENCE * len(said)
+        if with_words and not brief and bits < _MIN_BITS:
             # So little that a large dataset would have it word for word again.
             at = len(said) - 1 if place == "?" else len(said)
-            said.insert(max(at, 0), self._detail(place, filler, chance))
-        text = self._kept_short(" ".join(filter(None, said)), filler, chance)
-        if self.emojis and with_words and chance.happens(0.35):
-            text += f" {chance.choice(_ON_EMOJI)}"
+            said.insert(max(at, 0), self._write_detail(place, filler, rng))
+        text = self._limit_length(" ".join(filter(None, said)), filler, rng)
+        if self.allows_emojis and with_words and rng.draw_bool(0.35):
+            text += f" {rng.choice(_ON_BRAND_EMOJI)}"
         return text
 
-    def _sentence(
-        self, part: Part, filler: Filler, chance: Chance, rejects: Callable[[str], bool]
+    def _choose_sentence(
+        self, part: SentenceOptions, filler: Filler, rng: SeededRandom, rejects: Callable[[str], bool]
     ) -> str | None:
         best: tuple[tuple[int, ...], str, str] | None = None
-        tries = min(_TRIES, 2 * len(part.phrases))
+        tries = min(_MAX_TRIES, 2 * len(part.phrases))
         for number in range(tries):
             ranked = part.phrases[number // 2 % len(part.phrases)]
             phrase = ranked if part.ranked else filler.pick(part.phrases)
-            text = self._styled(filler.fill(phrase, to_user=True))
+            text = self._apply_style(filler.fill(phrase, to_user=True))
             refused = self.avoid.count(text) + 9 * rejects(text)
-            rank = (refused, -self._likeness(text))
+            rank = (refused, -self._score_likeness(text))
             if best is None or rank < best[0]:
                 best = rank, text, phrase
             # A second look is worth it: of two, the one that sounds more like the exemplars.
@@ -147,91 +151,101 @@ class Voice:
             text = self.avoid.removed(text)
         return text
 
-    def _detail(self, place: str, filler: Filler, chance: Chance) -> str:
-        options = phrases.groups("common")["assistant"]["detail ?" if place == "?" else "detail"]
-        return self._sentence(Part(options), filler, chance, _no) or ""
+    def _write_detail(self, place: str, filler: Filler, rng: SeededRandom) -> str:
+        options = phrases.load_groups("common")["assistant"]["detail ?" if place == "?" else "detail"]
+        return self._choose_sentence(SentenceOptions(options), filler, rng, _accept_all) or ""
 
-    def _styled(self, text: str) -> str:
-        text = capitalised(text)
-        return text if self.contractions else style.without_contractions(text)
+    def _apply_style(self, text: str) -> str:
+        text = capitalize_sentences(text)
+        return text if self.allows_contractions else style.expand_contractions(text)
 
-    def _likeness(self, text: str) -> int:
+    def _score_likeness(self, text: str) -> int:
         """How many words it shares with the exemplars; for a persona of short sentences, how short it is."""
-        if self.longest_average and self.longest_average < 14:
-            return -len(style.words(text))
-        found = style.words(text)
+        if self.max_average_words and self.max_average_words < 14:
+            return -len(style.split_words(text))
+        found = style.split_words(text)
         return sum(word in self._vocabulary for word in found) + 2 * bool(self.preferred.count(text))
 
-    def _add_own(
-        self, said: list[str], filler: Filler, chance: Chance, place: str, rejects: Callable[[str], bool]
+    def _add_preferred_word(
+        self,
+        sentences: list[str],
+        filler: Filler,
+        rng: SeededRandom,
+        place: str,
+        rejects: Callable[[str], bool],
     ) -> None:
-        carried = (each for _ in range(_TRIES // 2) for each in self.preferred.carried(chance, place))
+        carried = (each for _ in range(_MAX_TRIES // 2) for each in self.preferred.build_phrases(rng, place))
         for phrase in carried:
-            sentence = self._styled(filler.fill(phrase, to_user=True))
+            sentence = self._apply_style(filler.fill(phrase, to_user=True))
             if not self.avoid.count(sentence) and not rejects(sentence):
                 # What ends in a question is left with the last word.
-                at = len(said) - 1 if said and said[-1].endswith("?") else len(said)
-                said.insert(max(at, 0), sentence)
+                at = len(sentences) - 1 if sentences and sentences[-1].endswith("?") else len(sentences)
+                sentences.insert(max(at, 0), sentence)
                 return
 
-    def _kept_short(self, text: str, filler: Filler, chance: Chance) -> str:
-        longest = self.longest_average
-        if not longest or style.average_length(text) <= longest:
+    def _limit_length(self, text: str, filler: Filler, rng: SeededRandom) -> str:
+        longest = self.max_average_words
+        if not longest or style.average_sentence_length(text) <= longest:
             return text
-        text = style.shortened(text, longest)
-        for phrase in chance.shuffled(phrases.groups("common")["assistant"]["short"])[:_MOST_SHORT]:
-            if style.average_length(text) <= longest:
+        text = style.shorten_sentences(text, longest)
+        for phrase in rng.shuffle_copy(phrases.load_groups("common")["assistant"]["short"])[
+            :_MAX_SHORT_SENTENCES
+        ]:
+            if style.average_sentence_length(text) <= longest:
                 break
-            sentence = self._styled(filler.fill(phrase, to_user=True))
+            sentence = self._apply_style(filler.fill(phrase, to_user=True))
             if not self.avoid.count(sentence):
                 text = f"{text} {sentence}"
         return text
 
     def _is_usable(self, sentence: str) -> bool:
         """Whether a sentence of an exemplar can stand in another conversation: short, about nothing."""
-        found = style.words(sentence)
+        found = style.split_words(sentence)
         if (
-            not 2 <= len(found) <= _LONGEST_EXEMPLAR
+            not 2 <= len(found) <= _MAX_EXEMPLAR_WORDS
             or not sentence[0].isupper()
             or not sentence.endswith(".")
         ):
             return False
         if any(not word.isascii() or word.isdigit() for word in found) or self.avoid.count(sentence):
             return False
-        return all(word in _COMMON for word in found) and not re.search(r"[<>{}|;:]", sentence)
+        return all(word in _COMMON_WORD_SET for word in found) and not re.search(r"[<>{}|;:]", sentence)
 
     # --- as it would not -----------------------------------------------------------------------
 
-    def speak_off(self, category: str, filler: Filler, chance: Chance, content: Sequence[Part] = ()) -> str:
+    def compose_off_brand_reply(
+        self, category: str, filler: Filler, rng: SeededRandom, content: Sequence[SentenceOptions] = ()
+    ) -> str:
         """A reply in the tone of a brand trap, with words the persona avoids and without those it prefers.
         ``content`` are sentences that it shares with a reply in the persona's voice."""
-        frames = phrases.groups("brand")[category]
+        frames = phrases.load_groups("brand")[category]
         parts = [frames["open"], *(part.phrases for part in content), frames["core"]]
-        if chance.happens(0.6):
+        if rng.draw_bool(0.6):
             parts.append(frames["close"])
-        said = [self._off_sentence(part, category, filler) for part in parts]
+        said = [self._choose_off_brand_sentence(part, category, filler) for part in parts]
         # What can't be said without a word of the persona's own is not said, if something else is.
         said = [text for text in said if not self.preferred.count(text)] or said[:1]
         if self.avoid.entries:
             carried = [
-                capitalised(filler.fill(each, to_user=True)) for each in self.avoid.carried(chance, "off")
+                capitalize_sentences(filler.fill(each, to_user=True))
+                for each in self.avoid.build_phrases(rng, "off")
             ]
             # The best first: those without a word of the persona's own.
             carried.sort(key=self.preferred.count)
-            for text in carried[: 1 + chance.below(2)]:
-                said.insert(chance.between(1, len(said)), text)
+            for text in carried[: 1 + rng.randbelow(2)]:
+                said.insert(rng.randint(1, len(said)), text)
         text = " ".join(said)
-        if not self.emojis and category in {"slang", "hype"} and chance.happens(0.6):
-            text += f" {chance.choice(_OFF_EMOJI)}"
+        if not self.allows_emojis and category in {"slang", "hype"} and rng.draw_bool(0.6):
+            text += f" {rng.choice(_OFF_BRAND_EMOJI)}"
         return text
 
-    def _off_sentence(self, options: Sequence[str], category: str, filler: Filler) -> str:
+    def _choose_off_brand_sentence(self, options: Sequence[str], category: str, filler: Filler) -> str:
         best: tuple[int, str, str] | None = None
-        for _ in range(_TRIES):
+        for _ in range(_MAX_TRIES):
             phrase = filler.pick(options)
-            text = capitalised(filler.fill(phrase, to_user=True))
+            text = capitalize_sentences(filler.fill(phrase, to_user=True))
             if category == "legalese":
-                text = style.without_contractions(text)
+                text = style.expand_contractions(text)
             count = self.preferred.count(text)
             if best is None or count < best[0]:
                 best = count, text, phrase
@@ -242,24 +256,24 @@ class Voice:
         return best[1] if not best[0] else self.preferred.replaced(best[1])
 
 
-def _entries(entries: Sequence[Any]) -> list[str]:
+def _filter_entries(entries: Sequence[Any]) -> list[str]:
     """What YAML made no text of is told by the persona check, and passed over here."""
-    return [entry for entry in entries if isinstance(entry, str) and len(entry) <= _LONGEST_ENTRY]
+    return [entry for entry in entries if isinstance(entry, str) and len(entry) <= _MAX_ENTRY_CHARACTERS]
 
 
-def _allowed(rule: Any, default: bool) -> bool:
+def _read_allowed(rule: Any, default: bool) -> bool:
     value = rule.get("allowed", default) if isinstance(rule, dict) else rule
     return value if isinstance(value, bool) else default
 
 
-def _number(rule: Any) -> float | None:
+def _read_max_average(rule: Any) -> float | None:
     value = rule.get("max_avg") if isinstance(rule, dict) else rule
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
         return None
     return float(value)
 
 
-def _register(rules: dict[str, Any]) -> str:
+def _read_register(rules: dict[str, Any]) -> str:
     tones = rules.get("tone") or ()
     told = {str(rules.get("formality") or "").lower(), *(str(tone).lower() for tone in tones)}
     for register in (FORMAL, PLAYFUL, WARM):

@@ -7,7 +7,7 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.plan import PlannedSession
 
 
-class Written(NamedTuple):
+class WrittenSession(NamedTuple):
     """What became of one planned session: its turns, or, in words and without any text, why there are
     none. ``tokens`` is what it cost, failed or not."""
 
@@ -17,7 +17,7 @@ class Written(NamedTuple):
     tokens: int = 0
 
 
-class StoppedEarly(Exception):
+class GenerationStopped(Exception):
     """Raised out of ``write_all`` when no further session can be had (a budget is spent, an endpoint
     refuses everything): the message is a sentence for the person who asked. What came before stands."""
 
@@ -30,7 +30,7 @@ class Writer(Protocol):
         """One session, as a preview wants it."""
         ...
 
-    def write_all(self, planned: Iterable[PlannedSession]) -> Iterator[Written]:
+    def write_all(self, planned: Iterable[PlannedSession]) -> Iterator[WrittenSession]:
         """All of them, lazily, in whatever order they are finished; closing the iterator stops the work.
 
         ``planned`` may be long: take no more of it than is being worked on.
@@ -46,7 +46,7 @@ class Writer(Protocol):
         ...
 
 
-def shape_of(description: dict[str, Any]) -> str:
+def format_shape(description: dict[str, Any]) -> str:
     """What of a description shapes the texts, as one line for the digest of the plan."""
     shaping = ("generator", "generator_version", "model", "temperature", "prompt_sha256")
     return " ".join(f"{key}={description[key]}" for key in shaping if description.get(key) is not None)

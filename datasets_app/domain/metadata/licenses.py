@@ -30,29 +30,29 @@ HUB_NAMES = {
     "PDDL-1.0": "pddl",
     "Unlicense": "unlicense",
 }
-_SPELT = {name.lower(): name for name in HUB_NAMES}
+_ID_BY_LOWERCASE = {name.lower(): name for name in HUB_NAMES}
 
 
-def spdx_id(stated: str) -> str | None:
+def find_spdx_id(license_name: str) -> str | None:
     """``cc-by-4.0`` → ``CC-BY-4.0``; None for what is no id that is known here."""
-    return _SPELT.get(" ".join(stated.split()).lower())
+    return _ID_BY_LOWERCASE.get(" ".join(license_name.split()).lower())
 
 
-def address(licence: str) -> str | None:
+def get_license_url(license_name: str) -> str | None:
     """Where SPDX keeps the licence's text."""
-    known = spdx_id(licence)
+    known = find_spdx_id(license_name)
     return f"https://spdx.org/licenses/{known}.html" if known else None
 
 
-def licence_text(licence: str, *, holder: str, year: str) -> str:
+def render_license_text(license_name: str, *, holder: str, year: str) -> str:
     """The text for a LICENSE file; where it is not here, which licence is meant and where its text goes."""
-    known = spdx_id(licence)
+    known = find_spdx_id(license_name)
     path = _FOLDER / f"{known}.txt"
     if known is None or not path.exists():
-        where = f"\nIts text is at {address(licence)}." if known else ""
+        where = f"\nIts text is at {get_license_url(license_name)}." if known else ""
         return (
-            f"SPDX-License-Identifier: {' '.join(licence.split())}\n\n"
-            f"This dataset is licensed under {' '.join(licence.split())}.{where}\n"
+            f"SPDX-License-Identifier: {' '.join(license_name.split())}\n\n"
+            f"This dataset is licensed under {' '.join(license_name.split())}.{where}\n"
             "Put the text of the licence in this file before the dataset is published.\n"
         )
     text = path.read_text(encoding="utf-8")

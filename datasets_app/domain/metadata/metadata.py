@@ -11,7 +11,7 @@ import yaml
 
 MAX_CHARACTERS = 1 << 20
 MAX_NESTING = 20
-DATA_ENDINGS = (".jsonl", ".ndjson", ".json")
+DATA_EXTENSIONS = (".jsonl", ".ndjson", ".json")
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -57,7 +57,7 @@ class DatasetMetadata:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-def stated_split(metadata: DatasetMetadata) -> str | None:
+def get_stated_split(metadata: DatasetMetadata) -> str | None:
     """Of which split a file says that it is: as split_dataset writes it, or an export of one split."""
     split = metadata.extra.get("split")
     name = split.get("name") if isinstance(split, dict) else split
@@ -78,17 +78,17 @@ class _PlainDumper(_Dumper):  # type: ignore[misc]
         return True
 
 
-def _resolve(tag: str, pattern: str, first: str) -> None:
+def _add_resolver(tag: str, pattern: str, first: str) -> None:
     # The dumper must know them too: text that looks like one of these is to be quoted.
     for side in (_PlainLoader, _PlainDumper):
         side.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), list(first))
 
 
-_resolve("null", r"(?:~|null|Null|NULL|)\Z", "~nN")
+_add_resolver("null", r"(?:~|null|Null|NULL|)\Z", "~nN")
 _PlainLoader.yaml_implicit_resolvers[""] = list(_PlainLoader.yaml_implicit_resolvers["~"])
-_resolve("bool", r"(?:true|True|TRUE|false|False|FALSE)\Z", "tTfF")
-_resolve("int", r"[-+]?(?:0|[1-9][0-9]{0,18})\Z", "-+0123456789")
-_resolve("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", "-+.0123456789")
+_add_resolver("bool", r"(?:true|True|TRUE|false|False|FALSE)\Z", "tTfF")
+_add_resolver("int", r"[-+]?(?:0|[1-9][0-9]{0,18})\Z", "-+0123456789")
+_add_resolver("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", "-+.0123456789")
 
 
 # --- reading ---------------------------------------------------------------------------------
@@ -100,9 +100,9 @@ def parse_metadata(text: str) -> DatasetMetadata:
         raise MetadataError("", f"at most {MAX_CHARACTERS:,} characters", f"{len(text):,}")
     loader = None
     try:
-        _refuse_bombs(text)
+        _refuse_aliases_and_nesting(text)
         loader = _PlainLoader(text)
-        return _from_nodes(loader, loader.get_single_node())
+        return _build_metadata(loader, loader.get_single_node())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -132,14 +132,14 @@ def read_metadata(path: Path) -> DatasetMetadata | None:
 def metadata_path(data_path: Path) -> Path:
     """Where the metadata of a data file stands: ``a.jsonl`` and ``a.jsonl.gz`` → ``a.meta.yaml``."""
     name = data_path.name.removesuffix(".gz")
-    for ending in DATA_ENDINGS:
+    for ending in DATA_EXTENSIONS:
         if name.endswith(ending) and name != ending:
             name = name.removesuffix(ending)
             break
     return data_path.with_name(f"{name}.meta.yaml")
 
 
-def _refuse_bombs(text: str) -> None:
+def _refuse_aliases_and_nesting(text: str) -> None:
     """Aliases let a small file unfold into a huge one, and deep nesting overflows the parser."""
     depth = 0
     for event in yaml.parse(text, Loader=_PlainLoader):
@@ -153,85 +153,93 @@ def _refuse_bombs(text: str) -> None:
             depth -= 1
 
 
-def _from_nodes(loader: Any, root: Any) -> DatasetMetadata:
+def _build_metadata(loader: Any, root: Any) -> DatasetMetadata:
     if root is None:
         return DatasetMetadata()
     if not isinstance(root, yaml.MappingNode):
-        raise MetadataError("", "a mapping of fields", _kind(root))
+        raise MetadataError("", "a mapping of fields", _describe_node(root))
     known: dict[str, Any] = {}
     extra: dict[str, Any] = {}
-    for key, node in _entries(root, ""):
+    for key, node in _read_entries(root, ""):
         if key in known or key in extra:
             raise MetadataError(key, "each field once", "the field twice")
         read = _READERS.get(key)
         if read is not None:
             known[key] = read(loader, key, node)
         else:
-            extra[key] = _plain(loader, key, node)
+            extra[key] = _read_plain_value(loader, key, node)
     return DatasetMetadata(**known, extra=extra)
 
 
-def _entries(node: Any, within: str) -> list[tuple[str, Any]]:
+def _read_entries(node: Any, within: str) -> list[tuple[str, Any]]:
     entries = []
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            raise MetadataError(within, "keys that are words", _kind(key))
-        entries.append((_storable(within, key.value), value))
+            raise MetadataError(within, "keys that are words", _describe_node(key))
+        entries.append((_check_storable(within, key.value), value))
     return entries
 
 
-def _text(loader: Any, name: str, node: Any) -> str | None:
+def _read_text(loader: Any, name: str, node: Any) -> str | None:
     if not isinstance(node, yaml.ScalarNode):
-        raise MetadataError(name, "text", _kind(node))
+        raise MetadataError(name, "text", _describe_node(node))
     # The characters as written: version 1.10 is not the number 1.1.
-    return None if _is_null(node) else _storable(name, node.value)
+    return None if _is_null(node) else _check_storable(name, node.value)
 
 
-def _texts(loader: Any, name: str, node: Any) -> list[str]:
+def _read_texts(loader: Any, name: str, node: Any) -> list[str]:
     if isinstance(node, yaml.ScalarNode):
-        text = _text(loader, name, node)
+        text = _read_text(loader, name, node)
         return [] if text is None else [text]
     if not isinstance(node, yaml.SequenceNode):
-        raise MetadataError(name, "a list of texts", _kind(node))
-    return [_text(loader, name, item) or "" for item in node.value]
+        raise MetadataError(name, "a list of texts", _describe_node(node))
+    return [_read_text(loader, name, item) or "" for item in node.value]
 
 
-def _dates(loader: Any, name: str, node: Any) -> str | list[str] | dict[str, str] | None:
+def _read_dates(loader: Any, name: str, node: Any) -> str | list[str] | dict[str, str] | None:
     if isinstance(node, yaml.MappingNode):
-        return {key: _text(loader, f"{name}.{key}", value) or "" for key, value in _entries(node, name)}
-    return _texts(loader, name, node) if isinstance(node, yaml.SequenceNode) else _text(loader, name, node)
+        return {
+            key: _read_text(loader, f"{name}.{key}", value) or "" for key, value in _read_entries(node, name)
+        }
+    return (
+        _read_texts(loader, name, node)
+        if isinstance(node, yaml.SequenceNode)
+        else _read_text(loader, name, node)
+    )
 
 
-def _whole_number(loader: Any, name: str, node: Any) -> int | None:
-    value = _plain(loader, name, node)
+def _read_integer(loader: Any, name: str, node: Any) -> int | None:
+    value = _read_plain_value(loader, name, node)
     if value is None or type(value) is int:
         return value
-    raise MetadataError(name, "a whole number", _kind(node))
+    raise MetadataError(name, "a whole number", _describe_node(node))
 
 
-def _count(loader: Any, name: str, node: Any) -> int | None:
-    value = _whole_number(loader, name, node)
+def _read_count(loader: Any, name: str, node: Any) -> int | None:
+    value = _read_integer(loader, name, node)
     if value is not None and value < 0:
         raise MetadataError(name, "a number from 0", "a negative one")
     return value
 
 
-def _number(loader: Any, name: str, node: Any) -> float | None:
-    value = _plain(loader, name, node)
+def _read_number(loader: Any, name: str, node: Any) -> float | None:
+    value = _read_plain_value(loader, name, node)
     if value is None or type(value) in (int, float):
         return value if value is None else float(value)
-    raise MetadataError(name, "a number", _kind(node))
+    raise MetadataError(name, "a number", _describe_node(node))
 
 
-def _plain(loader: Any, name: str, node: Any) -> Any:
+def _read_plain_value(loader: Any, name: str, node: Any) -> Any:
     """A node as a value that JSON has as well."""
     if isinstance(node, yaml.MappingNode):
-        return {key: _plain(loader, f"{name}.{key}", value) for key, value in _entries(node, name)}
+        return {
+            key: _read_plain_value(loader, f"{name}.{key}", value) for key, value in _read_entries(node, name)
+        }
     if isinstance(node, yaml.SequenceNode):
-        return [_plain(loader, name, item) for item in node.value]
+        return [_read_plain_value(loader, name, item) for item in node.value]
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
     if kind == "str":
-        return _storable(name, node.value)
+        return _check_storable(name, node.value)
     if kind not in ("null", "bool", "int", "float"):
         raise MetadataError(name, "a plain value", "a YAML tag")
     try:
@@ -247,13 +255,13 @@ def _is_null(node: Any) -> bool:
     return bool(node.tag == "tag:yaml.org,2002:null")
 
 
-def _storable(name: str, text: str) -> str:
+def _check_storable(name: str, text: str) -> str:
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise MetadataError(name, "text that can be stored", "a NUL or half a character")
     return text
 
 
-def _kind(node: Any) -> str:
+def _describe_node(node: Any) -> str:
     if isinstance(node, yaml.MappingNode):
         return "a mapping"
     if isinstance(node, yaml.SequenceNode):
@@ -266,28 +274,28 @@ _Reader = Callable[[Any, str, Any], Any]
 _READERS: dict[str, _Reader] = {
     **dict.fromkeys(
         ("name", "version", "created", "source", "license", "attribution", "generator", "model", "sha256"),
-        _text,
+        _read_text,
     ),
-    **dict.fromkeys(("total_sessions", "total_turns", "safety_traps", "brand_traps"), _count),
-    "modifications": _texts,
-    "anonymization": _texts,
-    "date_range": _dates,
-    "seed": _whole_number,
-    "temperature": _number,
+    **dict.fromkeys(("total_sessions", "total_turns", "safety_traps", "brand_traps"), _read_count),
+    "modifications": _read_texts,
+    "anonymization": _read_texts,
+    "date_range": _read_dates,
+    "seed": _read_integer,
+    "temperature": _read_number,
 }
 
 
 # --- writing ---------------------------------------------------------------------------------
 
 
-def render_metadata(meta: DatasetMetadata) -> str:
+def render_metadata(metadata: DatasetMetadata) -> str:
     """``meta`` as YAML that :func:`parse_metadata` reads back: fields in order, empty ones left out."""
     value = {
-        item.name: getattr(meta, item.name)
-        for item in fields(meta)
-        if item.name != "extra" and getattr(meta, item.name) not in (None, [])
+        item.name: getattr(metadata, item.name)
+        for item in fields(metadata)
+        if item.name != "extra" and getattr(metadata, item.name) not in (None, [])
     }
-    value.update(meta.extra)
+    value.update(metadata.extra)
     text = yaml.dump(
         value, Dumper=_PlainDumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=100
     )

@@ -42,7 +42,7 @@ def load_yaml(text: str, *, allow_aliases: bool = False) -> Any:
         _check_events(text, allow_aliases)
         return yaml.load(text, _Loader)
     except yaml.YAMLError as error:
-        raise YamlError(_in_words(error)) from None
+        raise YamlError(_describe_error(error)) from None
     except (ValueError, TypeError, OverflowError) as error:
         if isinstance(error, YamlError):
             raise
@@ -63,7 +63,7 @@ def _check_events(text: str, allow_aliases: bool) -> None:
             raise YamlError(f"aliases (*{event.anchor}) are not read here; write the value out")
 
 
-def _in_words(error: yaml.YAMLError) -> str:
+def _describe_error(error: yaml.YAMLError) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         mark = error.problem_mark
         return f"line {mark.line + 1}, column {mark.column + 1}: not valid YAML: {error.problem}"
@@ -84,9 +84,9 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-def _string(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+def _represent_string(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = '"' if _NEEDS_ESCAPES.search(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-_Dumper.add_representer(str, _string)
+_Dumper.add_representer(str, _represent_string)

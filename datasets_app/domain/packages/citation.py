@@ -5,13 +5,13 @@ from typing import Any
 
 import yaml
 
-from datasets_app.domain.metadata.licenses import address, spdx_id
+from datasets_app.domain.metadata.licenses import find_spdx_id, get_license_url
 from datasets_app.domain.packages.package import Package
 
-_YOUNGER_THAN_CFF = {"CDLA-Permissive-2.0"}
+_LICENSES_NEWER_THAN_CFF = {"CDLA-Permissive-2.0"}
 
 
-def citation_cff(package: Package) -> str:
+def render_citation_cff(package: Package) -> str:
     """The file that GitHub, Zenodo and Zotero read. An organisation or a list of people is one entity: who
     of them is called what is not told apart."""
     stated: dict[str, Any] = {
@@ -24,35 +24,40 @@ def citation_cff(package: Package) -> str:
         **({"version": package.version} if package.version else {}),
         # Unreleased, it has no day of release.
         **({"date-released": package.day} if package.version else {}),
-        **_licence(package.licence),
+        **_build_license_fields(package.license),
         "keywords": ["conversations", "evaluation", "alignmenter"],
     }
     return str(yaml.safe_dump(stated, sort_keys=False, allow_unicode=True, width=100))
 
 
-def _licence(stated: str) -> dict[str, str]:
+def _build_license_fields(license_name: str) -> dict[str, str]:
     """Only what was on the list of SPDX when the format was made may stand as a licence."""
-    known, where = spdx_id(stated), address(stated)
-    if known and known not in _YOUNGER_THAN_CFF:
+    known, where = find_spdx_id(license_name), get_license_url(license_name)
+    if known and known not in _LICENSES_NEWER_THAN_CFF:
         return {"license": known}
     return {"license-url": where} if where else {}
 
 
-def bibtex(package: Package) -> str:
+def render_bibtex(package: Package) -> str:
     fields = {
-        "title": f"{{{_tex(package.title)}}}",
-        "author": f"{{{_tex(package.author)}}}",
+        "title": f"{{{_escape_tex(package.title)}}}",
+        "author": f"{{{_escape_tex(package.author)}}}",
         "year": package.day[:4],
-        **({"version": _tex(package.version)} if package.version else {}),
-        "note": _tex(f"Dataset, licence {package.licence}"),
+        **({"version": _escape_tex(package.version)} if package.version else {}),
+        "note": _escape_tex(f"Dataset, licence {package.license}"),
     }
     key = re.sub(r"[^A-Za-z0-9]+", "_", package.name).strip("_") + f"_{package.day[:4]}"
     inner = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
     return f"@misc{{{key},\n{inner}\n}}"
 
 
-_TEX = {"\\": r"\textbackslash{}", **{sign: f"\\{sign}" for sign in "&%$#_{}"}, "~": r"\~{}", "^": r"\^{}"}
+_TEX_ESCAPES = {
+    "\\": r"\textbackslash{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\~{}",
+    "^": r"\^{}",
+}
 
 
-def _tex(text: str) -> str:
-    return "".join(_TEX.get(character, character) for character in text)
+def _escape_tex(text: str) -> str:
+    return "".join(_TEX_ESCAPES.get(character, character) for character in text)

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from datasets_app.domain.metadata.licenses import address
-from datasets_app.domain.packages.markdown import counted
+from datasets_app.domain.metadata.licenses import get_license_url
+from datasets_app.domain.packages.markdown import format_count
 from datasets_app.domain.packages.package import JSONL, PARQUET, DataFile, Package
 
-_MEDIA = {JSONL: "application/jsonlines", PARQUET: "application/x-parquet"}
+_MEDIA_TYPES = {JSONL: "application/jsonlines", PARQUET: "application/x-parquet"}
 _FIELDS = (
     ("session_id", "sc:Text", "The conversation that the turn belongs to."),
     ("turn_index", "sc:Integer", "The turn's place in it, from 1."),
@@ -58,7 +58,7 @@ _CONTEXT = {
 }
 
 
-def croissant(package: Package, *, cite_as: str) -> dict[str, Any]:
+def build_croissant(package: Package, *, cite_as: str) -> dict[str, Any]:
     """The description as a JSON-LD object: each data file, and one set of records for each split."""
     return {
         "@context": _CONTEXT,
@@ -66,7 +66,7 @@ def croissant(package: Package, *, cite_as: str) -> dict[str, Any]:
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": package.name,
         "description": package.summary(),
-        "license": address(package.licence) or package.licence,
+        "license": get_license_url(package.license) or package.license,
         # An unreleased state comes before every release.
         "version": package.version or "0.0.0",
         "datePublished": package.day,
@@ -74,25 +74,25 @@ def croissant(package: Package, *, cite_as: str) -> dict[str, Any]:
         "citeAs": cite_as,
         "keywords": ["conversations", "evaluation"],
         **({"inLanguage": package.language} if package.language else {}),
-        "distribution": [_file(file) for file in package.files],
-        "recordSet": [_records(file) for file in package.of_format(PARQUET)],
+        "distribution": [_describe_file(file) for file in package.files],
+        "recordSet": [_describe_record_set(file) for file in package.get_files(PARQUET)],
     }
 
 
-def _file(file: DataFile) -> dict[str, Any]:
+def _describe_file(file: DataFile) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
         "@id": file.path,
         "name": file.path,
-        "description": f"{counted(file.turns, 'turn')} in {counted(file.sessions, 'session')}",
+        "description": f"{format_count(file.turns, 'turn')} in {format_count(file.sessions, 'session')}",
         "contentUrl": file.path,
         "contentSize": f"{file.size} B",
-        "encodingFormat": _MEDIA[file.format],
+        "encodingFormat": _MEDIA_TYPES[file.format],
         "sha256": file.sha256,
     }
 
 
-def _records(file: DataFile) -> dict[str, Any]:
+def _describe_record_set(file: DataFile) -> dict[str, Any]:
     name = file.split or "turns"
     return {
         "@type": "cr:RecordSet",

@@ -2,23 +2,27 @@
 
 import re
 
-_SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
+_SPECIAL_CHARACTERS = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """One line in which no character means anything to Markdown or HTML."""
-    return _SIGNS.sub(r"\\\1", " ".join(text.split())).replace(r"\<", "&lt;").replace(r"\&", "&amp;")
+    return (
+        _SPECIAL_CHARACTERS.sub(r"\\\1", " ".join(text.split()))
+        .replace(r"\<", "&lt;")
+        .replace(r"\&", "&amp;")
+    )
 
 
-def code(text: str) -> str:
+def format_code(text: str) -> str:
     """A name as code; what would end it is left out, and so is what would end a table's cell."""
     return f"`{' '.join(text.replace('`', ' ').replace('|', ' ').split())}`"
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
+def format_table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def counted(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.counts import ConversationCounts
 from datasets_app.domain.metadata.metadata import DatasetMetadata
-from datasets_app.domain.packages.markdown import counted
+from datasets_app.domain.packages.markdown import format_count
 
 JSONL, PARQUET = "jsonl", "parquet"
-DEFAULT_LICENCE = "Apache-2.0"
+DEFAULT_LICENSE = "Apache-2.0"
 
 
 class DataFile(NamedTuple):
@@ -24,7 +24,7 @@ class DataFile(NamedTuple):
     sha256: str
 
 
-class LabelFacts(NamedTuple):
+class LabelSummary(NamedTuple):
     """Labels of replies: by persona how many are off and on brand, and how far annotators agree.
 
     ``agreement`` are (name, value, low, high, why there is none): values from -1 to 1, or None.
@@ -40,7 +40,7 @@ class LabelFacts(NamedTuple):
         return sum(on for _, _, on in self.by_persona)
 
 
-class CheckFacts(NamedTuple):
+class CheckSummary(NamedTuple):
     """What checks have found; ``totals`` are findings by code."""
 
     errors: int
@@ -49,7 +49,7 @@ class CheckFacts(NamedTuple):
     totals: dict[str, int]
 
 
-class ScrubFacts(NamedTuple):
+class ScrubSummary(NamedTuple):
     """A scrub that was verified: the day, what it did in words, how many values of each class it replaced."""
 
     day: str
@@ -58,7 +58,7 @@ class ScrubFacts(NamedTuple):
     turns: int
 
 
-class SharingFact(NamedTuple):
+class SharingAnswer(NamedTuple):
     title: str
     answer: str
     reason: str
@@ -76,10 +76,10 @@ class Package:
     counts: ConversationCounts
     changelog: str = ""
     language: str | None = None
-    labels: LabelFacts | None = None
-    checks: CheckFacts | None = None
-    scrubs: Sequence[ScrubFacts] = ()
-    sharing: Sequence[SharingFact] = ()
+    labels: LabelSummary | None = None
+    checks: CheckSummary | None = None
+    scrubs: Sequence[ScrubSummary] = ()
+    sharing: Sequence[SharingAnswer] = ()
     release_files: Sequence[str] = ()
     notices: Sequence[str] = field(default_factory=list)
 
@@ -88,8 +88,8 @@ class Package:
         return self.metadata.name or "dataset"
 
     @property
-    def licence(self) -> str:
-        return self.metadata.license or DEFAULT_LICENCE
+    def license(self) -> str:
+        return self.metadata.license or DEFAULT_LICENSE
 
     @property
     def title(self) -> str:
@@ -105,8 +105,8 @@ class Package:
     def splits(self) -> list[str]:
         return [file.split for file in self.files if file.split and file.format == JSONL]
 
-    def of_format(self, format: str) -> list[DataFile]:
-        return [file for file in self.files if file.format == format]
+    def get_files(self, file_format: str) -> list[DataFile]:
+        return [file for file in self.files if file.format == file_format]
 
     def summary(self) -> str:
         """One sentence on what it is."""
@@ -115,12 +115,12 @@ class Package:
             what = "Production"
         return (
             f"{what} conversations between users and an assistant, for evaluating and training "
-            f"conversational models: {counted(self.counts.sessions, 'session')}, "
-            f"{counted(self.counts.turns, 'turn')}."
+            f"conversational models: {format_count(self.counts.sessions, 'session')}, "
+            f"{format_count(self.counts.turns, 'turn')}."
         )
 
 
-def as_json(package: Package) -> dict[str, Any]:
+def build_quality_json(package: Package) -> dict[str, Any]:
     """Checks, scrubs and the list before sharing, for programs."""
     return {
         "dataset": package.name,
@@ -130,7 +130,7 @@ def as_json(package: Package) -> dict[str, Any]:
         "turns": package.counts.turns,
         "splits": {
             file.split: {"sessions": file.sessions, "turns": file.turns}
-            for file in package.of_format(JSONL)
+            for file in package.get_files(JSONL)
             if file.split
         },
         "files": [file._asdict() for file in package.files],

@@ -1,17 +1,17 @@
 """The text with which a dataset is proposed to a repository: what reviewers ask for, already answered."""
 
-from datasets_app.domain.packages.markdown import code, counted, plain
+from datasets_app.domain.packages.markdown import escape_markdown, format_code, format_count
 from datasets_app.domain.packages.package import Package
-from datasets_app.domain.packages.quality_report import checks_text, scrubs_text, sharing_table
+from datasets_app.domain.packages.quality_report import render_checks, render_scrubs, render_sharing_table
 
-MOST_SCENARIOS = 20
+MAX_SCENARIOS = 20
 
 
-def pull_request(package: Package) -> str:
+def render_pull_request(package: Package) -> str:
     version = f" {package.version}" if package.version else ""
     counts = package.counts
-    files = "\n".join(f"- `{file.path}` ({counted(file.turns, 'turn')})" for file in package.files)
-    return f"""# Add dataset {plain(package.name)}{version}
+    files = "\n".join(f"- `{file.path}` ({format_count(file.turns, 'turn')})" for file in package.files)
+    return f"""# Add dataset {escape_markdown(package.name)}{version}
 
 ## Purpose
 
@@ -26,40 +26,42 @@ def pull_request(package: Package) -> str:
 
 ## Scenarios
 
-{_scenarios(package)}
+{_list_scenarios(package)}
 
 ## Provenance
 
-{provenance(package)}
+{render_provenance(package)}
 
 ## Licence
 
-{plain(package.licence)}; the text is in `LICENSE`.
+{escape_markdown(package.license)}; the text is in `LICENSE`.
 
 ## Personal data
 
-{scrubs_text(package)}
+{render_scrubs(package)}
 
 ## Checks
 
-{checks_text(package.checks)}
+{render_checks(package.checks)}
 
 ## Before sharing
 
-{sharing_table(package)}
+{render_sharing_table(package)}
 """
 
 
-def _scenarios(package: Package) -> str:
+def _list_scenarios(package: Package) -> str:
     named = package.counts.scenarios.most_common()
     ordered = sorted(named, key=lambda item: (-item[1], item[0]))
-    lines = [f"- {code(name)}: {counted(count, 'session')}" for name, count in ordered[:MOST_SCENARIOS]]
-    if more := len(ordered) - MOST_SCENARIOS:
+    lines = [
+        f"- {format_code(name)}: {format_count(count, 'session')}" for name, count in ordered[:MAX_SCENARIOS]
+    ]
+    if more := len(ordered) - MAX_SCENARIOS:
         lines += [f"- and {more:,} more"] if more > 0 else []
     return "\n".join(lines)
 
 
-def provenance(package: Package) -> str:
+def render_provenance(package: Package) -> str:
     """Where the conversations are from, and what was done to them, as a list."""
     stated = package.metadata
     said = [
@@ -72,6 +74,6 @@ def provenance(package: Package) -> str:
         ("Temperature", None if stated.temperature is None else f"{stated.temperature:g}"),
         ("Created", stated.created),
     ]
-    lines = [f"- {name}: {plain(value)}" for name, value in said if value]
-    lines += [f"- Modified: {plain(text)}" for text in stated.modifications]
+    lines = [f"- {name}: {escape_markdown(value)}" for name, value in said if value]
+    lines += [f"- Modified: {escape_markdown(text)}" for text in stated.modifications]
     return "\n".join(lines)

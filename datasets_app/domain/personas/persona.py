@@ -20,10 +20,10 @@ PERSONA_CODES = {
     "W705": "word both preferred and to be avoided",
 }
 
-_KNOWN = ("id", "display_name", "description", "exemplars", "lexicon", "style_rules", "safety_rules")
+_KNOWN_KEYS = ("id", "display_name", "description", "exemplars", "lexicon", "style_rules", "safety_rules")
 # What Alignmenter takes for a word. Anything else in an entry can't be met by one.
 _WORD = re.compile(r"[\w']+")
-_SHOWN_CHARACTERS = 60
+_MAX_QUOTED_CHARACTERS = 60
 
 
 class PersonaError(ValueError):
@@ -65,27 +65,27 @@ def parse_persona(text: str) -> PersonaDocument:
     except YamlError as error:
         raise PersonaError("", "", "", message=str(error)) from None
     if not isinstance(value, dict):
-        raise PersonaError("", "a YAML mapping with at least an id", _found(value))
-    lexicon = _mapping(value, "lexicon")
-    safety_rules, style_rules = _mapping(value, "safety_rules"), _mapping(value, "style_rules")
-    _strings(safety_rules, "disallowed_topics", "safety_rules.")
-    _strings(style_rules, "tone", "style_rules.")
+        raise PersonaError("", "a YAML mapping with at least an id", _describe_value(value))
+    lexicon = _read_mapping(value, "lexicon")
+    safety_rules, style_rules = _read_mapping(value, "safety_rules"), _read_mapping(value, "style_rules")
+    _read_strings(safety_rules, "disallowed_topics", "safety_rules.")
+    _read_strings(style_rules, "tone", "style_rules.")
     return PersonaDocument(
-        id=_id(value.get("id")),
-        display_name=_string(value, "display_name", MAX_NAME_CHARACTERS),
-        description=_string(value, "description", MAX_CHARACTERS),
-        exemplars=_strings(value, "exemplars"),
-        preferred=_entries(lexicon, "preferred"),
-        avoid=_entries(lexicon, "avoid"),
+        id=_read_id(value.get("id")),
+        display_name=_read_string(value, "display_name", MAX_NAME_CHARACTERS),
+        description=_read_string(value, "description", MAX_CHARACTERS),
+        exemplars=_read_strings(value, "exemplars"),
+        preferred=_read_entries(lexicon, "preferred"),
+        avoid=_read_entries(lexicon, "avoid"),
         style_rules=style_rules,
         safety_rules=safety_rules,
-        extra={key: item for key, item in value.items() if key not in _KNOWN},
+        extra={key: item for key, item in value.items() if key not in _KNOWN_KEYS},
     )
 
 
 def check_persona(document: PersonaDocument) -> list[Finding]:
     """What Alignmenter would crash on (E) or pass over in silence (W); see PERSONA_CODES."""
-    findings = list(_lexicon_findings(document))
+    findings = list(_find_lexicon_problems(document))
     if not document.exemplars:
         findings.append(
             Finding("W704", "no exemplars: add a few replies in the persona's voice", field="exemplars")
@@ -96,88 +96,88 @@ def check_persona(document: PersonaDocument) -> list[Finding]:
     )
     for word in sorted(preferred & avoid):
         findings.append(
-            Finding("W705", f"{_quoted(word)} is both preferred and to be avoided", field="lexicon")
+            Finding("W705", f"{_quote(word)} is both preferred and to be avoided", field="lexicon")
         )
     return findings
 
 
-def _lexicon_findings(document: PersonaDocument) -> Iterator[Finding]:
+def _find_lexicon_problems(document: PersonaDocument) -> Iterator[Finding]:
     for name, entries in (("preferred", document.preferred), ("avoid", document.avoid)):
         place = f"lexicon.{name}"
         for number, entry in enumerate(entries, 1):
             if not isinstance(entry, str):
                 yield Finding(
                     "E701",
-                    f"entry {number} is {_found(entry)}, not a string; put quotes around it",
+                    f"entry {number} is {_describe_value(entry)}, not a string; put quotes around it",
                     field=place,
                 )
             elif len(entry.split()) > 1:
                 yield Finding(
                     "W702",
-                    f"{_quoted(entry)} has several words and never matches; list single words",
+                    f"{_quote(entry)} has several words and never matches; list single words",
                     field=place,
                 )
             elif not _WORD.fullmatch(entry):
                 yield Finding(
-                    "W703", f"{_quoted(entry)} has punctuation or spaces and never matches", field=place
+                    "W703", f"{_quote(entry)} has punctuation or spaces and never matches", field=place
                 )
 
 
-def _id(value: Any) -> str:
+def _read_id(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise PersonaError("id", "a string that is not empty (quote numbers)", _found(value))
+        raise PersonaError("id", "a string that is not empty (quote numbers)", _describe_value(value))
     if len(value) > MAX_NAME_CHARACTERS:
         raise PersonaError("id", f"at most {MAX_NAME_CHARACTERS} characters", f"{len(value):,}")
     return value
 
 
-def _string(value: dict[Any, Any], key: str, longest: int) -> str:
+def _read_string(value: dict[Any, Any], key: str, max_characters: int) -> str:
     given = value.get(key)
     if given is None:
         return ""
     if not isinstance(given, str):
-        raise PersonaError(key, "a string", _found(given))
-    if len(given) > longest:
-        raise PersonaError(key, f"at most {longest:,} characters", f"{len(given):,}")
+        raise PersonaError(key, "a string", _describe_value(given))
+    if len(given) > max_characters:
+        raise PersonaError(key, f"at most {max_characters:,} characters", f"{len(given):,}")
     return given
 
 
-def _mapping(value: dict[Any, Any], key: str) -> dict[Any, Any]:
+def _read_mapping(value: dict[Any, Any], key: str) -> dict[Any, Any]:
     given = value.get(key)
     if given is None:
         return {}
     if not isinstance(given, dict):
-        raise PersonaError(key, "a mapping", _found(given))
+        raise PersonaError(key, "a mapping", _describe_value(given))
     return given
 
 
-def _list(value: dict[Any, Any], key: str, within: str) -> list[Any]:
+def _read_list(value: dict[Any, Any], key: str, prefix: str) -> list[Any]:
     given = value.get(key)
     if given is None:
         return []
     if not isinstance(given, list):
-        raise PersonaError(within + key, "a list", _found(given))
+        raise PersonaError(prefix + key, "a list", _describe_value(given))
     return given
 
 
-def _strings(value: dict[Any, Any], key: str, within: str = "") -> tuple[str, ...]:
-    given = _list(value, key, within)
+def _read_strings(value: dict[Any, Any], key: str, prefix: str = "") -> tuple[str, ...]:
+    given = _read_list(value, key, prefix)
     for number, item in enumerate(given, 1):
         if not isinstance(item, str):
-            raise PersonaError(f"{within}{key}, item {number}", "a string (quote it)", _found(item))
+            raise PersonaError(f"{prefix}{key}, item {number}", "a string (quote it)", _describe_value(item))
     return tuple(given)
 
 
-def _entries(lexicon: dict[Any, Any], key: str) -> tuple[Any, ...]:
+def _read_entries(lexicon: dict[Any, Any], key: str) -> tuple[Any, ...]:
     """Scalars of any type pass: that YAML made no string of one is a finding, not an unreadable file."""
-    given = _list(lexicon, key, "lexicon.")
+    given = _read_list(lexicon, key, "lexicon.")
     for number, item in enumerate(given, 1):
         if isinstance(item, (list, dict, set)):
-            raise PersonaError(f"lexicon.{key}, entry {number}", "a word", _found(item))
+            raise PersonaError(f"lexicon.{key}, entry {number}", "a word", _describe_value(item))
     return tuple(given)
 
 
-def _found(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -185,10 +185,10 @@ def _found(value: Any) -> str:
     if isinstance(value, (int, float)):
         return f"the number {value}" if abs(value) < 1e15 else "a number"
     if isinstance(value, str):
-        return f"the string {_quoted(value)}" if value.strip() else "an empty string"
+        return f"the string {_quote(value)}" if value.strip() else "an empty string"
     kinds: dict[type, str] = {dict: "a mapping", list: "a list", set: "a set"}
     return kinds.get(type(value), f"a {type(value).__name__}")
 
 
-def _quoted(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…")
+def _quote(text: str) -> str:
+    return repr(text if len(text) <= _MAX_QUOTED_CHARACTERS else text[: _MAX_QUOTED_CHARACTERS - 1] + "…")

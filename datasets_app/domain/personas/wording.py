@@ -3,53 +3,53 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-_DEEPEST, _LONGEST = 3, 5_000
+_MAX_DEPTH, _MAX_CHARACTERS = 3, 5_000
 
 
-def rules_in_words(style: dict[str, Any]) -> Iterator[str]:
+def describe_rules(style: dict[str, Any]) -> Iterator[str]:
     """Style rules as sentences; what is not known here, as "name: value"."""
     for key, value in style.items():
         match key, value:
             case "sentence_length", {"max_avg": most}:
-                yield f"Sentences of at most {in_words(most)} words on average"
+                yield f"Sentences of at most {format_value(most)} words on average"
             case (("contractions" | "emojis"), {"allowed": bool() as allowed}):
                 yield f"{key.capitalize()} are {'allowed' if allowed else 'not allowed'}"
             case _:
-                yield f"{_name(key)}: {in_words(value)}"
+                yield f"{_format_name(key)}: {format_value(value)}"
 
 
-def in_words(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Whatever YAML made of a value, as text, cut off: a few lines of YAML can unfold to gigabytes."""
     pieces, length = [], 0
-    for piece in _pieces(value, 0):
+    for piece in _format_parts(value, 0):
         pieces.append(piece)
         length += len(piece)
-        if length > _LONGEST:
-            return "".join(pieces)[:_LONGEST] + "…"
+        if length > _MAX_CHARACTERS:
+            return "".join(pieces)[:_MAX_CHARACTERS] + "…"
     return "".join(pieces)
 
 
-def _pieces(value: Any, depth: int) -> Iterator[str]:
+def _format_parts(value: Any, depth: int) -> Iterator[str]:
     if isinstance(value, bool):
         yield "yes" if value else "no"
     elif not isinstance(value, (dict, list, set)):
         yield str(value)
-    elif depth >= _DEEPEST:
+    elif depth >= _MAX_DEPTH:
         yield "…"
     elif isinstance(value, dict):
         for number, (key, item) in enumerate(value.items()):
-            yield f"{'; ' if number else ''}{_name(key)} "
-            yield from _pieces(item, depth + 1)
+            yield f"{'; ' if number else ''}{_format_name(key)} "
+            yield from _format_parts(item, depth + 1)
     else:
-        yield from _listed(value, depth)
+        yield from _format_items(value, depth)
 
 
-def _listed(values: Iterable[Any], depth: int) -> Iterator[str]:
+def _format_items(values: Iterable[Any], depth: int) -> Iterator[str]:
     for number, item in enumerate(values):
         if number:
             yield ", "
-        yield from _pieces(item, depth + 1)
+        yield from _format_parts(item, depth + 1)
 
 
-def _name(key: Any) -> str:
+def _format_name(key: Any) -> str:
     return str(key).replace("_", " ").capitalize()

@@ -9,7 +9,7 @@ class AllowList:
     """Terms that stay wherever they are found, and every part of them there; letter case doesn't matter."""
 
     def __init__(self, terms: Iterable[str]) -> None:
-        self._terms = {same for term in terms if (same := comparable(term))}
+        self._terms = {same for term in terms if (same := normalize_term(term))}
 
     def __bool__(self) -> bool:
         return bool(self._terms)
@@ -18,13 +18,13 @@ class AllowList:
         """Whether ``text[start:end]`` is a term, or the part of one that stands there: jane of jane@x."""
         if not self._terms:
             return False
-        value = comparable(text[start:end])
+        value = normalize_term(text[start:end])
         return value in self._terms or any(
             _is_within(term, value, text, start) for term in self._terms if value in term
         )
 
 
-def comparable(value: str) -> str:
+def normalize_term(value: str) -> str:
     """In a form in which letter case, width and accents written in two ways make no difference."""
     return fold(value).casefold().strip()
 
@@ -32,7 +32,7 @@ def comparable(value: str) -> str:
 def _is_within(term: str, value: str, text: str, start: int) -> bool:
     at = term.find(value)
     while at >= 0:
-        if start >= at and comparable(text[start - at : start - at + len(term)]) == term:
+        if start >= at and normalize_term(text[start - at : start - at + len(term)]) == term:
             return True
         at = term.find(value, at + 1)
     return False

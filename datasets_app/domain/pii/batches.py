@@ -9,27 +9,27 @@ from typing import Any, NamedTuple
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import Found, ScrubbedSession, Scrubber, SessionTexts
-from datasets_app.domain.pii.session_ids import looks_hashed
+from datasets_app.domain.pii.scrubber import FoundValue, ScrubbedSession, Scrubber, SessionInput
+from datasets_app.domain.pii.session_ids import is_hashed_id
 
-TURNS_AT_ONCE = 2000
-CHARACTERS_AT_ONCE = 2_000_000
-PLACES_LISTED = 100
-SCRUB, LOOK, VERIFY = "scrub", "look", "verify"
+TURNS_PER_BATCH = 2000
+CHARACTERS_PER_BATCH = 2_000_000
+MAX_PLACES_LISTED = 100
+SCRUB, PREVIEW, VERIFY = "scrub", "look", "verify"
 
 Task = tuple[str, list[TurnRecord]]
 
 
-class Setup(NamedTuple):
+class ScrubSetup(NamedTuple):
     """What a process needs to know. ``hashed_before``: ids that look like hashes are ours already."""
 
     policy: Policy
     key: bytes
     persona_words: tuple[str, ...] = ()
-    hashed_before: bool = False
+    may_have_hashed_ids: bool = False
 
 
-class PlaceFound(NamedTuple):
+class FindingPlace(NamedTuple):
     """Where something was, never what: ``start`` (from 0) and ``length`` count code points."""
 
     line: int
@@ -54,18 +54,18 @@ class ScrubbedBatch(NamedTuple):
     changed_turns: int
     kinds: Counter[str]
     fields: Counter[str]
-    places: list[PlaceFound]
+    places: list[FindingPlace]
 
 
-class LeftBatch(NamedTuple):
+class VerifiedBatch(NamedTuple):
     """What verification still finds in a batch: turns read, values by class, the first places."""
 
     turns: int
     kinds: Counter[str]
-    places: list[PlaceFound]
+    places: list[FindingPlace]
 
 
-def batches(turns: Iterable[TurnRecord]) -> Iterator[list[TurnRecord]]:
+def split_batches(turns: Iterable[TurnRecord]) -> Iterator[list[TurnRecord]]:
     """Whole sessions, about two thousand turns at once. ``turns`` come session by session."""
     batch: list[TurnRecord] = []
     characters = 0
@@ -73,40 +73,40 @@ def batches(turns: Iterable[TurnRecord]) -> Iterator[list[TurnRecord]]:
         for turn in session:
             batch.append(turn)
             characters += len(turn.text)
-        if len(batch) >= TURNS_AT_ONCE or characters >= CHARACTERS_AT_ONCE:
+        if len(batch) >= TURNS_PER_BATCH or characters >= CHARACTERS_PER_BATCH:
             yield batch
             batch, characters = [], 0
     if batch:
         yield batch
 
 
-def begin(setup: Setup) -> Callable[[Task], ScrubbedBatch | LeftBatch]:
+def make_batch_worker(setup: ScrubSetup) -> Callable[[Task], ScrubbedBatch | VerifiedBatch]:
     """What works off a task of kind :data:`SCRUB`, :data:`LOOK` or :data:`VERIFY`.
 
     Raises what :class:`Scrubber` raises for a policy that can't be carried out.
     """
     scrubber = Scrubber(setup.policy, key=setup.key, persona_words=setup.persona_words)
 
-    def work(task: Task) -> ScrubbedBatch | LeftBatch:
+    def work(task: Task) -> ScrubbedBatch | VerifiedBatch:
         kind, turns = task
         if kind == VERIFY:
-            return _left(scrubber, turns)
-        return _scrubbed(scrubber, turns, setup.hashed_before, with_lines=kind == SCRUB)
+            return _verify_batch(scrubber, turns)
+        return _scrub_batch(scrubber, turns, setup.may_have_hashed_ids, with_lines=kind == SCRUB)
 
     return work
 
 
-def _sessions(turns: Iterable[TurnRecord], is_hashed: Callable[[str], bool]) -> list[SessionTexts]:
+def _group_sessions(turns: Iterable[TurnRecord], is_hashed: Callable[[str], bool]) -> list[SessionInput]:
     return [
-        SessionTexts(list(session), id_hashed=is_hashed(session_id))
+        SessionInput(list(session), id_hashed=is_hashed(session_id))
         for session_id, session in groupby(turns, key=attrgetter("session_id"))
     ]
 
 
-def _scrubbed(
-    scrubber: Scrubber, turns: list[TurnRecord], hashed_before: bool, *, with_lines: bool
+def _scrub_batch(
+    scrubber: Scrubber, turns: list[TurnRecord], may_have_hashed_ids: bool, *, with_lines: bool
 ) -> ScrubbedBatch:
-    sessions = _sessions(turns, lambda session_id: hashed_before and looks_hashed(session_id))
+    sessions = _group_sessions(turns, lambda session_id: may_have_hashed_ids and is_hashed_id(session_id))
     results = scrubber.scrub(sessions)
     touched = [{found.turn_index for found in result.findings} for result in results]
     findings = [found for result in results for found in result.findings]
@@ -119,22 +119,22 @@ def _scrubbed(
         sum(bool(result.changed) for result in results),
         sum(len(result.changed) for result in results),
         Counter(found.kind for found in findings),
-        Counter(top_field(found.field) for found in findings),
-        list(islice(_places(sessions, results), PLACES_LISTED)),
+        Counter(get_top_field(found.field) for found in findings),
+        list(islice(_list_places(sessions, results), MAX_PLACES_LISTED)),
     )
 
 
-def _left(scrubber: Scrubber, turns: list[TurnRecord]) -> LeftBatch:
-    sessions = _sessions(turns, lambda _: True)
+def _verify_batch(scrubber: Scrubber, turns: list[TurnRecord]) -> VerifiedBatch:
+    sessions = _group_sessions(turns, lambda _: True)
     kinds = scrubber.remaining(sessions)
-    places: list[PlaceFound] = []
+    places: list[FindingPlace] = []
     if kinds:
-        found = _places(sessions, scrubber.scrub(sessions))
-        places = list(islice((place for place in found if place.kind in kinds), PLACES_LISTED))
-    return LeftBatch(len(turns), kinds, places)
+        found = _list_places(sessions, scrubber.scrub(sessions))
+        places = list(islice((place for place in found if place.kind in kinds), MAX_PLACES_LISTED))
+    return VerifiedBatch(len(turns), kinds, places)
 
 
-def _places(sessions: list[SessionTexts], results: list[ScrubbedSession]) -> Iterator[PlaceFound]:
+def _list_places(sessions: list[SessionInput], results: list[ScrubbedSession]) -> Iterator[FindingPlace]:
     for session, result in zip(sessions, results, strict=True):
         if not result.findings:
             continue
@@ -142,20 +142,22 @@ def _places(sessions: list[SessionTexts], results: list[ScrubbedSession]) -> Ite
         for turn in session.turns:
             lines.setdefault(turn.turn_index, turn.line)
         for found in result.findings:
-            yield _place(found, lines.get(found.turn_index, 0))
+            yield _make_place(found, lines.get(found.turn_index, 0))
 
 
-def _place(found: Found, line: int) -> PlaceFound:
-    return PlaceFound(line, found.turn_index, found.field, found.kind, found.start, found.length, found.score)
+def _make_place(value: FoundValue, line: int) -> FindingPlace:
+    return FindingPlace(
+        line, value.turn_index, value.field, value.kind, value.start, value.length, value.score
+    )
 
 
-def top_field(field: str) -> str:
+def get_top_field(field: str) -> str:
     """``metadata.user.email`` → ``metadata``: what may be counted without telling keys."""
     name = field.removeprefix("a key of ").partition(".")[0].partition("[")[0]
     return name if name in ("session_id", "text", "tags", "persona_id", "metadata") else "other keys"
 
 
-def as_object(place: PlaceFound) -> dict[str, Any]:
+def build_place_object(place: FindingPlace) -> dict[str, Any]:
     """For a report: columns count from 1, as editors have it."""
     return {
         "line": place.line,

@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Iterator
 
 from datasets_app.domain.pii.detector import CREDENTIAL, CREDIT_CARD, EMAIL, NAME, PHONE, SSN, Match
-from datasets_app.domain.pii.names.gazetteer import facts
+from datasets_app.domain.pii.names.gazetteer import look_up_word
 
 # Below this an answer is certain enough to be taken, and less so than what has a shape.
-SCORE = 0.8
-LONGEST_QUESTION = 600
-LONGEST_ANSWER = 200
+ANSWER_SCORE = 0.8
+MAX_QUESTION_CHARACTERS = 600
+MAX_ANSWER_CHARACTERS = 200
 
 _REQUEST = re.compile(
     r"\?|\b(?:please|pls|provide|share|tell|give|enter|confirm|verify|need|know|have|get|type|spell|require"
@@ -26,7 +26,7 @@ _NOT_A_PERSON = (
     r"|plan|service|software|app|application|network|wifi|host|show|team|school|group|channel|field|user)"
 )
 _PEOPLE = r"(?:passenger|guest|travell?er|customer|(?:card|account )?holder|patient|member|person|recipient)"
-_ASKED: dict[str, re.Pattern[str]] = {
+_QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     NAME: re.compile(
         rf"\b(?:your|ur|yr|full|first|last|sur|maiden|{_PEOPLE}'?s?|whose|which|what|good|sweet|nice)\s+"
         rf"(?!{_NOT_A_PERSON}\b)(?:\w+\s+){{0,2}}names?\b(?!\s+of\s+(?:the|your|ur)\b)"
@@ -53,40 +53,43 @@ _ASKED: dict[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
-_NAMES_ANYTHING = re.compile(
+_QUESTION_HINT = re.compile(
     r"name|who|phone|mobile|cell|contact|fax|whatsapp|number|ssn|social|card|mail|pass|\bpin\b|otp|code|cv[vc]",
     re.IGNORECASE,
 )
 
 
-def asked_for(question: str) -> tuple[str, ...]:
+def find_requested_kinds(question: str) -> tuple[str, ...]:
     """The classes of personal data that a turn asks the other side for."""
-    question = question[-LONGEST_QUESTION:]
-    if not _NAMES_ANYTHING.search(question) or not _REQUEST.search(question):
+    question = question[-MAX_QUESTION_CHARACTERS:]
+    if not _QUESTION_HINT.search(question) or not _REQUEST.search(question):
         return ()
-    return tuple(kind for kind, pattern in _ASKED.items() if pattern.search(question))
+    return tuple(kind for kind, pattern in _QUESTION_PATTERNS.items() if pattern.search(question))
 
 
-def answers(asked: tuple[str, ...], reply: str) -> list[Match]:
+def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
     """What of ``reply`` answers a question for ``asked``; nothing in a long reply."""
-    if len(reply) > LONGEST_ANSWER:
+    if len(reply) > MAX_ANSWER_CHARACTERS:
         return []
     return [
-        Match(kind, start, end, SCORE) for kind in asked for start, end in _ANSWER[kind](reply) if end > start
+        Match(kind, start, end, ANSWER_SCORE)
+        for kind in kinds
+        for start, end in _ANSWER_FINDERS[kind](reply)
+        if end > start
     ]
 
 
 # --- names -------------------------------------------------------------------------------------
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’.\-][^\W\d_]+)*")
-_FILLER = re.compile(
+_ANSWER_PREFIX = re.compile(
     r"(?:\s|[,.:;!\-–]|\b(?:yes|yeah|yep|sure|ok|okay|of course|certainly|absolutely|alright|well|hi|hello"
     r"|hey|hai|thanks|thank you|thx|it'?s|it is|i'?m|i am|im|my (?:\w{4,5} )?name(?:'s)?(?: is)?|this is"
     r"|here (?:it )?is|name(?: is)?|first name|last name|full name|the name is|under|me|mr|mrs|ms"
     r"|miss|dr|sir|madam|its|that is|that would be|is|and|sis|its under)\b\.?)*",
     re.IGNORECASE,
 )
-_NO_NAME_TEXT = """
+_NON_NAMES_TEXT = """
 no not none nope nothing why what how when where who which sorry please wait one two three moment sec
 second minute later now here there yes ok okay sure fine good great thanks thank you hi hello hey done
 correct right same idk dont don't can't cant cannot can do does did will would could should the a an
@@ -95,13 +98,13 @@ us them for from with of on in at by to as but or if so just still already again
 more less very too need want wanna like know think guess help check order book ticket flight issue
 problem account phone number email mail name address card pizza burger coke mr mrs ms sir madam dear
 """
-_NO_NAME = frozenset(_NO_NAME_TEXT.split())
-_LONGEST_NAME = 4
+_NON_NAMES = frozenset(_NON_NAMES_TEXT.split())
+_MAX_NAME_WORDS = 4
 
 
-def _named(reply: str) -> Iterator[tuple[int, int]]:
+def _find_names(reply: str) -> Iterator[tuple[int, int]]:
     """The names with which a reply begins, after "yes, it's …": "ann lee", "john and mary"."""
-    filler = _FILLER.match(reply)
+    filler = _ANSWER_PREFIX.match(reply)
     begin = filler.end() if filler else 0
     start = end = None
     taken = 0
@@ -111,7 +114,7 @@ def _named(reply: str) -> Iterator[tuple[int, int]]:
         if start is not None and not joined:
             yield start, end or start
             start = None
-        if taken == _LONGEST_NAME * 2 or (
+        if taken == _MAX_NAME_WORDS * 2 or (
             between.strip() and between.strip() not in (",", ".", "-", "&", "/")
         ):
             break
@@ -129,9 +132,9 @@ def _named(reply: str) -> Iterator[tuple[int, int]]:
 
 def _could_be_name(word: str) -> bool:
     lower = word.lower()
-    if lower in _NO_NAME:
+    if lower in _NON_NAMES:
         return False
-    first, last, common = facts(word)
+    first, last, common = look_up_word(word)
     if common == 0:
         return True
     return first + last > 0 and (common < 2 or word[:1].isupper())
@@ -140,7 +143,7 @@ def _could_be_name(word: str) -> bool:
 # --- everything else ---------------------------------------------------------------------------
 
 _DIGITS = re.compile(r"\+?\(?\d(?:[\d ().\-/]*\d)?")
-_SPOKEN = re.compile(
+_SPOKEN_DIGITS = re.compile(
     r"\b(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple)[\s,\-]+){3,}"
     r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b",
     re.IGNORECASE,
@@ -151,36 +154,36 @@ _ADDRESS = re.compile(
 _TOKEN = re.compile(r"[^\s\"'<>]+[^\s\"'<>.,;:!?]")
 
 
-def _digits(fewest: int) -> Callable[[str], Iterator[tuple[int, int]]]:
+def _make_digit_finder(min_digits: int) -> Callable[[str], Iterator[tuple[int, int]]]:
     def find(reply: str) -> Iterator[tuple[int, int]]:
         for run in _DIGITS.finditer(reply):
-            if sum(map(str.isdigit, run[0])) >= fewest:
+            if sum(map(str.isdigit, run[0])) >= min_digits:
                 yield run.span()
-        for run in _SPOKEN.finditer(reply):
+        for run in _SPOKEN_DIGITS.finditer(reply):
             yield run.span()
 
     return find
 
 
-def _addresses(reply: str) -> Iterator[tuple[int, int]]:
+def _find_addresses(reply: str) -> Iterator[tuple[int, int]]:
     for match in _ADDRESS.finditer(reply):
         yield match.span()
 
 
-def _secrets(reply: str) -> Iterator[tuple[int, int]]:
+def _find_secrets(reply: str) -> Iterator[tuple[int, int]]:
     """A word that no dictionary has, or with a digit or a sign in it; or the only word there is."""
     tokens = list(_TOKEN.finditer(reply))
     for token in tokens:
         odd = not token[0].isalpha() and not set(token[0].lower()) <= set("abcdefghijklmnopqrstuvwxyz'’-")
-        if len(token[0]) >= 3 and (odd or (len(tokens) == 1 and token[0].lower() not in _NO_NAME)):
+        if len(token[0]) >= 3 and (odd or (len(tokens) == 1 and token[0].lower() not in _NON_NAMES)):
             yield token.span()
 
 
-_ANSWER: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
-    NAME: _named,
-    PHONE: _digits(6),
-    SSN: _digits(4),
-    CREDIT_CARD: _digits(4),
-    EMAIL: _addresses,
-    CREDENTIAL: _secrets,
+_ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
+    NAME: _find_names,
+    PHONE: _make_digit_finder(6),
+    SSN: _make_digit_finder(4),
+    CREDIT_CARD: _make_digit_finder(4),
+    EMAIL: _find_addresses,
+    CREDENTIAL: _find_secrets,
 }

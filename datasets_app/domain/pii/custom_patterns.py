@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.pattern_errors import PatternError, compile_error
+from datasets_app.domain.pii.pattern_errors import PatternError, explain_compile_error
 from datasets_app.domain.pii.policy import check_label
 
 MAX_PATTERN_CHARACTERS = 10_000
@@ -22,8 +22,8 @@ MAX_MEMORY_BYTES = 8 << 20
 MAX_PROGRAM_SIZE = 10_000
 # A match may have been found by looking at all that follows it. So much is looked at in all, match by
 # match, before the view is narrowed: short texts and rare matches never come near.
-FREELY_LOOKED_AT_BYTES = 1 << 26
-NARROW_VIEW_BYTES = 1024
+MAX_FREE_SCAN_BYTES = 1 << 26
+INITIAL_VIEW_BYTES = 1024
 
 __all__ = ["CustomPatterns", "PatternError"]
 
@@ -38,7 +38,9 @@ class CustomPatterns:
     """
 
     def __init__(self, patterns: Iterable[tuple[str, str]]) -> None:
-        self._patterns = [(raised(label), compiled(label, regex)) for label, regex in patterns]
+        self._patterns = [
+            (normalize_label(label), compile_pattern(label, regex)) for label, regex in patterns
+        ]
         self.kinds = frozenset(label for label, _ in self._patterns)
 
     def find(self, text: str) -> list[Match]:
@@ -47,9 +49,9 @@ class CustomPatterns:
         encoded = text.encode("utf-8", "surrogatepass")
         found = []
         for label, search in self._patterns:
-            spans = _spans(search, encoded)
+            spans = _find_spans(search, encoded)
             if len(encoded) != len(text):
-                spans = _in_characters(encoded, spans)
+                spans = _convert_to_characters(encoded, spans)
             found += [Match(label, start, end) for start, end in spans]
         return sorted(found, key=lambda match: (match.start, -match.end))
 
@@ -57,7 +59,7 @@ class CustomPatterns:
         return [self.find(text) for text in texts]
 
 
-def raised(label: str) -> str:
+def normalize_label(label: str) -> str:
     """The label as it will stand in placeholders. Raises :class:`PolicyError` for what can be none."""
     label = label.strip().upper()
     check_label(label)
@@ -65,9 +67,9 @@ def raised(label: str) -> str:
 
 
 @lru_cache(1000)
-def compiled(label: str, regex: str) -> _Search:
+def compile_pattern(label: str, regex: str) -> _Search:
     """The search of a pattern. Raises :class:`PatternError`, with the place of what is wrong."""
-    label, re2 = raised(label), _re2()
+    label, re2 = normalize_label(label), _load_re2()
     if len(regex) > MAX_PATTERN_CHARACTERS:
         raise PatternError(label, f"it is longer than {MAX_PATTERN_CHARACTERS:,} characters")
     options = re2.Options()
@@ -79,7 +81,7 @@ def compiled(label: str, regex: str) -> _Search:
     except UnicodeEncodeError as error:
         raise PatternError(label, "no such character", error.start + 1) from None
     except re2.error:
-        raise compile_error(label, regex, partial(_said_of, options)) from None
+        raise explain_compile_error(label, regex, partial(_get_re2_error, options)) from None
     if pattern.programsize > MAX_PROGRAM_SIZE:
         raise PatternError(
             label,
@@ -89,16 +91,16 @@ def compiled(label: str, regex: str) -> _Search:
     return search
 
 
-def _re2() -> Any:
+def _load_re2() -> Any:
     """The library, loaded by whoever has patterns; it comes without types."""
     import re2
 
     return re2
 
 
-def _said_of(options: Any, regex: str) -> str:
+def _get_re2_error(options: Any, regex: str) -> str:
     """What RE2 says of an expression that it refuses; else nothing."""
-    re2 = _re2()
+    re2 = _load_re2()
     try:
         re2.compile(regex.encode(), options)
     except re2.error as error:
@@ -107,13 +109,15 @@ def _said_of(options: Any, regex: str) -> str:
     return ""
 
 
-def _spans(search: _Search, text: bytes) -> Iterator[tuple[int, int]]:
+def _find_spans(search: _Search, text: bytes) -> Iterator[tuple[int, int]]:
     """Matches one after another, in bytes; those of no length are passed over."""
     at = looked_at = 0
     while at < len(text):
         looked_at += len(text) - at
         found = (
-            search(text, at, len(text)) if looked_at <= FREELY_LOOKED_AT_BYTES else _near(search, text, at)
+            search(text, at, len(text))
+            if looked_at <= MAX_FREE_SCAN_BYTES
+            else _search_nearby(search, text, at)
         )
         if found is None:
             return
@@ -125,13 +129,13 @@ def _spans(search: _Search, text: bytes) -> Iterator[tuple[int, int]]:
             at = _next_character(text, start)
 
 
-def _near(search: _Search, text: bytes, at: int) -> Any:
+def _search_nearby(search: _Search, text: bytes, at: int) -> Any:
     """The next match, looked for within a view that grows only as long as it has to.
 
     So the time goes with the way to the match's end. What is missed is that a match may be longer if
     something stands far behind it.
     """
-    view = NARROW_VIEW_BYTES
+    view = INITIAL_VIEW_BYTES
     while True:
         end = min(at + view, len(text))
         found = search(text, at, end)
@@ -147,7 +151,7 @@ def _next_character(text: bytes, at: int) -> int:
     return at
 
 
-def _in_characters(text: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _convert_to_characters(text: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Spans in bytes → in characters, in one pass. One that cuts a character takes it whole."""
     last = characters = 0
     for start, end in spans:
@@ -158,11 +162,11 @@ def _in_characters(text: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tu
             start = last
         if end == start:
             continue
-        characters += _length(text[last:start])
-        length = _length(text[start:end])
+        characters += _count_characters(text[last:start])
+        length = _count_characters(text[start:end])
         yield characters, characters + length
         last, characters = end, characters + length
 
 
-def _length(part: bytes) -> int:
+def _count_characters(part: bytes) -> int:
     return len(part.decode("utf-8", "surrogatepass"))

@@ -7,24 +7,24 @@ from typing import NamedTuple
 
 from datasets_app.domain.pii.custom_patterns import CustomPatterns
 from datasets_app.domain.pii.detector import NAME, Detector, Match
-from datasets_app.domain.pii.marks import MissedValues
-from datasets_app.domain.pii.names.gazetteer import facts
+from datasets_app.domain.pii.marks import MissedValueDetector
+from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.rules.finder import RuleDetector
 
 # Greetings, tags, metadata: what repeats is short. The memory this takes is bounded by both.
-LONGEST_REMEMBERED = 300
-MOST_REMEMBERED = 50_000
-LONGEST_VALUE_WITH_KEY = 100
-SHORTEST_CODE = 16
+MAX_CACHED_CHARACTERS = 300
+MAX_CACHED_TEXTS = 50_000
+MAX_KEYED_VALUE_CHARACTERS = 100
+MIN_CODE_CHARACTERS = 16
 
 # Signs that join words in tags and ids: jane_fonseca, agent:maria.
 _PLAIN_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
 _WORD = re.compile(r"[^\W\d_]+")
-_JOINING = str.maketrans("_-.:/=+", "       ")
+_JOINERS_TO_SPACES = str.maketrans("_-.:/=+", "       ")
 
 
-class Asked(NamedTuple):
+class DetectionInput(NamedTuple):
     """A string to look at. ``key`` is the one it stands under; ``is_text`` tells what people wrote."""
 
     text: str
@@ -41,42 +41,48 @@ class Detection:
         if policy.patterns:
             self._rules.append(CustomPatterns(policy.patterns))
         if policy.missed:
-            self._rules.append(MissedValues(policy.missed, key))
+            self._rules.append(MissedValueDetector(policy.missed, key))
         self._names: Detector | None = None
         if NAME in kinds and not rules_only:
             from datasets_app.domain.pii.names.names import load_name_finder
 
             self._names = load_name_finder(policy.name_models)
-        self._remembered: dict[Asked, list[Match]] = {}
+        self._cache: dict[DetectionInput, list[Match]] = {}
 
-    def find_many(self, asked: Sequence[Asked]) -> list[list[Match]]:
+    def find_many(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
         """What is found in each of ``asked``; the lists are shared, and not to be changed."""
-        known = self._remembered
-        new = [item for item in dict.fromkeys(asked) if item not in known]
-        found = dict(zip(new, self._look(new), strict=True))
-        answer = [found[item] if item in found else known[item] for item in asked]
-        if len(known) > MOST_REMEMBERED:
+        known = self._cache
+        new = [item for item in dict.fromkeys(inputs) if item not in known]
+        found = dict(zip(new, self._detect(new), strict=True))
+        answer = [found[item] if item in found else known[item] for item in inputs]
+        if len(known) > MAX_CACHED_TEXTS:
             known.clear()
-        known.update((item, found[item]) for item in new if len(item.text) <= LONGEST_REMEMBERED)
+        known.update((item, found[item]) for item in new if len(item.text) <= MAX_CACHED_CHARACTERS)
         return answer
 
-    def _look(self, asked: Sequence[Asked]) -> list[list[Match]]:
-        by_rules = [self._by_rules(item) for item in asked]
+    def _detect(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
+        by_rules = [self._find_by_rules(item) for item in inputs]
         if self._names is None:
             return by_rules
-        names = self._names.find_many([item.text if item.is_text else _spaced(item.text) for item in asked])
+        names = self._names.find_many(
+            [item.text if item.is_text else _split_identifier(item.text) for item in inputs]
+        )
         return [
-            rules + outside_codes(found if item.is_text else _full_names(found, item.text), item.text)
-            for item, rules, found in zip(asked, by_rules, names, strict=True)
+            rules
+            + drop_matches_in_codes(found if item.is_text else _keep_full_names(found, item.text), item.text)
+            for item, rules, found in zip(inputs, by_rules, names, strict=True)
         ]
 
-    def _by_rules(self, item: Asked) -> list[Match]:
+    def _find_by_rules(self, item: DetectionInput) -> list[Match]:
         found = list(chain.from_iterable(detector.find(item.text) for detector in self._rules))
-        return found or self._by_key_and_rules(item)
+        return found or self._find_with_key(item)
 
-    def _by_key_and_rules(self, item: Asked) -> list[Match]:
+    def _find_with_key(self, item: DetectionInput) -> list[Match]:
         """{"phone": "5551234567"}: the key says what the bare number is."""
-        if not (self._rules and _PLAIN_KEY.fullmatch(item.key)) or len(item.text) > LONGEST_VALUE_WITH_KEY:
+        if (
+            not (self._rules and _PLAIN_KEY.fullmatch(item.key))
+            or len(item.text) > MAX_KEYED_VALUE_CHARACTERS
+        ):
             return []
         said = f"{item.key.replace('_', ' ')}: "
         shift = len(said)
@@ -87,18 +93,18 @@ class Detection:
         ]
 
 
-def _spaced(text: str) -> str:
+def _split_identifier(text: str) -> str:
     """An identifier as words, for the models; of the same length."""
-    return text if " " in text else text.translate(_JOINING)
+    return text if " " in text else text.translate(_JOINERS_TO_SPACES)
 
 
-def _full_names(found: list[Match], text: str) -> list[Match]:
+def _keep_full_names(matches: list[Match], text: str) -> list[Match]:
     """In a tag or an id one word may be a product (claude-3); a known first and last name are a person."""
-    return [match for match in found if _is_full_name(text[match.start : match.end])]
+    return [match for match in matches if _is_full_name(text[match.start : match.end])]
 
 
 def _is_full_name(value: str) -> bool:
-    known = [facts(word) for word in _WORD.findall(value)]
+    known = [look_up_word(word) for word in _WORD.findall(value)]
     return (
         len(known) > 1
         and all(word.first + word.last and word.common < 2 for word in known)
@@ -106,9 +112,9 @@ def _is_full_name(value: str) -> bool:
     )
 
 
-def outside_codes(found: list[Match], text: str) -> list[Match]:
+def drop_matches_in_codes(matches: list[Match], text: str) -> list[Match]:
     """Letters within a digest or a serial number spell nobody's name, nor does the ending of a file."""
-    return [match for match in found if not (_is_in_code(text, match) or _is_ending(text, match))]
+    return [match for match in matches if not (_is_in_code(text, match) or _is_file_extension(text, match))]
 
 
 def _is_in_code(text: str, match: Match) -> bool:
@@ -118,14 +124,16 @@ def _is_in_code(text: str, match: Match) -> bool:
     while end < len(text) and text[end].isalnum():
         end += 1
     run = text[start:end]
-    return len(run) >= SHORTEST_CODE and len(run) > match.end - match.start and any(map(str.isdigit, run))
+    return (
+        len(run) >= MIN_CODE_CHARACTERS and len(run) > match.end - match.start and any(map(str.isdigit, run))
+    )
 
 
-def _is_ending(text: str, match: Match) -> bool:
+def _is_file_extension(text: str, match: Match) -> bool:
     """settings.py, logs.jsonl; but the doe of jane.doe is known."""
     start = match.start
     if start < 2 or text[start - 1] != "." or not text[start - 2].isalnum():
         return False
     word = text[start : match.end]
-    known = facts(word)
+    known = look_up_word(word)
     return word.islower() and not known.first and not known.last

@@ -12,7 +12,7 @@ KINDS = (CREDENTIAL, EMAIL, PATH, IP, HOST, CREDIT_CARD, SSN, PHONE, NAME)
 PATTERN_KINDS = tuple(kind for kind in KINDS if kind != NAME)
 
 _RANK = {kind: rank for rank, kind in enumerate(KINDS)}
-_CUSTOM = -1
+_CUSTOM_RANK = -1
 
 
 class Match(NamedTuple):
@@ -41,7 +41,7 @@ class Detector(Protocol):
         ...
 
 
-def union(matches: Iterable[Match]) -> list[Match]:
+def merge_matches(matches: Iterable[Match]) -> list[Match]:
     """Overlapping matches as one that covers them all: what any detector found goes.
 
     The class is that of the earliest in :data:`KINDS`; a custom class comes before all others.
@@ -49,17 +49,17 @@ def union(matches: Iterable[Match]) -> list[Match]:
     merged: list[Match] = []
     for match in sorted(matches, key=lambda match: (match.start, -match.end)):
         if merged and match.start < merged[-1].end:
-            merged[-1] = _joined(merged[-1], match)
+            merged[-1] = _merge_pair(merged[-1], match)
         else:
             merged.append(match)
     return merged
 
 
-def _joined(first: Match, second: Match) -> Match:
-    kind, score = min(((m.kind, m.score) for m in (first, second)), key=lambda pair: rank(pair[0]))
+def _merge_pair(first: Match, second: Match) -> Match:
+    kind, score = min(((m.kind, m.score) for m in (first, second)), key=lambda pair: get_kind_rank(pair[0]))
     return Match(kind, first.start, max(first.end, second.end), score)
 
 
-def rank(kind: str) -> int:
+def get_kind_rank(kind: str) -> int:
     """Where a class stands in the order of overlaps; custom ones first."""
-    return _RANK.get(kind, _CUSTOM)
+    return _RANK.get(kind, _CUSTOM_RANK)

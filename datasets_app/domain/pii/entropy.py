@@ -3,11 +3,11 @@
 import re
 
 _LETTER, _DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"[0-9]")
-_RUNS = re.compile(r"[0-9]+|[a-z]+|[A-Z]+")
+_CHARACTER_RUNS = re.compile(r"[0-9]+|[a-z]+|[A-Z]+")
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
-UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+UUID_PATTERN = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _DIGEST = re.compile(r"[0-9a-f]{40,}|[0-9A-F]{40,}")
-SHORTEST_RANDOM = 12
+MIN_RANDOM_CHARACTERS = 12
 
 
 def is_mixed(word: str) -> bool:
@@ -17,9 +17,9 @@ def is_mixed(word: str) -> bool:
 
 def is_random(word: str) -> bool:
     """Digits and letters of both cases taking turns far oftener than in names and versions."""
-    if len(word) < SHORTEST_RANDOM:
+    if len(word) < MIN_RANDOM_CHARACTERS:
         return False
-    runs = _RUNS.findall(word)
+    runs = _CHARACTER_RUNS.findall(word)
     drawn = sum(map(len, runs))
     if is_mixed(word):
         # Base 62 changes its kind of character at two places of three, hexadecimal at half of them;

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from itertools import chain
 
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.placeholders import blanked
+from datasets_app.domain.pii.placeholders import blank_placeholders
 
 _INVISIBLE = "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0f\ufeff\u20e3"
 _ASCII = bytes(range(128))
@@ -30,29 +30,29 @@ def needs_folding(not_ascii: bytes) -> bool:
 @lru_cache(maxsize=4096)
 def _is_changed(not_ascii: bytes) -> bool:
     text = not_ascii.decode("utf-8", "surrogatepass")
-    return bool(_tables()[1].search(text) or _ANY_INVISIBLE.search(text))
+    return bool(_build_tables()[1].search(text) or _ANY_INVISIBLE.search(text))
 
 
 def fold(text: str) -> str:
     """``text`` with its look-alikes as ASCII and without characters that have no width."""
-    table, foldable = _tables()
+    table, foldable = _build_tables()
     if foldable.search(text):
         text = text.translate(table)
     return _ANY_INVISIBLE.sub("", text)
 
 
-def original_offsets(text: str) -> list[int]:
+def get_original_offsets(text: str) -> list[int]:
     """For each character of ``fold(text)``, where it stands in ``text``."""
     return [place for place, character in enumerate(text) if not _ANY_INVISIBLE.match(character)]
 
 
-def in_original(text: str, found: list[Match]) -> list[Match]:
+def map_to_original(text: str, matches: list[Match]) -> list[Match]:
     """Matches in ``fold(text)`` as matches in ``text``."""
-    places = original_offsets(text)
-    return [match._replace(start=places[match.start], end=places[match.end - 1] + 1) for match in found]
+    places = get_original_offsets(text)
+    return [match._replace(start=places[match.start], end=places[match.end - 1] + 1) for match in matches]
 
 
-def folded_and_encoded(text: str) -> tuple[str, bytes]:
+def fold_and_encode(text: str) -> tuple[str, bytes]:
     """``text`` itself or, where it makes a difference, its fold; and that in UTF-8."""
     encoded = text.encode("utf-8", "surrogatepass")
     if len(encoded) == len(text) or not needs_folding(encoded.translate(None, _ASCII)):
@@ -63,13 +63,13 @@ def folded_and_encoded(text: str) -> tuple[str, bytes]:
 
 def find_in_fold(text: str, search: Callable[[str], list[Match]]) -> list[Match]:
     """What ``search`` finds in ``text`` when it is folded and its placeholders are blank."""
-    folded, _ = folded_and_encoded(text)
-    found = search(blanked(folded))
-    return in_original(text, found) if found and folded is not text else found
+    folded, _ = fold_and_encode(text)
+    found = search(blank_placeholders(folded))
+    return map_to_original(text, found) if found and folded is not text else found
 
 
 @cache
-def _tables() -> tuple[dict[int, str], re.Pattern[str]]:
+def _build_tables() -> tuple[dict[int, str], re.Pattern[str]]:
     table = {point: chr(point - 0xFEE0) for point in range(0xFF01, 0xFF5F)}  # full-width ASCII
     table |= dict.fromkeys([0xA0, 0x3000, 0x202F, 0x205F, *range(0x2000, 0x200B)], " ")
     table |= dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0xFE63], "-")

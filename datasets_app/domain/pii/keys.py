@@ -7,7 +7,7 @@ from typing import Any
 from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, IP, NAME, PHONE, SSN
 from datasets_app.domain.pii.policy import ID
 
-_KEYS = {
+_KEYS_BY_KIND = {
     EMAIL: "email emailaddress mail useremail customeremail contactemail replyto",
     PHONE: "phone phonenumber telephone tel mobile mobilenumber cell cellphone fax whatsapp msisdn",
     SSN: "ssn socialsecuritynumber socialsecurity sin nationalid taxid",
@@ -24,9 +24,9 @@ _KEYS = {
     "visitorid anonymousid login loginname userlogin userhandle handle passport passportnumber "
     "driverslicense licensenumber iban userkey usernumber customernumber subscriberid externaluserid",
 }
-_KIND_OF = {key: kind for kind, keys in _KEYS.items() for key in keys.split()}
+_KIND_BY_KEY = {key: kind for kind, keys in _KEYS_BY_KIND.items() for key in keys.split()}
 # A tag is often a key and a value: agent:maria.
-_TAG_KIND_OF = _KIND_OF | {
+_KIND_BY_TAG_KEY = _KIND_BY_KEY | {
     "user": ID,
     "customer": ID,
     "client": ID,
@@ -35,25 +35,25 @@ _TAG_KIND_OF = _KIND_OF | {
     "assignee": NAME,
     "owner": NAME,
 }
-_SIGNS = re.compile(r"[\s_.\-]+")
+_SEPARATORS = re.compile(r"[\s_.\-]+")
 
 
-def kind_by_key(key: str, value: Any) -> str | None:
+def get_kind_by_key(key: str, value: Any) -> str | None:
     """The class of whatever stands under ``key``, if the key alone tells it.
 
     ``value`` is the string or whole number there: a number is nobody's password.
     """
-    kind = _KIND_OF.get(_squeezed(key))
+    kind = _KIND_BY_KEY.get(_normalize_key(key))
     return None if kind == CREDENTIAL and isinstance(value, int) else kind
 
 
-def kind_of_tag(tag: str) -> tuple[str, int] | None:
+def parse_tag_kind(tag: str) -> tuple[str, int] | None:
     """``customer:4711`` → the class of the value and where it begins."""
     key, sign, value = tag.partition(":")
-    kind = _TAG_KIND_OF.get(_squeezed(key)) if sign and value else None
+    kind = _KIND_BY_TAG_KEY.get(_normalize_key(key)) if sign and value else None
     return (kind, len(key) + 1) if kind else None
 
 
 @lru_cache(maxsize=4096)
-def _squeezed(key: str) -> str:
-    return _SIGNS.sub("", key).lower()
+def _normalize_key(key: str) -> str:
+    return _SEPARATORS.sub("", key).lower()

@@ -12,19 +12,19 @@ from datasets_app.domain.pii.folding import fold
 from datasets_app.domain.pii.policy import MissedMark
 
 _WORD = re.compile(r"\w+")
-MOST_WORDS = 20
+MAX_WORDS = 20
 
 
-def missed_mark(kind: str, value: str, key: bytes) -> MissedMark | None:
+def make_missed_mark(kind: str, value: str, key: bytes) -> MissedMark | None:
     """What is kept of ``value``; None if there is no word in it, or too many."""
-    words = _words(value)
-    if not words or len(words) > MOST_WORDS:
+    words = _normalize_words(value)
+    if not words or len(words) > MAX_WORDS:
         return None
     joined = " ".join(words)
-    return MissedMark(kind, _digest(joined, key), len(words), len(joined))
+    return MissedMark(kind, _compute_digest(joined, key), len(words), len(joined))
 
 
-class MissedValues:
+class MissedValueDetector:
     """A detector for the values of marks. Letter case and the signs between words don't matter."""
 
     def __init__(self, marks: Iterable[MissedMark], key: bytes) -> None:
@@ -46,7 +46,7 @@ class MissedValues:
             for first in range(len(words) - count + 1):
                 joined = " ".join(words[first : first + count])
                 if len(joined) in lengths:
-                    kind = self._kinds.get(_digest(joined, self._key))
+                    kind = self._kinds.get(_compute_digest(joined, self._key))
                     if kind:
                         found.append(Match(kind, places[first][0], places[first + count - 1][1]))
         return sorted(found, key=lambda match: match.start)
@@ -55,10 +55,10 @@ class MissedValues:
         return [self.find(text) for text in texts]
 
 
-def _words(value: str) -> list[str]:
+def _normalize_words(value: str) -> list[str]:
     return [fold(word).casefold() for word in _WORD.findall(value)]
 
 
 @lru_cache(maxsize=50_000)
-def _digest(joined: str, key: bytes) -> str:
+def _compute_digest(joined: str, key: bytes) -> str:
     return hmac.new(key, b"missed:" + joined.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()

@@ -30,7 +30,7 @@ _HINTS = {
     "\\K": "\\K is not supported; leave it out",
     **{f"\\{digit}": "back-references are not supported; write the group out again" for digit in "123456789"},
 }
-_SAID = {
+_RE2_MESSAGES = {
     "missing )": "a parenthesis is opened and never closed",
     "unexpected )": "a parenthesis is closed that was never opened",
     "missing ]": "a bracket is opened and never closed",
@@ -62,22 +62,24 @@ class PatternError(PolicyError):
         return type(self), (self.label, self.problem, self.column)
 
 
-def compile_error(label: str, regex: str, compile: Callable[[str], str]) -> PatternError:
+def explain_compile_error(label: str, regex: str, get_error: Callable[[str], str]) -> PatternError:
     """Why RE2 refuses ``regex``. ``compile`` gives what it says of an expression, or nothing."""
-    said = compile(regex)
+    said = get_error(regex)
     kind, _, fragment = said.partition(": ")
     if "too large" in kind:
         return PatternError(label, "it is too large; repeat less, or make several patterns of it")
-    at = _place(regex, kind, fragment, compile)
+    at = _locate_error(regex, kind, fragment, get_error)
     hint = next((hint for start, hint in _HINTS.items() if regex.startswith(start, at)), "")
-    problem = hint if hint and kind.startswith("invalid") else _SAID.get(kind, "it can't be understood")
+    problem = (
+        hint if hint and kind.startswith("invalid") else _RE2_MESSAGES.get(kind, "it can't be understood")
+    )
     return PatternError(label, problem, at + 1)
 
 
-def _place(regex: str, kind: str, fragment: str, compile: Callable[[str], str]) -> int:
+def _locate_error(regex: str, kind: str, fragment: str, get_error: Callable[[str], str]) -> int:
     """Where the mistake stands, from 0."""
     if kind.endswith(("missing )", "unexpected )")):
-        return _odd_parenthesis(regex)
+        return _find_odd_parenthesis(regex)
     if kind == "trailing \\":
         return len(regex) - 1
     if not fragment or regex.endswith(fragment):
@@ -89,13 +91,13 @@ def _place(regex: str, kind: str, fragment: str, compile: Callable[[str], str]) 
     said = f"{kind}: {fragment}"
     place = regex.find(fragment)
     for found in reversed([match.start() for match in re.finditer(re.escape(fragment), regex)]):
-        if compile(regex[: found + len(fragment)]) != said:
+        if get_error(regex[: found + len(fragment)]) != said:
             break
         place = found
     return max(place, 0)
 
 
-def _odd_parenthesis(regex: str) -> int:
+def _find_odd_parenthesis(regex: str) -> int:
     opened: list[int] = []
     for match in _QUOTED_OR_PARENTHESIS.finditer(regex):
         if match["open"]:

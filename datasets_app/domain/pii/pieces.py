@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.keys import kind_by_key
+from datasets_app.domain.pii.keys import get_kind_by_key
 
-SMALLEST_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
+MIN_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
 # Stands for whatever has been replaced, or was a placeholder before: no detector takes it for anything.
 HOLE = "\ufffc"
 
@@ -33,7 +33,7 @@ class Span(NamedTuple):
     score: float = 1.0
 
 
-Visit = Callable[[Place, str], str]
+Visitor = Callable[[Place, str], str]
 
 
 class Piece:
@@ -73,7 +73,7 @@ class Piece:
         """Whether something between is gone already."""
         return any(span.start < end and start < span.end for span in self.spans)
 
-    def spans_of(self, matches: list[Match]) -> Iterator[Span]:
+    def map_matches(self, matches: list[Match]) -> Iterator[Span]:
         """Matches in the view as parts of the text, cut where something is gone already."""
         if not self.spans:
             for kind, start, end, score in matches:
@@ -81,7 +81,7 @@ class Piece:
             return
         view = self.view()
         for kind, start, end, score in matches:
-            for first, last in _outside_holes(view, start, end):
+            for first, last in _split_at_holes(view, start, end):
                 hole = bisect_right(self._ends, first)
                 shift = self._shifts[hole - 1] if hole else 0
                 yield Span(first + shift, last + shift, kind, score)
@@ -93,7 +93,7 @@ class Piece:
             self._view = self.matches = None
 
     @property
-    def touched(self) -> bool:
+    def has_findings(self) -> bool:
         return any(span.kind for span in self.spans)
 
     def render(self, replacement: Callable[[Span, str], str]) -> tuple[str, list[tuple[Span, int, int]]]:
@@ -113,7 +113,7 @@ class Piece:
         return "".join((*parts, self.text[at:])), placed
 
 
-def _outside_holes(view: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _split_at_holes(view: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The parts of ``view[start:end]`` between holes in which something can be read."""
     at = start
     for part in view[start:end].split(HOLE):
@@ -126,37 +126,37 @@ def _outside_holes(view: str, start: int, end: int) -> Iterator[tuple[int, int]]
 # --- from records and back ---------------------------------------------------------------------
 
 
-def visit_turn(turn: TurnRecord, visit: Visit) -> TurnRecord:
+def visit_turn(turn: TurnRecord, visit: Visitor) -> TurnRecord:
     """The turn with every string passed through ``visit``: text, tags, metadata, unknown keys."""
     return turn._replace(
-        text=visit(TEXT, turn.text),
+        text=visit(TEXT_PLACE, turn.text),
         tags=[visit(Place(f"tags[{place}]"), tag) for place, tag in enumerate(turn.tags)],
-        persona_id=None if turn.persona_id is None else visit(PERSONA, turn.persona_id),
+        persona_id=None if turn.persona_id is None else visit(PERSONA_PLACE, turn.persona_id),
         metadata=None if turn.metadata is None else visit_object(turn.metadata, "metadata", visit),
         extra=None if turn.extra is None else visit_object(turn.extra, "", visit),
     )
 
 
-TEXT, PERSONA = Place("text"), Place("persona_id")
+TEXT_PLACE, PERSONA_PLACE = Place("text"), Place("persona_id")
 
 
-def visit_object(value: dict[str, Any], field: str, visit: Visit) -> dict[str, Any]:
+def visit_object(value: dict[str, Any], field: str, visit: Visitor) -> dict[str, Any]:
     """A JSON object with its keys and strings passed through ``visit``, and nothing lost."""
     result: dict[str, Any] = {}
     for key, item in value.items():
         new_key = visit(Place(f"a key of {field}" if field else "a key", "", True), key)
-        path = path_to(field, new_key)
-        result[_unused(result, value, key, new_key)] = _visit_value(item, path, key, visit)
+        path = join_path(field, new_key)
+        result[_make_unique_key(result, value, key, new_key)] = _visit_value(item, path, key, visit)
     return result
 
 
-def path_to(field: str, key: str) -> str:
+def join_path(field: str, key: str) -> str:
     """``metadata.user.email``; a key that may itself be personal becomes ``*``."""
     shown = key if _PLAIN_KEY.fullmatch(key) else "*"
     return f"{field}.{shown}" if field else shown
 
 
-def _visit_value(value: Any, field: str, key: str, visit: Visit) -> Any:
+def _visit_value(value: Any, field: str, key: str, visit: Visitor) -> Any:
     kind = type(value)
     if kind is str:
         return visit(Place(field, key), value)
@@ -164,14 +164,14 @@ def _visit_value(value: Any, field: str, key: str, visit: Visit) -> Any:
         return visit_object(value, field, visit)
     if kind is list:
         return [_visit_value(item, f"{field}[{place}]", key, visit) for place, item in enumerate(value)]
-    if kind is int and (value >= SMALLEST_NUMBER_SEARCHED or kind_by_key(key, value)):
+    if kind is int and (value >= MIN_NUMBER_SEARCHED or get_kind_by_key(key, value)):
         text = str(value)
         new = visit(Place(field, key), text)
         return value if new == text else new
     return value
 
 
-def _unused(result: dict[str, Any], value: dict[str, Any], key: str, new_key: str) -> str:
+def _make_unique_key(result: dict[str, Any], value: dict[str, Any], key: str, new_key: str) -> str:
     """Two keys that become one placeholder stay two."""
     if new_key == key or (new_key not in result and new_key not in value):
         return new_key

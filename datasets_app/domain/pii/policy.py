@@ -10,10 +10,10 @@ from datasets_app.domain.pii.detector import KINDS
 PLACEHOLDER_STYLES = ("plain", "numbered")
 # A value that stands under a key such as user_id, of no class of its own.
 ID = "ID"
-MOST_FUZZ_SECONDS = 10 * 366 * 86_400
+MAX_FUZZ_SECONDS = 10 * 366 * 86_400
 
 _LABEL = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
-_WORDS = {
+_KIND_DESCRIPTIONS = {
     "EMAIL": "e-mail addresses",
     "PHONE": "telephone numbers",
     "SSN": "social security numbers",
@@ -25,7 +25,7 @@ _WORDS = {
     "HOST": "internal host names",
 }
 # What a class is called on a command line besides its own name.
-_OTHER_NAMES = {"HOSTNAME": "HOST"}
+_KIND_ALIASES = {"HOSTNAME": "HOST"}
 
 
 class PolicyError(ValueError):
@@ -62,13 +62,15 @@ class Policy:
     def __post_init__(self) -> None:
         for kind in self.kinds:
             if kind not in KINDS:
-                raise PolicyError(f"There is no class {kind!r}; choose among {', '.join(class_names())}.")
+                raise PolicyError(
+                    f"There is no class {kind!r}; choose among {', '.join(list_class_names())}."
+                )
         for label, _ in self.patterns:
             check_label(label)
         if self.placeholders not in PLACEHOLDER_STYLES:
             raise PolicyError(f"Placeholders are plain or numbered, not {self.placeholders!r}.")
-        if not 0 <= self.fuzz_seconds <= MOST_FUZZ_SECONDS:
-            raise PolicyError(f"Timestamps can be moved by 0 to {MOST_FUZZ_SECONDS:,} seconds.")
+        if not 0 <= self.fuzz_seconds <= MAX_FUZZ_SECONDS:
+            raise PolicyError(f"Timestamps can be moved by 0 to {MAX_FUZZ_SECONDS:,} seconds.")
         if self.fuzz_seconds and self.drop_timestamps:
             raise PolicyError("Timestamps are either moved or dropped; choose one of the two.")
 
@@ -99,7 +101,7 @@ class Policy:
 
     def as_words(self) -> list[str]:
         """What a run under this policy does, for a metadata file's ``anonymization``."""
-        said = [_WORDS[kind] for kind in KINDS if kind in self.kinds]
+        said = [_KIND_DESCRIPTIONS[kind] for kind in KINDS if kind in self.kinds]
         said += [f"values of the pattern {label}" for label, _ in self.patterns]
         done = [f"{', '.join(said)} replaced by placeholders"] if said else []
         if self.hash_session_ids:
@@ -111,19 +113,21 @@ class Policy:
         return done
 
 
-def class_names() -> list[str]:
+def list_class_names() -> list[str]:
     """The classes as a command line names them."""
     return [kind.lower() for kind in KINDS]
 
 
-def kinds_named(text: str) -> tuple[str, ...]:
+def parse_kinds(text: str) -> tuple[str, ...]:
     """``email|phone`` (or with commas) → classes. Raises :class:`PolicyError` for what is none."""
     wanted = [name.strip() for name in re.split(r"[|,]", text) if name.strip()]
     if not wanted:
-        raise PolicyError(f"Name at least one class: {', '.join(class_names())}.")
-    chosen = {_OTHER_NAMES.get(kind, kind) for kind in (name.upper().replace("-", "_") for name in wanted)}
+        raise PolicyError(f"Name at least one class: {', '.join(list_class_names())}.")
+    chosen = {_KIND_ALIASES.get(kind, kind) for kind in (name.upper().replace("-", "_") for name in wanted)}
     for name in chosen.difference(KINDS):
-        raise PolicyError(f"There is no class {name.lower()!r}; choose among {', '.join(class_names())}.")
+        raise PolicyError(
+            f"There is no class {name.lower()!r}; choose among {', '.join(list_class_names())}."
+        )
     return tuple(kind for kind in KINDS if kind in chosen)
 
 

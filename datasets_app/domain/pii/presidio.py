@@ -23,9 +23,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from datasets_app.domain.pii.detection import outside_codes as outside_codes
-from datasets_app.domain.pii.detector import EMAIL, IP, KINDS, NAME, PHONE, SSN, Detector, Match, union
-from datasets_app.domain.pii.names.names import BUILT_IN, load_built_in, load_name_finder
+from datasets_app.domain.pii.detection import drop_matches_in_codes as outside_codes
+from datasets_app.domain.pii.detector import (
+    EMAIL,
+    IP,
+    KINDS,
+    NAME,
+    PHONE,
+    SSN,
+    Detector,
+    Match,
+    merge_matches,
+)
+from datasets_app.domain.pii.names.names import BUILT_IN, load_built_in_pipeline, load_name_finder
 from datasets_app.domain.pii.rules.finder import RuleDetector
 
 if TYPE_CHECKING:
@@ -34,27 +44,29 @@ if TYPE_CHECKING:
 
 # Presidio asks for a language; our rules are the same in all of them.
 LANGUAGE = "en"
-ENTITIES = {
+ENTITY_BY_KIND = {
     EMAIL: "EMAIL_ADDRESS",
     IP: "IP_ADDRESS",
     SSN: "US_SSN",
     PHONE: "PHONE_NUMBER",
     NAME: "PERSON",
 }
-_KIND_OF = {entity: kind for kind, entity in ENTITIES.items()}
+_KIND_BY_ENTITY = {entity: kind for kind, entity in ENTITY_BY_KIND.items()}
 
 
-def entity_of(kind: str) -> str:
+def get_entity(kind: str) -> str:
     """What presidio calls a class of ours."""
-    return ENTITIES.get(kind, kind)
+    return ENTITY_BY_KIND.get(kind, kind)
 
 
-def found_by(results: Iterable["RecognizerResult"]) -> list[Match]:
+def convert_results(results: Iterable["RecognizerResult"]) -> list[Match]:
     """The findings of an engine as ours, overlapping ones as one, in order."""
-    return union(Match(_KIND_OF.get(r.entity_type, r.entity_type), r.start, r.end, r.score) for r in results)
+    return merge_matches(
+        Match(_KIND_BY_ENTITY.get(r.entity_type, r.entity_type), r.start, r.end, r.score) for r in results
+    )
 
 
-def as_recognizer(
+def make_recognizer(
     detector: Detector, kinds: Iterable[str] = (), *, language: str = LANGUAGE
 ) -> "EntityRecognizer":
     """Any detector for a presidio registry, with the detector's own scores.
@@ -62,18 +74,20 @@ def as_recognizer(
     ``kinds`` limits it to some of its classes. Context words are the detector's affair: presidio's
     enhancer neither raises nor lowers a score.
     """
-    recognizer: EntityRecognizer = _classes()[0](detector, frozenset(kinds) or detector.kinds, language)
+    recognizer: EntityRecognizer = _define_recognizers()[0](
+        detector, frozenset(kinds) or detector.kinds, language
+    )
     return recognizer
 
 
-def name_recognizer(*, language: str = LANGUAGE) -> "EntityRecognizer":
+def make_name_recognizer(*, language: str = LANGUAGE) -> "EntityRecognizer":
     """Names out of what :func:`nlp_engine` has read already, so that the model runs once a text."""
-    recognizer: EntityRecognizer = _classes()[1](language)
+    recognizer: EntityRecognizer = _define_recognizers()[1](language)
     return recognizer
 
 
 @cache
-def _classes() -> tuple[type[Any], type[Any]]:
+def _define_recognizers() -> tuple[type[Any], type[Any]]:
     from presidio_analyzer import LocalRecognizer, RecognizerResult
 
     class OurRecognizer(LocalRecognizer):
@@ -88,23 +102,23 @@ def _classes() -> tuple[type[Any], type[Any]]:
                 RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: self.id,
             }
             return [
-                RecognizerResult(entity_of(m.kind), m.start, m.end, m.score, recognition_metadata=dict(said))
+                RecognizerResult(get_entity(m.kind), m.start, m.end, m.score, recognition_metadata=dict(said))
                 for m in matches
-                if entity_of(m.kind) in entities and entity_of(m.kind) in self.supported_entities
+                if get_entity(m.kind) in entities and get_entity(m.kind) in self.supported_entities
             ]
 
     class DetectorRecognizer(OurRecognizer):
         def __init__(self, detector: Detector, kinds: frozenset[str], language: str) -> None:
             self.detector = detector
             name = f"{type(detector).__name__}Recognizer"
-            super().__init__(sorted(map(entity_of, kinds)), name, language)
+            super().__init__(sorted(map(get_entity, kinds)), name, language)
 
         def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> Any:
             return self.results(self.detector.find(text), entities)
 
     class NameRecognizer(OurRecognizer):
         def __init__(self, language: str) -> None:
-            super().__init__([entity_of(NAME)], "NameRecognizer", language)
+            super().__init__([get_entity(NAME)], "NameRecognizer", language)
 
         def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> Any:
             if nlp_artifacts is None:
@@ -112,14 +126,14 @@ def _classes() -> tuple[type[Any], type[Any]]:
             found = [
                 Match(NAME, entity.start_char, entity.end_char, score)
                 for entity, score in zip(nlp_artifacts.entities, nlp_artifacts.scores, strict=True)
-                if entity.label_ == entity_of(NAME)
+                if entity.label_ == get_entity(NAME)
             ]
             return self.results(outside_codes(found, text), entities)
 
     return DetectorRecognizer, NameRecognizer
 
 
-def nlp_engine(*, language: str = LANGUAGE) -> "SpacyNlpEngine":
+def make_nlp_engine(*, language: str = LANGUAGE) -> "SpacyNlpEngine":
     """The packaged name model as presidio's NLP engine; it never looks for a download.
 
     Every word has its lower-cased form as its lemma, without which presidio's own recognizers would
@@ -131,7 +145,7 @@ def nlp_engine(*, language: str = LANGUAGE) -> "SpacyNlpEngine":
         nlp: Any
 
         def load(self) -> None:
-            pipeline = load_built_in()
+            pipeline = load_built_in_pipeline()
             # spaCy's limit is for parsers, whose memory grows faster than the text does.
             pipeline.max_length = sys.maxsize
             self.nlp = {language: pipeline}
@@ -141,11 +155,11 @@ def nlp_engine(*, language: str = LANGUAGE) -> "SpacyNlpEngine":
     return engine
 
 
-def analyzer_engine(
+def make_analyzer_engine(
     kinds: Iterable[str] = KINDS,
     *,
     name_models: Sequence[str] = (BUILT_IN,),
-    others: Sequence[Detector] = (),
+    other_detectors: Sequence[Detector] = (),
     language: str = LANGUAGE,
 ) -> "AnalyzerEngine":
     """A presidio engine with exactly our recognizers: all rules as one, the names, and ``others``."""
@@ -153,20 +167,22 @@ def analyzer_engine(
 
     kinds = frozenset(kinds)
     detectors: list[Detector] = [RuleDetector(kinds - {NAME})] if kinds - {NAME} else []
-    recognizers = [as_recognizer(detector, language=language) for detector in (*detectors, *others)]
+    recognizers = [
+        make_recognizer(detector, language=language) for detector in (*detectors, *other_detectors)
+    ]
     if NAME in kinds:
         further = tuple(model for model in name_models if model != BUILT_IN)
         if further:
-            recognizers.append(as_recognizer(load_name_finder(further), language=language))
+            recognizers.append(make_recognizer(load_name_finder(further), language=language))
         if BUILT_IN in name_models:
-            recognizers.append(name_recognizer(language=language))
+            recognizers.append(make_name_recognizer(language=language))
     if not recognizers:
         raise ValueError("an engine needs a class to look for")
     registry = RecognizerRegistry(recognizers, supported_languages=[language])
-    return AnalyzerEngine(registry, nlp_engine(language=language), supported_languages=[language])
+    return AnalyzerEngine(registry, make_nlp_engine(language=language), supported_languages=[language])
 
 
-class FromPresidio:
+class PresidioDetector:
     """A presidio recognizer that works on the text alone, as one of our detectors.
 
     ``kind_of`` says which class of ours an entity of its is; what scores below ``least`` is left out.
@@ -174,10 +190,10 @@ class FromPresidio:
     """
 
     def __init__(
-        self, recognizer: "EntityRecognizer", kind_of: Mapping[str, str], *, least: float = 0.0
+        self, recognizer: "EntityRecognizer", kind_of: Mapping[str, str], *, min_score: float = 0.0
     ) -> None:
         self.kinds = frozenset(kind_of.values())
-        self._recognizer, self._kind_of, self._least = recognizer, dict(kind_of), least
+        self._recognizer, self._kind_of, self._min_score = recognizer, dict(kind_of), min_score
 
     def find(self, text: str) -> list[Match]:
         """The values in ``text`` by their start; one that several of its rules found stands once."""
@@ -185,7 +201,7 @@ class FromPresidio:
         found = {
             (self._kind_of[result.entity_type], result.start, result.end): result.score
             for result in sorted(results or (), key=lambda result: result.score)
-            if result.score >= self._least and result.entity_type in self._kind_of
+            if result.score >= self._min_score and result.entity_type in self._kind_of
         }
         matches = [Match(*place, score) for place, score in found.items()]
         return sorted(matches, key=lambda match: (match.start, -match.end))

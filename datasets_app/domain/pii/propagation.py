@@ -4,19 +4,19 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import CREDENTIAL, CREDIT_CARD, NAME, PHONE, SSN, Match
-from datasets_app.domain.pii.names.gazetteer import facts
+from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.policy import ID
 
 _DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN})
 _NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 _NOT_DIGITS = re.compile(r"[^0-9]+")
-_RUN = re.compile(r"\d[\d ().\-/]*\d")
-FEWEST_DIGITS = 7
-SHORTEST_VALUE = 4
-SCORE = 0.9
+_DIGIT_RUN = re.compile(r"\d[\d ().\-/]*\d")
+MIN_DIGITS = 7
+MIN_VALUE_CHARACTERS = 4
+PROPAGATED_SCORE = 0.9
 
 
-class Known:
+class KnownValues:
     """The values found in one session so far."""
 
     def __init__(self) -> None:
@@ -29,18 +29,18 @@ class Known:
     def add(self, kind: str, value: str) -> None:
         if kind in _DIGIT_KINDS:
             digits = _NOT_DIGITS.sub("", value)
-            if len(digits) >= FEWEST_DIGITS:
+            if len(digits) >= MIN_DIGITS:
                 self._digits[digits] = kind
         elif kind == NAME:
             for word in _NAME_WORD.findall(value):
-                if facts(word).common == 0:
+                if look_up_word(word).common == 0:
                     self._words.setdefault(word.lower(), NAME)
-            if " " in value and any(facts(word).common < 2 for word in _NAME_WORD.findall(value)):
+            if " " in value and any(look_up_word(word).common < 2 for word in _NAME_WORD.findall(value)):
                 self._words.setdefault(value.lower(), NAME)
-        elif len(value) >= SHORTEST_VALUE and _tells_itself(kind, value):
+        elif len(value) >= MIN_VALUE_CHARACTERS and _is_distinctive(kind, value):
             self._words.setdefault(value.lower(), kind)
 
-    def occurrences(self, text: str) -> Iterator[Match]:
+    def find_occurrences(self, text: str) -> Iterator[Match]:
         lower = text.lower()
         if len(lower) != len(text):
             # A letter whose small form is two characters: the offsets would not be right.
@@ -50,23 +50,25 @@ class Known:
             while at >= 0:
                 end = at + len(word)
                 if _stands_alone(lower, at, end):
-                    yield Match(kind, at, end, SCORE)
+                    yield Match(kind, at, end, PROPAGATED_SCORE)
                 at = lower.find(word, end)
         if self._digits:
-            yield from self._numbers(text)
+            yield from self._find_numbers(text)
 
-    def _numbers(self, text: str) -> Iterator[Match]:
-        for run in _RUN.finditer(text):
+    def _find_numbers(self, text: str) -> Iterator[Match]:
+        for run in _DIGIT_RUN.finditer(text):
             digits = _NOT_DIGITS.sub("", run[0])
             for known, kind in self._digits.items():
                 # With or without the country code: the end of a number is what it is known by.
                 same = known if digits.endswith(known) else digits
-                if len(digits) >= FEWEST_DIGITS and known.endswith(same):
-                    yield Match(kind, _start_of_last(text, len(same), run.end()), run.end(), SCORE)
+                if len(digits) >= MIN_DIGITS and known.endswith(same):
+                    yield Match(
+                        kind, _find_number_start(text, len(same), run.end()), run.end(), PROPAGATED_SCORE
+                    )
                     break
 
 
-def _start_of_last(text: str, digits: int, end: int) -> int:
+def _find_number_start(text: str, digits: int, end: int) -> int:
     """Where the last so many digits before ``end`` begin, with the sign or bracket before them."""
     at = end
     while digits:
@@ -76,7 +78,7 @@ def _start_of_last(text: str, digits: int, end: int) -> int:
     return at - (before == "+" or (before == "(" and ")" in text[at:end]))
 
 
-def _tells_itself(kind: str, value: str) -> bool:
+def _is_distinctive(kind: str, value: str) -> bool:
     """A password may be a word of the language, an id a small number: elsewhere they mean nothing."""
     if kind == CREDENTIAL:
         return len(value) >= 12 or not value.isalpha()

@@ -12,13 +12,13 @@ _WORD = re.compile(r"\w+")
 _POSSESSIVE = re.compile(r"['’]s\b")
 
 
-def placeholder_pattern(labels: Iterable[str]) -> re.Pattern[str]:
+def build_placeholder_pattern(labels: Iterable[str]) -> re.Pattern[str]:
     """Matches every placeholder of these labels, numbered ones too; group 1 is label, 2 the number."""
     words = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
     return re.compile(rf"\[({words})(?:_([1-9]\d{{0,8}}))?\]")
 
 
-def plain(kind: str) -> str:
+def format_placeholder(kind: str) -> str:
     return f"[{kind}]"
 
 
@@ -38,21 +38,21 @@ class Pseudonyms:
         """A number that stands in the session already is somebody else's."""
         self._last[kind] = max(number, self._last.get(kind, 0))
 
-    def placeholder(self, kind: str, value: str) -> str:
-        number = self._person(value) if kind == NAME else self._value(kind, value)
+    def get_placeholder(self, kind: str, value: str) -> str:
+        number = self._number_person(value) if kind == NAME else self._number_value(kind, value)
         return f"[{kind}_{number}]"
 
-    def _value(self, kind: str, value: str) -> int:
+    def _number_value(self, kind: str, value: str) -> int:
         same = fold(value).casefold()
         if kind in _DIGIT_KINDS:
             same = _NOT_DIGITS.sub("", same) or same
-        return self._numbers.setdefault((kind, same), 0) or self._new(kind, (kind, same))
+        return self._numbers.setdefault((kind, same), 0) or self._assign_number(kind, (kind, same))
 
-    def _new(self, kind: str, key: tuple[str, str]) -> int:
+    def _assign_number(self, kind: str, key: tuple[str, str]) -> int:
         self._numbers[key] = self._last[kind] = self._last.get(kind, 0) + 1
         return self._numbers[key]
 
-    def _person(self, value: str) -> int:
+    def _number_person(self, value: str) -> int:
         words = set(_WORD.findall(_POSSESSIVE.sub("", fold(value).casefold()))) or {value}
         # The person last mentioned is the likeliest to be meant.
         for place in range(len(self._people) - 1, -1, -1):

@@ -12,35 +12,35 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import context, timestamps
-from datasets_app.domain.pii.allow import AllowList, comparable
-from datasets_app.domain.pii.detection import Asked, Detection
-from datasets_app.domain.pii.detector import NAME, Match, union
-from datasets_app.domain.pii.keys import kind_by_key, kind_of_tag
+from datasets_app.domain.pii.allow import AllowList, normalize_term
+from datasets_app.domain.pii.detection import Detection, DetectionInput
+from datasets_app.domain.pii.detector import NAME, Match, merge_matches
+from datasets_app.domain.pii.keys import get_kind_by_key, parse_tag_kind
 from datasets_app.domain.pii.pieces import (
-    PERSONA,
-    TEXT,
+    PERSONA_PLACE,
+    TEXT_PLACE,
     Piece,
     Place,
     Span,
-    Visit,
+    Visitor,
     visit_object,
     visit_turn,
 )
 from datasets_app.domain.pii.policy import ID, Policy
-from datasets_app.domain.pii.propagation import Known
-from datasets_app.domain.pii.pseudonyms import Pseudonyms, placeholder_pattern, plain
-from datasets_app.domain.pii.session_ids import hashed, looks_hashed, places_of
+from datasets_app.domain.pii.propagation import KnownValues
+from datasets_app.domain.pii.pseudonyms import Pseudonyms, build_placeholder_pattern, format_placeholder
+from datasets_app.domain.pii.session_ids import hash_session_id, is_hashed_id, places_of
 
 # Each round takes out at least one value more; a text made to need more rounds is left at that.
-MOST_ROUNDS = 50
+MAX_ROUNDS = 50
 # What stands for a session's id elsewhere in the session; no class of personal data.
-SESSION_ID = "SESSION_ID"
-SHORTEST_ID_IN_TEXT = 8
+SESSION_ID_KIND = "SESSION_ID"
+MIN_ID_CHARACTERS = 8
 
 _WORD = re.compile(r"\w+")
 
 
-class SessionTexts(NamedTuple):
+class SessionInput(NamedTuple):
     """A session as it comes. ``beside`` are other JSON objects that belong to it (notes of labels).
 
     ``id_hashed``: its id is a hash of this installation already.
@@ -51,7 +51,7 @@ class SessionTexts(NamedTuple):
     id_hashed: bool = False
 
 
-class Found(NamedTuple):
+class FoundValue(NamedTuple):
     """Where a value was and what stands there now, never what it was. Offsets in code points.
 
     ``turn_index`` is None for what belongs to the session as a whole.
@@ -74,7 +74,7 @@ class ScrubbedSession(NamedTuple):
     id_hashed: bool
     turns: list[TurnRecord]
     beside: list[dict[str, Any]]
-    findings: list[Found]
+    findings: list[FoundValue]
     changed: list[int]
 
 
@@ -88,36 +88,36 @@ class Scrubber:
     def __init__(self, policy: Policy, *, key: bytes, persona_words: Iterable[str] = ()) -> None:
         self.policy, self.key = policy, key
         self.kinds = frozenset(policy.kinds)
-        self.placeholders = placeholder_pattern(policy.labels)
+        self.placeholders = build_placeholder_pattern(policy.labels)
         self._allowed = AllowList(policy.allow)
-        self._persona_words = {word for term in persona_words for word in _WORD.findall(comparable(term))}
+        self._persona_words = {word for term in persona_words for word in _WORD.findall(normalize_term(term))}
         self._detection = Detection(policy, key)
         self._rules = Detection(policy, key, rules_only=True)
 
-    def scrub(self, sessions: Sequence[SessionTexts]) -> list[ScrubbedSession]:
+    def scrub(self, sessions: Sequence[SessionInput]) -> list[ScrubbedSession]:
         """The sessions scrubbed, in their order; the given records are not changed."""
-        works = [_Work(session, self) for session in sessions]
+        works = [_SessionScrub(session, self) for session in sessions]
         active = works
-        for _ in range(MOST_ROUNDS):
-            self._look(active)
+        for _ in range(MAX_ROUNDS):
+            self._detect_matches(active)
             active = [work for work in active if work.round()]
             if not active:
                 break
-        return [_Result(work).session() for work in works]
+        return [_SessionRebuilder(work).session() for work in works]
 
-    def remaining(self, sessions: Sequence[SessionTexts]) -> Counter[str]:
+    def remaining(self, sessions: Sequence[SessionInput]) -> Counter[str]:
         """Verification: how many values of each class but names the rules still find."""
         left: Counter[str] = Counter()
         for session in sessions:
-            pieces = _Work(session, self).pieces
-            for piece, matches in zip(pieces, self._rules.find_many(_asked(pieces)), strict=True):
-                spans = piece.spans_of([match for match in matches if not self.is_allowed(piece, match)])
+            pieces = _SessionScrub(session, self).pieces
+            for piece, matches in zip(pieces, self._rules.find_many(_make_inputs(pieces)), strict=True):
+                spans = piece.map_matches([match for match in matches if not self.is_allowed(piece, match)])
                 left.update(span.kind for span in spans)
         return left
 
-    def _look(self, works: Sequence["_Work"]) -> None:
+    def _detect_matches(self, works: Sequence["_SessionScrub"]) -> None:
         pieces = [piece for work in works for piece in work.pieces if piece.matches is None]
-        for piece, matches in zip(pieces, self._detection.find_many(_asked(pieces)), strict=True):
+        for piece, matches in zip(pieces, self._detection.find_many(_make_inputs(pieces)), strict=True):
             piece.matches = matches
 
     def is_allowed(self, piece: Piece, match: Match) -> bool:
@@ -127,54 +127,54 @@ class Scrubber:
         view = piece.view()
         if self._allowed.covers(view, match.start, match.end):
             return True
-        value = comparable(view[match.start : match.end])
+        value = normalize_term(view[match.start : match.end])
         return match.kind == NAME and self._persona_words.issuperset(_WORD.findall(value))
 
 
-def _asked(pieces: Iterable[Piece]) -> list[Asked]:
-    return [Asked(piece.view(), piece.place.key, piece.is_prose) for piece in pieces]
+def _make_inputs(pieces: Iterable[Piece]) -> list[DetectionInput]:
+    return [DetectionInput(piece.view(), piece.place.key, piece.is_prose) for piece in pieces]
 
 
-class _Work:
+class _SessionScrub:
     """One session on its way: its strings, and what is known of it."""
 
-    def __init__(self, session: SessionTexts, scrubber: Scrubber) -> None:
+    def __init__(self, session: SessionInput, scrubber: Scrubber) -> None:
         self.session, self.scrubber = session, scrubber
         self.session_id = session.turns[0].session_id
         # The product made this id, so no detector looks at it, wherever the session repeats it.
-        self.hashed_id = self.session_id if session.id_hashed and looks_hashed(self.session_id) else ""
-        self.id_piece = self._piece(Place("session_id"), self.session_id)
-        self.by_turn = [self._of_turn(turn) for turn in session.turns]
-        self.by_object = [self._of_object(item) for item in session.beside]
+        self.hashed_id = self.session_id if session.id_hashed and is_hashed_id(self.session_id) else ""
+        self.id_piece = self._make_piece(Place("session_id"), self.session_id)
+        self.by_turn = [self._make_turn_pieces(turn) for turn in session.turns]
+        self.by_object = [self._make_object_pieces(item) for item in session.beside]
         self.pieces = [self.id_piece, *chain.from_iterable(self.by_turn + self.by_object)]
-        self.known = Known()
-        self.hashes = scrubber.policy.hash_session_ids and not session.id_hashed
-        if self.hashes:
-            self._take_id()
+        self.known = KnownValues()
+        self.hashes_id = scrubber.policy.hash_session_ids and not session.id_hashed
+        if self.hashes_id:
+            self._remove_session_id()
 
     # --- taking apart ---
 
-    def _of_turn(self, turn: TurnRecord) -> list[Piece]:
+    def _make_turn_pieces(self, turn: TurnRecord) -> list[Piece]:
         """The pieces of a turn; that of its text comes first."""
-        pieces = [self._piece(TEXT, turn.text)]
+        pieces = [self._make_piece(TEXT_PLACE, turn.text)]
         if turn.tags or turn.metadata or turn.extra or turn.persona_id is not None:
-            visit_turn(turn, self._collector(pieces))
+            visit_turn(turn, self._make_collector(pieces))
             del pieces[1]  # the text, once more
         return pieces
 
-    def _of_object(self, item: dict[str, Any]) -> list[Piece]:
+    def _make_object_pieces(self, item: dict[str, Any]) -> list[Piece]:
         pieces: list[Piece] = []
-        visit_object(item, "beside", self._collector(pieces))
+        visit_object(item, "beside", self._make_collector(pieces))
         return pieces
 
-    def _collector(self, pieces: list[Piece]) -> Visit:
+    def _make_collector(self, pieces: list[Piece]) -> Visitor:
         def collect(place: Place, text: str) -> str:
-            pieces.append(self._piece(place, text))
+            pieces.append(self._make_piece(place, text))
             return text
 
         return collect
 
-    def _piece(self, place: Place, text: str) -> Piece:
+    def _make_piece(self, place: Place, text: str) -> Piece:
         kept = []
         if "[" in text:
             kept = [Span(*match.span(), "") for match in self.scrubber.placeholders.finditer(text)]
@@ -182,169 +182,179 @@ class _Work:
             kept += [Span(*span, "") for span in places_of(self.hashed_id, text)]
         return Piece(place, text, sorted(kept))
 
-    def _take_id(self) -> None:
+    def _remove_session_id(self) -> None:
         """The id goes wherever the session repeats it: in whole, or within a text if it is no word."""
         raw = self.session_id
-        telling = len(raw) >= SHORTEST_ID_IN_TEXT and any(map(str.isdigit, raw))
+        telling = len(raw) >= MIN_ID_CHARACTERS and any(map(str.isdigit, raw))
         word = re.compile(rf"(?<!\w){re.escape(raw)}(?!\w)")
         for piece in self.pieces[1:]:
-            if raw in piece.text and (telling or piece.text == raw) and piece.place != PERSONA:
+            if raw in piece.text and (telling or piece.text == raw) and piece.place != PERSONA_PLACE:
                 places = [match.span() for match in word.finditer(piece.text)]
-                piece.take([Span(*place, SESSION_ID) for place in places if not piece.covers(*place)])
+                piece.take([Span(*place, SESSION_ID_KIND) for place in places if not piece.covers(*place)])
 
     # --- a round ---
 
     def round(self) -> bool:
         """Take out what is found now; False once there is nothing."""
-        wanted = [self._matches(piece) for piece in self.pieces]
+        wanted = [self._collect_matches(piece) for piece in self.pieces]
         self._add_answers(wanted)
         for piece, matches in zip(self.pieces, wanted, strict=True):
             for match in matches:
                 self.known.add(match.kind, piece.view()[match.start : match.end])
-        took = [self._take(piece, matches) for piece, matches in zip(self.pieces, wanted, strict=True)]
+        took = [
+            self._remove_matches(piece, matches) for piece, matches in zip(self.pieces, wanted, strict=True)
+        ]
         return any(took)
 
-    def _matches(self, piece: Piece) -> list[Match]:
+    def _collect_matches(self, piece: Piece) -> list[Match]:
         matches = list(piece.matches or ())
         if piece.place.field != "text":
-            matches += self._by_key(piece)
-        return self._permitted(piece, matches) if matches else matches
+            matches += self._match_by_key(piece)
+        return self._drop_allowed(piece, matches) if matches else matches
 
-    def _permitted(self, piece: Piece, matches: Iterable[Match]) -> list[Match]:
+    def _drop_allowed(self, piece: Piece, matches: Iterable[Match]) -> list[Match]:
         """Without what is allowed; a persona is no person."""
         kept = [match for match in matches if not self.scrubber.is_allowed(piece, match)]
-        return [match for match in kept if match.kind != NAME] if piece.place == PERSONA else kept
+        return [match for match in kept if match.kind != NAME] if piece.place == PERSONA_PLACE else kept
 
-    def _by_key(self, piece: Piece) -> Iterator[Match]:
+    def _match_by_key(self, piece: Piece) -> Iterator[Match]:
         """What the key says of the whole value."""
         view, place, start = piece.view(), piece.place, 0
         if place.field.startswith("tags["):
-            kind, start = kind_of_tag(view) or (None, 0)
+            kind, start = parse_tag_kind(view) or (None, 0)
         else:
-            kind = None if place.is_key else kind_by_key(place.key, piece.text)
+            kind = None if place.is_key else get_kind_by_key(place.key, piece.text)
         # An id is as good as a name.
         wanted = kind and (NAME if kind == ID else kind) in self.scrubber.kinds
         if kind and wanted and any(map(str.isalnum, view[start:])):
             yield Match(kind, start, len(view))
 
-    def _add_answers(self, wanted: list[list[Match]]) -> None:
+    def _add_answers(self, matches_by_piece: list[list[Match]]) -> None:
         """What a turn answers to the question before it, added to what was found in its text."""
         place = 1
         turns = self.session.turns
         for number, pieces in enumerate(self.by_turn):
             if number and turns[number].role != turns[number - 1].role:
-                asked = context.asked_for(self.by_turn[number - 1][0].view())
+                asked = context.find_requested_kinds(self.by_turn[number - 1][0].view())
                 asked = tuple(kind for kind in asked if kind in self.scrubber.kinds)
                 if asked:
-                    given = context.answers(asked, pieces[0].view())
-                    wanted[place] += self._permitted(pieces[0], given)
+                    given = context.find_answers(asked, pieces[0].view())
+                    matches_by_piece[place] += self._drop_allowed(pieces[0], given)
             place += len(pieces)
 
-    def _take(self, piece: Piece, matches: list[Match]) -> bool:
+    def _remove_matches(self, piece: Piece, matches: list[Match]) -> bool:
         if self.known and piece is not self.id_piece:
-            matches = matches + self._permitted(piece, self.known.occurrences(piece.view()))
+            matches = matches + self._drop_allowed(piece, self.known.find_occurrences(piece.view()))
         if not matches:
             return False
-        spans = list(piece.spans_of(union(matches)))
-        piece.take(_joined_names(spans, piece.text))
+        spans = list(piece.map_matches(merge_matches(matches)))
+        piece.take(_join_names(spans, piece.text))
         return bool(spans)
 
 
-class _Result:
+class _SessionRebuilder:
     """A session put together again from its pieces."""
 
-    def __init__(self, work: _Work) -> None:
+    def __init__(self, work: _SessionScrub) -> None:
         self.work, self.policy = work, work.scrubber.policy
-        self.findings: list[Found] = []
+        self.findings: list[FoundValue] = []
         self.turn_index: int | None = None
-        self.hashes = work.hashes or work.id_piece.touched
-        self.new_id = hashed(work.session_id, work.scrubber.key) if self.hashes else work.session_id
+        self.hashes_id = work.hashes_id or work.id_piece.has_findings
+        self.new_id = (
+            hash_session_id(work.session_id, work.scrubber.key) if self.hashes_id else work.session_id
+        )
         self.pseudonyms = Pseudonyms() if self.policy.placeholders == "numbered" else None
         if self.pseudonyms:
-            self._reserve(self.pseudonyms)
+            self._reserve_numbers(self.pseudonyms)
 
     def session(self) -> ScrubbedSession:
         work = self.work
-        self._found(work.id_piece.place, work.id_piece, whole_id=True)
+        self._record_findings(work.id_piece.place, work.id_piece, whole_id=True)
         given = work.session.turns
-        moved = self._timestamps([turn.timestamp for turn in given])
-        turns = [self._turn(*item) for item in zip(given, work.by_turn, moved, strict=True)]
+        moved = self._fuzz_timestamps([turn.timestamp for turn in given])
+        turns = [self._rebuild_turn(*item) for item in zip(given, work.by_turn, moved, strict=True)]
         changed = [
             number for number, (old, new) in enumerate(zip(given, turns, strict=True)) if old is not new
         ]
-        if self.hashes:
+        if self.hashes_id:
             turns = [turn._replace(session_id=self.new_id) for turn in turns]
-        beside = [self._object(*item) for item in zip(work.session.beside, work.by_object, strict=True)]
-        id_hashed = self.hashes or work.session.id_hashed
+        beside = [
+            self._rebuild_object(*item) for item in zip(work.session.beside, work.by_object, strict=True)
+        ]
+        id_hashed = self.hashes_id or work.session.id_hashed
         return ScrubbedSession(self.new_id, id_hashed, turns, beside, self.findings, changed)
 
-    def _reserve(self, pseudonyms: Pseudonyms) -> None:
+    def _reserve_numbers(self, pseudonyms: Pseudonyms) -> None:
         for piece in self.work.pieces:
             for span in piece.spans:
                 match = self.work.scrubber.placeholders.fullmatch(piece.text, span.start, span.end)
                 if not span.kind and match and match[2]:
                     pseudonyms.reserve(match[1], int(match[2]))
 
-    def _timestamps(self, given: list[str | None]) -> list[str | None]:
+    def _fuzz_timestamps(self, originals: list[str | None]) -> list[str | None]:
         if self.policy.drop_timestamps:
-            return [None] * len(given)
+            return [None] * len(originals)
         if not self.policy.fuzz_seconds:
-            return given
-        return timestamps.fuzzed(
-            given,
+            return originals
+        return timestamps.fuzz_timestamps(
+            originals,
             session_id=self.work.session_id,
             seconds=self.policy.fuzz_seconds,
             seed=self.policy.seed,
             key=self.work.scrubber.key,
         )
 
-    def _turn(self, turn: TurnRecord, pieces: list[Piece], timestamp: str | None) -> TurnRecord:
+    def _rebuild_turn(self, turn: TurnRecord, pieces: list[Piece], timestamp: str | None) -> TurnRecord:
         self.turn_index = turn.turn_index
-        if any(piece.touched for piece in pieces):
-            text = self._render(pieces[0].place, pieces[0])
+        if any(piece.has_findings for piece in pieces):
+            text = self._render_piece(pieces[0].place, pieces[0])
             turn = turn._replace(text=text)
-            if any(piece.touched for piece in pieces[1:]):
-                turn = visit_turn(turn, self._visitor(pieces[1:]))
+            if any(piece.has_findings for piece in pieces[1:]):
+                turn = visit_turn(turn, self._make_visitor(pieces[1:]))
         return turn if timestamp == turn.timestamp else turn._replace(timestamp=timestamp)
 
-    def _object(self, item: dict[str, Any], pieces: list[Piece]) -> dict[str, Any]:
+    def _rebuild_object(self, item: dict[str, Any], pieces: list[Piece]) -> dict[str, Any]:
         index = item.get("turn_index")
         self.turn_index = index if type(index) is int else None
-        if not any(piece.touched for piece in pieces):
+        if not any(piece.has_findings for piece in pieces):
             return item
-        return visit_object(item, "beside", self._visitor(pieces))
+        return visit_object(item, "beside", self._make_visitor(pieces))
 
-    def _visitor(self, pieces: list[Piece]) -> Visit:
+    def _make_visitor(self, pieces: list[Piece]) -> Visitor:
         following = iter(pieces)
 
         def replace(place: Place, text: str) -> str:
-            return text if place == TEXT else self._render(place, next(following))
+            return text if place == TEXT_PLACE else self._render_piece(place, next(following))
 
         return replace
 
-    def _render(self, place: Place, piece: Piece) -> str:
-        if not piece.touched:
+    def _render_piece(self, place: Place, piece: Piece) -> str:
+        if not piece.has_findings:
             return piece.text
-        return self._found(place, piece)
+        return self._record_findings(place, piece)
 
-    def _found(self, place: Place, piece: Piece, whole_id: bool = False) -> str:
+    def _record_findings(self, place: Place, piece: Piece, whole_id: bool = False) -> str:
         """The new text of a piece; what was found in it is noted under ``place``."""
-        text, placed = piece.render(self._replacement)
+        text, placed = piece.render(self._choose_replacement)
         for span, start, length in placed:
-            if span.kind != SESSION_ID:
+            if span.kind != SESSION_ID_KIND:
                 if whole_id:
                     start, length = 0, len(self.new_id)
                 was = (span.start, span.end - span.start, round(span.score, 3))
-                self.findings.append(Found(self.turn_index, place.field, span.kind, *was, start, length))
+                self.findings.append(FoundValue(self.turn_index, place.field, span.kind, *was, start, length))
         return text
 
-    def _replacement(self, span: Span, value: str) -> str:
-        if span.kind == SESSION_ID:
+    def _choose_replacement(self, span: Span, value: str) -> str:
+        if span.kind == SESSION_ID_KIND:
             return self.new_id
-        return self.pseudonyms.placeholder(span.kind, value) if self.pseudonyms else plain(span.kind)
+        return (
+            self.pseudonyms.get_placeholder(span.kind, value)
+            if self.pseudonyms
+            else format_placeholder(span.kind)
+        )
 
 
-def _joined_names(spans: list[Span], text: str) -> list[Span]:
+def _join_names(spans: list[Span], text: str) -> list[Span]:
     """First and last name found apart are one name."""
     joined: list[Span] = []
     for span in spans:

@@ -13,16 +13,16 @@ from datasets_app.domain.pii.placeholders import BLANK
 FINGERPRINT_CHARACTERS = 8
 # No session id holds a NUL, so a fingerprint is never part of the hash of an id.
 _FINGERPRINT_OF = b"\0fingerprint"
-_STATED = "session ids hashed with the key of fingerprint "
+_KEY_STATEMENT = "session ids hashed with the key of fingerprint "
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
-def hashed(session_id: str, key: bytes) -> str:
+def hash_session_id(session_id: str, key: bytes) -> str:
     """HMAC-SHA-256 of the id's UTF-8 under ``key``, in hex: 64 characters."""
     return hmac.new(key, session_id.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
 
 
-def looks_hashed(session_id: str) -> bool:
+def is_hashed_id(session_id: str) -> bool:
     return _HASH.fullmatch(session_id) is not None
 
 
@@ -35,23 +35,23 @@ def places_of(hashed_id: str, text: str) -> list[tuple[int, int]]:
 
 def blank_hashed_id(session_id: str, text: str) -> str:
     """``text`` without its session's id if that is a hash, which is no value; offsets stay."""
-    if not looks_hashed(session_id):
+    if not is_hashed_id(session_id):
         return text
     for start, end in places_of(session_id, text):
         text = f"{text[:start]}{BLANK * (end - start)}{text[end:]}"
     return text
 
 
-def fingerprint(key: bytes) -> str:
+def fingerprint_key(key: bytes) -> str:
     """Eight hex characters that tell keys apart and give nothing away of them."""
     return hmac.new(key, _FINGERPRINT_OF, "sha256").hexdigest()[:FINGERPRINT_CHARACTERS]
 
 
-def stated(key: bytes) -> str:
+def format_key_statement(key: bytes) -> str:
     """How a metadata file's ``anonymization`` says which key the ids were hashed with."""
-    return f"{_STATED}{fingerprint(key)}"
+    return f"{_KEY_STATEMENT}{fingerprint_key(key)}"
 
 
-def is_stated(key: bytes, anonymization: Iterable[str]) -> bool:
+def is_key_stated(key: bytes, anonymization: Iterable[str]) -> bool:
     """Whether ``anonymization`` says that the ids were hashed with this very key."""
-    return stated(key) in anonymization
+    return format_key_statement(key) in anonymization

@@ -13,7 +13,7 @@ from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.e201_turn_numbers import TurnNumbers
 from datasets_app.domain.quality.e202_repeated_turns import RepeatedTurns
 from datasets_app.domain.quality.e204_personas_in_session import PersonasInSession
-from datasets_app.domain.quality.e206_timestamps import Timestamps
+from datasets_app.domain.quality.e206_timestamps import TimestampOrder
 from datasets_app.domain.quality.e301_empty_text import EmptyText
 from datasets_app.domain.quality.e401_email_addresses import EmailAddresses
 from datasets_app.domain.quality.e402_phone_numbers import PhoneNumbers
@@ -32,8 +32,8 @@ from datasets_app.domain.quality.w205_role_order import RoleOrder
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
 from datasets_app.domain.quality.w406_names import NamesOfPeople
 from datasets_app.domain.quality.w501_label_balance import LabelBalance
-from datasets_app.domain.quality.w601_license import Licence
-from datasets_app.domain.quality.w602_provenance import Provenance
+from datasets_app.domain.quality.w601_license import MissingLicense
+from datasets_app.domain.quality.w602_provenance import MissingProvenance
 
 # What an import refuses: the rows could not be told apart, or would not be one conversation.
 INTEGRITY_CHECKS: tuple[type[Check], ...] = (TurnNumbers, RepeatedTurns, PersonasInSession)
@@ -48,10 +48,10 @@ PERSONAL_DATA_CHECKS: tuple[type[Check], ...] = (
     InternalHosts,
 )
 # For the turns of a conversation file or dataset.
-CHECKS: tuple[type[Check], ...] = (
+TURN_CHECKS: tuple[type[Check], ...] = (
     *INTEGRITY_CHECKS,
     RoleOrder,
-    Timestamps,
+    TimestampOrder,
     EmptyText,
     RepeatedText,
     *PERSONAL_DATA_CHECKS,
@@ -68,23 +68,23 @@ LABEL_CHECKS: tuple[type[Check], ...] = (
 # Told by a model, many times slower than all the others together: see ``w406_names.names_check``.
 NAME_CHECKS: tuple[type[Check], ...] = (NamesOfPeople,)
 # For a file or dataset as a whole.
-METADATA_CHECKS: tuple[type[Check], ...] = (Licence, Provenance)
+METADATA_CHECKS: tuple[type[Check], ...] = (MissingLicense, MissingProvenance)
 FILE_CHECKS: tuple[type[Check], ...] = (LineOrder,)
 
 # Every code there is → its title.
-TITLES: dict[str, str] = (
+CODE_TITLES: dict[str, str] = (
     READER_CODES
     | IMPORT_CODES
     | PERSONA_CODES
     | {
         check.code: check.title
-        for check in (*CHECKS, *LABEL_CHECKS, *NAME_CHECKS, *METADATA_CHECKS, *FILE_CHECKS)
+        for check in (*TURN_CHECKS, *LABEL_CHECKS, *NAME_CHECKS, *METADATA_CHECKS, *FILE_CHECKS)
     }
 )
 
 
 def run_checks(
-    records: Iterable[TurnRecord | LineError], checks: Iterable[type[Check]] = CHECKS
+    records: Iterable[TurnRecord | LineError], checks: Iterable[type[Check]] = TURN_CHECKS
 ) -> Iterator[Finding]:
     """Findings over turns whose sessions are in one piece, with ``turn_index`` never falling."""
     return runner.run_turn_checks(records, checks)
@@ -97,6 +97,6 @@ def run_label_checks(
     return runner.run_label_checks(records, checks)
 
 
-def run_metadata_checks(metadata: DatasetMetadata | None, why: str = "") -> Iterator[Finding]:
+def run_metadata_checks(metadata: DatasetMetadata | None, reason: str = "") -> Iterator[Finding]:
     """Findings about what is stated of a whole dataset; ``why`` explains a missing ``metadata``."""
-    return runner.run_metadata_checks(metadata, METADATA_CHECKS, why)
+    return runner.run_metadata_checks(metadata, METADATA_CHECKS, reason)

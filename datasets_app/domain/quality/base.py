@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from datasets_app.domain.conversations.records import Finding, TurnRecord
-from datasets_app.domain.pii.rules.patterns import find
+from datasets_app.domain.pii.rules.patterns import find_patterns
 
 Findings = Iterable[Finding] | None
-LONGEST_NAME_SHOWN = 80
+MAX_NAME_CHARACTERS_SHOWN = 80
 
 
 class Check:
@@ -30,19 +30,19 @@ class Check:
         return Finding(self.code, message, turn.line, turn.session_id, turn.turn_index, field)
 
 
-def named(identifier: str) -> str:
+def format_identifier(identifier: str) -> str:
     """An identifier for a message; one that holds personal data is described, not repeated."""
-    if find(identifier):
+    if find_patterns(identifier):
         return f"(an id of {len(identifier)} characters that holds personal data)"
-    if len(identifier) > LONGEST_NAME_SHOWN:
-        identifier = identifier[: LONGEST_NAME_SHOWN - 1] + "…"
+    if len(identifier) > MAX_NAME_CHARACTERS_SHOWN:
+        identifier = identifier[: MAX_NAME_CHARACTERS_SHOWN - 1] + "…"
     return repr(identifier)
 
 
-def place(line: int, session_id: str | None, turn_index: int | None) -> str:
+def format_place(line: int, session_id: str | None, turn_index: int | None) -> str:
     """Where a record stands, for use within a sentence."""
     if line:
         return f"line {line}"
     if session_id is None:
         return "another place"
-    return f"session {named(session_id)} turn {turn_index}"
+    return f"session {format_identifier(session_id)} turn {turn_index}"

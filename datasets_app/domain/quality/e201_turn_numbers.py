@@ -1,8 +1,8 @@
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.quality.base import Check, Findings, named
+from datasets_app.domain.quality.base import Check, Findings, format_identifier
 
 # More sessions with bad lines than this are not remembered one by one.
-MOST_REMEMBERED = 10_000
+MAX_SESSIONS_REMEMBERED = 10_000
 
 
 class TurnNumbers(Check):
@@ -16,30 +16,30 @@ class TurnNumbers(Check):
 
     def __init__(self) -> None:
         self._last = 0
-        self._told = False
-        self._unread: set[int] = set()
+        self._is_reported = False
+        self._sessions_with_errors: set[int] = set()
 
     def line_error(self, error: LineError) -> Findings:
-        if error.session_id is not None and len(self._unread) < MOST_REMEMBERED:
-            self._unread.add(hash(error.session_id))
+        if error.session_id is not None and len(self._sessions_with_errors) < MAX_SESSIONS_REMEMBERED:
+            self._sessions_with_errors.add(hash(error.session_id))
         return None
 
     def turn(self, turn: TurnRecord) -> Findings:
         index, last = turn.turn_index, self._last
         self._last = index
         # Zero difference is a repetition, which is E202's.
-        if index == last + 1 or self._told or (index == last and index):
+        if index == last + 1 or self._is_reported or (index == last and index):
             return None
-        self._told = True
-        if self._unread and hash(turn.session_id) in self._unread:
+        self._is_reported = True
+        if self._sessions_with_errors and hash(turn.session_id) in self._sessions_with_errors:
             return None
         if last:
             what = f"has a gap: expected turn {last + 1} after turn {last}, found {index}"
         else:
             what = f"must begin with turn 1, found {index}"
-        message = f"session {named(turn.session_id)} {what}; --renumber repairs it on import"
+        message = f"session {format_identifier(turn.session_id)} {what}; --renumber repairs it on import"
         return (self.at(turn, message, "turn_index"),)
 
     def session_end(self) -> Findings:
-        self._last, self._told = 0, False
+        self._last, self._is_reported = 0, False
         return None

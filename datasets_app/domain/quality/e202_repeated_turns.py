@@ -1,5 +1,5 @@
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.quality.base import Check, Findings, named
+from datasets_app.domain.quality.base import Check, Findings, format_identifier
 
 
 class RepeatedTurns(Check):
@@ -18,8 +18,9 @@ class RepeatedTurns(Check):
             return None
         same = first._replace(line=0) == turn._replace(line=0)
         where = f", first in line {first.line}" if first.line else ""
-        message = f"turn {turn.turn_index} of session {named(turn.session_id)} stands twice{where}, " + (
-            "with the same content; remove one" if same else "with different content; keep the right one"
+        message = (
+            f"turn {turn.turn_index} of session {format_identifier(turn.session_id)} stands twice{where}, "
+            + ("with the same content; remove one" if same else "with different content; keep the right one")
         )
         return (self.at(turn, message, "turn_index"),)
 

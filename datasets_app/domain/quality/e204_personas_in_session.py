@@ -1,5 +1,5 @@
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.quality.base import Check, Findings, named
+from datasets_app.domain.quality.base import Check, Findings, format_identifier
 
 
 class PersonasInSession(Check):
@@ -10,22 +10,22 @@ class PersonasInSession(Check):
 
     def __init__(self) -> None:
         self._persona: str | None = None
-        self._told = False
+        self._is_reported = False
 
     def turn(self, turn: TurnRecord) -> Findings:
         persona = turn.persona_id
-        if persona == self._persona or persona is None or self._told:
+        if persona == self._persona or persona is None or self._is_reported:
             return None
         if self._persona is None:
             self._persona = persona
             return None
-        self._told = True
+        self._is_reported = True
         message = (
-            f"session {named(turn.session_id)} has persona {named(persona)} here, "
-            f"{named(self._persona)} before; a session belongs to one persona"
+            f"session {format_identifier(turn.session_id)} has persona {format_identifier(persona)} here, "
+            f"{format_identifier(self._persona)} before; a session belongs to one persona"
         )
         return (self.at(turn, message, "persona_id"),)
 
     def session_end(self) -> Findings:
-        self._persona, self._told = None, False
+        self._persona, self._is_reported = None, False
         return None

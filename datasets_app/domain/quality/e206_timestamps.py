@@ -4,7 +4,7 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.quality.base import Check, Findings
 
 
-class Timestamps(Check):
+class TimestampOrder(Check):
     """Time does not run backwards within a session.
 
     Instants are compared, so that offsets may differ. A time without an offset can't be compared

@@ -4,7 +4,7 @@ from datasets_app.domain.conversations.records import Finding, LabelRecord, Turn
 from datasets_app.domain.quality.base import Check, Findings
 
 _VISIBLE = re.compile(r"[^\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2800\u3164\ufeff]")
-MESSAGE = "text is blank; there is nothing to say or to score"
+BLANK_TEXT_MESSAGE = "text is blank; there is nothing to say or to score"
 
 
 class EmptyText(Check):
@@ -18,9 +18,11 @@ class EmptyText(Check):
         # Nearly every text begins with a visible ASCII character, and is told by one comparison.
         if "!" <= text < "\x7f" or _VISIBLE.search(text):
             return None
-        return (self.at(turn, MESSAGE, "text"),)
+        return (self.at(turn, BLANK_TEXT_MESSAGE, "text"),)
 
     def label(self, record: LabelRecord) -> Findings:
         if _VISIBLE.search(record.text):
             return None
-        return (Finding(self.code, MESSAGE, record.line, record.session_id, record.turn_index, "text"),)
+        return (
+            Finding(self.code, BLANK_TEXT_MESSAGE, record.line, record.session_id, record.turn_index, "text"),
+        )

@@ -1,6 +1,6 @@
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.base import Check
-from datasets_app.domain.quality.label_counts import LabelCounts, share
+from datasets_app.domain.quality.label_counts import LabelCounts, format_share
 
 
 class LabelImbalance(LabelCounts, Check):
@@ -10,8 +10,8 @@ class LabelImbalance(LabelCounts, Check):
     title = "labels outside 30–70 % on-brand"
 
     def end(self) -> tuple[Finding, ...]:
-        if not self.total or not self.outside(30, 70):
+        if not self.total or not self.is_outside(30, 70):
             return ()
         wanted = "off-brand" if 2 * self.positive > self.total else "on-brand"
-        message = f"{share(self)} on-brand; label more {wanted} replies until it is 30 to 70 %"
+        message = f"{format_share(self)} on-brand; label more {wanted} replies until it is 30 to 70 %"
         return (Finding(self.code, message, field="label"),)

@@ -2,7 +2,7 @@ from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.label_counts import LabelCounts
 
-FEWEST_LABELS = 50
+MIN_LABELS = 50
 
 
 class LabelCount(LabelCounts, Check):
@@ -12,7 +12,7 @@ class LabelCount(LabelCounts, Check):
     title = "fewer than 50 labels"
 
     def end(self) -> tuple[Finding, ...]:
-        if self.total >= FEWEST_LABELS:
+        if self.total >= MIN_LABELS:
             return ()
         labels = "1 label" if self.total == 1 else f"{self.total} labels"
-        return (Finding(self.code, f"{labels}; calibration needs at least {FEWEST_LABELS}"),)
+        return (Finding(self.code, f"{labels}; calibration needs at least {MIN_LABELS}"),)

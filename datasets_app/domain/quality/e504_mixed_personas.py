@@ -1,5 +1,5 @@
 from datasets_app.domain.conversations.records import Finding, LabelRecord
-from datasets_app.domain.quality.base import Check, named
+from datasets_app.domain.quality.base import Check, format_identifier
 
 
 class MixedPersonas(Check):
@@ -27,7 +27,7 @@ class MixedPersonas(Check):
         if other is None or persona is None:
             return ()
         message = (
-            f"a label for persona {named(other.persona_id)} in a set that begins with "
-            f"{named(persona)} ({self._others} labels for others); keep one file for each persona"
+            f"a label for persona {format_identifier(other.persona_id)} in a set that begins with "
+            f"{format_identifier(persona)} ({self._others} labels for others); keep one file for each persona"
         )
         return (Finding(self.code, message, other.line, other.session_id, other.turn_index, "persona_id"),)

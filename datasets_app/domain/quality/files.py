@@ -4,34 +4,34 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from datasets_app.domain.annotation_lines import parse_label
-from datasets_app.domain.conversations.jsonl import NotARecord, decode_object
+from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.lines import (
     DEFAULT_LIMITS,
     Limits,
     UnreadableFile,
-    numbered_lines,
     open_file,
-    unpacked,
+    read_numbered_lines,
+    unpack_stream,
 )
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError
 from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
 from datasets_app.domain.quality import (
-    CHECKS,
     LABEL_CHECKS,
+    TURN_CHECKS,
     run_checks,
     run_label_checks,
     run_metadata_checks,
 )
 from datasets_app.domain.quality.w203_line_order import LineOrder
-from datasets_app.domain.quality.w406_names import names_check
+from datasets_app.domain.quality.w406_names import make_names_check
 
 CONVERSATION, ANNOTATION = "conversation", "annotation"
-KINDS = (CONVERSATION, ANNOTATION)
+FILE_KINDS = (CONVERSATION, ANNOTATION)
 OnBytes = Callable[[int], None]
 
 
-class CheckedFile:
+class FileChecker:
     """A file to be checked. ``kind`` is one of :data:`KINDS`, or None to guess.
 
     Afterwards ``kind`` is what the file holds, or None if it can't be read at all; ``findings()``
@@ -49,12 +49,12 @@ class CheckedFile:
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.path, self.limits, self.with_metadata = path, limits, with_metadata
-        self._for_names = (names_check(name_models),) if name_models else ()
+        self._name_checks = (make_names_check(name_models),) if name_models else ()
         self._unreadable: UnreadableFile | None = None
         self.kind: str | None = kind
         if kind is None:
             try:
-                self.kind = guessed_kind(path, limits)
+                self.kind = guess_kind(path, limits)
             except UnreadableFile as error:
                 self._unreadable = error
 
@@ -64,44 +64,44 @@ class CheckedFile:
             if self._unreadable is not None:
                 raise self._unreadable
             if self.with_metadata:
-                yield from metadata_findings(self.path)
+                yield from check_metadata_file(self.path)
             if self.kind == ANNOTATION:
-                yield from run_label_checks(self._labels(), (*LABEL_CHECKS, *self._for_names))
+                yield from run_label_checks(self._read_labels(), (*LABEL_CHECKS, *self._name_checks))
             else:
-                yield from self._conversation_findings(on_bytes)
+                yield from self._check_conversations(on_bytes)
         except UnreadableFile as error:
             yield Finding(error.code, str(error))
 
-    def _conversation_findings(self, on_bytes: OnBytes | None) -> Iterator[Finding]:
+    def _check_conversations(self, on_bytes: OnBytes | None) -> Iterator[Finding]:
         file = ConversationFile(self.path, limits=self.limits)
         yield from LineOrder().file(file.scan(on_bytes).first_out_of_order)
-        yield from run_checks(file.turns(on_bytes), (*CHECKS, *self._for_names))
+        yield from run_checks(file.turns(on_bytes), (*TURN_CHECKS, *self._name_checks))
 
-    def _labels(self) -> Iterator[LabelRecord | LineError]:
+    def _read_labels(self) -> Iterator[LabelRecord | LineError]:
         empty = True
         with open_file(self.path) as raw:
-            for item in numbered_lines(unpacked(raw), self.limits):
+            for item in read_numbered_lines(unpack_stream(raw), self.limits):
                 empty = False
                 yield item if isinstance(item, LineError) else parse_label(*item)
         if empty:
             raise UnreadableFile("is empty; expected one JSON object per line")
 
 
-def guessed_kind(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
+def guess_kind(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     """By the first line that is an object: one with a label and no role is an annotation."""
     with open_file(path) as raw:
-        for item in numbered_lines(unpacked(raw), limits):
+        for item in read_numbered_lines(unpack_stream(raw), limits):
             if isinstance(item, LineError):
                 continue
             try:
                 value = decode_object(item[1])
-            except NotARecord:
+            except InvalidRecord:
                 continue
             return ANNOTATION if "label" in value and "role" not in value else CONVERSATION
     return CONVERSATION
 
 
-def metadata_findings(data_path: Path) -> Iterator[Finding]:
+def check_metadata_file(data_path: Path) -> Iterator[Finding]:
     """Findings about the ``.meta.yaml`` of a data file."""
     path = metadata_path(data_path)
     try:

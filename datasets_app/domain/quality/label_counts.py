@@ -12,11 +12,11 @@ class LabelCounts:
         self.total += 1
         self.positive += record.label
 
-    def outside(self, low: int, high: int) -> bool:
+    def is_outside(self, low: int, high: int) -> bool:
         """Whether the share of on-brand labels is below ``low`` or above ``high`` percent."""
         return not low * self.total <= 100 * self.positive <= high * self.total
 
 
-def share(counts: LabelCounts) -> str:
+def format_share(counts: LabelCounts) -> str:
     percent = 100 * counts.positive / counts.total
     return f"{counts.positive} of {counts.total} labels ({percent:.1f} %) are"

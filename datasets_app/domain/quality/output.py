@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from datasets_app.domain.conversations.records import Finding
-from datasets_app.domain.pii.rules.patterns import find
+from datasets_app.domain.pii.rules.patterns import find_patterns
 
 
 class Totals(Counter[str]):
@@ -23,52 +23,52 @@ class Totals(Counter[str]):
         if not self:
             return "no findings"
         codes = ", ".join(f"{code}: {self[code]:,}" for code in sorted(self))
-        return f"{_counted(self.errors, 'error')}, {_counted(self.warnings, 'warning')} ({codes})"
+        return f"{_format_count(self.errors, 'error')}, {_format_count(self.warnings, 'warning')} ({codes})"
 
 
-def text_line(source: str, finding: Finding) -> str:
+def format_text_line(source: str, finding: Finding) -> str:
     """``file.jsonl:12: E103 role must be …``; without the number where there is no line."""
     where = f"{source}:{finding.line}" if finding.line else source
-    return f"{where}: {finding.code} {_place(finding)}{finding.message}"
+    return f"{where}: {finding.code} {_format_place(finding)}{finding.message}"
 
 
-def github_line(file: str, finding: Finding) -> str:
+def format_github_line(file: str, finding: Finding) -> str:
     """A workflow command: GitHub shows it beside the line. ``file`` may be empty."""
     kind = "warning" if finding.code.startswith("W") else "error"
     properties = {"file": file, "line": str(finding.line or ""), "title": finding.code}
-    shown = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
-    return f"::{kind} {shown}::{_data(_place(finding) + finding.message)}"
+    shown = ",".join(f"{key}={_escape_property(value)}" for key, value in properties.items() if value)
+    return f"::{kind} {shown}::{_escape_data(_format_place(finding) + finding.message)}"
 
 
-def as_object(finding: Finding) -> dict[str, Any]:
+def build_finding_object(finding: Finding) -> dict[str, Any]:
     """For JSON. A session id that holds personal data is left out: a report must not repeat it."""
     session_id = finding.session_id
     return {
         "code": finding.code,
         "message": finding.message,
         "line": finding.line or None,
-        "session_id": None if session_id is None or find(session_id) else session_id,
+        "session_id": None if session_id is None or find_patterns(session_id) else session_id,
         "turn_index": finding.turn_index,
         "field": finding.field,
     }
 
 
-def _place(finding: Finding) -> str:
+def _format_place(finding: Finding) -> str:
     """For findings of a dataset, which has no lines."""
     session_id = finding.session_id
-    if finding.line or session_id is None or find(session_id):
+    if finding.line or session_id is None or find_patterns(session_id):
         return ""
     turn = f" turn {finding.turn_index}" if finding.turn_index is not None else ""
     return f"[{session_id}{turn}] "
 
 
-def _counted(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")

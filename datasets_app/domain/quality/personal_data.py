@@ -5,17 +5,17 @@ from typing import Any, ClassVar
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.pieces import SMALLEST_NUMBER_SEARCHED, path_to
-from datasets_app.domain.pii.rules.assignments import names_secret
+from datasets_app.domain.pii.pieces import MIN_NUMBER_SEARCHED, join_path
+from datasets_app.domain.pii.rules.assignments import is_secret_key
 from datasets_app.domain.pii.rules.finder import find_quickly
 from datasets_app.domain.pii.session_ids import blank_hashed_id
 from datasets_app.domain.quality.base import Check
 
 # Tags, keys, model names: the same few strings on line after line, remembered once found clean.
-MOST_REMEMBERED = 20_000
-LONGEST_REMEMBERED = 100
+MAX_CLEAN_STRINGS = 20_000
+MAX_CLEAN_CHARACTERS = 100
 
-Place = tuple[str, str, str]  # field, the words before it that say what it is, text
+SearchedString = tuple[str, str, str]  # field, the words before it that say what it is, text
 
 
 class PersonalDataCheck(Check):
@@ -51,9 +51,9 @@ class PersonalDataSearch:
         if persona_id is not None and persona_id not in clean:
             found += self._search(turn, ("persona_id", "", persona_id))
         if metadata:
-            found += self._search_all(turn, metadata, "metadata")
+            found += self._search_object(turn, metadata, "metadata")
         if extra:
-            found += self._search_all(turn, extra, "")
+            found += self._search_object(turn, extra, "")
         return found or None
 
     def label(self, record: LabelRecord) -> list[Finding] | None:
@@ -63,17 +63,17 @@ class PersonalDataSearch:
             if value and value not in self._clean:
                 found += self._search(record, (field, "", value))
         if record.extra:
-            found += self._search_all(record, record.extra, "")
+            found += self._search_object(record, record.extra, "")
         return found or None
 
-    def _search_all(
+    def _search_object(
         self, record: TurnRecord | LabelRecord, value: dict[str, Any], field: str
     ) -> Iterable[Finding]:
         if self._is_known_clean(value):
             return ()
         return (
             finding
-            for where in strings_within(value, field, self._clean)
+            for where in iterate_strings(value, field, self._clean)
             for finding in self._search(record, where)
         )
 
@@ -87,11 +87,11 @@ class PersonalDataSearch:
             if kind is str:
                 if item not in clean:
                     return False
-            elif kind is dict or kind is list or (kind is int and item >= SMALLEST_NUMBER_SEARCHED):
+            elif kind is dict or kind is list or (kind is int and item >= MIN_NUMBER_SEARCHED):
                 return False
         return True
 
-    def _search(self, record: TurnRecord | LabelRecord, where: Place) -> Iterator[Finding]:
+    def _search(self, record: TurnRecord | LabelRecord, where: SearchedString) -> Iterator[Finding]:
         field, said, text = where
         matches = _find(record, text)
         if not matches and said:
@@ -103,7 +103,7 @@ class PersonalDataSearch:
             ]
         if matches:
             yield from self._findings(record, field, matches)
-        elif not said and len(text) <= LONGEST_REMEMBERED and len(self._clean) < MOST_REMEMBERED:
+        elif not said and len(text) <= MAX_CLEAN_CHARACTERS and len(self._clean) < MAX_CLEAN_STRINGS:
             self._clean.add(text)
 
     def _findings(
@@ -135,7 +135,7 @@ def _find(record: TurnRecord | LabelRecord, text: str) -> list[Match]:
     return matches if blanked is text else find_quickly(blanked)
 
 
-def strings_within(value: Any, field: str, clean: set[str]) -> Iterator[Place]:
+def iterate_strings(value: Any, field: str, clean: set[str]) -> Iterator[SearchedString]:
     """Every string (and long whole number) in a JSON value, keys as well, that is not in ``clean``."""
     if isinstance(value, dict):
         for key, item in value.items():
@@ -144,22 +144,22 @@ def strings_within(value: Any, field: str, clean: set[str]) -> Iterator[Place]:
             kind = type(item)
             if kind is str:
                 if item not in clean:
-                    yield path_to(field, key), _said_by(key, item), item
+                    yield join_path(field, key), _build_key_prefix(key, item), item
             elif kind is dict or kind is list:
-                yield from strings_within(item, path_to(field, key), clean)
-            elif kind is int and item >= SMALLEST_NUMBER_SEARCHED:
-                yield path_to(field, key), _said_by(key, str(item)), str(item)
+                yield from iterate_strings(item, join_path(field, key), clean)
+            elif kind is int and item >= MIN_NUMBER_SEARCHED:
+                yield join_path(field, key), _build_key_prefix(key, str(item)), str(item)
     elif isinstance(value, list):
         for place, item in enumerate(value):
             if isinstance(item, str):
                 if item not in clean:
                     yield f"{field}[{place}]", "", item
             else:
-                yield from strings_within(item, f"{field}[{place}]", clean)
+                yield from iterate_strings(item, f"{field}[{place}]", clean)
 
 
-def _said_by(key: str, text: str) -> str:
+def _build_key_prefix(key: str, text: str) -> str:
     """Only bare numbers and secrets need the word before them to be told apart."""
-    if len(text) <= LONGEST_REMEMBERED and (text[:1].isdigit() or names_secret(key)):
+    if len(text) <= MAX_CLEAN_CHARACTERS and (text[:1].isdigit() or is_secret_key(key)):
         return f"{key.replace('_', ' ')}: "
     return ""

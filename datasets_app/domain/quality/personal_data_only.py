@@ -9,57 +9,57 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from datasets_app.domain.conversations.jsonl import NotARecord, decode_object
+from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.lines import (
     DEFAULT_LIMITS,
     Limits,
     UnreadableFile,
-    numbered_lines,
     open_file,
-    unpacked,
+    read_numbered_lines,
+    unpack_stream,
 )
 from datasets_app.domain.conversations.records import Finding, LineError
 from datasets_app.domain.pii.allow import AllowList
-from datasets_app.domain.pii.detection import Asked, Detection
-from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match, union
+from datasets_app.domain.pii.detection import Detection, DetectionInput
+from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match, merge_matches
 from datasets_app.domain.pii.pieces import Place, visit_object
-from datasets_app.domain.pii.placeholders import PLACEHOLDER
+from datasets_app.domain.pii.placeholders import PLACEHOLDER_PATTERN
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.session_ids import blank_hashed_id
 from datasets_app.domain.quality import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.personal_data import PersonalDataCheck
-from datasets_app.domain.quality.runner import of_line_error
+from datasets_app.domain.quality.runner import make_line_error_finding
 from datasets_app.domain.quality.w406_names import NamesOfPeople
 
 # Many texts at once take the name model a fifth of the time of one after the other.
-LINES_AT_ONCE = 500
+LINES_PER_BATCH = 500
 # Code and noun of each class.
-_SAID = {
+_CODES_AND_NOUNS = {
     check.kind: (check.code, check.noun)
     for check in PERSONAL_DATA_CHECKS
     if issubclass(check, PersonalDataCheck)
 } | {NAME: (NamesOfPeople.code, NamesOfPeople.title)}
 # Written by people even where it is one word; all else is an identifier unless it has a space.
-_PROSE = frozenset({"text", "content", "value", "notes"})
+_PROSE_KEYS = frozenset({"text", "content", "value", "notes"})
 # Those who label are known to those who keep the file, and a persona is no person.
-_NAMES_MAY_STAND = frozenset({"persona_id", "annotator", "labeler"})
+_FIELDS_ALLOWING_NAMES = frozenset({"persona_id", "annotator", "labeler"})
 _ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/])|[bfnrt])')
-_KEYS = re.compile(r"[^.\[\] ]+")
+_KEY_PATTERN = re.compile(r"[^.\[\] ]+")
 
 OnBytes = Callable[[int], None]
 
 
-class _String(NamedTuple):
+class _LineString(NamedTuple):
     line: int
     place: Place
     text: str
 
-    def asked(self) -> Asked:
-        is_prose = " " in self.text or self.place.key in _PROSE
-        return Asked(self.text, self.place.key, is_prose and not self.place.is_key)
+    def asked(self) -> DetectionInput:
+        is_prose = " " in self.text or self.place.key in _PROSE_KEYS
+        return DetectionInput(self.text, self.place.key, is_prose and not self.place.is_key)
 
 
-class PersonalDataIn:
+class PersonalDataScan:
     """A file to be looked through. ``allow`` are values that may stand in it; without ``name_models``
     names of people are not looked for. Raises an error of the name model if that can't be used."""
 
@@ -80,49 +80,49 @@ class PersonalDataIn:
     def findings(self, on_bytes: OnBytes | None = None) -> Iterator[Finding]:
         """Every finding, some hundred lines after it is read. What could not be read is one too: nobody
         can say what stands in it."""
-        waiting: list[_String] = []
+        waiting: list[_LineString] = []
         try:
             with open_file(self.path) as raw:
-                for count, item in enumerate(numbered_lines(unpacked(raw), self.limits), 1):
+                for count, item in enumerate(read_numbered_lines(unpack_stream(raw), self.limits), 1):
                     if isinstance(item, LineError):
-                        yield of_line_error(item)
+                        yield make_line_error_finding(item)
                         continue
-                    waiting += self._strings(*item)
-                    if count % LINES_AT_ONCE == 0:
-                        yield from self._found(waiting)
+                    waiting += self._read_strings(*item)
+                    if count % LINES_PER_BATCH == 0:
+                        yield from self._find_in_strings(waiting)
                         waiting = []
                         if on_bytes:
                             on_bytes(raw.tell())
-                yield from self._found(waiting)
+                yield from self._find_in_strings(waiting)
         except UnreadableFile as error:
             yield Finding(error.code, str(error))
 
-    def _strings(self, line: int, raw: bytes) -> list[_String]:
+    def _read_strings(self, line: int, raw: bytes) -> list[_LineString]:
         """What stands in a line; an id that is on every line of its session only once."""
         try:
             value = decode_object(raw)
-        except NotARecord:
+        except InvalidRecord:
             # It may be cut off, or have a key twice of which a parser would hide one.
-            return [_String(line, Place("the line"), _unescaped(raw))]
-        strings: list[_String] = []
+            return [_LineString(line, Place("the line"), _unescape_json(raw))]
+        strings: list[_LineString] = []
         session_id = ""
         if isinstance(value.get("session_id"), str):
             session_id = value.pop("session_id")
             if session_id != self._session:
                 # Without its key, which would say that anything under it is a secret.
-                strings.append(_String(line, Place("session_id"), session_id))
+                strings.append(_LineString(line, Place("session_id"), session_id))
             self._session = session_id
 
         def collect(place: Place, text: str) -> str:
-            strings.append(_String(line, place, blank_hashed_id(session_id, text)))
+            strings.append(_LineString(line, place, blank_hashed_id(session_id, text)))
             return text
 
         visit_object(value, "", collect)
         return strings
 
-    def _found(self, strings: list[_String]) -> Iterator[Finding]:
+    def _find_in_strings(self, strings: list[_LineString]) -> Iterator[Finding]:
         found = [
-            self._counting(string, matches)
+            self._filter_matches(string, matches)
             for string, matches in zip(
                 strings, self._detection.find_many([string.asked() for string in strings]), strict=True
             )
@@ -135,30 +135,30 @@ class PersonalDataIn:
         }
         for string, matches in zip(strings, found, strict=True):
             for match in matches:
-                yield _finding(string, match, hidden)
+                yield _make_finding(string, match, hidden)
 
-    def _counting(self, string: _String, matches: list[Match]) -> list[Match]:
+    def _filter_matches(self, string: _LineString, matches: list[Match]) -> list[Match]:
         """Without what is allowed, what is a placeholder already, and what is meant to stand there."""
         if not matches:
             return matches
-        placeholders = [match.span() for match in PLACEHOLDER.finditer(string.text)]
+        placeholders = [match.span() for match in PLACEHOLDER_PATTERN.finditer(string.text)]
         return [
             match
-            for match in union(matches)
+            for match in merge_matches(matches)
             if not any(first < match.end and match.start < last for first, last in placeholders)
-            and not (match.kind == NAME and string.place.field in _NAMES_MAY_STAND)
+            and not (match.kind == NAME and string.place.field in _FIELDS_ALLOWING_NAMES)
             and not self._allowed.covers(string.text, match.start, match.end)
         ]
 
 
-def _finding(string: _String, match: Match, hidden: set[str]) -> Finding:
-    code, noun = _SAID[match.kind]
-    field = _KEYS.sub(lambda part: "*" if part[0] in hidden else part[0], string.place.field)
+def _make_finding(string: _LineString, match: Match, hidden: set[str]) -> Finding:
+    code, noun = _CODES_AND_NOUNS[match.kind]
+    field = _KEY_PATTERN.sub(lambda part: "*" if part[0] in hidden else part[0], string.place.field)
     place = f"{field} at column {match.start + 1} ({match.end - match.start} characters)"
     return Finding(code, f"{noun} in {place}; scrub it before sharing", string.line, field=field)
 
 
-def _unescaped(raw: bytes) -> str:
+def _unescape_json(raw: bytes) -> str:
     """A line as text, with what JSON writes in escapes as the characters they stand for."""
     text = raw.decode("utf-8", "replace")
     if "\\" not in text:

@@ -1,5 +1,5 @@
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.quality.base import Check, Findings, named
+from datasets_app.domain.quality.base import Check, Findings, format_identifier
 
 
 class RoleOrder(Check):
@@ -28,5 +28,5 @@ class RoleOrder(Check):
         if first is None:
             return None
         more = f", and {places - 1} more in this session" if places > 1 else ""
-        message = f"two {first.role} turns in a row in session {named(first.session_id)}{more}"
+        message = f"two {first.role} turns in a row in session {format_identifier(first.session_id)}{more}"
         return (self.at(first, message, "role"),)

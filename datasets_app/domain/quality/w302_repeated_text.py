@@ -3,10 +3,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from datasets_app.domain.conversations.records import Finding, TurnRecord
-from datasets_app.domain.quality.base import Check, Findings, place
+from datasets_app.domain.quality.base import Check, Findings, format_place
 
 # Shorter texts ("Sure, one moment!") repeat in every honest conversation.
-SHORTEST_CHARACTERS = 20
+MIN_CHARACTERS = 20
 
 
 class RepeatedText(Check):
@@ -33,7 +33,7 @@ class RepeatedText(Check):
         if turn.role != "assistant":
             return None
         text = turn.text.strip()
-        if len(text) < SHORTEST_CHARACTERS:
+        if len(text) < MIN_CHARACTERS:
             return None
         if turn.session_id != self._session:
             self._begin_session(turn.session_id)
@@ -64,20 +64,20 @@ class RepeatedText(Check):
         by_place = numpy.argsort(seconds)
         firsts = order[begins[repeated]][by_place]
         for second, first, times in zip(seconds[by_place], firsts, lengths[repeated][by_place], strict=True):
-            yield self._finding(int(first), int(second), int(times))
+            yield self._make_finding(int(first), int(second), int(times))
 
-    def _finding(self, first: int, second: int, times: int) -> Finding:
-        where = place(self._lines[first], self._session_of(first), self._turn_indexes[first])
+    def _make_finding(self, first: int, second: int, times: int) -> Finding:
+        where = format_place(self._lines[first], self._get_session_id(first), self._turn_indexes[first])
         return Finding(
             self.code,
             f"repeats the assistant text of {where} word for word ({times} times in all)",
             self._lines[second],
-            self._session_of(second),
+            self._get_session_id(second),
             self._turn_indexes[second],
             "text",
         )
 
-    def _session_of(self, text: int) -> str:
+    def _get_session_id(self, text: int) -> str:
         session = bisect_right(self._session_starts, text) - 1
         start = self._id_starts[session]
         end = self._id_starts[session + 1] if session + 1 < len(self._id_starts) else len(self._ids)

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
-from datasets_app.domain.pii.detection import Asked, Detection
+from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detector import NAME
-from datasets_app.domain.pii.pieces import PERSONA, Place, visit_object, visit_turn
-from datasets_app.domain.pii.placeholders import PLACEHOLDER
+from datasets_app.domain.pii.pieces import PERSONA_PLACE, Place, visit_object, visit_turn
+from datasets_app.domain.pii.placeholders import PLACEHOLDER_PATTERN
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.quality.base import Check
 
 # Many texts at once take the model a fifth of the time of one after the other.
-RECORDS_AT_ONCE = 500
+RECORDS_PER_BATCH = 500
 
-Found = tuple[TurnRecord | LabelRecord, str, Asked]
+PendingText = tuple[TurnRecord | LabelRecord, str, DetectionInput]
 
 
 class NamesOfPeople(Check):
@@ -26,58 +26,62 @@ class NamesOfPeople(Check):
 
     def __init__(self) -> None:
         self._detection = Detection(Policy(kinds=(NAME,), name_models=self.models), b"")
-        self._waiting: list[Found] = []
+        self._waiting: list[PendingText] = []
         self._records = 0
 
     def turn(self, turn: TurnRecord) -> Iterable[Finding] | None:
         def collect(place: Place, text: str) -> str:
-            if place != PERSONA:
-                self._wait(turn, place, text)
+            if place != PERSONA_PLACE:
+                self._queue_text(turn, place, text)
             return text
 
         visit_turn(turn, collect)
-        return self._look_now_and_then()
+        return self._check_full_batch()
 
     def label(self, record: LabelRecord) -> Iterable[Finding] | None:
         def collect(place: Place, text: str) -> str:
-            self._wait(record, place, text)
+            self._queue_text(record, place, text)
             return text
 
         collect(Place("text"), record.text)
         visit_object({"notes": record.notes, **(record.extra or {})}, "", collect)
-        return self._look_now_and_then()
+        return self._check_full_batch()
 
     def end(self) -> Iterator[Finding]:
         waiting, self._waiting, self._records = self._waiting, [], 0
         found = self._detection.find_many([asked for _, _, asked in waiting])
         for (record, field, asked), matches in zip(waiting, found, strict=True):
-            places = [match.span() for match in PLACEHOLDER.finditer(asked.text)] if matches else []
+            places = [match.span() for match in PLACEHOLDER_PATTERN.finditer(asked.text)] if matches else []
             for _, start, end, _ in matches:
                 if not any(first < end and start < last for first, last in places):
-                    yield self._finding(record, field, start, end)
+                    yield self._make_finding(record, field, start, end)
 
-    def _wait(self, record: TurnRecord | LabelRecord, place: Place, text: str) -> None:
+    def _queue_text(self, record: TurnRecord | LabelRecord, place: Place, text: str) -> None:
         # A path could show a key that is a name itself.
-        field = place.field if place.field.startswith(("text", "tags", "notes")) else _top(place, record)
+        field = (
+            place.field
+            if place.field.startswith(("text", "tags", "notes"))
+            else _get_top_field(place, record)
+        )
         is_text = place.field == "text" or " " in text
-        self._waiting.append((record, field, Asked(text, "", is_text)))
+        self._waiting.append((record, field, DetectionInput(text, "", is_text)))
 
-    def _look_now_and_then(self) -> Iterable[Finding] | None:
+    def _check_full_batch(self) -> Iterable[Finding] | None:
         self._records += 1
-        return list(self.end()) if self._records >= RECORDS_AT_ONCE else None
+        return list(self.end()) if self._records >= RECORDS_PER_BATCH else None
 
-    def _finding(self, record: TurnRecord | LabelRecord, field: str, start: int, end: int) -> Finding:
+    def _make_finding(self, record: TurnRecord | LabelRecord, field: str, start: int, end: int) -> Finding:
         message = f"name of a person in {field} at column {start + 1} ({end - start} characters); "
         place = (record.line, record.session_id, record.turn_index, field)
         return Finding(self.code, message + "scrub it before sharing", *place)
 
 
-def _top(place: Place, record: TurnRecord | LabelRecord) -> str:
+def _get_top_field(place: Place, record: TurnRecord | LabelRecord) -> str:
     if place.is_key:
         return "a key"
     return "metadata" if place.field.startswith("metadata") else "an unknown key"
 
 
-def names_check(models: Sequence[str]) -> type[NamesOfPeople]:
+def make_names_check(models: Sequence[str]) -> type[NamesOfPeople]:
     """The check with these name models: ``builtin``, or spaCy pipelines."""
     return type("NamesOfPeople", (NamesOfPeople,), {"models": tuple(models)})

@@ -3,15 +3,15 @@ from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.quality.base import Check
 
 
-class Provenance(Check):
+class MissingProvenance(Check):
     """Where the conversations come from: a source, or what generated them."""
 
     code = "W602"
     title = "provenance missing"
 
-    def metadata(self, metadata: DatasetMetadata | None, why: str) -> tuple[Finding, ...]:
+    def metadata(self, metadata: DatasetMetadata | None, reason: str) -> tuple[Finding, ...]:
         """``why`` says, if there is no metadata, what became of it."""
         if metadata is not None and (metadata.source or metadata.generator):
             return ()
-        message = "neither source nor generator is stated; say where the conversations come from" + why
+        message = "neither source nor generator is stated; say where the conversations come from" + reason
         return (Finding(self.code, message, field="source"),)

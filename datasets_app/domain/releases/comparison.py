@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 # So many sessions of each kind are listed; the totals are of all.
-MOST_LISTED = 500
+MAX_SESSIONS_LISTED = 500
 PROGRESS_EVERY_LINES = 5000
 
 Lines = Iterable[bytes]
 OnLines = Callable[[int], None]
-_SESSION = re.compile(rb'\{"session_id":"((?:[^"\\]|\\.)*)",')
+_SESSION_START = re.compile(rb'\{"session_id":"((?:[^"\\]|\\.)*)",')
 _decode = msgspec.json.Decoder().decode
 # Equal only for what is the same in JSON: Python takes true for 1.
 _encode = msgspec.json.Encoder(order="sorted").encode
@@ -77,7 +77,7 @@ class Difference:
         return numbers | {"fields": dict(sorted(self.fields.items()))}
 
 
-class _Session(NamedTuple):
+class _SessionLines(NamedTuple):
     """Lines that stand together: ``name`` is the id as written in JSON, without its quotes."""
 
     name: bytes
@@ -85,50 +85,53 @@ class _Session(NamedTuple):
 
     @property
     def key(self) -> bytes:
-        return _digest(self.name)
+        return _hash_content(self.name)
 
     @property
     def session_id(self) -> str:
         return str(_decode(b'"' + self.name + b'"'))
 
 
-def compare(
+def compare_files(
     before: Callable[[], Lines], after: Callable[[], Lines], on_lines: OnLines = lambda count: None
 ) -> Difference:
     """What has happened between the two. Both are functions, for they are read from the start again.
 
     ``on_lines`` is told from time to time how many lines were read; it may raise to stop.
     """
-    counted = _Counter(on_lines)
+    counted = _LineCounter(on_lines)
     result = Difference()
-    known = {session.key: _digest(b"".join(session.lines)) for session in _sessions(counted.lines(before()))}
+    known = {
+        session.key: _hash_content(b"".join(session.lines))
+        for session in _group_sessions(counted.lines(before()))
+    }
     changed: set[bytes] = set()
-    for session in _sessions(counted.lines(after())):
+    for session in _group_sessions(counted.lines(after())):
         digest = known.pop(session.key, None)
         if digest is None:
-            _note(result.added, session)
+            _append_session_id(result.added, session)
             result.sessions_added += 1
             result.turns_added += len(session.lines)
-        elif digest == _digest(b"".join(session.lines)):
+        elif digest == _hash_content(b"".join(session.lines)):
             result.sessions_same += 1
         else:
             changed.add(session.key)
     removed = known.keys()
     if removed or changed:
-        _look_closer(result, before, after, set(removed), changed, counted)
+        _compare_changed_sessions(result, before, after, set(removed), changed, counted)
     return result
 
 
-def _digest(content: bytes) -> bytes:
+def _hash_content(content: bytes) -> bytes:
     return blake2b(content, digest_size=16).digest()
 
 
-def _note(listed: list[str], session: _Session) -> None:
-    if len(listed) < MOST_LISTED:
-        listed.append(session.session_id)
+def _append_session_id(session_ids: list[str], session: _SessionLines) -> None:
+    if len(session_ids) < MAX_SESSIONS_LISTED:
+        session_ids.append(session.session_id)
 
 
-class _Counter:
+class _LineCounter:
     def __init__(self, on_lines: OnLines) -> None:
         self._on_lines, self._count = on_lines, 0
 
@@ -140,20 +143,20 @@ class _Counter:
             yield line
 
 
-def _sessions(lines: Iterable[bytes]) -> Iterator[_Session]:
+def _group_sessions(lines: Iterable[bytes]) -> Iterator[_SessionLines]:
     """Lines of one session, which stand together, taken together."""
     begins = b"\n"  # no line does
-    current: _Session | None = None
+    current: _SessionLines | None = None
     for line in lines:
         if current is not None and line.startswith(begins):
             current.lines.append(line)
             continue
         if current is not None:
             yield current
-        match = _SESSION.match(line)
+        match = _SESSION_START.match(line)
         if match is None:
             raise ValueError("a line does not begin with its session_id")
-        begins, current = match[0], _Session(match[1], [line])
+        begins, current = match[0], _SessionLines(match[1], [line])
     if current is not None:
         yield current
 
@@ -161,36 +164,40 @@ def _sessions(lines: Iterable[bytes]) -> Iterator[_Session]:
 # --- the sessions that differ --------------------------------------------------------------------------
 
 
-def _look_closer(
+def _compare_changed_sessions(
     result: Difference,
     before: Callable[[], Lines],
     after: Callable[[], Lines],
     removed: set[bytes],
     changed: set[bytes],
-    counted: _Counter,
+    counter: _LineCounter,
 ) -> None:
-    def old() -> Iterator[_Session]:
-        for session in _sessions(counted.lines(before())):
+    def old() -> Iterator[_SessionLines]:
+        for session in _group_sessions(counter.lines(before())):
             key = session.key
             if key in changed:
                 yield session
             elif key in removed:
-                _note(result.removed, session)
+                _append_session_id(result.removed, session)
                 result.sessions_removed += 1
                 result.turns_removed += len(session.lines)
 
-    def new() -> Iterator[_Session]:
+    def new() -> Iterator[_SessionLines]:
         if changed:
-            yield from (session for session in _sessions(counted.lines(after())) if session.key in changed)
+            yield from (
+                session for session in _group_sessions(counter.lines(after())) if session.key in changed
+            )
 
-    for one, other in _paired(old(), new()):
+    for one, other in _pair_sessions(old(), new()):
         _compare_sessions(result, one, other)
 
 
-def _paired(old: Iterator[_Session], new: Iterator[_Session]) -> Iterator[tuple[_Session, _Session]]:
+def _pair_sessions(
+    old: Iterator[_SessionLines], new: Iterator[_SessionLines]
+) -> Iterator[tuple[_SessionLines, _SessionLines]]:
     """The two of each name; the first waits for the second. Where the order is the same, none waits."""
-    waiting_old: dict[bytes, _Session] = {}
-    waiting_new: dict[bytes, _Session] = {}
+    waiting_old: dict[bytes, _SessionLines] = {}
+    waiting_new: dict[bytes, _SessionLines] = {}
     for one, other in zip_longest(old, new):
         if one and other and one.name == other.name:
             yield one, other
@@ -204,8 +211,8 @@ def _paired(old: Iterator[_Session], new: Iterator[_Session]) -> Iterator[tuple[
                 yield waiting_old.pop(name), waiting_new.pop(name)
 
 
-def _compare_sessions(result: Difference, old: _Session, new: _Session) -> None:
-    changes = list(_turn_changes(_by_index(old), _by_index(new)))
+def _compare_sessions(result: Difference, old: _SessionLines, new: _SessionLines) -> None:
+    changes = list(_find_turn_changes(_index_turns(old), _index_turns(new)))
     if not changes:  # written otherwise, and yet the same
         result.sessions_same += 1
         return
@@ -215,31 +222,33 @@ def _compare_sessions(result: Difference, old: _Session, new: _Session) -> None:
         result.turns_removed += change.kind == "removed"
         result.turns_changed += change.kind == "changed"
         result.fields.update(item.name for item in change.fields)
-    if len(result.changes) < MOST_LISTED:
+    if len(result.changes) < MAX_SESSIONS_LISTED:
         result.changes.append(SessionChange(new.session_id, changes))
 
 
-def _by_index(session: _Session) -> dict[int, dict[str, Any]]:
+def _index_turns(session: _SessionLines) -> dict[int, dict[str, Any]]:
     turns = [_decode(line) for line in session.lines]
     return {turn["turn_index"]: turn for turn in turns}
 
 
-def _turn_changes(old: dict[int, dict[str, Any]], new: dict[int, dict[str, Any]]) -> Iterator[TurnChange]:
+def _find_turn_changes(
+    old: dict[int, dict[str, Any]], new: dict[int, dict[str, Any]]
+) -> Iterator[TurnChange]:
     for index in sorted(old.keys() | new.keys()):
         if index not in new:
             yield TurnChange(index, "removed", [])
         elif index not in old:
             yield TurnChange(index, "added", [])
-        elif fields := list(_field_changes(old[index], new[index])):
+        elif fields := list(_find_field_changes(old[index], new[index])):
             yield TurnChange(index, "changed", fields)
 
 
-def _field_changes(old: dict[str, Any], new: dict[str, Any], within: str = "") -> Iterator[FieldChange]:
+def _find_field_changes(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> Iterator[FieldChange]:
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)
         if (name in old) == (name in new) and _encode(before) == _encode(after):
             continue
-        if name == "metadata" and not within and isinstance(before, dict) and isinstance(after, dict):
-            yield from _field_changes(before, after, "metadata.")
+        if name == "metadata" and not prefix and isinstance(before, dict) and isinstance(after, dict):
+            yield from _find_field_changes(before, after, "metadata.")
         else:
-            yield FieldChange(within + name, before, after)
+            yield FieldChange(prefix + name, before, after)

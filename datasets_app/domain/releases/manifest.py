@@ -13,7 +13,7 @@ SCHEMA_VERSION = 1
 _DIGEST_BYTES = 32
 
 
-def canonical_json(value: Any) -> bytes:
+def encode_canonical_json(value: Any) -> bytes:
     """The one form of a JSON value that digests are made of: sorted keys, no spaces, UTF-8."""
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
@@ -31,7 +31,7 @@ class ContentDigest:
         self._parts = [bytearray() for _ in range(256)]
 
     def add(self, record: Any) -> None:
-        digest = hashlib.sha256(canonical_json(record)).digest()
+        digest = hashlib.sha256(encode_canonical_json(record)).digest()
         self._parts[digest[0]] += digest
 
     def hex(self) -> str:
@@ -45,7 +45,7 @@ class ContentDigest:
         return whole.hexdigest()
 
 
-class Contents(NamedTuple):
+class ContentSummary(NamedTuple):
     """What a data file holds. ``tags`` and ``personas`` count turns; ``fields`` are the keys of its lines."""
 
     sessions: int
@@ -56,7 +56,7 @@ class Contents(NamedTuple):
     personas: dict[str, int]
 
 
-class Study:
+class ContentCounter:
     """Takes one record after the other and tells of all in the end. Sessions come in one piece."""
 
     def __init__(self) -> None:
@@ -78,8 +78,8 @@ class Study:
         if record["persona_id"] is not None:
             self._personas[record["persona_id"]] += 1
 
-    def contents(self) -> Contents:
-        return Contents(
+    def contents(self) -> ContentSummary:
+        return ContentSummary(
             self.sessions,
             self.turns,
             self._digest.hex(),
@@ -89,8 +89,8 @@ class Study:
         )
 
 
-def manifest(
-    contents: Contents, *, id: str, revision: str, created_at: str, provenance: Iterable[dict[str, Any]]
+def build_manifest(
+    contents: ContentSummary, *, id: str, revision: str, created_at: str, provenance: Iterable[dict[str, Any]]
 ) -> dict[str, Any]:
     """The manifest as a JSON object. ``created_at`` is ISO 8601 with its time zone."""
     return {

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 MAJOR, MINOR, PATCH = "major", "minor", "patch"
 BUMPS = (MAJOR, MINOR, PATCH)
-_WRITTEN = re.compile(r"v?(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
+_VERSION_PATTERN = re.compile(r"v?(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
 
 class Version(NamedTuple):
@@ -18,7 +18,7 @@ class Version(NamedTuple):
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}"
 
-    def bumped(self, bump: str) -> "Version":
+    def bump(self, bump: str) -> "Version":
         """The next one: ``bump`` is "major", "minor" or "patch"."""
         if bump == MAJOR:
             return Version(self.major + 1, 0, 0)
@@ -27,12 +27,12 @@ class Version(NamedTuple):
         return Version(self.major, self.minor, self.patch + 1)
 
 
-FIRST = Version(1, 0, 0)
+FIRST_VERSION = Version(1, 0, 0)
 
 
-def parse(text: str) -> Version:
+def parse_version(text: str) -> Version:
     """``1.2.0`` or ``v1.2.0`` as a version. Raises ValueError."""
-    match = _WRITTEN.fullmatch(text.strip())
+    match = _VERSION_PATTERN.fullmatch(text.strip())
     if match is None:
         raise ValueError("a version is three numbers, for example 1.2.0")
     return Version(*(int(number) for number in match.groups()))

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from typing import Any, NamedTuple
 
-from datasets_app.domain.conversations.sampling import scenario_of
-from datasets_app.domain.splits.near_duplicates import NearDuplicates, Pair
-from datasets_app.domain.splits.splits import WHOLE, Candidate, Links, Settings, place
+from datasets_app.domain.conversations.sampling import get_scenario
+from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder, Pair
+from datasets_app.domain.splits.splits import TOTAL_PARTS, Candidate, SplitSettings, UnionFind, place_sessions
 
-NO_PERSONA, EVERY_SESSION = "no persona", "all sessions"
-LEAKS_LISTED, ROWS_LISTED = 20, 100
+NO_PERSONA, ALL_SESSIONS = "no persona", "all sessions"
+MAX_LEAKS_LISTED, MAX_ROWS_LISTED = 20, 100
 
 
 class Conversation(NamedTuple):
@@ -33,7 +33,7 @@ class Leak(NamedTuple):
     similarity: float | None
 
 
-class Decision(NamedTuple):
+class SplitDecision(NamedTuple):
     """By the numbers of the sessions, in the order they came: who they are, where they are now, and which
     of them were there before. ``report`` is JSON without any session id; ``leaks`` are its first ones."""
 
@@ -43,13 +43,13 @@ class Decision(NamedTuple):
     report: dict[str, Any]
     leaks: list[Leak]
 
-    def fresh(self) -> Iterator[tuple[int, str]]:
+    def new_placements(self) -> Iterator[tuple[int, str]]:
         """(number, split) of those placed now."""
         for number, (split, before) in enumerate(zip(self.splits, self.was_placed, strict=True)):
             if not before:
                 yield number, split
 
-    def named_leaks(self) -> list[dict[str, Any]]:
+    def describe_leaks(self) -> list[dict[str, Any]]:
         """The first leaks for people: which sessions, in which splits, how alike (None: siblings)."""
         return [
             {
@@ -61,20 +61,20 @@ class Decision(NamedTuple):
         ]
 
 
-def sibling_of(metadata: dict[str, Any] | None) -> str | None:
+def get_split_group(metadata: dict[str, Any] | None) -> str | None:
     """What Alignmenter's own splits keep together too: ``metadata.split_group`` of a turn."""
     value = (metadata or {}).get("split_group")
     return str(value) if isinstance(value, str | int | float) and str(value).strip() else None
 
 
-def decide(
+def decide_splits(
     sessions: Iterable[Conversation],
-    settings: Settings,
+    settings: SplitSettings,
     on_compared: Callable[[int, int], None] = lambda done, total: None,
-) -> Decision:
+) -> SplitDecision:
     """Place every session that is not placed yet. ``on_compared`` is told how many pairs were compared."""
-    gathered = _Gathered(settings)
-    with NearDuplicates(settings.similarity) as texts:
+    gathered = _SessionCollector(settings)
+    with NearDuplicateFinder(settings.similarity) as texts:
         for session in sessions:
             texts.add(session.texts)
             gathered.add(session)
@@ -82,30 +82,30 @@ def decide(
     for pair in pairs:
         gathered.links.join(pair.first, pair.second)
     candidates = gathered.candidates()
-    splits = place(candidates, settings)
-    leaks = _Leaks(pairs, gathered.siblings, splits)
+    splits = place_sessions(candidates, settings)
+    leaks = _LeakFinder(pairs, gathered.siblings, splits)
     report = {
         "settings": settings.as_json(),
         "sessions": len(splits),
         "placed_before": sum(candidate.placed is not None for candidate in candidates),
         "near_duplicate_pairs": len(pairs),
         "leaking_pairs": leaks.count,
-        **_shares(candidates, splits, settings),
-        **_groups(candidates, splits, settings),
-        "scenarios": _table(gathered.scenarios, splits),
-        "personas": _table(gathered.personas, splits),
+        **_summarize_shares(candidates, splits, settings),
+        **_summarize_groups(candidates, splits, settings),
+        "scenarios": _count_by_split(gathered.scenarios, splits),
+        "personas": _count_by_split(gathered.personas, splits),
     }
     ids = [candidate.session_id for candidate in candidates]
     first = leaks.first(ids)
-    return Decision(ids, splits, [bool(candidate.placed) for candidate in candidates], report, first)
+    return SplitDecision(ids, splits, [bool(candidate.placed) for candidate in candidates], report, first)
 
 
-class _Gathered:
+class _SessionCollector:
     """What is known of the sessions but their texts."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: SplitSettings) -> None:
         self._stratify = settings.stratify
-        self.links = Links()
+        self.links = UnionFind()
         self.siblings: list[Leak] = []
         self.scenarios: list[str] = []
         self.personas: list[str] = []
@@ -119,7 +119,7 @@ class _Gathered:
         number = self.links.add()
         self._ids.append(session.session_id)
         self._placed.append(session.placed)
-        scenario, persona = scenario_of(session.tags), session.persona_id or NO_PERSONA
+        scenario, persona = get_scenario(session.tags), session.persona_id or NO_PERSONA
         self.scenarios.append(self._names.setdefault(scenario, scenario))
         self.personas.append(self._names.setdefault(persona, persona))
         if session.sibling is not None:
@@ -130,7 +130,7 @@ class _Gathered:
 
     def candidates(self) -> list[Candidate]:
         named = {"scenario": self.scenarios, "persona": self.personas}
-        strata = named.get(self._stratify) or [EVERY_SESSION] * len(self._ids)
+        strata = named.get(self._stratify) or [ALL_SESSIONS] * len(self._ids)
         return [
             Candidate(session_id, stratum, self.links.group(number), placed)
             for number, (session_id, stratum, placed) in enumerate(
@@ -139,7 +139,7 @@ class _Gathered:
         ]
 
 
-class _Leaks:
+class _LeakFinder:
     """Pairs whose two sessions ended up in different splits."""
 
     def __init__(self, pairs: list[Pair], siblings: list[Leak], splits: list[str]) -> None:
@@ -154,10 +154,12 @@ class _Leaks:
             alike = 2.0 if leak.similarity is None else leak.similarity
             return -alike, sorted((ids[leak.first], ids[leak.second]))
 
-        return nsmallest(LEAKS_LISTED, self._found, key=key)
+        return nsmallest(MAX_LEAKS_LISTED, self._found, key=key)
 
 
-def _shares(candidates: list[Candidate], splits: list[str], settings: Settings) -> dict[str, Any]:
+def _summarize_shares(
+    candidates: list[Candidate], splits: list[str], settings: SplitSettings
+) -> dict[str, Any]:
     """How many of all and of each stratum are where, and how far from what was wanted."""
     wanted = settings.wanted()
     counts: dict[str, Counter[str]] = defaultdict(Counter)
@@ -166,7 +168,7 @@ def _shares(candidates: list[Candidate], splits: list[str], settings: Settings) 
     in_all = Counter(splits)
     rows: list[dict[str, Any]] = []
     for stratum, found in sorted(counts.items(), key=lambda item: (-item[1].total(), item[0])):
-        off = max(abs(found[split] - share * found.total() / WHOLE) for split, share in wanted.items())
+        off = max(abs(found[split] - share * found.total() / TOTAL_PARTS) for split, share in wanted.items())
         rows.append(
             {
                 "stratum": stratum,
@@ -188,11 +190,13 @@ def _shares(candidates: list[Candidate], splits: list[str], settings: Settings) 
         "strata_count": len(rows),
         # A stratum of fewer than a hundred sessions can't be nearer than a session.
         "strata_off": sum(row["points_off"] > 1 and row["sessions_off"] >= 1 for row in rows),
-        "strata": rows[:ROWS_LISTED],
+        "strata": rows[:MAX_ROWS_LISTED],
     }
 
 
-def _groups(candidates: list[Candidate], splits: list[str], settings: Settings) -> dict[str, Any]:
+def _summarize_groups(
+    candidates: list[Candidate], splits: list[str], settings: SplitSettings
+) -> dict[str, Any]:
     """How many sessions stay together with others; the largest group, if a split has no room for it."""
     sizes = Counter(candidate.group for candidate in candidates)
     largest, size = max(sizes.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
@@ -203,14 +207,14 @@ def _groups(candidates: list[Candidate], splits: list[str], settings: Settings) 
         "grouped_sessions": sum(together),
         "largest_group": size if size > 1 else 0,
         "largest_group_split": splits[largest] if size > 1 else None,
-        "largest_group_exceeds": size > 1 and WHOLE * size > smallest * len(candidates),
+        "largest_group_exceeds": size > 1 and TOTAL_PARTS * size > smallest * len(candidates),
     }
 
 
-def _table(names: list[str], splits: list[str]) -> list[dict[str, Any]]:
+def _count_by_split(names: list[str], splits: list[str]) -> list[dict[str, Any]]:
     """Sessions of each name by split, the most frequent first."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for name, split in zip(names, splits, strict=True):
         counts[name][split] += 1
     ordered = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
-    return [{"name": name, "sessions": found.total(), **found} for name, found in ordered[:ROWS_LISTED]]
+    return [{"name": name, "sessions": found.total(), **found} for name, found in ordered[:MAX_ROWS_LISTED]]

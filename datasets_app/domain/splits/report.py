@@ -3,29 +3,30 @@
 from collections.abc import Iterator
 from typing import Any
 
-STRATA_SHOWN = 20
+MAX_STRATA_SHOWN = 20
 
 
-def report_lines(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterator[str]:
+def format_report(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterator[str]:
     """``report`` as :mod:`split_decision` makes it; ``leaks`` name sessions, splits and similarity."""
     for split, found in report["splits"].items():
         yield (
-            f"{split}: {_sessions(found['sessions'])}, {found['share']:.1f} % (wanted {found['wanted']:g} %)"
+            f"{split}: {_format_session_count(found['sessions'])}, "
+            f"{found['share']:.1f} % (wanted {found['wanted']:g} %)"
         )
     if report["settings"]["stratify"] != "none":
-        yield from _strata(report)
+        yield from _format_strata(report)
     together = report["grouped_sessions"]
     yield (
-        f"{_sessions(together)} kept together in {report['groups']:,} groups, the largest of "
+        f"{_format_session_count(together)} kept together in {report['groups']:,} groups, the largest of "
         f"{report['largest_group']:,}."
         if together
         else "No near-duplicates, no siblings: every session stands for itself."
     )
-    yield from warnings(report)
-    yield from leak_lines(report, leaks)
+    yield from format_warnings(report)
+    yield from format_leaks(report, leaks)
 
 
-def warnings(report: dict[str, Any]) -> Iterator[str]:
+def format_warnings(report: dict[str, Any]) -> Iterator[str]:
     """What keeps the shares from being as they were wanted, in sentences."""
     if report["largest_group_exceeds"]:
         yield (
@@ -41,7 +42,7 @@ def warnings(report: dict[str, Any]) -> Iterator[str]:
         )
 
 
-def leak_lines(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterator[str]:
+def format_leaks(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterator[str]:
     """Pairs that belong together and stand in different splits."""
     total = report["leaking_pairs"]
     if not total:
@@ -57,15 +58,15 @@ def leak_lines(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterator[
         yield f"  … and {total - len(leaks):,} more."
 
 
-def _strata(report: dict[str, Any]) -> Iterator[str]:
-    for row in report["strata"][:STRATA_SHOWN]:
+def _format_strata(report: dict[str, Any]) -> Iterator[str]:
+    for row in report["strata"][:MAX_STRATA_SHOWN]:
         counts = ", ".join(f"{split} {row[split]:,}" for split in report["splits"])
         off = f"off by {row['points_off']:.1f} points, {row['sessions_off']:.1f} sessions"
         yield f"  {row['stratum']}: {counts} ({off})"
-    more = report["strata_count"] - min(STRATA_SHOWN, len(report["strata"]))
+    more = report["strata_count"] - min(MAX_STRATA_SHOWN, len(report["strata"]))
     if more > 0:
         yield f"  … and {more:,} more strata."
 
 
-def _sessions(count: int) -> str:
+def _format_session_count(count: int) -> str:
     return f"{count:,} session{'' if count == 1 else 's'}"

@@ -10,19 +10,19 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-from datasets_app.domain.splits.near_duplicates import DEFAULT_SIMILARITY, LEAST_SIMILARITY
+from datasets_app.domain.splits.near_duplicates import DEFAULT_SIMILARITY, MIN_SIMILARITY
 
 SPLITS = ("train", "validation", "test")
 STRATA = ("scenario", "persona", "none")
 # Shares are counted in hundredths of a percent: whole numbers, so that sums are exact.
-WHOLE = 10_000
+TOTAL_PARTS = 10_000
 
 
 class SplitError(ValueError):
     """Why a split can't be made like that; the message is a sentence for people."""
 
 
-class Settings(NamedTuple):
+class SplitSettings(NamedTuple):
     """How sessions are split. ``ratios`` are of :data:`SPLITS`, in parts of :data:`WHOLE`."""
 
     ratios: tuple[int, int, int] = (6000, 2000, 2000)
@@ -31,20 +31,20 @@ class Settings(NamedTuple):
     similarity: float = DEFAULT_SIMILARITY
 
     @classmethod
-    def checked(cls, ratios: str, seed: int, stratify: str, similarity: float) -> "Settings":
+    def parse(cls, ratios: str, seed: int, stratify: str, similarity: float) -> "SplitSettings":
         """As a person gives them: "60,20,20", or "80,20" for training and test. Raises SplitError."""
         if stratify not in STRATA:
             raise SplitError(f"Strata are by {', '.join(STRATA[:-1])} or none; not by {stratify!r}.")
-        if not LEAST_SIMILARITY <= similarity <= 1:
+        if not MIN_SIMILARITY <= similarity <= 1:
             raise SplitError(
-                f"The similarity of near-duplicates is from {LEAST_SIMILARITY} to 1; not {similarity:g}."
+                f"The similarity of near-duplicates is from {MIN_SIMILARITY} to 1; not {similarity:g}."
             )
         if not -(2**53) < seed < 2**53:
             raise SplitError("The seed must be smaller than 2 to the power of 53.")
-        return cls(_ratios(ratios), seed, stratify, similarity)
+        return cls(_parse_ratios(ratios), seed, stratify, similarity)
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> "Settings":
+    def from_json(cls, stored: dict[str, Any]) -> "SplitSettings":
         """What :meth:`as_json` has made."""
         train, validation, test = (round(100 * share) for share in stored["ratios"])
         return cls((train, validation, test), stored["seed"], stored["stratify"], stored["similarity"])
@@ -56,10 +56,10 @@ class Settings(NamedTuple):
     def as_words(self) -> str:
         by = "not stratified" if self.stratify == "none" else f"stratified by {self.stratify}"
         return (
-            f"{self.shares_as_words()}; {by}, seed {self.seed}, near-duplicates from {self.similarity:g} on"
+            f"{self.describe_shares()}; {by}, seed {self.seed}, near-duplicates from {self.similarity:g} on"
         )
 
-    def shares_as_words(self) -> str:
+    def describe_shares(self) -> str:
         return ", ".join(f"{name} {share / 100:g} %" for name, share in self.wanted().items())
 
     def wanted(self) -> dict[str, int]:
@@ -67,16 +67,16 @@ class Settings(NamedTuple):
         return {name: share for name, share in zip(SPLITS, self.ratios, strict=True) if share}
 
 
-def _ratios(given: str) -> tuple[int, int, int]:
+def _parse_ratios(text: str) -> tuple[int, int, int]:
     try:
-        shares = [Decimal(share.strip()) for share in given.split(",")]
+        shares = [Decimal(share.strip()) for share in text.split(",")]
         parts = [int(100 * share) for share in shares if share.is_finite()]
     except InvalidOperation:
         shares, parts = [], []
     exact = len(parts) == len(shares) and all(
         part == 100 * share for part, share in zip(parts, shares, strict=True)
     )
-    if len(parts) not in (2, 3) or not exact or min(parts) <= 0 or sum(parts) != WHOLE:
+    if len(parts) not in (2, 3) or not exact or min(parts) <= 0 or sum(parts) != TOTAL_PARTS:
         raise SplitError(
             "Ratios are two or three shares in percent that add up to 100, such as 60,20,20 (training, "
             "validation, test) or 80,20 (training, test)."
@@ -94,7 +94,7 @@ class Candidate(NamedTuple):
     placed: str | None = None
 
 
-def place(sessions: Sequence[Candidate], settings: Settings) -> list[str]:
+def place_sessions(sessions: Sequence[Candidate], settings: SplitSettings) -> list[str]:
     """The split of each session. Those placed stay; a group with such a session follows the most of them.
 
     The others are placed group by group, the largest first, where the stratum lacks most. The last one or
@@ -105,7 +105,7 @@ def place(sessions: Sequence[Candidate], settings: Settings) -> list[str]:
     members: dict[int, list[int]] = defaultdict(list)
     for number, session in enumerate(sessions):
         members[session.group].append(number)
-    balance = _Balance(sessions, settings)
+    balance = _SplitBalance(sessions, settings)
     result = [session.placed or "" for session in sessions]
     fresh: list[_Group] = []
     for numbers in members.values():
@@ -120,12 +120,12 @@ def place(sessions: Sequence[Candidate], settings: Settings) -> list[str]:
             fresh.append(group)
     remainder = []
     for group in sorted(fresh):
-        if group.size > 1 or balance.lacks_a_session(group):
-            balance.put(group, balance.neediest(group), result)
+        if group.size > 1 or balance.needs_session(group):
+            balance.put(group, balance.find_neediest_split(group), result)
         else:
             remainder.append(group)
     for group in remainder:
-        balance.put(group, balance.neediest_of_all(group), result)
+        balance.put(group, balance.find_neediest_overall(group), result)
     return result
 
 
@@ -151,88 +151,90 @@ class _Group(NamedTuple):
         return -self.order
 
 
-class _Balance:
+class _SplitBalance:
     """What each split lacks, in parts of :data:`WHOLE` of a session: by stratum, and in all."""
 
-    def __init__(self, sessions: Iterable[Candidate], settings: Settings) -> None:
+    def __init__(self, sessions: Iterable[Candidate], settings: SplitSettings) -> None:
         self._splits = list(settings.wanted())
         shares = settings.wanted()
-        self._lacking: dict[str, dict[str, int]] = {}
+        self._deficits: dict[str, dict[str, int]] = {}
         self._sizes = Counter(session.stratum for session in sessions)
         for stratum, count in self._sizes.items():
-            self._lacking[stratum] = {split: share * count for split, share in shares.items()}
+            self._deficits[stratum] = {split: share * count for split, share in shares.items()}
         for (stratum, placed), count in Counter((one.stratum, one.placed) for one in sessions).items():
             if placed in shares:
-                self._lacking[stratum][placed] -= WHOLE * count
-        self._in_all = {
-            split: sum(lacking[split] for lacking in self._lacking.values()) for split in self._splits
+                self._deficits[stratum][placed] -= TOTAL_PARTS * count
+        self._total_deficits = {
+            split: sum(lacking[split] for lacking in self._deficits.values()) for split in self._splits
         }
 
     def put(self, group: _Group, split: str, result: list[str]) -> None:
         for number in group.numbers:
             result[number] = split
-        if split not in self._in_all:
+        if split not in self._total_deficits:
             return
         for stratum, count in group.strata.items():
-            self._lacking[stratum][split] -= WHOLE * count
-        self._in_all[split] -= WHOLE * group.size
+            self._deficits[stratum][split] -= TOTAL_PARTS * count
+        self._total_deficits[split] -= TOTAL_PARTS * group.size
 
-    def lacks_a_session(self, group: _Group) -> bool:
+    def needs_session(self, group: _Group) -> bool:
         (stratum,) = group.strata
-        return max(self._lacking[stratum].values()) >= WHOLE
+        return max(self._deficits[stratum].values()) >= TOTAL_PARTS
 
-    def neediest(self, group: _Group) -> str:
+    def find_neediest_split(self, group: _Group) -> str:
         """Where the squares of what is lacking come down most."""
         gain = {
-            split: sum(count * self._lacking[stratum][split] for stratum, count in group.strata.items())
+            split: sum(count * self._deficits[stratum][split] for stratum, count in group.strata.items())
             for split in self._splits
         }
-        return max(self._in_turn(group), key=gain.__getitem__)
+        return max(self._rotate_splits(group), key=gain.__getitem__)
 
-    def neediest_of_all(self, group: _Group) -> str:
+    def find_neediest_overall(self, group: _Group) -> str:
         """Of the splits that lack some of the group's stratum, the one that lacks most in all. Those that
         put the stratum off by more than a percentage point come after those that don't."""
         (stratum,) = group.strata
-        lacking = self._lacking[stratum]
-        open_splits = [split for split in self._in_turn(group) if lacking[split] > 0]
-        if max(lacking.values()) >= WHOLE or not open_splits:
-            return self.neediest(group)
+        lacking = self._deficits[stratum]
+        open_splits = [split for split in self._rotate_splits(group) if lacking[split] > 0]
+        if max(lacking.values()) >= TOTAL_PARTS or not open_splits:
+            return self.find_neediest_split(group)
         within = [
-            split for split in open_splits if 100 * _worst(lacking, split) <= WHOLE * self._sizes[stratum]
+            split
+            for split in open_splits
+            if 100 * _find_max_deviation(lacking, split) <= TOTAL_PARTS * self._sizes[stratum]
         ]
-        return max(within or open_splits, key=lambda split: (self._in_all[split], lacking[split]))
+        return max(within or open_splits, key=lambda split: (self._total_deficits[split], lacking[split]))
 
-    def _in_turn(self, group: _Group) -> list[str]:
+    def _rotate_splits(self, group: _Group) -> list[str]:
         """Of equals the first is taken: which one that is, the hash tells."""
         start = group.rank % len(self._splits)
         return [*self._splits[start:], *self._splits[:start]]
 
 
-def _worst(lacking: dict[str, int], split: str) -> int:
+def _find_max_deviation(lacking: dict[str, int], split: str) -> int:
     """How far a split would be off in the end, the worst of them, if the next session went to ``split`` and
     those after it where most is lacking."""
-    left = {**lacking, split: lacking[split] - WHOLE}
-    for _ in range(sum(left.values()) // WHOLE):
-        left[max(left, key=left.__getitem__)] -= WHOLE
+    left = {**lacking, split: lacking[split] - TOTAL_PARTS}
+    for _ in range(sum(left.values()) // TOTAL_PARTS):
+        left[max(left, key=left.__getitem__)] -= TOTAL_PARTS
     return max(map(abs, left.values()))
 
 
-class Links:
+class UnionFind:
     """Sessions by number, and which belong together (a union-find)."""
 
     def __init__(self) -> None:
-        self._above: list[int] = []
+        self._parents: list[int] = []
 
     def add(self) -> int:
-        self._above.append(len(self._above))
-        return len(self._above) - 1
+        self._parents.append(len(self._parents))
+        return len(self._parents) - 1
 
     def join(self, one: int, other: int) -> None:
         low, high = sorted((self.group(one), self.group(other)))
-        self._above[high] = low
+        self._parents[high] = low
 
     def group(self, number: int) -> int:
         """The smallest number of its group."""
-        while self._above[number] != number:
-            self._above[number] = number = self._above[self._above[number]]
+        while self._parents[number] != number:
+            self._parents[number] = number = self._parents[self._parents[number]]
         return number

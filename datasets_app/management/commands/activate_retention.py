@@ -4,17 +4,17 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app.core.errors import Refused
-from datasets_app.management.retention_summary import rehearsal_lines
-from datasets_app.management.terminal import could_not_run, counted, sentences_for_errors
+from datasets_app.core.errors import UserError
+from datasets_app.management.retention_summary import schedule_lines
+from datasets_app.management.terminal import command_error, pluralize, report_errors
 from datasets_app.retention.activate import (
     activate_retention,
     deactivate_retention,
-    policies_at,
-    rehearsal_of,
+    find_policies,
+    preview_policies,
 )
 
-DIGEST_SHOWN = 12
+DIGEST_CHARACTERS = 12
 
 
 class Command(BaseCommand):
@@ -44,26 +44,28 @@ exit codes:
         what.add_argument("--deactivate", action="store_true", help="from now on they delete nothing")
         parser.add_argument("--json", action="store_true", help="with --dry-run: as one JSON object")
 
-    def handle(self, **given: Any) -> None:
-        if given["json"] and not given["dry_run"]:
-            raise could_not_run("--json goes with --dry-run.")
-        with sentences_for_errors(self.stderr):
-            policies = policies_at(given["positions"])
+    def handle(self, **options: Any) -> None:
+        if options["json"] and not options["dry_run"]:
+            raise command_error("--json goes with --dry-run.")
+        with report_errors(self.stderr):
+            policies = find_policies(options["positions"])
             if not policies:
-                raise Refused("There are no retention policies; import_retention_rules brings some.")
-            if given["deactivate"]:
+                raise UserError("There are no retention policies; import_retention_rules brings some.")
+            if options["deactivate"]:
                 deactivate_retention(policies)
-                self.stdout.write(f"{counted(len(policies), 'rule')} deactivated.")
+                self.stdout.write(f"{pluralize(len(policies), 'rule')} deactivated.")
                 return
-            rehearsal = rehearsal_of(policies)
-            if given["dry_run"]:
+            rehearsal = preview_policies(policies)
+            if options["dry_run"]:
                 self.stdout.write(
                     json.dumps(rehearsal.as_json(), indent=2, ensure_ascii=False)
-                    if given["json"]
-                    else "\n".join([*rehearsal_lines(rehearsal), f"digest {rehearsal.digest[:DIGEST_SHOWN]}"])
+                    if options["json"]
+                    else "\n".join(
+                        [*schedule_lines(rehearsal), f"digest {rehearsal.digest[:DIGEST_CHARACTERS]}"]
+                    )
                 )
                 return
-            seen = given["seen"]
-            known = len(seen) >= DIGEST_SHOWN and rehearsal.digest.startswith(seen)
-            activate_retention(policies, seen=rehearsal.digest if known else "")
-        self.stdout.write(f"{counted(len(policies), 'rule')} active.")
+            seen = options["seen"]
+            known = len(seen) >= DIGEST_CHARACTERS and rehearsal.digest.startswith(seen)
+            activate_retention(policies, expected_digest=rehearsal.digest if known else "")
+        self.stdout.write(f"{pluralize(len(policies), 'rule')} active.")

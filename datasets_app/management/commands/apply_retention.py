@@ -4,16 +4,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app.catalog.facts import dataset_named
-from datasets_app.core.deletion_summary import counts_in_words
+from datasets_app.catalog.facts import get_dataset
+from datasets_app.core.deletion_summary import format_counts
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.jobs import runs
 from datasets_app.management import terminal
-from datasets_app.management.retention_summary import rehearsal_lines
-from datasets_app.management.terminal import could_not_run, counted
+from datasets_app.management.retention_summary import schedule_lines
+from datasets_app.management.terminal import command_error, pluralize
 from datasets_app.models import Dataset, JobRun
 from datasets_app.retention.apply import apply_retention
-from datasets_app.retention.dry_run import rehearse_retention
+from datasets_app.retention.dry_run import preview_retention
 
 
 class Command(BaseCommand):
@@ -42,45 +42,45 @@ exit codes:
         parser.add_argument("--now", action="store_true", help="whether or not it is due; needs --reason")
         parser.add_argument("--reason", metavar="TEXT", help="with --now: why; for the audit trail")
 
-    def handle(self, **given: Any) -> None:
-        if given["json"] and not given["dry_run"]:
-            raise could_not_run("--json goes with --dry-run.")
-        if given["now"] != (given["reason"] is not None) or (given["now"] and not given["dataset"]):
-            raise could_not_run("A dataset that is not due goes by --dataset NAME --now --reason TEXT.")
-        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
-            if given["dry_run"]:
-                return self._rehearse(given)
-            result = _apply(given)
-        self._tell(result)
+    def handle(self, **options: Any) -> None:
+        if options["json"] and not options["dry_run"]:
+            raise command_error("--json goes with --dry-run.")
+        if options["now"] != (options["reason"] is not None) or (options["now"] and not options["dataset"]):
+            raise command_error("A dataset that is not due goes by --dataset NAME --now --reason TEXT.")
+        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
+            if options["dry_run"]:
+                return self._print_dry_run(options)
+            result = _run_apply(options)
+        self._print_result(result)
         if result.get("skipped"):
-            raise SystemExit(terminal.FINDINGS)
+            raise SystemExit(terminal.EXIT_FINDINGS)
         return None
 
-    def _rehearse(self, given: dict[str, Any]) -> None:
-        if given["dataset"]:
-            raise could_not_run("--dry-run is of all datasets; leave --dataset out.")
-        rehearsal = rehearse_retention()
+    def _print_dry_run(self, options: dict[str, Any]) -> None:
+        if options["dataset"]:
+            raise command_error("--dry-run is of all datasets; leave --dataset out.")
+        rehearsal = preview_retention()
         text = json.dumps(rehearsal.as_json(), indent=2, ensure_ascii=False)
-        self.stdout.write(text if given["json"] else "\n".join(rehearsal_lines(rehearsal)))
+        self.stdout.write(text if options["json"] else "\n".join(schedule_lines(rehearsal)))
 
-    def _tell(self, result: dict[str, Any]) -> None:
+    def _print_result(self, result: dict[str, Any]) -> None:
         for certificate in result.get("certificates", []):
-            deleted = counts_in_words(certificate["deleted"]) or "it was empty"
+            deleted = format_counts(certificate["deleted"]) or "it was empty"
             self.stdout.write(f"{certificate['dataset']}: deleted {deleted}")
         for sentence in (*result.get("skipped", []), *result.get("traces", [])):
             self.stderr.write(sentence)
-        self.stdout.write(f"{counted(result['datasets'], 'dataset')} deleted.")
+        self.stdout.write(f"{pluralize(result['datasets'], 'dataset')} deleted.")
 
 
-def _apply(given: dict[str, Any]) -> dict[str, Any]:
-    dataset: Dataset | None = dataset_named(given["dataset"]) if given["dataset"] else None
+def _run_apply(options: dict[str, Any]) -> dict[str, Any]:
+    dataset: Dataset | None = get_dataset(options["dataset"]) if options["dataset"] else None
 
     def operation(row: JobRun, report: ProgressCallback) -> dict[str, Any]:
-        return apply_retention(dataset=dataset, reason=given["reason"], job_run=row, report_progress=report)
+        return apply_retention(dataset=dataset, reason=options["reason"], job_run=row, report_progress=report)
 
     progress = terminal.Progress("Deleting", "turns")
     try:
-        result: dict[str, Any] = runs.run_here_in_steps(
+        result: dict[str, Any] = runs.run_in_foreground_steps(
             "apply_retention",
             operation,
             dataset_name=dataset.name if dataset else "",

@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand
 
 from datasets_app.domain.generation.plan import DEFAULT_EDGE_CASE_SHARE
 from datasets_app.management import generation, terminal
-from datasets_app.management.terminal import could_not_run
+from datasets_app.management.terminal import command_error
 
 
 class Command(BaseCommand):
@@ -43,18 +43,18 @@ What is written and how it is made: docs/generation.md"""
         return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        _add_ends(parser)
-        _add_plan(parser)
-        _add_writer(parser)
+        _add_output_options(parser)
+        _add_plan_options(parser)
+        _add_writer_options(parser)
 
-    def handle(self, **given: Any) -> None:
-        if (given["out"] is None) == (given["dataset"] is None):
-            raise could_not_run("Name a file with --out FILE, or a dataset with --dataset NAME (not both).")
-        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
-            generation.run(given, self.stdout, self.stderr)
+    def handle(self, **options: Any) -> None:
+        if (options["out"] is None) == (options["dataset"] is None):
+            raise command_error("Name a file with --out FILE, or a dataset with --dataset NAME (not both).")
+        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
+            generation.run(options, self.stdout, self.stderr)
 
 
-def _add_ends(parser: ArgumentParser) -> None:
+def _add_output_options(parser: ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", help="write this file (.gz: gzipped; -: standard output)")
     parser.add_argument("--dataset", metavar="NAME", help="add to this dataset; it is made if need be")
     parser.add_argument(
@@ -65,11 +65,11 @@ def _add_ends(parser: ArgumentParser) -> None:
     )
 
 
-def _add_plan(parser: ArgumentParser) -> None:
+def _add_plan_options(parser: ArgumentParser) -> None:
     parser.add_argument("--sessions", type=int, required=True, metavar="N", help="how many conversations")
     parser.add_argument(
         "--turns-per-session",
-        type=turns_of,
+        type=parse_turn_range,
         default=(6, 6),
         metavar="N",
         help="exactly so many turns, or a range such as 4-8 (default: 6)",
@@ -103,7 +103,7 @@ def _add_plan(parser: ArgumentParser) -> None:
     )
 
 
-def _add_writer(parser: ArgumentParser) -> None:
+def _add_writer_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--model", default="offline", metavar="offline|openai:NAME", help="who writes (default: offline)"
     )
@@ -116,7 +116,7 @@ def _add_writer(parser: ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="go on with a model's run that was cut short")
 
 
-def turns_of(text: str) -> tuple[int, int]:
+def parse_turn_range(text: str) -> tuple[int, int]:
     """ "6" or "4-8"."""
     low, _, high = text.partition("-")
     try:

@@ -5,14 +5,20 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from datasets_app.catalog import raw_access
-from datasets_app.catalog.facts import dataset_named
-from datasets_app.core.errors import Refused
+from datasets_app.catalog.facts import get_dataset
+from datasets_app.core.errors import UserError
 from datasets_app.domain.releases import changelog
 from datasets_app.management import terminal
 from datasets_app.models import Dataset
-from datasets_app.releasing.compare import Compared, as_object, compare_releases, latest_release, release_of
+from datasets_app.releasing.compare import (
+    ReleaseComparison,
+    compare_releases,
+    comparison_to_json,
+    find_release,
+    latest_release,
+)
 
-LONGEST_VALUE = 200
+MAX_VALUE_CHARACTERS = 200
 
 
 class Command(BaseCommand):
@@ -38,50 +44,56 @@ exit codes:
         parser.add_argument("--texts", action="store_true", help="show what fields held and hold")
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
-    def handle(self, **given: Any) -> None:
-        with terminal.sentences_for_errors(self.stderr):
-            compared = self._compared(given)
-            if given["format"] == "json":
-                found = as_object(compared, values=given["texts"])
+    def handle(self, **options: Any) -> None:
+        with terminal.report_errors(self.stderr):
+            compared = self._compare(options)
+            if options["format"] == "json":
+                found = comparison_to_json(compared, include_values=options["texts"])
                 self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
             else:
-                self._tell(compared, given["texts"])
+                self._print_result(compared, options["texts"])
         if compared.bump is not None:
-            raise SystemExit(terminal.FINDINGS)
+            raise SystemExit(terminal.EXIT_FINDINGS)
 
-    def _compared(self, given: dict[str, Any]) -> Compared:
-        dataset = dataset_named(given["name"])
-        before = release_of(dataset, given["before"]) if given["before"] else _last(dataset)
-        after = release_of(dataset, given["after"]) if given["after"] else None
-        if given["texts"]:
-            raw_access.read_versions(dataset, (before, after), None, place="compare_releases")
+    def _compare(self, options: dict[str, Any]) -> ReleaseComparison:
+        dataset = get_dataset(options["name"])
+        before = find_release(dataset, options["before"]) if options["before"] else _get_last_release(dataset)
+        after = find_release(dataset, options["after"]) if options["after"] else None
+        if options["texts"]:
+            raw_access.record_version_access(dataset, (before, after), None, place="compare_releases")
         progress = terminal.Progress("Comparing")
         try:
             return compare_releases(dataset, before, after, report_progress=progress)
         finally:
             progress.clear()
 
-    def _tell(self, compared: Compared, texts: bool) -> None:
+    def _print_result(self, compared: ReleaseComparison, texts: bool) -> None:
         before, after = compared.names
         if compared.bump is None:
             self.stdout.write(f"Nothing differs between {before} and {after}.")
             return
         self.stdout.write(f"From {before} to {after} (proposed: {compared.bump})\n")
-        self.stdout.write(changelog.drafted(compared.difference, compared.schema))
+        self.stdout.write(changelog.draft_entry(compared.difference, compared.schema))
         for change in compared.difference.changes if texts else ():
             for turn in change.turns:
                 for item in turn.fields:
                     place = f"{change.session_id} turn {turn.turn_index} {item.name}"
-                    self.stdout.write(f"\n{place}\n- {_shown(item.before)}\n+ {_shown(item.after)}")
+                    self.stdout.write(
+                        f"\n{place}\n- {_format_value(item.before)}\n+ {_format_value(item.after)}"
+                    )
 
 
-def _last(dataset: Dataset) -> Any:
+def _get_last_release(dataset: Dataset) -> Any:
     last = latest_release(dataset)
     if last is None:
-        raise Refused(f"{dataset.name} has no version that is kept; there is nothing to compare.")
+        raise UserError(f"{dataset.name} has no version that is kept; there is nothing to compare.")
     return last
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… ({len(text):,} characters)"
+    return (
+        text
+        if len(text) <= MAX_VALUE_CHARACTERS
+        else f"{text[:MAX_VALUE_CHARACTERS]}… ({len(text):,} characters)"
+    )

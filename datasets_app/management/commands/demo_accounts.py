@@ -4,7 +4,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from datasets_app.access.demo_accounts import FILE_NAME, create_demo_accounts
-from datasets_app.management.terminal import COULD_NOT_RUN, sentences_for_errors
+from datasets_app.management.terminal import EXIT_COULD_NOT_RUN, report_errors
 
 
 class Command(BaseCommand):
@@ -25,12 +25,12 @@ class Command(BaseCommand):
 
     def handle(self, *, if_none: bool, **_: Any) -> None:
         path = settings.VAR_DIR / FILE_NAME
-        with sentences_for_errors(self.stderr):
+        with report_errors(self.stderr):
             try:
                 passwords = create_demo_accounts(settings.VAR_DIR, only_if_none=if_none)
             except OSError as error:
                 raise CommandError(
-                    f"{path}: {error.strerror}; no account was made.", returncode=COULD_NOT_RUN
+                    f"{path}: {error.strerror}; no account was made.", returncode=EXIT_COULD_NOT_RUN
                 ) from None
         if passwords:
             self.stdout.write(f"Demonstration accounts (passwords are shown this once and kept in {path}):")

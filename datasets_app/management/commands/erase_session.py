@@ -4,15 +4,20 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app.catalog.facts import dataset_named
-from datasets_app.core.deletion_summary import counts_in_words
+from datasets_app.catalog.facts import get_dataset
+from datasets_app.core.deletion_summary import format_counts
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.jobs import runs
 from datasets_app.management import terminal
-from datasets_app.management.retention_summary import handed_out_lines
-from datasets_app.management.terminal import could_not_run
+from datasets_app.management.retention_summary import recipient_lines
+from datasets_app.management.terminal import command_error
 from datasets_app.models import JobRun
-from datasets_app.retention.erase_session import erase_named, find_session, refuse_missing, rehearse_erasure
+from datasets_app.retention.erase_session import (
+    erase_session_by_id,
+    find_session,
+    preview_erasure,
+    refuse_missing_session,
+)
 
 
 class Command(BaseCommand):
@@ -45,28 +50,28 @@ exit codes:
         parser.add_argument("--dry-run", action="store_true", help="say what would go, change nothing")
         parser.add_argument("--json", action="store_true", help="the result as one JSON object")
 
-    def handle(self, **given: Any) -> None:
-        if not given["dry_run"] and not given["reason"]:
-            raise could_not_run("Give the reason with --reason TEXT; it stands in the audit trail.")
-        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
-            result = _rehearsed(given) if given["dry_run"] else _erased(given)
-        if given["json"]:
+    def handle(self, **options: Any) -> None:
+        if not options["dry_run"] and not options["reason"]:
+            raise command_error("Give the reason with --reason TEXT; it stands in the audit trail.")
+        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
+            result = _preview_erasure(options) if options["dry_run"] else _run_erasure(options)
+        if options["json"]:
             self.stdout.write(json.dumps(result, indent=2, ensure_ascii=False))
         else:
-            self._tell(given, result)
+            self._print_result(options, result)
 
-    def _tell(self, given: dict[str, Any], result: dict[str, Any]) -> None:
+    def _print_result(self, options: dict[str, Any], result: dict[str, Any]) -> None:
         numbers = {kind: count for kind, count in result.items() if type(count) is int}
-        said = "Would be erased" if given["dry_run"] else "Erased"
-        self.stdout.write(f"{said}: {counts_in_words(numbers)}.")
+        said = "Would be erased" if options["dry_run"] else "Erased"
+        self.stdout.write(f"{said}: {format_counts(numbers)}.")
         releases = result["releases"]
-        of_dataset = {given["name"]: releases} if isinstance(releases, list) else releases
+        of_dataset = {options["name"]: releases} if isinstance(releases, list) else releases
         for name, versions in of_dataset.items():
             if versions:
                 self.stdout.write(
                     f"{name}: release {', '.join(versions)} replaced by the next patch version."
                 )
-        for line in handed_out_lines(result["handed_out"]):
+        for line in recipient_lines(result["handed_out"]):
             self.stdout.write(line)
         if result["also_in"]:
             left = ", ".join(result["also_in"])
@@ -75,34 +80,34 @@ exit codes:
             self.stderr.write(sentence)
 
 
-def _rehearsed(given: dict[str, Any]) -> dict[str, Any]:
-    dataset = dataset_named(given["name"])
-    session = find_session(dataset, given["session_id"])
+def _preview_erasure(options: dict[str, Any]) -> dict[str, Any]:
+    dataset = get_dataset(options["name"])
+    session = find_session(dataset, options["session_id"])
     if session is None:
-        refuse_missing(dataset, given["session_id"])
+        refuse_missing_session(dataset, options["session_id"])
     assert session is not None
-    return rehearse_erasure(session)
+    return preview_erasure(session)
 
 
-def _erased(given: dict[str, Any]) -> dict[str, Any]:
+def _run_erasure(options: dict[str, Any]) -> dict[str, Any]:
     def operation(row: JobRun, report: ProgressCallback) -> dict[str, Any]:
-        return erase_named(
-            given["name"],
-            given["session_id"],
-            given["reason"],
-            everywhere=given["everywhere"],
+        return erase_session_by_id(
+            options["name"],
+            options["session_id"],
+            options["reason"],
+            everywhere=options["everywhere"],
             job_run=row,
             report_progress=report,
         )
 
     progress = terminal.Progress("Erasing")
     try:
-        result: dict[str, Any] = runs.run_here_in_steps(
+        result: dict[str, Any] = runs.run_in_foreground_steps(
             "erase_session",
             operation,
-            dataset_name=given["name"],
+            dataset_name=options["name"],
             # Never the id.
-            parameters={"everywhere": given["everywhere"]},
+            parameters={"everywhere": options["everywhere"]},
             report_progress=progress,
         )
     finally:

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app.auditing.events import Wanted
-from datasets_app.auditing.export_audit import FORMATS, export_audit
-from datasets_app.core.atomic_files import replacing
+from datasets_app.auditing.events import AuditFilter
+from datasets_app.auditing.export_audit import AUDIT_FORMATS, export_audit
+from datasets_app.core.atomic_files import write_atomically
 from datasets_app.management import terminal
-from datasets_app.management.terminal import counted
+from datasets_app.management.terminal import pluralize
 
 
 class Command(BaseCommand):
@@ -34,29 +34,31 @@ exit codes:
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--out", metavar="FILE", required=True, help="- for standard output")
-        parser.add_argument("--format", choices=FORMATS, help="default: csv for FILE.csv, else jsonl")
-        parser.add_argument("--from", dest="since", type=_day, metavar="DAY", help="2026-01-31; included")
-        parser.add_argument("--to", dest="until", type=_day, metavar="DAY", help="included")
+        parser.add_argument("--format", choices=AUDIT_FORMATS, help="default: csv for FILE.csv, else jsonl")
+        parser.add_argument(
+            "--from", dest="since", type=_parse_day, metavar="DAY", help="2026-01-31; included"
+        )
+        parser.add_argument("--to", dest="until", type=_parse_day, metavar="DAY", help="included")
         parser.add_argument("--action", default="", help="for example download")
         parser.add_argument("--dataset", default="", metavar="NAME")
         parser.add_argument("--actor", default="", metavar="NAME")
 
-    def handle(self, **given: Any) -> None:
-        wanted = Wanted(*(given[name] for name in Wanted._fields))
-        to_stdout, out_file = given["out"] == "-", Path(given["out"]).resolve()
-        format = given["format"] or ("csv" if given["out"].endswith(".csv") else "jsonl")
+    def handle(self, **options: Any) -> None:
+        wanted = AuditFilter(*(options[name] for name in AuditFilter._fields))
+        to_stdout, out_file = options["out"] == "-", Path(options["out"]).resolve()
+        format = options["format"] or ("csv" if options["out"].endswith(".csv") else "jsonl")
         progress = terminal.Progress("Exporting", "events")
-        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
-            place = nullcontext(terminal.standard_output()) if to_stdout else replacing(out_file)
+        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
+            place = nullcontext(terminal.get_standard_output()) if to_stdout else write_atomically(out_file)
             with place as out:
                 result = export_audit(out, wanted, format=format, actor=None, report_progress=progress)
             progress.clear()
             if not to_stdout:
-                told = f"{given['out']}: {counted(result.events, 'event')}. sha256 {result.sha256}"
+                told = f"{options['out']}: {pluralize(result.events, 'event')}. sha256 {result.sha256}"
                 self.stdout.write(told)
 
 
-def _day(text: str) -> date:
+def _parse_day(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:

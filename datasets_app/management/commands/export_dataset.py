@@ -5,21 +5,26 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app.catalog.facts import dataset_named
+from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.rows.turn_reader import Selection
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
-from datasets_app.exporting.export_dataset import FORMATS, export_dataset, export_to_path, file_ending
+from datasets_app.exporting.export_dataset import (
+    EXPORT_FORMATS,
+    export_dataset,
+    export_to_path,
+    file_extension,
+)
 from datasets_app.jobs import runs
 from datasets_app.management import terminal
-from datasets_app.management.terminal import counted
+from datasets_app.management.terminal import pluralize
 from datasets_app.models import Dataset, ReleaseFile, Session
 from datasets_app.releasing import files
 from datasets_app.releasing.sharing.export_package import export_package, package_name
-from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path, release_of
-from datasets_app.releasing.sharing.export_request import refuse_contradictions
+from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path, get_release
+from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
 
-Export = Callable[[ProgressCallback], Any]
+ExportOperation = Callable[[ProgressCallback], Any]
 
 
 class Command(BaseCommand):
@@ -61,7 +66,7 @@ exit codes:
             "--out", metavar="FILE", help="default: NAME and what the format ends in; - for standard output"
         )
         parser.add_argument(
-            "--format", choices=FORMATS, default="turns", help="default: turns, one turn a line"
+            "--format", choices=EXPORT_FORMATS, default="turns", help="default: turns, one turn a line"
         )
         parser.add_argument("--persona", metavar="ID", help="only the sessions of this persona")
         parser.add_argument("--tag", metavar="T", help="only the sessions in which a turn has this tag")
@@ -76,66 +81,69 @@ exit codes:
             "--override", metavar="REASON", default="", help="why production data may leave unscrubbed"
         )
 
-    def handle(self, **given: Any) -> None:
-        with terminal.sentences_for_errors(self.stderr):
-            self._export(given)
+    def handle(self, **options: Any) -> None:
+        with terminal.report_errors(self.stderr):
+            self._export(options)
 
-    def _export(self, given: dict[str, Any]) -> None:
-        dataset = dataset_named(given["name"])
-        selection = Selection(given["persona"], given["tag"], split=given["split"])
-        refuse_contradictions(
-            version=given["release"], package=given["package"], format=given["format"], selection=selection
+    def _export(self, options: dict[str, Any]) -> None:
+        dataset = get_dataset(options["name"])
+        selection = Selection(options["persona"], options["tag"], split=options["split"])
+        refuse_conflicting_options(
+            version=options["release"],
+            package=options["package"],
+            format=options["format"],
+            selection=selection,
         )
-        if given["package"]:
-            operation = _package(dataset, given)
-        elif given["release"]:
-            operation = _release(dataset, given)
+        if options["package"]:
+            operation = _package_operation(dataset, options)
+        elif options["release"]:
+            operation = _release_operation(dataset, options)
         else:
-            operation = _turns(dataset, given, selection)
+            operation = _turns_operation(dataset, options, selection)
         progress = terminal.Progress("Exporting", "turns")
         keys = ("format", "persona", "tag", "split", "package", "override")
-        result = runs.run_here(
+        result = runs.run_in_foreground(
             "export_dataset",
             operation,
             dataset_name=dataset.name,
             report_progress=progress,
-            parameters={**{key: given[key] for key in keys}, "version": given["release"]},
+            parameters={**{key: options[key] for key in keys}, "version": options["release"]},
         )
         progress.clear()
         digest = f", sha256 {result.sha256}" if result.sha256 else ""
         self.stderr.write(
-            f"{dataset.name}{' ' + given['release'] if given['release'] else ''}: "
-            f"{counted(result.turns, 'turn')} in {counted(result.sessions, 'session')}, "
-            f"{counted(result.size, 'byte')}{digest}"
+            f"{dataset.name}{' ' + options['release'] if options['release'] else ''}: "
+            f"{pluralize(result.turns, 'turn')} in {pluralize(result.sessions, 'session')}, "
+            f"{pluralize(result.size, 'byte')}{digest}"
         )
         for notice in getattr(result, "notices", ()):
             self.stderr.write(notice)
 
 
-def _turns(dataset: Dataset, given: dict[str, Any], selection: Selection) -> Export:
-    out = given["out"] or f"{dataset.name}.{file_ending(given['format'])}"
-    asked: dict[str, Any] = {key: given[key] for key in ("format", "override")}
+def _turns_operation(dataset: Dataset, options: dict[str, Any], selection: Selection) -> ExportOperation:
+    out = options["out"] or f"{dataset.name}.{file_extension(options['format'])}"
+    asked: dict[str, Any] = {key: options[key] for key in ("format", "override")}
     if out == "-":
         return lambda report: export_dataset(
-            dataset, terminal.standard_output(), selection=selection, report_progress=report, **asked
+            dataset, terminal.get_standard_output(), selection=selection, report_progress=report, **asked
         )
     return lambda report: export_to_path(
         dataset, Path(out), selection=selection, report_progress=report, **asked
     )
 
 
-def _release(dataset: Dataset, given: dict[str, Any]) -> Export:
-    release = release_of(dataset, given["release"])
-    if given["out"] == "-":
-        return lambda report: export_release(release, terminal.standard_output(), report_progress=report)
-    out = given["out"] or files.file_of(release, ReleaseFile.Kind.DATA).name
+def _release_operation(dataset: Dataset, options: dict[str, Any]) -> ExportOperation:
+    release = get_release(dataset, options["release"])
+    if options["out"] == "-":
+        return lambda report: export_release(release, terminal.get_standard_output(), report_progress=report)
+    out = options["out"] or files.get_file(release, ReleaseFile.Kind.DATA).name
     return lambda report: export_release_to_path(release, Path(out), report_progress=report)
 
 
-def _package(dataset: Dataset, given: dict[str, Any]) -> Export:
-    if given["out"] == "-":
-        raise Refused("A package is a folder or a zip file; name it with --out.")
-    out = Path(given["out"] or package_name(dataset, given["release"]))
+def _package_operation(dataset: Dataset, options: dict[str, Any]) -> ExportOperation:
+    if options["out"] == "-":
+        raise UserError("A package is a folder or a zip file; name it with --out.")
+    out = Path(options["out"] or package_name(dataset, options["release"]))
     return lambda report: export_package(
-        dataset, out, version=given["release"], override=given["override"], report_progress=report
+        dataset, out, version=options["release"], override=options["override"], report_progress=report
     )

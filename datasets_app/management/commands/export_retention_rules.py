@@ -3,8 +3,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app.management.files import output_file
-from datasets_app.management.terminal import sentences_for_errors
+from datasets_app.management.files import open_output
+from datasets_app.management.terminal import report_errors
 from datasets_app.retention.rules import export_retention_rules
 
 
@@ -19,5 +19,5 @@ class Command(BaseCommand):
         parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
 
     def handle(self, *, out: str, **_: Any) -> None:
-        with sentences_for_errors(self.stderr), output_file(out, self.stdout) as file:
+        with report_errors(self.stderr), open_output(out, self.stdout) as file:
             file.write(export_retention_rules().encode())

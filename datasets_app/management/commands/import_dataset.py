@@ -7,10 +7,10 @@ from django.core.management.base import BaseCommand
 
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.reading import FORMATS
-from datasets_app.importing.import_dataset import Options, Source, import_dataset
+from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
 from datasets_app.jobs import runs
 from datasets_app.management import terminal
-from datasets_app.management.terminal import counted
+from datasets_app.management.terminal import pluralize
 
 
 class Command(BaseCommand):
@@ -67,72 +67,75 @@ exit codes:
             help="skip sessions that stand in the dataset already, if identical",
         )
 
-    def handle(self, **given: Any) -> None:
-        with terminal.sentences_for_errors(self.stderr):
-            self._import(given)
+    def handle(self, **arguments: Any) -> None:
+        with terminal.report_errors(self.stderr):
+            self._import(arguments)
 
-    def _import(self, given: dict[str, Any]) -> None:
-        if given["files"].count("-") > 1:
-            raise terminal.could_not_run("Standard input can be read only once.")
-        options = Options(
-            given["format"],
-            given["persona"],
-            given["renumber"],
-            given["on_error"] == "quarantine",
-            given["append"],
+    def _import(self, arguments: dict[str, Any]) -> None:
+        if arguments["files"].count("-") > 1:
+            raise terminal.command_error("Standard input can be read only once.")
+        options = ImportOptions(
+            arguments["format"],
+            arguments["persona"],
+            arguments["renumber"],
+            arguments["on_error"] == "quarantine",
+            arguments["append"],
         )
         progress = terminal.Progress("Importing")
         with ExitStack() as stack:
             sources = [
-                Source(
-                    stack.enter_context(terminal.local_file(file)),
+                ImportSource(
+                    stack.enter_context(terminal.provide_local_file(file)),
                     "standard input" if file == "-" else Path(file).name,
                 )
-                for file in given["files"]
+                for file in arguments["files"]
             ]
 
             def operation(report: ProgressCallback) -> dict[str, Any]:
                 return import_dataset(
                     sources,
-                    name=given["name"],
-                    origin=given["origin"],
+                    name=arguments["name"],
+                    origin=arguments["origin"],
                     options=options,
-                    quarantine_dir=_quarantine_dir(given["files"][0]),
+                    quarantine_dir=_quarantine_dir(arguments["files"][0]),
                     report_progress=report,
                 )
 
             try:
-                result = runs.run_here(
+                result = runs.run_in_foreground(
                     "import_dataset",
                     operation,
-                    dataset_name=given["name"],
+                    dataset_name=arguments["name"],
                     report_progress=progress,
                     parameters={"files": [source.name for source in sources], **options._asdict()},
                 )
             finally:
                 progress.clear()
-        self._tell(result)
+        self._print_result(result)
 
-    def _tell(self, result: dict[str, Any]) -> None:
-        terminal.tell_problems(self.stderr, result)
+    def _print_result(self, result: dict[str, Any]) -> None:
+        terminal.print_problems(self.stderr, result)
         for file in result["files"]:
-            self.stdout.write(_told(file))
-        added = f"{counted(result['turns'], 'turn')} in {counted(result['sessions'], 'session')}"
-        labels = f", {counted(result['annotations'], 'label')}" if result.get("annotations") else ""
+            self.stdout.write(_format_file_result(file))
+        added = f"{pluralize(result['turns'], 'turn')} in {pluralize(result['sessions'], 'session')}"
+        labels = f", {pluralize(result['annotations'], 'label')}" if result.get("annotations") else ""
         self.stdout.write(f"{result['dataset']}: {added}{labels} added.")
 
 
-def _told(file: dict[str, Any]) -> str:
+def _format_file_result(file: dict[str, Any]) -> str:
     if file.get("unchanged"):
         return f"{file['name']}: imported before, nothing changed."
-    parts = [f"{counted(file['turns'], 'turn')} in {counted(file['sessions'], 'session')} ({file['format']})"]
+    parts = [
+        f"{pluralize(file['turns'], 'turn')} in {pluralize(file['sessions'], 'session')} ({file['format']})"
+    ]
     if file["reordered"]:
         parts.append("lines were out of order and have been sorted")
     if file["sessions_already_there"]:
-        parts.append(f"{counted(file['sessions_already_there'], 'session')} stood there already")
+        parts.append(f"{pluralize(file['sessions_already_there'], 'session')} stood there already")
     if quarantine := file.get("quarantine"):
         parts.append(
-            f"{counted(file['quarantined_sessions'], 'session')} ({counted(quarantine['lines'], 'line')}) "
+            f"{pluralize(file['quarantined_sessions'], 'session')} "
+            f"({pluralize(quarantine['lines'], 'line')}) "
             f"set aside in {quarantine['files'][0]}"
         )
     return f"{file['name']}: {'; '.join(parts)}."

@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from datasets_app.catalog.import_persona import import_persona
 from datasets_app.management.files import read_text
-from datasets_app.management.terminal import FINDINGS, problem_text, sentences_for_errors
+from datasets_app.management.terminal import EXIT_FINDINGS, format_problem, report_errors
 
 
 class Command(BaseCommand):
@@ -27,18 +27,20 @@ class Command(BaseCommand):
         for file in files:
             text = read_text(file)
             try:
-                with sentences_for_errors(self.stderr):
-                    self.import_one("standard input" if file == "-" else file, text, strict)
+                with report_errors(self.stderr):
+                    self.import_text("standard input" if file == "-" else file, text, strict)
             except CommandError as error:
-                if error.returncode != FINDINGS or len(files) == 1:
+                if error.returncode != EXIT_FINDINGS or len(files) == 1:
                     raise
                 self.stderr.write(str(error))
                 refused += 1
         if refused:
-            raise CommandError(f"{refused} of {len(files)} files were refused.", returncode=FINDINGS)
+            raise CommandError(f"{refused} of {len(files)} files were refused.", returncode=EXIT_FINDINGS)
 
-    def import_one(self, file: str, text: str, strict: bool) -> None:
+    def import_text(self, file: str, text: str, strict: bool) -> None:
         imported = import_persona(text, strict=strict, file_name=file)
         for item in imported.findings:
-            self.stderr.write(problem_text(file=file, code=item.code, field=item.field, message=item.message))
+            self.stderr.write(
+                format_problem(file=file, code=item.code, field=item.field, message=item.message)
+            )
         self.stdout.write(f"{imported.persona.persona_id}: {imported.change}.")

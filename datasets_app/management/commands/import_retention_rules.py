@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from datasets_app.management.files import read_text
-from datasets_app.management.terminal import sentences_for_errors
+from datasets_app.management.terminal import report_errors
 from datasets_app.retention.rules import import_retention_rules
 
 
@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("file", metavar="FILE", help="a retention.yaml, or - for standard input")
 
     def handle(self, *, file: str, **_: Any) -> None:
-        with sentences_for_errors(self.stderr):
+        with report_errors(self.stderr):
             count = import_retention_rules(read_text(file), file_name=file)
         self.stdout.write(
             f"Retention policies there now: {count}. "

@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from datasets_app.management import terminal
-from datasets_app.management.terminal import could_not_run
+from datasets_app.management.terminal import command_error
 
 
 class Command(BaseCommand):
@@ -44,33 +44,33 @@ exit codes:
         ):
             parser.add_argument(option, metavar="GROUP", action="append", default=[], help=what)
 
-    def handle(self, **given: Any) -> None:
+    def handle(self, **options: Any) -> None:
         if not any(
-            given[key] for key in ("restrict", "open", "grant", "revoke", "grant_group", "revoke_group")
+            options[key] for key in ("restrict", "open", "grant", "revoke", "grant_group", "revoke_group")
         ):
-            raise could_not_run("Say what is to be changed; see --help.")
-        with terminal.sentences_for_errors(self.stderr):
-            self._change(given)
+            raise command_error("Say what is to be changed; see --help.")
+        with terminal.report_errors(self.stderr):
+            self._change_access(options)
 
-    def _change(self, given: dict[str, Any]) -> None:
+    def _change_access(self, options: dict[str, Any]) -> None:
         from datasets_app.access import limit_access, who_can_see
-        from datasets_app.catalog.facts import dataset_named
+        from datasets_app.catalog.facts import get_dataset
 
-        dataset = dataset_named(given["name"])
+        dataset = get_dataset(options["name"])
         with transaction.atomic():
             # Grants first: nobody who keeps it is without it in between.
-            for name in given["grant"]:
-                limit_access.grant(dataset, limit_access.user_named(name), actor=None)
-            for name in given["grant_group"]:
-                limit_access.grant(dataset, limit_access.group_named(name), actor=None)
-            for name in given["revoke"]:
-                limit_access.revoke(dataset, limit_access.user_named(name), actor=None)
-            for name in given["revoke_group"]:
-                limit_access.revoke(dataset, limit_access.group_named(name), actor=None)
-            if given["restrict"]:
-                limit_access.restrict(dataset, actor=None)
-            if given["open"]:
-                limit_access.open_to_all(dataset, actor=None)
-        seen = who_can_see.counted(dataset)["all"]
+            for name in options["grant"]:
+                limit_access.grant_access(dataset, limit_access.get_user(name), actor=None)
+            for name in options["grant_group"]:
+                limit_access.grant_access(dataset, limit_access.get_group(name), actor=None)
+            for name in options["revoke"]:
+                limit_access.revoke_access(dataset, limit_access.get_user(name), actor=None)
+            for name in options["revoke_group"]:
+                limit_access.revoke_access(dataset, limit_access.get_group(name), actor=None)
+            if options["restrict"]:
+                limit_access.restrict_dataset(dataset, actor=None)
+            if options["open"]:
+                limit_access.unrestrict_dataset(dataset, actor=None)
+        seen = who_can_see.count_viewers(dataset)["all"]
         people = "1 person sees" if seen == 1 else f"{seen:,} people see"
         self.stdout.write(f"{dataset.name} is {'restricted' if dataset.restricted else 'open'}: {people} it.")

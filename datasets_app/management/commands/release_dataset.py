@@ -6,16 +6,16 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from datasets_app.catalog.facts import dataset_named
+from datasets_app.catalog.facts import get_dataset
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.releases.versions import BUMPS
 from datasets_app.jobs import runs
 from datasets_app.management import terminal
-from datasets_app.management.terminal import counted
+from datasets_app.management.terminal import pluralize
 from datasets_app.models import Dataset
 from datasets_app.releasing import files, gate
 from datasets_app.releasing.draft import draft_release
-from datasets_app.releasing.release_dataset import Released, release_dataset
+from datasets_app.releasing.release_dataset import ReleaseResult, release_dataset
 
 
 class Command(BaseCommand):
@@ -50,50 +50,50 @@ exit codes:
         )
         parser.add_argument("--dry-run", action="store_true", help="only say what would be released")
 
-    def handle(self, **given: Any) -> None:
-        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
-            dataset = dataset_named(given["name"])
+    def handle(self, **options: Any) -> None:
+        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
+            dataset = get_dataset(options["name"])
             place = Path(settings.VAR_DIR, "tmp")
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=files.WORK, dir=place) as folder:
-                if given["dry_run"]:
-                    self._draft(dataset, Path(folder), given)
+            with tempfile.TemporaryDirectory(prefix=files.WORK_FOLDER_PREFIX, dir=place) as folder:
+                if options["dry_run"]:
+                    self._print_draft(dataset, Path(folder), options)
                 else:
-                    self._release(dataset, Path(folder), given)
+                    self._release(dataset, Path(folder), options)
 
-    def _release(self, dataset: Dataset, folder: Path, given: dict[str, Any]) -> None:
+    def _release(self, dataset: Dataset, folder: Path, options: dict[str, Any]) -> None:
         progress = terminal.Progress("Releasing")
 
-        def operation(report: ProgressCallback) -> Released:
+        def operation(report: ProgressCallback) -> ReleaseResult:
             return release_dataset(
                 dataset,
                 folder=folder,
-                bump=given["bump"],
-                notes=given["notes"],
-                override=given["override"],
+                bump=options["bump"],
+                notes=options["notes"],
+                override=options["override"],
                 actor=None,
                 report_progress=report,
             )
 
         try:
-            released: Released = runs.run_here(
+            released: ReleaseResult = runs.run_in_foreground(
                 "release_dataset",
                 operation,
                 dataset_name=dataset.name,
-                parameters={key: given[key] for key in ("bump", "notes", "override")},
-                facts=Released.facts,
+                parameters={key: options[key] for key in ("bump", "notes", "override")},
+                make_facts=ReleaseResult.facts,
                 report_progress=progress,
             )
         finally:
             progress.clear()
         self.stdout.write(
-            f"{dataset.name} {released.version}: {counted(released.turns, 'turn')} in "
-            f"{counted(released.sessions, 'session')}, {counted(released.size, 'byte')}, "
+            f"{dataset.name} {released.version}: {pluralize(released.turns, 'turn')} in "
+            f"{pluralize(released.sessions, 'session')}, {pluralize(released.size, 'byte')}, "
             f"sha256 {released.sha256}"
         )
 
-    def _draft(self, dataset: Dataset, folder: Path, given: dict[str, Any]) -> None:
-        gate.refuse_unfit(dataset)
+    def _print_draft(self, dataset: Dataset, folder: Path, options: dict[str, Any]) -> None:
+        gate.refuse_unreleasable(dataset)
         progress = terminal.Progress("Looking")
         try:
             draft = draft_release(dataset, folder, progress)
@@ -102,8 +102,8 @@ exit codes:
         if draft.last is not None and draft.proposed is None:
             self.stdout.write(f"Nothing has changed since {draft.last.version}.")
         else:
-            self.stdout.write(f"{dataset.name} {draft.version(given['bump'])}\n\n{draft.entry}")
+            self.stdout.write(f"{dataset.name} {draft.version(options['bump'])}\n\n{draft.entry}")
         for line in draft.unmet:
             self.stderr.write(f"In the way: {line}")
         if draft.unmet:
-            raise CommandError("It can't be released as it stands.", returncode=terminal.FINDINGS)
+            raise CommandError("It can't be released as it stands.", returncode=terminal.EXIT_FINDINGS)

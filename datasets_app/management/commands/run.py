@@ -24,7 +24,7 @@ class Command(BaseCommand):
             return
         connections.close_all()  # what is forked from here must not share them
         scratch = env.writable_directory(settings.VAR_DIR / "web")
-        code = supervisor.supervise(supervisor.application(settings.BASE_DIR, address, scratch))
+        code = supervisor.supervise(supervisor.build_children(settings.BASE_DIR, address, scratch))
         if code:
             raise SystemExit(code)
 

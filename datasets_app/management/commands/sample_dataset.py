@@ -8,16 +8,16 @@ from django.core.management.base import BaseCommand
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
-from datasets_app.domain.conversations.sampling import BY
+from datasets_app.domain.conversations.sampling import SAMPLE_GROUPINGS
 from datasets_app.exporting.sample_dataset import (
-    Choice,
-    Sampled,
+    SampleOptions,
+    SampleResult,
     sample_file,
     sample_to_dataset,
     sample_to_file,
 )
 from datasets_app.management import terminal
-from datasets_app.management.terminal import could_not_run, counted
+from datasets_app.management.terminal import command_error, pluralize
 
 
 class Command(BaseCommand):
@@ -47,7 +47,9 @@ exit codes:
             "--input", metavar="FILE", help="a conversation file instead; - for standard input"
         )
         parser.add_argument("--size", type=int, required=True, metavar="N", help="how many sessions")
-        parser.add_argument("--by", choices=BY, default="session", help="default: session, at random")
+        parser.add_argument(
+            "--by", choices=SAMPLE_GROUPINGS, default="session", help="default: session, at random"
+        )
         parser.add_argument("--seed", type=int, default=42, metavar="N", help="default: 42")
         parser.add_argument("--out", metavar="FILE", help="write this file (.gz: gzipped)")
         parser.add_argument("--as", metavar="NAME", dest="new", help="make this dataset of it")
@@ -55,62 +57,66 @@ exit codes:
             "--override", metavar="REASON", default="", help="why production data may leave unscrubbed"
         )
 
-    def handle(self, **given: Any) -> None:
-        if (given["name"] is None) == (given["input"] is None):
-            raise could_not_run("Name a dataset, or a file with --input FILE (not both).")
-        if (given["out"] is None) == (given["new"] is None):
-            raise could_not_run("Say where to: a file with --out FILE, or a dataset with --as NAME.")
-        if given["input"] is not None and given["new"] is not None:
-            raise could_not_run("A file's sample goes to a file; import_dataset makes a dataset of it.")
-        choice = Choice(given["size"], given["by"], given["seed"])
-        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
-            result = _of_file(given, choice) if given["input"] is not None else _of_dataset(given, choice)
-            self._tell(given, result)
+    def handle(self, **options: Any) -> None:
+        if (options["name"] is None) == (options["input"] is None):
+            raise command_error("Name a dataset, or a file with --input FILE (not both).")
+        if (options["out"] is None) == (options["new"] is None):
+            raise command_error("Say where to: a file with --out FILE, or a dataset with --as NAME.")
+        if options["input"] is not None and options["new"] is not None:
+            raise command_error("A file's sample goes to a file; import_dataset makes a dataset of it.")
+        choice = SampleOptions(options["size"], options["by"], options["seed"])
+        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
+            result = (
+                _sample_file(options, choice)
+                if options["input"] is not None
+                else _sample_dataset(options, choice)
+            )
+            self._print_result(options, result)
 
-    def _tell(self, given: dict[str, Any], result: Sampled) -> None:
-        if given["by"] != "session":
+    def _print_result(self, options: dict[str, Any], result: SampleResult) -> None:
+        if options["by"] != "session":
             for group, count in result.groups.items():
                 self.stdout.write(f"  {group}: {count:,}")
-        written = f"{counted(result.turns, 'turn')} in {counted(result.sessions, 'session')}."
+        written = f"{pluralize(result.turns, 'turn')} in {pluralize(result.sessions, 'session')}."
         digest = f" sha256 {result.sha256}" if result.sha256 else ""
-        self.stdout.write(f"{given['out'] or given['new']}: {written}{digest}")
+        self.stdout.write(f"{options['out'] or options['new']}: {written}{digest}")
 
 
-def _of_file(given: dict[str, Any], choice: Choice) -> Sampled:
-    progress = terminal.Progress(f"Sampling {given['input']}")
-    with terminal.local_file(given["input"]) as path:
-        out = Path(given["out"])
+def _sample_file(options: dict[str, Any], choice: SampleOptions) -> SampleResult:
+    progress = terminal.Progress(f"Sampling {options['input']}")
+    with terminal.provide_local_file(options["input"]) as path:
+        out = Path(options["out"])
         if out.exists() and out.samefile(path):
-            raise could_not_run(f"{out} is the input itself; it stays as it is. Name another file.")
+            raise command_error(f"{out} is the input itself; it stays as it is. Name another file.")
         try:
             limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-            file = ConversationFile(path, limits=limits, name=Path(given["input"]).name)
+            file = ConversationFile(path, limits=limits, name=Path(options["input"]).name)
             return sample_file(file, out, choice, report_progress=progress)
         except UnreadableFile as error:
-            raise could_not_run(f"{given['input']}: {error}.") from None
+            raise command_error(f"{options['input']}: {error}.") from None
         finally:
             progress.clear()
 
 
-def _of_dataset(given: dict[str, Any], choice: Choice) -> Sampled:
-    from datasets_app.catalog.facts import dataset_named
+def _sample_dataset(options: dict[str, Any], choice: SampleOptions) -> SampleResult:
+    from datasets_app.catalog.facts import get_dataset
     from datasets_app.jobs import runs
 
-    dataset = dataset_named(given["name"])
+    dataset = get_dataset(options["name"])
 
-    def operation(report: ProgressCallback) -> Sampled:
-        if given["new"] is not None:
-            return sample_to_dataset(dataset, given["new"], choice, report_progress=report)
+    def operation(report: ProgressCallback) -> SampleResult:
+        if options["new"] is not None:
+            return sample_to_dataset(dataset, options["new"], choice, report_progress=report)
         return sample_to_file(
-            dataset, Path(given["out"]), choice, override=given["override"], report_progress=report
+            dataset, Path(options["out"]), choice, override=options["override"], report_progress=report
         )
 
     progress = terminal.Progress("Sampling")
     try:
-        sampled: Sampled = runs.run_here(
+        sampled: SampleResult = runs.run_in_foreground(
             "sample_dataset",
             operation,
-            dataset_name=given["new"] or dataset.name,
+            dataset_name=options["new"] or dataset.name,
             parameters={"of": dataset.name, **choice._asdict()},
             report_progress=progress,
         )

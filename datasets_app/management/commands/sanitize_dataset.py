@@ -5,11 +5,17 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from datasets_app.domain.conversations.reading import FORMATS
-from datasets_app.domain.pii.custom_patterns import CustomPatterns, raised
+from datasets_app.domain.pii.custom_patterns import CustomPatterns, normalize_label
 from datasets_app.domain.pii.detector import KINDS
-from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy, PolicyError, class_names, kinds_named
+from datasets_app.domain.pii.policy import (
+    PLACEHOLDER_STYLES,
+    Policy,
+    PolicyError,
+    list_class_names,
+    parse_kinds,
+)
 from datasets_app.management import dataset_scrubbing, file_scrubbing, terminal
-from datasets_app.management.terminal import could_not_run
+from datasets_app.management.terminal import command_error
 
 
 class Command(BaseCommand):
@@ -47,19 +53,19 @@ What each class is, keys and their rotation, languages: docs/scrubbing.md"""
         return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        _add_files(parser)
-        _add_choices(parser)
+        _add_file_options(parser)
+        _add_policy_options(parser)
 
-    def handle(self, **given: Any) -> None:
-        if (given["input"] is None) == (given["dataset"] is None):
-            raise could_not_run("Name a file with --input FILE, or a dataset with --dataset NAME (not both).")
-        policy = _policy(given)
-        work = file_scrubbing if given["dataset"] is None else dataset_scrubbing
-        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
-            work.run(given, policy, self.stdout, self.stderr)
+    def handle(self, **options: Any) -> None:
+        if (options["input"] is None) == (options["dataset"] is None):
+            raise command_error("Name a file with --input FILE, or a dataset with --dataset NAME (not both).")
+        policy = _build_policy(options)
+        work = file_scrubbing if options["dataset"] is None else dataset_scrubbing
+        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
+            work.run(options, policy, self.stdout, self.stderr)
 
 
-def _add_files(parser: ArgumentParser) -> None:
+def _add_file_options(parser: ArgumentParser) -> None:
     parser.add_argument("--input", metavar="FILE", help="JSONL, plain or gzipped; - for standard input")
     parser.add_argument(
         "--out", metavar="FILE", help="where the result goes (.gz: gzipped; -: standard output)"
@@ -82,9 +88,9 @@ def _add_files(parser: ArgumentParser) -> None:
     )
 
 
-def _add_choices(parser: ArgumentParser) -> None:
+def _add_policy_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--scrub-patterns", metavar="CLASSES", help=f"default: all, {'|'.join(class_names())}"
+        "--scrub-patterns", metavar="CLASSES", help=f"default: all, {'|'.join(list_class_names())}"
     )
     parser.add_argument(
         "--pattern",
@@ -130,28 +136,28 @@ def _add_choices(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="the same offsets again, under the same key")
 
 
-def _policy(given: dict[str, Any]) -> Policy:
-    models = given["names"].split(",") if given["names"] else settings.NAME_MODELS
+def _build_policy(options: dict[str, Any]) -> Policy:
+    models = options["names"].split(",") if options["names"] else settings.NAME_MODELS
     try:
-        patterns = tuple(_pattern(text) for text in given["pattern"])
+        patterns = tuple(_parse_pattern(text) for text in options["pattern"])
         CustomPatterns(patterns)
         return Policy(
-            kinds=kinds_named(given["scrub_patterns"]) if given["scrub_patterns"] is not None else KINDS,
+            kinds=parse_kinds(options["scrub_patterns"]) if options["scrub_patterns"] is not None else KINDS,
             patterns=patterns,
-            placeholders=given["placeholders"],
-            allow=tuple(given["allow"]),
+            placeholders=options["placeholders"],
+            allow=tuple(options["allow"]),
             name_models=tuple(model.strip() for model in models if model.strip()),
-            hash_session_ids=given["hash_session_ids"],
-            fuzz_seconds=given["fuzz_timestamps"],
-            drop_timestamps=given["drop_timestamps"],
-            seed=given["seed"],
+            hash_session_ids=options["hash_session_ids"],
+            fuzz_seconds=options["fuzz_timestamps"],
+            drop_timestamps=options["drop_timestamps"],
+            seed=options["seed"],
         )
     except PolicyError as error:
-        raise could_not_run(str(error)) from None
+        raise command_error(str(error)) from None
 
 
-def _pattern(text: str) -> tuple[str, str]:
+def _parse_pattern(text: str) -> tuple[str, str]:
     label, sign, regex = text.partition("=")
     if not sign or not regex:
         raise PolicyError("A pattern is given as LABEL=REGEX, for example 'ORDER=ORD-[0-9]+'.")
-    return raised(label), regex
+    return normalize_label(label), regex

@@ -8,11 +8,11 @@ from django.db import DatabaseError, InterfaceError, connection
 from alignmenter_site.embedded import EmbeddedServiceError
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import recovery, runs
-from datasets_app.nightly import start_if_wanted
+from datasets_app.nightly import start_if_due
 
 STEP_SECONDS = 3.0
-STEPS_BETWEEN_CLEANINGS = 1200  # about an hour
-STEPS_BETWEEN_LOOKS = 20  # about a minute
+STEPS_BETWEEN_CLEANUPS = 1200  # about an hour
+STEPS_BETWEEN_NIGHT_CHECKS = 20  # about a minute
 
 
 class Command(BaseCommand):
@@ -30,11 +30,11 @@ class Command(BaseCommand):
         step, reachable = 0, True
         while not stop.wait(STEP_SECONDS if step else 0):
             try:
-                recovery.recover()
-                if step % STEPS_BETWEEN_CLEANINGS == 0:
+                recovery.recover_jobs()
+                if step % STEPS_BETWEEN_CLEANUPS == 0:
                     delete_expired_files()
-                if step % STEPS_BETWEEN_LOOKS == 0:
-                    start_if_wanted(runs.start)
+                if step % STEPS_BETWEEN_NIGHT_CHECKS == 0:
+                    start_if_due(runs.start_job)
                 reachable = True
             except (DatabaseError, InterfaceError, EmbeddedServiceError):
                 connection.close()

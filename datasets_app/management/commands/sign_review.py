@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from datasets_app.catalog.facts import dataset_named
+from datasets_app.catalog.facts import get_dataset
 from datasets_app.management import terminal
 from datasets_app.releasing.sharing.sign_review import sign_review
 
@@ -29,8 +29,8 @@ exit codes:
         parser.add_argument("--name", required=True, metavar="FULL_NAME", help="who signs")
         parser.add_argument("--statement", default="", metavar="TEXT", help="what is stated with it")
 
-    def handle(self, **given: Any) -> None:
-        with terminal.sentences_for_errors(self.stderr):
-            dataset = dataset_named(given["dataset"])
-            review = sign_review(dataset, name=given["name"], statement=given["statement"])
+    def handle(self, **options: Any) -> None:
+        with terminal.report_errors(self.stderr):
+            dataset = get_dataset(options["dataset"])
+            review = sign_review(dataset, name=options["name"], statement=options["statement"])
             self.stdout.write(f"{dataset.name}: {review.name} has signed the review.")

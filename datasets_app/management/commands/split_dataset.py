@@ -10,10 +10,10 @@ from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import FORMATS, ConversationFile
 from datasets_app.domain.splits.near_duplicates import DEFAULT_SIMILARITY
-from datasets_app.domain.splits.report import report_lines
-from datasets_app.domain.splits.splits import STRATA, Settings, SplitError
+from datasets_app.domain.splits.report import format_report
+from datasets_app.domain.splits.splits import STRATA, SplitError, SplitSettings
 from datasets_app.management import terminal
-from datasets_app.management.terminal import could_not_run, counted
+from datasets_app.management.terminal import command_error, pluralize
 
 # What stands for an option that is not given: on the first split.
 _DEFAULTS = {"ratios": "60,20,20", "seed": 42, "stratify": "scenario", "similarity": DEFAULT_SIMILARITY}
@@ -73,101 +73,108 @@ What is near, how sessions are placed, what the report says: docs/splits.md"""
             "--override", metavar="REASON", default="", help="why it may be split again; put on record"
         )
 
-    def handle(self, **given: Any) -> None:
-        _check(given)
-        asked = _settings(given)
-        with terminal.sentences_for_errors(self.stderr), terminal.terminated_like_interrupted():
-            if given["input"] is not None:
-                report, leaks, said = _of_file(given, asked)
+    def handle(self, **options: Any) -> None:
+        _check_options(options)
+        asked = _parse_settings(options)
+        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
+            if options["input"] is not None:
+                report, leaks, said = _split_file(options, asked)
             else:
-                report, leaks, said = _of_dataset(given, asked)
-            self._tell(given, {**report, "leaks": leaks}, [*report_lines(report, leaks), *said])
+                report, leaks, said = _split_dataset(options, asked)
+            self._print_result(options, {**report, "leaks": leaks}, [*format_report(report, leaks), *said])
 
-    def _tell(self, given: dict[str, Any], report: dict[str, Any], lines: list[str]) -> None:
+    def _print_result(self, options: dict[str, Any], report: dict[str, Any], lines: list[str]) -> None:
         as_json = json.dumps(report, ensure_ascii=False, indent=2) + "\n"
-        if given["report"] == "-":
+        if options["report"] == "-":
             self.stdout.write(as_json, ending="")
             return
-        if given["report"] is not None:
-            Path(given["report"]).write_text(as_json, encoding="utf-8")
+        if options["report"] is not None:
+            Path(options["report"]).write_text(as_json, encoding="utf-8")
         for line in lines:
             self.stdout.write(line)
 
 
-def _check(given: dict[str, Any]) -> None:
-    if (given["input"] is None) == (given["dataset"] is None):
-        raise could_not_run("Name a file with --input FILE, or a dataset with --dataset NAME (not both).")
-    if (given["input"] is None) != (given["out_dir"] is None):
-        raise could_not_run("A file is split into a folder: --input FILE and --out-dir DIR go together.")
-    if given["input"] is not None and (given["again"] or given["override"]):
-        raise could_not_run("--again and --override are for datasets; split a file anew into another folder.")
-    if given["override"] and not given["again"]:
-        raise could_not_run("--override is the reason for --again.")
+def _check_options(options: dict[str, Any]) -> None:
+    if (options["input"] is None) == (options["dataset"] is None):
+        raise command_error("Name a file with --input FILE, or a dataset with --dataset NAME (not both).")
+    if (options["input"] is None) != (options["out_dir"] is None):
+        raise command_error("A file is split into a folder: --input FILE and --out-dir DIR go together.")
+    if options["input"] is not None and (options["again"] or options["override"]):
+        raise command_error("--again and --override are for datasets; split a file anew into another folder.")
+    if options["override"] and not options["again"]:
+        raise command_error("--override is the reason for --again.")
 
 
-def _settings(given: dict[str, Any]) -> Settings | None:
+def _parse_settings(options: dict[str, Any]) -> SplitSettings | None:
     """What was asked for; None if nothing was, to go on as it was split before."""
-    if all(given[name] is None for name in _DEFAULTS):
+    if all(options[name] is None for name in _DEFAULTS):
         return None
-    said = {name: default if given[name] is None else given[name] for name, default in _DEFAULTS.items()}
+    said = {name: default if options[name] is None else options[name] for name, default in _DEFAULTS.items()}
     try:
-        return Settings.checked(**said)
+        return SplitSettings.parse(**said)
     except SplitError as error:
-        raise could_not_run(str(error)) from None
+        raise command_error(str(error)) from None
 
 
-Told = tuple[dict[str, Any], list[dict[str, Any]], list[str]]
+SplitOutcome = tuple[dict[str, Any], list[dict[str, Any]], list[str]]
 
 
-def _of_file(given: dict[str, Any], asked: Settings | None) -> Told:
+def _split_file(options: dict[str, Any], split_settings: SplitSettings | None) -> SplitOutcome:
     from datasets_app.splitting.split_file import split_file
 
-    progress = terminal.Progress(f"Splitting {given['input']}")
-    with terminal.local_file(given["input"]) as path:
+    progress = terminal.Progress(f"Splitting {options['input']}")
+    with terminal.provide_local_file(options["input"]) as path:
         try:
-            name = "standard input" if given["input"] == "-" else Path(given["input"]).name
+            name = "standard input" if options["input"] == "-" else Path(options["input"]).name
             limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-            file = ConversationFile(path, format=given["format"], limits=limits, name=name)
-            done = split_file(file, Path(given["out_dir"]), asked, report_progress=progress)
+            file = ConversationFile(path, format=options["format"], limits=limits, name=name)
+            done = split_file(file, Path(options["out_dir"]), split_settings, report_progress=progress)
         except UnreadableFile as error:
-            raise could_not_run(f"{given['input']}: {error}.") from None
+            raise command_error(f"{options['input']}: {error}.") from None
         finally:
             progress.clear()
     said = [
-        f"{Path(given['out_dir'], out.name)}: {counted(out.turns, 'turn')} in "
-        f"{counted(out.sessions, 'session')}. sha256 {out.sha256}"
+        f"{Path(options['out_dir'], out.name)}: {pluralize(out.turns, 'turn')} in "
+        f"{pluralize(out.sessions, 'session')}. sha256 {out.sha256}"
         for out in done.files.values()
     ]
-    if done.only_there:
+    if done.kept_sessions:
         said.append(
-            f"{counted(done.only_there, 'session')} of the folder are not in the file; they were kept."
+            f"{pluralize(done.kept_sessions, 'session')} of the folder are not in the file; they were kept."
         )
     report = {**done.decision.report, "files": {key: out._asdict() for key, out in done.files.items()}}
-    return report, done.decision.named_leaks(), said
+    return report, done.decision.describe_leaks(), said
 
 
-def _of_dataset(given: dict[str, Any], asked: Settings | None) -> Told:
-    from datasets_app.catalog.facts import dataset_named
+def _split_dataset(options: dict[str, Any], split_settings: SplitSettings | None) -> SplitOutcome:
+    from datasets_app.catalog.facts import get_dataset
     from datasets_app.jobs import runs
-    from datasets_app.splitting.split_dataset import Split, split_dataset
+    from datasets_app.splitting.split_dataset import SplitResult, split_dataset
 
-    dataset = dataset_named(given["dataset"])
+    dataset = get_dataset(options["dataset"])
 
-    def operation(report: ProgressCallback) -> Split:
+    def operation(report: ProgressCallback) -> SplitResult:
         return split_dataset(
-            dataset, asked, again=given["again"], override=given["override"], report_progress=report
+            dataset,
+            split_settings,
+            resplit=options["again"],
+            override=options["override"],
+            report_progress=report,
         )
 
     progress = terminal.Progress("Splitting")
     try:
-        split: Split = runs.run_here(
+        split: SplitResult = runs.run_in_foreground(
             "split_dataset",
             operation,
             dataset_name=dataset.name,
-            parameters={"settings": asked.as_json() if asked else None, "again": given["again"]},
-            facts=Split.facts,
+            parameters={
+                "settings": split_settings.as_json() if split_settings else None,
+                "again": options["again"],
+            },
+            make_facts=SplitResult.facts,
             report_progress=progress,
         )
     finally:
         progress.clear()
-    return split.report, split.leaks, [f"{dataset.name}: {counted(split.placed, 'session')} placed now."]
+    return split.report, split.leaks, [f"{dataset.name}: {pluralize(split.placed, 'session')} placed now."]

@@ -9,11 +9,11 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from datasets_app.command_line import validate
 from datasets_app.command_line.outputs import OUTPUTS, Output
-from datasets_app.command_line.streams import CouldNotRun
+from datasets_app.command_line.streams import CommandFailure
 from datasets_app.domain.conversations.lines import Limits
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.files import ANNOTATION
-from datasets_app.management.terminal import Progress, sentences_for_errors
+from datasets_app.management.terminal import Progress, report_errors
 
 PROGRAM = "validate_dataset"
 
@@ -37,46 +37,46 @@ class Command(BaseCommand):
         parser.add_argument("--dataset", metavar="NAME", help="check this dataset instead of files")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with sentences_for_errors(self.stderr):
-            _refuse_wrong(options)
-            validate.takes_any_name(sys.stdout)
-            output = OUTPUTS[options["format"]](self.stdout.write, self._write_plainly, options["limit"])
-            models = () if options["no_names"] else validate.usable_models(settings.NAME_MODELS)
+        with report_errors(self.stderr):
+            _check_options(options)
+            validate.escape_undecodable_names(sys.stdout)
+            output = OUTPUTS[options["format"]](self.stdout.write, self._write_unstyled, options["limit"])
+            models = () if options["no_names"] else validate.load_name_models(settings.NAME_MODELS)
             if options["dataset"] is not None:
                 _check_dataset(options["dataset"], models, output)
             limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
             validate.check_files(options, output, models, limits)
             output.close()
             self.stdout.flush()
-        if code := validate.exit_code(output, options["strict"]):
+        if code := validate.get_exit_code(output, options["strict"]):
             raise SystemExit(code)
 
-    def _write_plainly(self, text: str) -> None:
+    def _write_unstyled(self, text: str) -> None:
         self.stderr.write(text, style_func=str)
 
 
-def _refuse_wrong(options: dict[str, Any]) -> None:
+def _check_options(options: dict[str, Any]) -> None:
     files, dataset = options["files"], options["dataset"]
     if bool(files) == (dataset is not None):
-        raise CouldNotRun("name files to check, or a dataset with --dataset NAME (not both)")
+        raise CommandFailure("name files to check, or a dataset with --dataset NAME (not both)")
     if dataset is not None and options["pii_only"]:
-        raise CouldNotRun("--pii-only goes with files")
+        raise CommandFailure("--pii-only goes with files")
     if dataset is not None and options["kind"] == ANNOTATION:
-        raise CouldNotRun("--dataset checks the conversations; export the labels to check them")
-    validate.refuse_wrong(options)
+        raise CommandFailure("--dataset checks the conversations; export the labels to check them")
+    validate.check_options(options)
 
 
 def _check_dataset(name: str, models: tuple[str, ...], output: Output) -> None:
-    from datasets_app.catalog.facts import dataset_named
+    from datasets_app.catalog.facts import get_dataset
     from datasets_app.checking.check_dataset import check_dataset
     from datasets_app.jobs import runs
 
-    dataset = dataset_named(name)
+    dataset = get_dataset(name)
     progress = Progress(f"Checking {name}")
-    report = runs.run_here(
+    report = runs.run_in_foreground(
         "check_dataset",
         lambda show: check_dataset(dataset, actor=None, name_models=models, report_progress=show),
-        facts=lambda report: {
+        make_facts=lambda report: {
             "report": report.pk,
             "errors": report.error_count,
             "warnings": report.warning_count,

@@ -4,10 +4,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from datasets_app.auditing import verify_audit
-from datasets_app.auditing.heads import note_head, verify_with_heads
+from datasets_app.auditing.heads import verify_and_append_head, verify_with_heads
 from datasets_app.domain.audit_chain import Head
 from datasets_app.management import terminal
-from datasets_app.management.terminal import could_not_run, counted
+from datasets_app.management.terminal import command_error, pluralize
 
 
 class Command(BaseCommand):
@@ -44,20 +44,20 @@ exit codes:
             "--note", action="store_true", help="if nothing was changed, note the head as every night"
         )
 
-    def handle(self, **given: Any) -> None:
-        with terminal.sentences_for_errors(self.stderr):
-            if given["head"]:
-                self.stdout.write(str(verify_audit.head()))
+    def handle(self, **options: Any) -> None:
+        with terminal.report_errors(self.stderr):
+            if options["head"]:
+                self.stdout.write(str(verify_audit.get_head()))
                 return
-            self._verify(given)
+            self._verify(options)
 
-    def _verify(self, given: dict[str, Any]) -> None:
+    def _verify(self, options: dict[str, Any]) -> None:
         try:
-            expected = tuple(Head.parse(text) for text in given["expect"])
+            expected = tuple(Head.parse(text) for text in options["expect"])
         except ValueError as error:
-            raise could_not_run(f"--expect: {error}") from None
+            raise command_error(f"--expect: {error}") from None
         progress = terminal.Progress("Verifying", "events")
-        verify = note_head if given["note"] else verify_with_heads
+        verify = verify_and_append_head if options["note"] else verify_with_heads
         try:
             verified = verify(expected, report_progress=progress)
         finally:
@@ -68,7 +68,7 @@ exit codes:
             self.stderr.write(f"… and {more:,} more.")
         if verified.fault_count:
             raise CommandError(
-                f"{counted(verified.fault_count, 'fault')} in {counted(verified.events, 'event')}.",
-                returncode=terminal.FINDINGS,
+                f"{pluralize(verified.fault_count, 'fault')} in {pluralize(verified.events, 'event')}.",
+                returncode=terminal.EXIT_FINDINGS,
             )
-        self.stdout.write(f"{counted(verified.events, 'event')}, nothing was changed. Head {verified.head}")
+        self.stdout.write(f"{pluralize(verified.events, 'event')}, nothing was changed. Head {verified.head}")

@@ -3,12 +3,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from datasets_app.catalog.facts import dataset_named
+from datasets_app.catalog.facts import get_dataset
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.jobs import runs
 from datasets_app.management import terminal
-from datasets_app.management.terminal import counted
-from datasets_app.releasing.verify import Verified, verify_releases
+from datasets_app.management.terminal import pluralize
+from datasets_app.releasing.verify import ReleaseVerification, verify_releases
 
 
 class Command(BaseCommand):
@@ -31,33 +31,33 @@ exit codes:
         which.add_argument("name", metavar="NAME", nargs="?", help="the dataset")
         which.add_argument("--all", action="store_true", help="of all datasets; so it is without a NAME")
 
-    def handle(self, **given: Any) -> None:
-        with terminal.sentences_for_errors(self.stderr):
-            verified = self._verify(given["name"])
+    def handle(self, **options: Any) -> None:
+        with terminal.report_errors(self.stderr):
+            verified = self._verify(options["name"])
             for fault in verified.faults:
                 self.stderr.write(f"{fault.dataset} {fault.version}: {fault.what}")
             summary = (
-                f"{counted(verified.releases, 'release')}, {counted(verified.files, 'file')}, "
-                f"{counted(verified.bytes, 'byte')}: {counted(len(verified.faults), 'fault')}."
+                f"{pluralize(verified.releases, 'release')}, {pluralize(verified.files, 'file')}, "
+                f"{pluralize(verified.bytes, 'byte')}: {pluralize(len(verified.faults), 'fault')}."
             )
             if verified.faults:
-                raise CommandError(summary, returncode=terminal.FINDINGS)
+                raise CommandError(summary, returncode=terminal.EXIT_FINDINGS)
             self.stdout.write(summary)
 
-    def _verify(self, name: str | None) -> Verified:
-        dataset = dataset_named(name) if name else None
+    def _verify(self, name: str | None) -> ReleaseVerification:
+        dataset = get_dataset(name) if name else None
         progress = terminal.Progress("Verifying")
 
-        def operation(report: ProgressCallback) -> Verified:
+        def operation(report: ProgressCallback) -> ReleaseVerification:
             return verify_releases(dataset, actor=None, report_progress=report)
 
         try:
-            verified: Verified = runs.run_here(
+            verified: ReleaseVerification = runs.run_in_foreground(
                 "verify_releases",
                 operation,
                 dataset_name=dataset.name if dataset else "",
                 parameters={},
-                facts=Verified.facts,
+                make_facts=ReleaseVerification.facts,
                 report_progress=progress,
             )
         finally:

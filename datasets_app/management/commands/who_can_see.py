@@ -32,16 +32,16 @@ exit codes:
         parser.add_argument("--all", action="store_true", help="also who can't, and why not")
         parser.add_argument("--format", choices=["text", "json"], default="text", help="default: text")
 
-    def handle(self, **given: Any) -> None:
-        from datasets_app.access.who_can_see import ALL, NOTHING, REPLIES, everybody
-        from datasets_app.catalog.facts import dataset_named
+    def handle(self, **options: Any) -> None:
+        from datasets_app.access.who_can_see import ALL, NO_ACCESS, REPLIES, iterate_viewers
+        from datasets_app.catalog.facts import get_dataset
 
-        with terminal.sentences_for_errors(self.stderr):
-            dataset = dataset_named(given["name"])
-            only = [ALL, REPLIES, *([NOTHING] if given["all"] else [])]
-            found = everybody(dataset, only=only)
-            if given["format"] == "json":
-                self.stdout.write(json.dumps([_facts(seer) for seer in found], indent=2))
+        with terminal.report_errors(self.stderr):
+            dataset = get_dataset(options["name"])
+            only = [ALL, REPLIES, *([NO_ACCESS] if options["all"] else [])]
+            found = iterate_viewers(dataset, only=only)
+            if options["format"] == "json":
+                self.stdout.write(json.dumps([_seer_json(seer) for seer in found], indent=2))
                 return
             self.stdout.write(f"{dataset.name} is {'restricted' if dataset.restricted else 'open'}.")
             for seer in found:
@@ -50,7 +50,7 @@ exit codes:
                     self.stdout.write(f"  {reason}")
 
 
-def _facts(seer: Any) -> dict[str, Any]:
+def _seer_json(seer: Any) -> dict[str, Any]:
     return {
         "user": seer.user.get_username(),
         "sees": seer.sees,

@@ -11,7 +11,7 @@ class Command(BaseCommand):
 
     def handle(self, **_: Any) -> None:
         try:
-            queue.work()
+            queue.run_worker()
         except queue.QueueUnreachable as unreachable:
             reason = str(unreachable.__cause__).rstrip(".")
             raise CommandError(

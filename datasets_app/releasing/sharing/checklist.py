@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from datasets_app.checking.check_dataset import report_in_force
+from datasets_app.checking.check_dataset import current_report
 from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, KINDS, NAME, PATH, PHONE
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import (
@@ -27,11 +27,11 @@ from datasets_app.models import (
 )
 
 YES, NO, UNKNOWN, UNSIGNED = "yes", "no", "unknown", "unsigned"
-_WORDS = {YES: "yes", NO: "no", UNKNOWN: "can't be told", UNSIGNED: "not yet signed"}
+_ANSWER_LABELS = {YES: "yes", NO: "no", UNKNOWN: "can't be told", UNSIGNED: "not yet signed"}
 # Which page mends it.
-SCRUB, SIGN, NOTHING = "scrub", "sign", ""
+SCRUB, SIGN, NO_REMEDY = "scrub", "sign", ""
 # By which code the checks tell a class.
-_CODES = {
+_CHECK_CODES = {
     EMAIL: "E401",
     PHONE: "E402",
     "SSN": "E403",
@@ -44,58 +44,58 @@ _CODES = {
 }
 
 
-class SharingItem(NamedTuple):
+class ChecklistItem(NamedTuple):
     """``answer`` is one of the four above; ``reason`` is a sentence, and holds no value of a person."""
 
     title: str
     answer: str
     reason: str
-    remedy: str = NOTHING
+    remedy: str = NO_REMEDY
 
     @property
-    def answer_words(self) -> str:
-        return _WORDS[self.answer]
+    def answer_label(self) -> str:
+        return _ANSWER_LABELS[self.answer]
 
 
-def sharing_list(dataset: Dataset) -> list[SharingItem]:
+def build_checklist(dataset: Dataset) -> list[ChecklistItem]:
     """The eight items, in the order of the list. A fixed number of queries."""
-    known = _Known(dataset)
+    known = _DatasetEvidence(dataset)
     return [
-        _scrubbed("No e-mail address or telephone number is left", known, {EMAIL, PHONE}),
-        _ids_hashed(dataset, known),
-        _scrubbed("Names are scrubbed", known, {NAME}),
-        _timestamps(dataset, known),
-        _scrubbed("No internal path or host name is left", known, {PATH, HOST}),
-        _scrubbed("No key, token or other credential is left", known, {CREDENTIAL}),
-        _metadata(dataset, known),
-        _review(known),
+        _scrub_item("No e-mail address or telephone number is left", known, {EMAIL, PHONE}),
+        _session_id_item(dataset, known),
+        _scrub_item("Names are scrubbed", known, {NAME}),
+        _timestamp_item(dataset, known),
+        _scrub_item("No internal path or host name is left", known, {PATH, HOST}),
+        _scrub_item("No key, token or other credential is left", known, {CREDENTIAL}),
+        _metadata_item(dataset, known),
+        _review_item(known),
     ]
 
 
-def review_in_force(dataset: Dataset) -> SharingReview | None:
+def current_review(dataset: Dataset) -> SharingReview | None:
     """The newest signature, if it is for the dataset as it stands."""
-    known = _Known(dataset)
-    return known.review if known.review and not known.why_review_is_void else None
+    known = _DatasetEvidence(dataset)
+    return known.review if known.review and not known.review_void_reason else None
 
 
-class _Known:
+class _DatasetEvidence:
     """What scrubs and previews tell of a dataset: the newest first."""
 
     def __init__(self, dataset: Dataset) -> None:
         runs = list(ScrubRun.objects.filter(dataset=dataset))
-        self.complete = [(run, Policy.from_json(run.policy)) for run in runs if run.verified_at]
+        self.verified_scrubs = [(run, Policy.from_json(run.policy)) for run in runs if run.verified_at]
         self.preview = next((run for run in runs if run.dry_run and run.finished_at), None)
         last = Session.objects.filter(dataset=dataset).order_by("-pk").values_list("pk", flat=True).first()
         self.last_session = last or 0
-        self.report = report_in_force(dataset)
+        self.report = current_report(dataset)
         self.is_synthetic = dataset.origin == Dataset.Origin.SYNTHETIC
         self.review = SharingReview.objects.filter(dataset=dataset).first()
         missed = ScrubMark.objects.filter(dataset=dataset, verdict=ScrubMark.Verdict.MISSED)
         self.missed = list(missed.values_list("kind", "created_at"))
 
-    def newest(self, does: Callable[[Policy], bool]) -> tuple[ScrubRun, Policy] | None:
+    def newest_scrub(self, does: Callable[[Policy], bool]) -> tuple[ScrubRun, Policy] | None:
         """The newest complete scrub under a policy of which this is true."""
-        return next(((run, policy) for run, policy in self.complete if does(policy)), None)
+        return next(((run, policy) for run, policy in self.verified_scrubs if does(policy)), None)
 
     def has_grown_since(self, run: ScrubRun) -> bool:
         return self.last_session > run.last_session
@@ -105,10 +105,10 @@ class _Known:
 
     @property
     def last_scrub(self) -> int | None:
-        return self.complete[0][0].pk if self.complete else None
+        return self.verified_scrubs[0][0].pk if self.verified_scrubs else None
 
     @property
-    def why_review_is_void(self) -> str:
+    def review_void_reason(self) -> str:
         """Why the newest signature no longer holds; empty if it does, or if there is none."""
         if self.review is None:
             return ""
@@ -119,10 +119,10 @@ class _Known:
     def found_by_checks(self, kinds: Collection[str]) -> dict[str, int]:
         """Findings by code."""
         totals = self.report.totals if self.report else {}
-        codes = sorted(_CODES[kind] for kind in kinds)
+        codes = sorted(_CHECK_CODES[kind] for kind in kinds)
         return {code: totals[code] for code in codes if totals.get(code)}
 
-    def is_clean_by_checks(self, kinds: Collection[str]) -> bool:
+    def is_clean_in_checks(self, kinds: Collection[str]) -> bool:
         if self.report is None or (NAME in kinds and not self.report.names_looked_for):
             return False
         return not self.found_by_checks(kinds)
@@ -131,53 +131,55 @@ class _Known:
         return sum(self.preview.totals.get(kind, 0) for kind in kinds) if self.preview else 0
 
 
-def _scrubbed(title: str, known: _Known, kinds: set[str]) -> SharingItem:
+def _scrub_item(title: str, known: _DatasetEvidence, kinds: set[str]) -> ChecklistItem:
     """Whether values of these classes are gone, by the newest scrub that looked for all of them."""
-    newest = known.newest(lambda policy: kinds <= set(policy.kinds))
+    newest = known.newest_scrub(lambda policy: kinds <= set(policy.kinds))
     found = known.found_by_preview(kinds)
     since_scrub = newest is None or (known.preview is not None and known.preview.pk > newest[0].pk)
     if found and since_scrub:
-        return SharingItem(title, NO, f"The last preview has found {found:,} in {_looked_at(known)}.", SCRUB)
+        return ChecklistItem(
+            title, NO, f"The last preview has found {found:,} in {_preview_extent(known)}.", SCRUB
+        )
     if newest is None or known.has_grown_since(newest[0]):
-        return _checked(title, known, kinds, grown=newest is not None)
+        return _check_item(title, known, kinds, grown=newest is not None)
     run, policy = newest
     if missed := known.missed_since(run, kinds):
         what = "1 value was" if missed == 1 else f"{missed:,} values were"
-        return SharingItem(title, NO, f"{what} marked as missed since the last scrub.", SCRUB)
-    return SharingItem(title, YES, _how(run, policy, kinds))
+        return ChecklistItem(title, NO, f"{what} marked as missed since the last scrub.", SCRUB)
+    return ChecklistItem(title, YES, _describe_scrub(run, policy, kinds))
 
 
-def _checked(title: str, known: _Known, kinds: set[str], *, grown: bool) -> SharingItem:
+def _check_item(title: str, known: _DatasetEvidence, kinds: set[str], *, grown: bool) -> ChecklistItem:
     """What the checks say where no scrub does."""
     if found := known.found_by_checks(kinds):
         codes = ", ".join(f"{code}: {count:,}" for code, count in found.items())
-        return SharingItem(title, NO, f"The checks have found {sum(found.values()):,} ({codes}).", SCRUB)
-    if known.report is not None and known.is_clean_by_checks(kinds):
-        return SharingItem(title, YES, _how_checked(known.report, kinds))
+        return ChecklistItem(title, NO, f"The checks have found {sum(found.values()):,} ({codes}).", SCRUB)
+    if known.report is not None and known.is_clean_in_checks(kinds):
+        return ChecklistItem(title, YES, _describe_check(known.report, kinds))
     if grown:
-        return SharingItem(title, UNKNOWN, _GROWN, SCRUB)
-    reason = "The dataset has not been scrubbed of them." if known.complete else _NEVER
-    return SharingItem(title, UNKNOWN, reason, SCRUB)
+        return ChecklistItem(title, UNKNOWN, _SESSIONS_ADDED, SCRUB)
+    reason = "The dataset has not been scrubbed of them." if known.verified_scrubs else _NEVER_SCRUBBED
+    return ChecklistItem(title, UNKNOWN, reason, SCRUB)
 
 
-def _how_checked(report: CheckReport, kinds: set[str]) -> str:
+def _describe_check(report: CheckReport, kinds: set[str]) -> str:
     turns = f"{report.turn_count:,} turn{'s' * (report.turn_count != 1)}"
     model = " by rules and by a model, which misses some" if NAME in kinds else ""
-    return f"Checked on {_day(report.created_at)}{model}: none was found in {turns}."
+    return f"Checked on {_format_time(report.created_at)}{model}: none was found in {turns}."
 
 
-def _day(at: datetime) -> str:
+def _format_time(at: datetime) -> str:
     return str(date_format(timezone.localtime(at), "j M Y H:i"))
 
 
-_NEVER = "The dataset has never been scrubbed, nor checked as it stands."
-_NOBODYS = "They need not be: the conversations are synthetic, and nobody's."
-_GROWN = "Sessions have been added since the last scrub."
+_NEVER_SCRUBBED = "The dataset has never been scrubbed, nor checked as it stands."
+_SYNTHETIC = "They need not be: the conversations are synthetic, and nobody's."
+_SESSIONS_ADDED = "Sessions have been added since the last scrub."
 
 
-def _how(run: ScrubRun, policy: Policy, kinds: set[str]) -> str:
+def _describe_scrub(run: ScrubRun, policy: Policy, kinds: set[str]) -> str:
     turns = (run.verification or {}).get("turns", run.turn_count)
-    when = _day(run.verified_at) if run.verified_at else ""
+    when = _format_time(run.verified_at) if run.verified_at else ""
     if kinds == {NAME}:
         others = ", ".join(name for name in policy.name_models if name != "builtin")
         models = f"a model ({others})" if others else "the application's own model"
@@ -190,62 +192,64 @@ def _how(run: ScrubRun, policy: Policy, kinds: set[str]) -> str:
     return f"Verified on {when}: none is left in {turns:,} turn{'s' * (turns != 1)}."
 
 
-def _looked_at(known: _Known) -> str:
+def _preview_extent(known: _DatasetEvidence) -> str:
     run = known.preview
     count = run.session_count if run else 0
     return "1 session" if count == 1 else f"{count:,} sessions"
 
 
-def _ids_hashed(dataset: Dataset, known: _Known) -> SharingItem:
+def _session_id_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
     title = "Session ids are hashed"
     if not known.last_session:
-        return SharingItem(title, UNKNOWN, "There are no sessions.")
+        return ChecklistItem(title, UNKNOWN, "There are no sessions.")
     if known.is_synthetic:
-        return SharingItem(title, YES, _NOBODYS)
+        return ChecklistItem(title, YES, _SYNTHETIC)
     plain = Session.objects.filter(dataset=dataset, id_hashed=False).count()
     if not plain:
-        return SharingItem(title, YES, "Each is an HMAC-SHA-256 under this installation's key.")
-    return SharingItem(
+        return ChecklistItem(title, YES, "Each is an HMAC-SHA-256 under this installation's key.")
+    return ChecklistItem(
         title, NO, f"Not hashed are those of {plain:,} of {dataset.session_count:,} sessions.", SCRUB
     )
 
 
-def _timestamps(dataset: Dataset, known: _Known) -> SharingItem:
+def _timestamp_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
     title = "Timestamps are removed or moved"
-    newest = known.newest(lambda policy: policy.drop_timestamps or policy.fuzz_seconds > 0)
+    newest = known.newest_scrub(lambda policy: policy.drop_timestamps or policy.fuzz_seconds > 0)
     if newest and not known.has_grown_since(newest[0]):
         run, policy = newest
         if policy.drop_timestamps:
-            return SharingItem(title, YES, "They were removed.")
-        return SharingItem(
+            return ChecklistItem(title, YES, "They were removed.")
+        return ChecklistItem(
             title, YES, f"Moved by up to {policy.fuzz_seconds:,} seconds, one offset a session."
         )
     if known.is_synthetic:
-        return SharingItem(title, YES, _NOBODYS)
+        return ChecklistItem(title, YES, _SYNTHETIC)
     if not Turn.objects.filter(session__dataset=dataset).exclude(timestamp=None).exists():
-        return SharingItem(title, YES, "No turn has one.")
-    return SharingItem(title, NO, _GROWN if newest else "Turns have the timestamps they came with.", SCRUB)
+        return ChecklistItem(title, YES, "No turn has one.")
+    return ChecklistItem(
+        title, NO, _SESSIONS_ADDED if newest else "Turns have the timestamps they came with.", SCRUB
+    )
 
 
-def _metadata(dataset: Dataset, known: _Known) -> SharingItem:
+def _metadata_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
     """A scrub knows the keys that identify people. The checks do not: they are enough where there are no
     keys, or nobody to identify."""
     title = "Metadata identifies no one"
-    item = _scrubbed(title, known, set(KINDS))
-    if item.answer == YES and known.newest(lambda policy: set(KINDS) <= set(policy.kinds)):
+    item = _scrub_item(title, known, set(KINDS))
+    if item.answer == YES and known.newest_scrub(lambda policy: set(KINDS) <= set(policy.kinds)):
         return item
     if item.answer == NO and known.report is not None and known.found_by_checks(set(KINDS)):
-        item = _beside_texts(title, known, known.report) or item
+        item = _text_only_item(title, known, known.report) or item
     if item.answer != YES:
         return item
     keyed = Turn.objects.filter(session__dataset=dataset).exclude(Q(metadata=None) & Q(extra=None))
     if not known.is_synthetic and keyed.exists():
         reason = "Turns have metadata or unknown keys, and no scrub has seen to those that identify people."
-        return SharingItem(title, UNKNOWN, reason, SCRUB)
+        return ChecklistItem(title, UNKNOWN, reason, SCRUB)
     return item
 
 
-def _beside_texts(title: str, known: _Known, report: CheckReport) -> SharingItem | None:
+def _text_only_item(title: str, known: _DatasetEvidence, report: CheckReport) -> ChecklistItem | None:
     """What the checks have found stands in texts alone, if it does: of that, other lines of the list tell.
 
     None if some stands elsewhere, or if not every finding was kept with its place.
@@ -254,14 +258,16 @@ def _beside_texts(title: str, known: _Known, report: CheckReport) -> SharingItem
     in_texts = CheckFinding.objects.filter(report=report, code__in=found, field="text").count()
     if in_texts != sum(found.values()) or not report.names_looked_for:
         return None
-    return SharingItem(title, YES, f"Checked on {_day(report.created_at)}: what was found stands in texts.")
+    return ChecklistItem(
+        title, YES, f"Checked on {_format_time(report.created_at)}: what was found stands in texts."
+    )
 
 
-def _review(known: _Known) -> SharingItem:
+def _review_item(known: _DatasetEvidence) -> ChecklistItem:
     title, review = "Legal review is signed", known.review
     if review is None:
-        return SharingItem(title, UNSIGNED, "Nobody has signed it. A person does, with their name.", SIGN)
-    signed = f"{review.name} signed on {_day(review.signed_at)}"
-    if void := known.why_review_is_void:
-        return SharingItem(title, UNSIGNED, f"{signed}, but {void}: it has to be signed anew.", SIGN)
-    return SharingItem(title, YES, f"{signed}.")
+        return ChecklistItem(title, UNSIGNED, "Nobody has signed it. A person does, with their name.", SIGN)
+    signed = f"{review.name} signed on {_format_time(review.signed_at)}"
+    if void := known.review_void_reason:
+        return ChecklistItem(title, UNSIGNED, f"{signed}, but {void}: it has to be signed anew.", SIGN)
+    return ChecklistItem(title, YES, f"{signed}.")

@@ -18,32 +18,37 @@ from django.db import transaction
 from datasets_app.catalog import facts, policies
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.core import audit
-from datasets_app.core.atomic_files import replacing
-from datasets_app.core.errors import Refused
-from datasets_app.core.progress import ProgressCallback, ignore
-from datasets_app.domain.conversations.reading import file_sha256
-from datasets_app.domain.metadata.licenses import licence_text
+from datasets_app.core.atomic_files import write_atomically
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.conversations.reading import hash_file
+from datasets_app.domain.metadata.licenses import render_license_text
 from datasets_app.domain.metadata.metadata import metadata_path, render_metadata
-from datasets_app.domain.packages.card import card, charts_of
-from datasets_app.domain.packages.citation import bibtex, citation_cff
-from datasets_app.domain.packages.croissant import croissant
-from datasets_app.domain.packages.package import JSONL, Package, as_json
-from datasets_app.domain.packages.pull_request import pull_request
-from datasets_app.domain.packages.quality_report import quality_report
-from datasets_app.exporting.export_dataset import left_out
+from datasets_app.domain.packages.card import render_card, render_charts
+from datasets_app.domain.packages.citation import render_bibtex, render_citation_cff
+from datasets_app.domain.packages.croissant import build_croissant
+from datasets_app.domain.packages.package import JSONL, Package, build_quality_json
+from datasets_app.domain.packages.pull_request import render_pull_request
+from datasets_app.domain.packages.quality_report import render_quality_report
+from datasets_app.exporting.export_dataset import selection_notes
 from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import files as release_files
-from datasets_app.releasing.sharing.export_release import release_of, stored_blocks
-from datasets_app.releasing.sharing.package_data import FOLDER, WrittenData, write_dataset, write_release
-from datasets_app.releasing.sharing.package_facts import facts_of_dataset, facts_of_release
+from datasets_app.releasing.sharing.export_release import get_release, read_verified_blocks
+from datasets_app.releasing.sharing.package_data import (
+    DATA_FOLDER,
+    WrittenData,
+    write_dataset_files,
+    write_release_files,
+)
+from datasets_app.releasing.sharing.package_facts import gather_dataset_facts, gather_release_facts
 
-CHARTS = "charts"
+CHARTS_FOLDER = "charts"
 # The earliest day that a zip file can hold: what is packed has no time of its own.
-_NO_TIME = (1980, 1, 1, 0, 0, 0)
-_READABLE = 0o644 << 16
+_ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+_ZIP_FILE_MODE = 0o644 << 16
 
 
-class Packaged(NamedTuple):
+class PackageResult(NamedTuple):
     """``sha256`` is that of the zip file, None for a folder; ``notices`` are sentences for whoever asked."""
 
     sessions: int
@@ -66,70 +71,72 @@ def export_package(
     version: str = "",
     override: str = "",
     actor: Any = None,
-    report_progress: ProgressCallback = ignore,
-) -> Packaged:
+    report_progress: ProgressCallback = ignore_progress,
+) -> PackageResult:
     """Write the package of a release, or of the dataset as it stands, to ``out``: a folder that is not there
     yet or empty, or a file if the name ends in .zip. It stands complete in the end, or not at all.
 
     Production data must have been scrubbed, or ``override`` be a reason why not; a release went through the
     gates when it was made.
     """
-    release = release_of(dataset, version) if version else None
+    release = get_release(dataset, version) if version else None
     _refuse_occupied(out)
     with _work_folder(out) as work, transaction.atomic():
         folder = work / "package"
-        for place in (folder, folder / FOLDER, folder / CHARTS):
+        for place in (folder, folder / DATA_FOLDER, folder / CHARTS_FOLDER):
             place.mkdir()
         if release is not None:
-            package = facts_of_release(release, write_release(release, folder, work, report_progress))
+            package = gather_release_facts(
+                release, write_release_files(release, folder, work, report_progress)
+            )
         else:
-            written = _as_it_stands(dataset, folder, override, actor, report_progress)
-            package = facts_of_dataset(dataset, written)
-        _write_papers(package, folder)
+            written = _write_current_data(dataset, folder, override, actor, report_progress)
+            package = gather_dataset_facts(dataset, written)
+        _write_documents(package, folder)
         if release is not None:
-            _write_release_papers(release, folder)
-        result = _packaged(package, folder, out)
-        _record(dataset, release, result, package, actor)
-        _put_in_place(folder, out)
+            _copy_release_documents(release, folder)
+        result = _finish_package(package, folder, out)
+        _record_export(dataset, release, result, package, actor)
+        _move_into_place(folder, out)
     return result
 
 
-def _as_it_stands(
+def _write_current_data(
     dataset: Dataset, folder: Path, override: str, actor: Any, report_progress: ProgressCallback
 ) -> WrittenData:
     # Nothing is imported, split or erased until the package is done.
     dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     policies.require_scrubbed(dataset, "export", actor=actor, override=override)
     if not dataset.turn_count:
-        raise Refused(f"{dataset.name} holds no sessions; there is nothing to package.")
-    return write_dataset(dataset, folder, report_progress)
+        raise UserError(f"{dataset.name} holds no sessions; there is nothing to package.")
+    return write_dataset_files(dataset, folder, report_progress)
 
 
-def _write_papers(package: Package, folder: Path) -> None:
-    charts = charts_of(package)
+def _write_documents(package: Package, folder: Path) -> None:
+    charts = render_charts(package)
     texts = {
-        "README.md": card(package, charts),
+        "README.md": render_card(package, charts),
         "CHANGELOG.md": package.changelog,
-        "LICENSE": licence_text(package.licence, holder=package.author, year=package.day[:4]),
-        "CITATION.cff": citation_cff(package),
-        "PULL_REQUEST.md": pull_request(package),
-        "croissant.json": _json(croissant(package, cite_as=bibtex(package))),
-        "quality_report.json": _json(as_json(package)),
-        "quality_report.md": quality_report(package),
+        "LICENSE": render_license_text(package.license, holder=package.author, year=package.day[:4]),
+        "CITATION.cff": render_citation_cff(package),
+        "PULL_REQUEST.md": render_pull_request(package),
+        "croissant.json": _encode_json(build_croissant(package, cite_as=render_bibtex(package))),
+        "quality_report.json": _encode_json(build_quality_json(package)),
+        "quality_report.md": render_quality_report(package),
         f"{package.name}.meta.yaml": render_metadata(package.metadata),
-        **{f"{CHARTS}/{name}": drawing for name, drawing in charts.items()},
+        **{f"{CHARTS_FOLDER}/{name}": drawing for name, drawing in charts.items()},
     }
-    for file in package.of_format(JSONL):
+    for file in package.get_files(JSONL):
         # Each file can be imported by itself, with its facts.
         whole = package.metadata
         stated = replace(
-            facts.of_a_part(whole) if file.split else whole,
+            facts.subset_metadata(whole) if file.split else whole,
             total_sessions=file.sessions,
             total_turns=file.turns,
             sha256=file.sha256,
             modifications=[
                 *whole.modifications,
-                *left_out(Selection(split=file.split)),
+                *selection_notes(Selection(split=file.split)),
             ],
         )
         texts[metadata_path(Path(file.path)).as_posix()] = render_metadata(stated)
@@ -137,20 +144,20 @@ def _write_papers(package: Package, folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def _json(value: Any) -> str:
+def _encode_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
-def _write_release_papers(release: Release, folder: Path) -> None:
+def _copy_release_documents(release: Release, folder: Path) -> None:
     """The manifest and the signature, as they were stored."""
     for kind in (ReleaseFile.Kind.MANIFEST, ReleaseFile.Kind.SIGNATURE):
-        stored = release_files.file_of(release, kind)
+        stored = release_files.get_file(release, kind)
         with (folder / stored.name).open("wb") as out:
-            out.writelines(stored_blocks(stored))
+            out.writelines(read_verified_blocks(stored))
 
 
-def _record(
-    dataset: Dataset, release: Release | None, result: Packaged, package: Package, actor: Any
+def _record_export(
+    dataset: Dataset, release: Release | None, result: PackageResult, package: Package, actor: Any
 ) -> None:
     audit.record(
         "export",
@@ -174,15 +181,15 @@ def is_zip(out: Path) -> bool:
 
 def _refuse_occupied(out: Path) -> None:
     if not out.parent.is_dir():
-        raise Refused(f"{out} can't be written: there is no folder {out.parent}.")
+        raise UserError(f"{out} can't be written: there is no folder {out.parent}.")
     if is_zip(out):
         if out.is_dir():
-            raise Refused(f"{out} can't be written: it is a folder.")
+            raise UserError(f"{out} can't be written: it is a folder.")
         return
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise Refused(f"{out} is a file; name a folder that is not there yet, or a name ending in .zip.")
+        raise UserError(f"{out} is a file; name a folder that is not there yet, or a name ending in .zip.")
     if out.is_dir() and any(out.iterdir()):
-        raise Refused(f"{out} is not empty; name a folder that is not there yet, or empty it first.")
+        raise UserError(f"{out} is not empty; name a folder that is not there yet, or empty it first.")
 
 
 @contextmanager
@@ -192,40 +199,40 @@ def _work_folder(out: Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix=f".{out.name[:100]}.", dir=out.parent) as work:
             yield Path(work)
     except OSError as error:
-        raise Refused(f"{out} can't be written: {error.strerror or error}.") from None
+        raise UserError(f"{out} can't be written: {error.strerror or error}.") from None
 
 
-def _packaged(package: Package, folder: Path, out: Path) -> Packaged:
+def _finish_package(package: Package, folder: Path, out: Path) -> PackageResult:
     """Counts what stands in ``folder``; packs it, if it is to be packed, into a file beside it."""
-    files = _files_in(folder)
+    files = _list_files(folder)
     size, sha256 = sum(path.stat().st_size for path in files), None
     if is_zip(out):
         packed = folder.with_suffix(".zip")
         with packed.open("wb") as target:
-            _pack(folder, files, package.name, target)
-        size, sha256 = packed.stat().st_size, file_sha256(packed)
+            _write_zip(folder, files, package.name, target)
+        size, sha256 = packed.stat().st_size, hash_file(packed)
     counts = package.counts
-    return Packaged(counts.sessions, counts.turns, len(files), size, sha256, list(package.notices))
+    return PackageResult(counts.sessions, counts.turns, len(files), size, sha256, list(package.notices))
 
 
-def _files_in(folder: Path) -> list[Path]:
+def _list_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def _pack(folder: Path, files: list[Path], name: str, target: IO[bytes]) -> None:
+def _write_zip(folder: Path, files: list[Path], name: str, target: IO[bytes]) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for path in files:
-            entry = zipfile.ZipInfo(f"{name}/{path.relative_to(folder).as_posix()}", _NO_TIME)
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, _READABLE
+            entry = zipfile.ZipInfo(f"{name}/{path.relative_to(folder).as_posix()}", _ZIP_EPOCH)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, _ZIP_FILE_MODE
             # Whatever machine it is packed on.
             entry.create_system = 3
             with path.open("rb") as content, archive.open(entry, "w", force_zip64=True) as inside:
                 shutil.copyfileobj(content, inside, 1 << 20)
 
 
-def _put_in_place(folder: Path, out: Path) -> None:
+def _move_into_place(folder: Path, out: Path) -> None:
     if is_zip(out):
-        with folder.with_suffix(".zip").open("rb") as packed, replacing(out.resolve()) as target:
+        with folder.with_suffix(".zip").open("rb") as packed, write_atomically(out.resolve()) as target:
             shutil.copyfileobj(packed, target, 1 << 20)
         return
     if out.exists():

@@ -9,15 +9,15 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, 
 
 from datasets_app.catalog import policies
 from datasets_app.catalog.rows.turn_reader import Selection
-from datasets_app.core.errors import Refused
-from datasets_app.core.web.dataset_page import dataset_page
-from datasets_app.core.web.pages import require, visible_dataset
+from datasets_app.core.errors import UserError
+from datasets_app.core.web.dataset_page import render_dataset_page
+from datasets_app.core.web.pages import get_visible_dataset, require_permissions
 from datasets_app.jobs import runs
 from datasets_app.models import Dataset, Persona, Release, Session
-from datasets_app.releasing.sharing.export_request import refuse_contradictions
+from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
 
 PACKAGE = "package"
-FORMATS = [
+FORMAT_CHOICES = [
     ("turns", "Conversation JSONL, one turn a line"),
     ("openai", "OpenAI chat JSONL, one session a line"),
     ("sharegpt", "ShareGPT JSONL, one session a line"),
@@ -25,13 +25,13 @@ FORMATS = [
     ("parquet", "Parquet, one turn a row"),
     (PACKAGE, "Package: data, card, licence, citation, reports (zip)"),
 ]
-SPLITS = [("", "All sessions"), *Session.Split.choices]
-VERSIONS_OFFERED = 200
+SPLIT_CHOICES = [("", "All sessions"), *Session.Split.choices]
+MAX_VERSIONS_OFFERED = 200
 
 
 class ExportForm(forms.Form):
     format = forms.ChoiceField(
-        choices=FORMATS,
+        choices=FORMAT_CHOICES,
         widget=UnfoldAdminSelectWidget,
         help_text="Conversation JSONL is what Alignmenter reads, and keeps every field.",
     )
@@ -42,7 +42,7 @@ class ExportForm(forms.Form):
         help_text="A release is handed out as it was stored, byte for byte, or as a package.",
     )
     split = forms.ChoiceField(
-        label="Only this split", choices=SPLITS, required=False, widget=UnfoldAdminSelectWidget
+        label="Only this split", choices=SPLIT_CHOICES, required=False, widget=UnfoldAdminSelectWidget
     )
     persona = forms.CharField(
         label="Only this persona",
@@ -62,7 +62,7 @@ class ExportForm(forms.Form):
 
     def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        releases = Release.objects.filter(dataset=dataset, destroyed_at=None)[:VERSIONS_OFFERED]
+        releases = Release.objects.filter(dataset=dataset, destroyed_at=None)[:MAX_VERSIONS_OFFERED]
         versions = [(release.version, f"Release {release.version}") for release in releases]
         if versions:
             self.fields["version"].choices = [("", "As it stands"), *versions]  # type: ignore[attr-defined]
@@ -75,7 +75,7 @@ class ExportForm(forms.Form):
         given: dict[str, Any] = super().clean() or {}
         package = given.get("format") == PACKAGE
         try:
-            refuse_contradictions(
+            refuse_conflicting_options(
                 version=given.get("version") or "",
                 package=package,
                 format="turns" if package else given.get("format") or "turns",
@@ -84,7 +84,7 @@ class ExportForm(forms.Form):
                 ),
                 gzip=bool(given.get("gzip")),
             )
-        except Refused as refusal:
+        except UserError as refusal:
             raise forms.ValidationError(refusal.message) from None
         return given
 
@@ -100,12 +100,12 @@ class ExportForm(forms.Form):
         }
 
 
-class OverrideForm(ExportForm):
+class OverrideExportForm(ExportForm):
     """For production data that is not scrubbed, and those who may have it exported all the same."""
 
     override = forms.CharField(
         label="Reason for exporting it unscrubbed",
-        max_length=policies.LONGEST_REASON,
+        max_length=policies.MAX_REASON_CHARACTERS,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="It is written into the audit trail, with your name.",
     )
@@ -115,17 +115,19 @@ class OverrideForm(ExportForm):
 
 
 def export(request: HttpRequest, pk: int) -> HttpResponse:
-    require(request, "export_dataset")
-    dataset = visible_dataset(request, pk)
+    require_permissions(request, "export_dataset")
+    dataset = get_visible_dataset(request, pk)
     if dataset.status == Dataset.Status.EXPIRED:
-        return dataset_page(request, dataset, "export", "Export", {})
+        return render_dataset_page(request, dataset, "export", "Export", {})
     closed = not policies.is_scrubbed(dataset)
     may_override = closed and policies.can_override(request.user)
-    kind = OverrideForm if may_override else ExportForm
+    kind = OverrideExportForm if may_override else ExportForm
     asked = {name: request.GET[name] for name in ("format", "version") if name in request.GET}
     form = kind(dataset, request.POST or None, initial=asked)
     if request.method == "POST" and form.is_valid() and (may_override or not closed):
-        job = runs.start("export_dataset", actor=request.user, dataset=dataset, parameters=form.parameters())
+        job = runs.start_job(
+            "export_dataset", actor=request.user, dataset=dataset, parameters=form.parameters()
+        )
         return redirect("admin:datasets_app_jobrun_change", job.pk)
     context = {
         "form": form,
@@ -133,4 +135,4 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
         "may_override": may_override,
         "personas": Persona.objects.values_list("persona_id", flat=True)[:100],
     }
-    return dataset_page(request, dataset, "export", "Export", context)
+    return render_dataset_page(request, dataset, "export", "Export", context)

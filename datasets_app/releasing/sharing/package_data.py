@@ -11,28 +11,28 @@ from typing import IO, NamedTuple
 
 from django.db.models import Count
 
-from datasets_app.catalog.files import Digest
-from datasets_app.catalog.rows.parquet_blocks import parquet_blocks
+from datasets_app.catalog.files import DigestWriter
+from datasets_app.catalog.rows.parquet_blocks import encode_parquet
 from datasets_app.catalog.rows.turn_lines import read_lines
 from datasets_app.catalog.rows.turn_reader import Selection
-from datasets_app.core.errors import Refused
+from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.counts import ConversationCounts
-from datasets_app.domain.conversations.jsonl import NotARecord, decode_object, parse_turn
-from datasets_app.domain.conversations.reading import file_sha256
+from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, parse_turn
+from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.packages.package import JSONL, PARQUET, DataFile
 from datasets_app.models import Dataset, Release, ReleaseFile, Session
 from datasets_app.releasing import files as release_files
-from datasets_app.releasing.sharing.export_release import stored_blocks
+from datasets_app.releasing.sharing.export_release import read_verified_blocks
 
-FOLDER = "data"
-LINES_AT_ONCE = 2_000
+DATA_FOLDER = "data"
+LINE_BATCH_SIZE = 2_000
 # Every turn is written twice: once as a line, once as a row.
-PASSES = 2
+WRITES_PER_TURN = 2
 
 
-class Piece(NamedTuple):
+class LineFile(NamedTuple):
     """A file of lines that stands; ``split`` None if it holds all of the data."""
 
     path: Path
@@ -45,44 +45,44 @@ class WrittenData(NamedTuple):
     notices: list[str]
 
 
-def write_dataset(dataset: Dataset, folder: Path, report_progress: ProgressCallback) -> WrittenData:
+def write_dataset_files(dataset: Dataset, folder: Path, report_progress: ProgressCallback) -> WrittenData:
     """Write the dataset as it stands into ``folder``/data. To be called in a transaction that has locked the
     dataset's row: each split is read by itself."""
     pieces, done = [], 0
-    splits: list[str | None] = [*_splits_of(dataset)]
+    splits: list[str | None] = [*_list_splits(dataset)]
     for split in splits or [None]:
-        piece = Piece(folder / FOLDER / f"{split or dataset.name}.jsonl", split)
+        piece = LineFile(folder / DATA_FOLDER / f"{split or dataset.name}.jsonl", split)
         with piece.path.open("wb") as out:
             for turns, _, block in read_lines(dataset, Selection(split=split)):
                 out.write(block)
                 done += turns
-                report_progress(done // PASSES, dataset.turn_count)
+                report_progress(done // WRITES_PER_TURN, dataset.turn_count)
         pieces.append(piece)
-    return _finish(pieces, folder, [], dataset.turn_count, report_progress)
+    return _convert_pieces(pieces, folder, [], dataset.turn_count, report_progress)
 
 
-def write_release(
+def write_release_files(
     release: Release, folder: Path, work: Path, report_progress: ProgressCallback
 ) -> WrittenData:
     """Write the lines of a release into ``folder``/data, each as it was released. ``work`` is for what is
     needed only meanwhile."""
-    stored = _stored_copy(release, work)
+    stored = _copy_data_file(release, work)
     dataset = release.dataset
     notices = []
-    pieces = _divided(release, stored, folder, report_progress) if release.splits else []
+    pieces = _divide_by_split(release, stored, folder, report_progress) if release.splits else []
     if release.splits and not pieces:
         notices.append(
             "The splits of this release can't be told any more; its sessions stand in one file, those "
             "of the test split among them."
         )
     if not pieces:
-        pieces = [Piece(folder / FOLDER / f"{dataset.name}.jsonl", None)]
-        with _unpacked(stored) as lines, pieces[0].path.open("wb") as out:
+        pieces = [LineFile(folder / DATA_FOLDER / f"{dataset.name}.jsonl", None)]
+        with _open_unpacked(stored) as lines, pieces[0].path.open("wb") as out:
             shutil.copyfileobj(lines, out, 1 << 20)
-    return _finish(pieces, folder, notices, release.turn_count, report_progress)
+    return _convert_pieces(pieces, folder, notices, release.turn_count, report_progress)
 
 
-def _splits_of(dataset: Dataset) -> list[str]:
+def _list_splits(dataset: Dataset) -> list[str]:
     """The splits that have sessions, in their order; none if the dataset was not split.
 
     Refused if some sessions have one and others have none: they would be missing from every file.
@@ -93,7 +93,7 @@ def _splits_of(dataset: Dataset) -> list[str]:
     without = counted.pop(None, 0)
     if counted and without:
         what = "1 session has" if without == 1 else f"{without:,} sessions have"
-        raise Refused(
+        raise UserError(
             f"{what} no split yet; run split_dataset on {dataset.name} once more, and then make the package."
         )
     return [split for split in Session.Split.values if counted.get(split)]
@@ -102,34 +102,36 @@ def _splits_of(dataset: Dataset) -> list[str]:
 # --- a release -----------------------------------------------------------------------------------
 
 
-def _stored_copy(release: Release, work: Path) -> Path:
+def _copy_data_file(release: Release, work: Path) -> Path:
     """The release's data file on this machine, found to be what was released."""
-    data = release_files.file_of(release, ReleaseFile.Kind.DATA)
+    data = release_files.get_file(release, ReleaseFile.Kind.DATA)
     copy = work / data.name
     with copy.open("wb") as out:
-        for block in stored_blocks(data):
+        for block in read_verified_blocks(data):
             out.write(block)
     return copy
 
 
-def _unpacked(path: Path) -> IO[bytes]:
+def _open_unpacked(path: Path) -> IO[bytes]:
     return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
-def _divided(release: Release, stored: Path, folder: Path, report_progress: ProgressCallback) -> list[Piece]:
+def _divide_by_split(
+    release: Release, stored: Path, folder: Path, report_progress: ProgressCallback
+) -> list[LineFile]:
     """The lines by the splits that their sessions have; nothing if these are not those of the release.
 
     A session keeps its split, so that it is that of the release, unless the dataset was split anew or its ids
     were hashed since: then the numbers differ.
     """
-    pieces = [Piece(folder / FOLDER / f"{split}.jsonl", split) for split in Session.Split.values]
+    pieces = [LineFile(folder / DATA_FOLDER / f"{split}.jsonl", split) for split in Session.Split.values]
     sessions: Counter[str] = Counter()
     done = 0
-    with ExitStack() as stack, _unpacked(stored) as lines:
+    with ExitStack() as stack, _open_unpacked(stored) as lines:
         outs = {piece.split: stack.enter_context(piece.path.open("wb")) for piece in pieces}
         last = ""
-        for some in _batches(lines):
-            known = _known_splits(release.dataset, {session_id for session_id, _ in some})
+        for some in _read_batches(lines):
+            known = _load_splits(release.dataset, {session_id for session_id, _ in some})
             for session_id, line in some:
                 split = known.get(session_id)
                 if split is None:
@@ -138,7 +140,7 @@ def _divided(release: Release, stored: Path, folder: Path, report_progress: Prog
                 last = session_id
                 outs[split].write(line)
             done += len(some)
-            report_progress(done // PASSES, release.turn_count)
+            report_progress(done // WRITES_PER_TURN, release.turn_count)
     wanted = {split: count for split, count in release.splits.items() if split in outs and count}
     if dict(sessions) != wanted or sum(wanted.values()) != release.session_count:
         for piece in pieces:
@@ -150,15 +152,15 @@ def _divided(release: Release, stored: Path, folder: Path, report_progress: Prog
     return [piece for piece in pieces if sessions[piece.split or ""]]
 
 
-def _batches(lines: IO[bytes]) -> Iterator[list[tuple[str, bytes]]]:
-    while some := list(islice(lines, LINES_AT_ONCE)):
+def _read_batches(lines: IO[bytes]) -> Iterator[list[tuple[str, bytes]]]:
+    while some := list(islice(lines, LINE_BATCH_SIZE)):
         try:
             yield [(str(decode_object(line)["session_id"]), line) for line in some]
-        except (NotARecord, KeyError):
-            raise Refused("A line of the release is no turn; run verify_releases.") from None
+        except (InvalidRecord, KeyError):
+            raise UserError("A line of the release is no turn; run verify_releases.") from None
 
 
-def _known_splits(dataset: Dataset, ids: set[str]) -> dict[str, str | None]:
+def _load_splits(dataset: Dataset, ids: set[str]) -> dict[str, str | None]:
     rows = Session.objects.filter(dataset=dataset, session_id__in=ids)
     return dict(rows.values_list("session_id", "split"))
 
@@ -166,8 +168,8 @@ def _known_splits(dataset: Dataset, ids: set[str]) -> dict[str, str | None]:
 # --- both ----------------------------------------------------------------------------------------
 
 
-def _finish(
-    pieces: list[Piece], folder: Path, notices: list[str], turns: int, report_progress: ProgressCallback
+def _convert_pieces(
+    pieces: list[LineFile], folder: Path, notices: list[str], turns: int, report_progress: ProgressCallback
 ) -> WrittenData:
     """Read each file of lines once more: it is counted, and becomes a Parquet file as well."""
     counts, files = ConversationCounts(), []
@@ -175,27 +177,27 @@ def _finish(
         sessions_before, turns_before = counts.sessions, counts.turns
         columns = piece.path.with_suffix(".parquet")
         with columns.open("wb") as out:
-            digest = Digest(out)
-            for *_, block in parquet_blocks(_counted(piece.path, counts)):
+            digest = DigestWriter(out)
+            for *_, block in encode_parquet(_count_turns(piece.path, counts)):
                 digest.write(block)
-                report_progress((turns + counts.turns) // PASSES, turns)
+                report_progress((turns + counts.turns) // WRITES_PER_TURN, turns)
         counts.finish()
         facts = (piece.split, counts.sessions - sessions_before, counts.turns - turns_before)
-        files.append(_file(folder, piece.path, JSONL, facts))
-        files.append(_file(folder, columns, PARQUET, facts))
+        files.append(_describe_file(folder, piece.path, JSONL, facts))
+        files.append(_describe_file(folder, columns, PARQUET, facts))
     return WrittenData(files, counts, notices)
 
 
-def _file(folder: Path, path: Path, format: str, facts: tuple[str | None, int, int]) -> DataFile:
+def _describe_file(folder: Path, path: Path, format: str, facts: tuple[str | None, int, int]) -> DataFile:
     name = path.relative_to(folder).as_posix()
-    return DataFile(name, format, *facts, path.stat().st_size, file_sha256(path))
+    return DataFile(name, format, *facts, path.stat().st_size, hash_file(path))
 
 
-def _counted(path: Path, counts: ConversationCounts) -> Iterator[TurnRecord]:
+def _count_turns(path: Path, counts: ConversationCounts) -> Iterator[TurnRecord]:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             turn = parse_turn(number, line)
             if isinstance(turn, LineError):
-                raise Refused(f"{path.name}:{number}: {turn.code} {turn.message}; no package was made.")
+                raise UserError(f"{path.name}:{number}: {turn.code} {turn.message}; no package was made.")
             counts.add(turn)
             yield turn

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-PATH = Path(__file__).parent / "name_model" / "gazetteer.txt"
+GAZETTEER_PATH = Path(__file__).parent / "name_model" / "gazetteer.txt"
 
 
 class WordFacts(NamedTuple):
@@ -20,35 +20,35 @@ class WordFacts(NamedTuple):
     common: int
 
 
-UNKNOWN = WordFacts(0, 0, 0)
+UNKNOWN_WORD = WordFacts(0, 0, 0)
 
 
 @lru_cache(maxsize=1 << 15)
-def facts(word: str) -> WordFacts:
+def look_up_word(word: str) -> WordFacts:
     """Of a word in any case; full-width letters count as plain, and accents may be left out."""
-    plain = folded(word)
-    found = _look_up(plain)
-    if found is UNKNOWN and not plain.isascii():
-        found = _look_up(without_accents(plain))
+    plain = fold_word(word)
+    found = _search_table(plain)
+    if found is UNKNOWN_WORD and not plain.isascii():
+        found = _search_table(strip_accents(plain))
     return found
 
 
-def folded(word: str) -> str:
+def fold_word(word: str) -> str:
     """``word`` in lower case, with compatibility forms (full-width, ligatures) as plain letters."""
     if word.isascii():
         return word.lower()
     return unicodedata.normalize("NFKC", word).lower()
 
 
-def without_accents(word: str) -> str:
+def strip_accents(word: str) -> str:
     """``word`` without accents and characters that have no width: José and Jose are one name."""
     parts = unicodedata.normalize("NFKD", word)
     return "".join(part for part in parts if unicodedata.category(part) not in ("Mn", "Cf"))
 
 
-def _look_up(word: str) -> WordFacts:
+def _search_table(word: str) -> WordFacts:
     """Binary search in the lines ``word 210``; their order is that of their bytes."""
-    table, wanted = _table(), word.encode("utf-8", "surrogatepass")
+    table, wanted = _load_table(), word.encode("utf-8", "surrogatepass")
     low, high = 0, len(table)
     while low < high:
         middle = (low + high) // 2
@@ -61,9 +61,9 @@ def _look_up(word: str) -> WordFacts:
             low = end + 1
         else:
             high = start
-    return UNKNOWN
+    return UNKNOWN_WORD
 
 
 @cache
-def _table() -> bytes:
-    return PATH.read_bytes()
+def _load_table() -> bytes:
+    return GAZETTEER_PATH.read_bytes()

@@ -10,20 +10,27 @@ from typing import Any
 import numpy as np
 
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.names.name_spans import name_spans
-from datasets_app.domain.pii.names.name_weights import Maxout, Table, Weights, hashes
-from datasets_app.domain.pii.names.name_words import NAME_COLUMNS, features, pieces, places, readings, words
+from datasets_app.domain.pii.names.name_spans import find_name_spans
+from datasets_app.domain.pii.names.name_weights import EmbeddingTable, Maxout, NetworkWeights, hash_numbers
+from datasets_app.domain.pii.names.name_words import (
+    NAME_COLUMNS,
+    build_readings,
+    compute_features,
+    compute_word_starts,
+    select_words,
+    split_pieces,
+)
 
-_BATCH = 8192  # pieces of texts that are looked at together
-_ROWS = 1024  # words that are computed at once
-_MOST_KEPT = 100_000  # words whose embedding is kept: 100,000 × 96 numbers are 38 MB
+_BATCH_PIECES = 8192  # pieces of texts that are looked at together
+_BLOCK_ROWS = 1024  # words that are computed at once
+_MAX_CACHED_WORDS = 100_000  # words whose embedding is kept: 100,000 × 96 numbers are 38 MB
 _EPSILON = 1e-8
 
 
 class FastTagger:
     """Finds with the weights of a pipeline of ours what the pipeline finds."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: NetworkWeights) -> None:
         self._embed = _Embedding(weights.tables, weights.mix)
         self._blocks = [_Convolution(layer) for layer in weights.convolutions]
         self._weights = np.ascontiguousarray(weights.softmax[0].T)
@@ -38,61 +45,61 @@ class FastTagger:
         batch: list[tuple[str, list[str]]] = []
         size = 0
         for text in texts:
-            batch.append((text, pieces(text)))
+            batch.append((text, split_pieces(text)))
             size += len(batch[-1][1])
-            if size >= _BATCH:
-                found += self._find(batch)
+            if size >= _BATCH_PIECES:
+                found += self._find_in_batch(batch)
                 batch, size = [], 0
-        return found + self._find(batch)
+        return found + self._find_in_batch(batch)
 
-    def _find(self, batch: list[tuple[str, list[str]]]) -> list[list[Match]]:
-        scores = self._scores([readings(cut) for _text, cut in batch])
+    def _find_in_batch(self, batch: list[tuple[str, list[str]]]) -> list[list[Match]]:
+        scores = self._score_words([build_readings(cut) for _text, cut in batch])
         return [
-            name_spans(text, words(cut), places(cut), score)
+            find_name_spans(text, select_words(cut), compute_word_starts(cut), score)
             for (text, cut), score in zip(batch, scores, strict=True)
         ]
 
-    def _scores(self, texts: list[list[str]]) -> list[list[float]]:
+    def _score_words(self, texts: list[list[str]]) -> list[list[float]]:
         """For each word of each text the probability of being part of a name."""
-        self._learn({form for forms in texts for form in forms})
+        self._embed_new_words({form for forms in texts for form in forms})
         # Row 0 is nothing: as many of it as there are convolutions keep neighbours apart.
         gap, known = [0] * self._pad, self._known
         rows = list(gap)
         for forms in texts:
             rows += map(known.__getitem__, forms)
             rows += gap
-        probabilities = self._probabilities(np.array(rows)).tolist()
+        probabilities = self._compute_probabilities(np.array(rows)).tolist()
         scores, place = [], self._pad
         for forms in texts:
             scores.append(probabilities[place : place + len(forms)])
             place += len(forms) + self._pad
         return scores
 
-    def _probabilities(self, rows: Any) -> Any:
+    def _compute_probabilities(self, rows: Any) -> Any:
         """In blocks, each with as much around it as the convolutions see: memory stays bounded."""
         result = np.empty(len(rows), dtype="f")
-        for start in range(0, len(rows), _ROWS):
-            low, end = max(0, start - self._pad), min(start + _ROWS, len(rows))
+        for start in range(0, len(rows), _BLOCK_ROWS):
+            low, end = max(0, start - self._pad), min(start + _BLOCK_ROWS, len(rows))
             hidden = self._table[rows[low : end + self._pad]]
             for block in self._blocks:
                 hidden = block(hidden)
-            result[start:end] = self._names(hidden[start - low : end - low])
+            result[start:end] = self._sum_name_columns(hidden[start - low : end - low])
         return result
 
-    def _names(self, hidden: Any) -> Any:
+    def _sum_name_columns(self, hidden: Any) -> Any:
         logits = hidden @ self._weights + self._bias
         logits -= logits.max(axis=1, keepdims=True)
         np.exp(logits, out=logits)
         return logits[:, NAME_COLUMNS].sum(axis=1) / logits.sum(axis=1)
 
-    def _learn(self, forms: set[str]) -> None:
+    def _embed_new_words(self, forms: set[str]) -> None:
         """Embeds the words that were not met before and keeps what came out."""
-        if len(self._known) + len(forms) > _MOST_KEPT:
+        if len(self._known) + len(forms) > _MAX_CACHED_WORDS:
             self._known.clear()
         new = [form for form in forms if form not in self._known]
-        for start in range(0, len(new), _ROWS):
-            some = new[start : start + _ROWS]
-            embedded = self._embed(np.array([features(form) for form in some], dtype="uint64"))
+        for start in range(0, len(new), _BLOCK_ROWS):
+            some = new[start : start + _BLOCK_ROWS]
+            embedded = self._embed(np.array([compute_features(form) for form in some], dtype="uint64"))
             first = len(self._known) + 1
             while first + len(some) > len(self._table):
                 self._table = np.concatenate([self._table, np.zeros_like(self._table)])
@@ -103,23 +110,23 @@ class FastTagger:
 class _Embedding:
     """What is seen of a word → its first vector: rows of tables by hashes, added up, and maxout."""
 
-    def __init__(self, tables: Sequence[Table], mix: Maxout) -> None:
+    def __init__(self, tables: Sequence[EmbeddingTable], mix: Maxout) -> None:
         self._tables = tables
-        self._best = _Best(mix)
+        self._best = _MaxoutLayer(mix)
 
     def __call__(self, seen: Any) -> Any:
         """``seen`` [words, features] → [words, width]."""
         parts = []
         for column, (rows, seed) in enumerate(self._tables):
             part = np.zeros((len(seen), rows.shape[1]), dtype="f")
-            for hashed in hashes(seen[:, column], seed):
+            for hashed in hash_numbers(seen[:, column], seed):
                 part += rows[hashed % np.uint64(len(rows))]
             parts.append(part)
         inputs = np.concatenate(parts, axis=1)
         return self._best(inputs @ self._best.flat)
 
 
-class _Best:
+class _MaxoutLayer:
     """Of the pieces of each number the best, normalised."""
 
     def __init__(self, layer: Maxout) -> None:
@@ -150,7 +157,7 @@ class _Convolution:
     """Window of three words, maxout of pieces, layer normalisation, added to what came in."""
 
     def __init__(self, layer: Maxout) -> None:
-        self._best = _Best(layer)
+        self._best = _MaxoutLayer(layer)
         self._left, self._here, self._right = (
             np.ascontiguousarray(part) for part in np.split(self._best.flat, 3)
         )

@@ -29,21 +29,21 @@ from thinc.api import (
     with_array,
 )
 
-from datasets_app.domain.pii.names.name_spans import name_spans
+from datasets_app.domain.pii.names.name_spans import find_name_spans
 from datasets_app.domain.pii.names.name_words import (
     FEATURES,
     GLUED,
     LABELS,
     NAME_COLUMNS,
-    features,
-    pieces,
-    places,
-    words,
+    compute_features,
+    compute_word_starts,
+    select_words,
+    split_pieces,
 )
 
-ENTITY = "PERSON"  # what every consumer of spaCy pipelines calls it
+ENTITY_LABEL = "PERSON"  # what every consumer of spaCy pipelines calls it
 # Rows of the embedding tables, in the order of the features of a word.
-ROWS = (4500, 100, 3000, 600, 2500, 4000, 200, 60)
+EMBEDDING_ROWS = (4500, 100, 3000, 600, 2500, 4000, 200, 60)
 
 
 class NameTokenizer:
@@ -53,8 +53,8 @@ class NameTokenizer:
         self.vocab = vocab
 
     def __call__(self, text: str) -> Doc:
-        cut = pieces(text)
-        forms, starts = words(cut), places(cut)
+        cut = split_pieces(text)
+        forms, starts = select_words(cut), compute_word_starts(cut)
         followers = [*starts[1:], len(text)][: len(starts)]
         spaces = [
             start + len(form) < after for form, start, after in zip(forms, starts, followers, strict=True)
@@ -87,7 +87,7 @@ def name_network(width: int, depth: int) -> Model[list[Doc], list[Any]]:
     """
     tables = [
         HashEmbed(width, rows, column=column, seed=column + 1, dropout=0.0)
-        for column, rows in enumerate(ROWS)
+        for column, rows in enumerate(EMBEDDING_ROWS)
     ]
     mix = Maxout(nO=width, nI=width * FEATURES, nP=2, normalize=True, dropout=0.0)
     block = residual(
@@ -97,13 +97,13 @@ def name_network(width: int, depth: int) -> Model[list[Doc], list[Any]]:
         )
     )
     return chain(
-        _by_distinct_word(chain(concatenate(*tables), mix)),
+        _make_distinct_word_layer(chain(concatenate(*tables), mix)),
         with_array(clone(block, depth), pad=depth),
         with_array(Softmax(nO=len(LABELS), nI=width)),
     )
 
 
-def _by_distinct_word(embed: Model[Any, Any]) -> Model[list[Doc], list[Any]]:
+def _make_distinct_word_layer(embed: Model[Any, Any]) -> Model[list[Doc], list[Any]]:
     def initialize(model: Model[Any, Any], X: Any = None, Y: Any = None) -> None:
         model.layers[0].initialize()
 
@@ -113,10 +113,10 @@ def _by_distinct_word(embed: Model[Any, Any]) -> Model[list[Doc], list[Any]]:
 
 def _embed_words(model: Model[Any, Any], docs: Sequence[Doc], is_train: bool) -> tuple[list[Any], Any]:
     """In training a share of the words is shown as if no list of names had them."""
-    keys, distinct = _distinct(docs)
-    rows = [features(reading) for reading in distinct]
+    keys, distinct = _find_distinct_words(docs)
+    rows = [compute_features(reading) for reading in distinct]
     if is_train and model.attrs["hidden_share"]:
-        rows += [features(reading, hidden=True) for reading in distinct]
+        rows += [compute_features(reading, hidden=True) for reading in distinct]
         model.attrs["seed"] += 1
         chance = np.random.default_rng(model.attrs["seed"]).random(len(keys))
         keys = keys + (chance < model.attrs["hidden_share"]) * len(distinct)
@@ -132,7 +132,7 @@ def _embed_words(model: Model[Any, Any], docs: Sequence[Doc], is_train: bool) ->
     return np.split(embedded[keys], ends), finish
 
 
-def _distinct(docs: Sequence[Doc]) -> tuple[Any, list[str]]:
+def _find_distinct_words(docs: Sequence[Doc]) -> tuple[Any, list[str]]:
     """The words of all texts as numbers of the distinct ones, as :func:`readings` gives them."""
     strings = docs[0].vocab.strings
     columns = np.concatenate([doc.to_array([ORTH, SPACY, IS_SPACE]).reshape(-1, 3) for doc in docs])
@@ -159,8 +159,10 @@ class NameTagger(TrainablePipe):
     def set_annotations(self, docs: Iterable[Doc], scores: list[Any]) -> None:
         for doc, probabilities in zip(docs, scores, strict=True):
             starts = [token.idx for token in doc]
-            found = name_spans(doc.text, [token.text for token in doc], starts, probabilities.tolist())
-            spans = [doc.char_span(m.start, m.end, label=ENTITY, alignment_mode="expand") for m in found]
+            found = find_name_spans(doc.text, [token.text for token in doc], starts, probabilities.tolist())
+            spans = [
+                doc.char_span(m.start, m.end, label=ENTITY_LABEL, alignment_mode="expand") for m in found
+            ]
             doc.set_ents(spans)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from datasets_app.domain.pii.names.gazetteer import facts
+from datasets_app.domain.pii.names.gazetteer import look_up_word
 
 _CODES_TEXT = """
 aed aud bic brl cad chf cny czk dkk eta eur gbp hkd huf iban inr isa jpy kyc mxn myr nok nzd ora pin pln
@@ -22,39 +22,41 @@ january february march april may june july august september october november dec
 jan feb mar apr jun jul aug sep sept oct nov dec
 """
 _MONTHS = frozenset(_MONTHS_TEXT.split())
-_BETWEEN = frozenset({"of", "the", ",", ".", "-", "/"})  # a month and its day or year
+_DATE_JOINERS = frozenset({"of", "the", ",", ".", "-", "/"})  # a month and its day or year
 _DAY_OR_YEAR = re.compile(r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?|(?:19|20)\d\d", re.IGNORECASE)
-_DRAWN_OUT = re.compile(r"(.)\1\1|^(?:h[aeio]+){2,}h?$|^(?:j[ae]+){3,}$|^(?:l+o+)+l+s?$|^a+(?:w+|h+|r*g+h*)$")
-_LONGEST_CODE = 4
-_LONGEST_UNKNOWN = 3
-_ROMAN = re.compile("[ivx]+")  # Louis XVI
-_HOLDING = frozenset("_\\$")
+_ELONGATED_WORD = re.compile(
+    r"(.)\1\1|^(?:h[aeio]+){2,}h?$|^(?:j[ae]+){3,}$|^(?:l+o+)+l+s?$|^a+(?:w+|h+|r*g+h*)$"
+)
+_MAX_CODE_CHARACTERS = 4
+_MAX_UNKNOWN_CHARACTERS = 3
+_ROMAN_NUMERAL = re.compile("[ivx]+")  # Louis XVI
+_IDENTIFIER_JOINERS = frozenset("_\\$")
 
 
-def refused(words: Sequence[str], starts: Sequence[int], number: int, shouted: bool) -> bool:
+def is_refused(words: Sequence[str], starts: Sequence[int], number: int, shouted: bool) -> bool:
     """Whether this word is no name; ``shouted``: capitals say nothing in this text."""
     word = words[number]
     plain = word.lower()
-    if not shouted and len(word) <= _LONGEST_CODE and word.isupper() and _is_code(plain):
+    if not shouted and len(word) <= _MAX_CODE_CHARACTERS and word.isupper() and _is_code(plain):
         return True
     if plain in _MONTHS and _is_dated(words, number):
         return True
-    return _is_drawn_out(plain) or _is_within_identifier(words, starts, number)
+    return _is_elongated(plain) or _is_within_identifier(words, starts, number)
 
 
 def _is_code(plain: str) -> bool:
     """Short words in capitals beside others without: those no list of names has."""
-    known = facts(plain)
+    known = look_up_word(plain)
     if plain in _CODES:
         return True
-    unknown = 1 < len(plain) <= _LONGEST_UNKNOWN and not known.first and not known.last
-    return unknown and not _ROMAN.fullmatch(plain)
+    unknown = 1 < len(plain) <= _MAX_UNKNOWN_CHARACTERS and not known.first and not known.last
+    return unknown and not _ROMAN_NUMERAL.fullmatch(plain)
 
 
 def _is_dated(words: Sequence[str], number: int) -> bool:
     for step in (-1, 1):
         beside = number + step
-        if 0 <= beside < len(words) and words[beside].lower() in _BETWEEN:
+        if 0 <= beside < len(words) and words[beside].lower() in _DATE_JOINERS:
             beside += step
         if 0 <= beside < len(words) and _DAY_OR_YEAR.fullmatch(words[beside]):
             return True
@@ -62,14 +64,18 @@ def _is_dated(words: Sequence[str], number: int) -> bool:
 
 
 @lru_cache(maxsize=1 << 14)
-def _is_drawn_out(plain: str) -> bool:
+def _is_elongated(plain: str) -> bool:
     """ "hahaha", "awww", "pleaaase", and what nobody could say."""
-    return bool(_DRAWN_OUT.search(plain)) and not any(facts(plain)[:2])
+    return bool(_ELONGATED_WORD.search(plain)) and not any(look_up_word(plain)[:2])
 
 
 def _is_within_identifier(words: Sequence[str], starts: Sequence[int], number: int) -> bool:
     """Glued to a sign that holds the parts of an identifier together: first_name."""
     start, end = starts[number], starts[number] + len(words[number])
-    if number and starts[number - 1] + len(words[number - 1]) == start and words[number - 1] in _HOLDING:
+    if (
+        number
+        and starts[number - 1] + len(words[number - 1]) == start
+        and words[number - 1] in _IDENTIFIER_JOINERS
+    ):
         return True
-    return number + 1 < len(words) and starts[number + 1] == end and words[number + 1] in _HOLDING
+    return number + 1 < len(words) and starts[number + 1] == end and words[number + 1] in _IDENTIFIER_JOINERS

@@ -12,9 +12,9 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from datasets_app.domain.pii.names.gazetteer import facts
+from datasets_app.domain.pii.names.gazetteer import look_up_word
 
-SCORE = 0.6  # what a rule alone is worth beside the probabilities of the model
+RULE_SCORE = 0.6  # what a rule alone is worth beside the probabilities of the model
 _TITLES_TEXT = """
 mr mrs ms miss mister dr doctor prof professor sir madam mx herr frau señor señora
 """
@@ -23,11 +23,11 @@ _PARTICLES_TEXT = """
 van von der den de da do dos del della di la le el al bin ibn ben bint st mac mc
 """
 PARTICLES = frozenset(_PARTICLES_TEXT.split())
-_LONGEST = 4  # words of a name
+_MAX_NAME_WORDS = 4  # words of a name
 _JOINERS = frozenset("'’-‐‑")
 # What people say where a name could stand. Ordinary words are known from the gazetteer; these are
 # refused even where it holds them for names or has never met them.
-_NEVER_TEXT = """
+_NON_NAMES_TEXT = """
 a about above account accountant actually admin administrator after again agent agents all also an and
 answer any anybody anyone anything app april are as asap assistant at august available back bad bank
 because before bot boy bro brother buddy but by bye call called calling can cancel card chat check child
@@ -48,7 +48,7 @@ too trouble true trying tue tuesday two u unable under until up ur us user usern
 want was we wed wednesday week welcome well went were what when where which who why wife will with
 wondering work working world would wrong yeah yep yes yesterday yet you your yours
 """
-NEVER = frozenset(_NEVER_TEXT.split())
+NON_NAMES = frozenset(_NON_NAMES_TEXT.split())
 
 
 class Trust(IntEnum):
@@ -67,25 +67,25 @@ class Cue(NamedTuple):
     trust: Trust
 
 
-def _cue(words: str, before: str, trust: Trust) -> Cue:
+def _make_cue(words: str, before: str, trust: Trust) -> Cue:
     return Cue(frozenset(words.split()), re.compile(before, re.IGNORECASE), trust)
 
 
-_WHOSE = r"(?:my|his|her|your|their|our|full|first|last|middle|maiden|real|legal)"
+_NAME_QUALIFIERS = r"(?:my|his|her|your|their|our|full|first|last|middle|maiden|real|legal)"
 _CUES = (
-    _cue(
+    _make_cue(
         "name surname",
-        rf"\b{_WHOSE}\s{{1,3}}(?:{_WHOSE}\s{{1,3}})?(?:sur)?name\s{{0,3}}(?:\bis\b|\bwas\b|['’]s\b|[:=-])\s{{0,3}}",
+        rf"\b{_NAME_QUALIFIERS}\s{{1,3}}(?:{_NAME_QUALIFIERS}\s{{1,3}})?(?:sur)?name\s{{0,3}}(?:\bis\b|\bwas\b|['’]s\b|[:=-])\s{{0,3}}",
         Trust.SURE,
     ),
-    _cue("name", r"\b(?:under|in|on)\s{1,3}the\s{1,3}name\s{1,3}(?:of\s{1,3})?", Trust.LIKELY),
-    _cue(
+    _make_cue("name", r"\b(?:under|in|on)\s{1,3}the\s{1,3}name\s{1,3}(?:of\s{1,3})?", Trust.LIKELY),
+    _make_cue(
         "name surname named",
-        rf"(?:\b{_WHOSE}\s{{1,3}}(?:sur)?name|\bnamed|\bsame\s{{1,3}}name|(?:^|[,.;]\s{{0,3}})(?:the\s{{1,3}})?name\s{{1,3}}is)"
+        rf"(?:\b{_NAME_QUALIFIERS}\s{{1,3}}(?:sur)?name|\bnamed|\bsame\s{{1,3}}name|(?:^|[,.;]\s{{0,3}})(?:the\s{{1,3}})?name\s{{1,3}}is)"
         r"\s{1,3}",
         Trust.LIKELY,
     ),
-    _cue(
+    _make_cue(
         "name surname customer client attn cardholder holder from to cc reporter reviewer assignee owner"
         " author patient contact guest passenger agent by",
         r"(?:^|[\n,;|{\"'(])\s{0,8}[\"']?(?:[a-z]{1,12}[ _-])?(?:name|surname|customer|client|attn|cardholder"
@@ -93,52 +93,52 @@ _CUES = (
         r"[\"']?\s{0,3}[:=]\s{0,3}[\"']?",
         Trust.LIKELY,
     ),
-    _cue("call calls called", r"\bcall(?:s|ed)?\s{1,3}(?:me|myself|him|her)\s{1,3}", Trust.LIKELY),
-    _cue(
+    _make_cue("call calls called", r"\bcall(?:s|ed)?\s{1,3}(?:me|myself|him|her)\s{1,3}", Trust.LIKELY),
+    _make_cue(
         "booking reservation table account registered reserved room order",
         r"\b(?:booking|reservation|table|account|registered|reserved|room|order|it['’]?s|is)\s{1,3}"
         r"(?:is\s{1,3})?under\s{1,3}",
         Trust.LIKELY,
     ),
-    _cue(
+    _make_cue(
         "am i'm im this here's it's is 'm ’m",
         r"(?:\bi\s{1,3}am|\bi['’]?m|\bthis\s{1,3}is|\bhere\s{1,3}is|\bit\s{1,3}is|\bit['’]s)\s{1,3}",
         Trust.WEAK,
     ),
-    _cue(
+    _make_cue(
         "dear hi hello hey thanks thank thx cheers bye welcome morning afternoon evening sorry",
         r"(?:^|[.!?\n,]\s{0,3})(?:dear|hi|hello|hey|thanks|thank\s{1,3}you|thx|cheers|bye|welcome"
         r"|good\s{1,3}(?:morning|afternoon|evening)|sorry)[,\s]{1,3}",
         Trust.WEAK,
     ),
-    _cue("dear", r"(?:^|\n)\s{0,8}dear\s{1,3}", Trust.LIKELY),
-    _cue(
+    _make_cue("dear", r"(?:^|\n)\s{0,8}dear\s{1,3}", Trust.LIKELY),
+    _make_cue(
         "regards sincerely best cheers thanks yours greetings wishes faithfully truly",
         r"(?:regards|sincerely|best|cheers|thanks|yours|greetings|wishes|faithfully|truly)\s{0,3}[,.!]?"
         r"\s{0,3}\n\s{0,8}[-–—~]{0,3}\s{0,3}",
         Trust.LIKELY,
     ),
-    _cue(
+    _make_cue(
         "speak talk spoke talked speaking talking chatting chat chatted met meeting",
         r"\b(?:speak|talk|spoke|talked|speaking|talking|chat|chatting|chatted|met|meeting)\s{1,3}(?:to|with)\s{1,3}",
         Trust.WEAK,
     ),
-    _cue(
+    _make_cue(
         "ask asked tell told ping message cc invite assign assigned pay paid transfer send sent order payment"
         " money",
         r"\b(?:ask|asked|tell|told|ping|message|cc|invite|pay|paid|(?:assign(?:ed)?|transfer|sent?d?|order|payment"
         r"|paid|money)\s{1,3}to)\s{1,3}",
         Trust.WEAK,
     ),
-    _cue(
+    _make_cue(
         "transfer transfers transferred transferring payment payments order debit",
         r"\b(?:transfer(?:s|red|ring)?|payments?|standing\s{1,3}order|direct\s{1,3}debit)\s{1,3}to\s{1,3}",
         Trust.SURE,
     ),
-    _cue(" ".join(TITLES), rf"\b(?:{'|'.join(sorted(TITLES))})\.?\s{{1,3}}", Trust.LIKELY),
+    _make_cue(" ".join(TITLES), rf"\b(?:{'|'.join(sorted(TITLES))})\.?\s{{1,3}}", Trust.LIKELY),
 )
 _ALL_CUE_WORDS = frozenset().union(*(cue.words for cue in _CUES))
-BEFORE_CODES = frozenset(
+CODE_INTRODUCERS = frozenset(
     {
         "cvv",
         "cvc",
@@ -158,25 +158,25 @@ BEFORE_CODES = frozenset(
         "code",
     }
 )
-_LONGEST_REPLY = 8  # words and marks
-_INTRODUCED = frozenset({"here", "speaking"})
+_MAX_REPLY_WORDS = 8  # words and marks
+_INTRODUCTION_WORDS = frozenset({"here", "speaking"})
 
 
-def find(text: str, words: Sequence[str], starts: Sequence[int]) -> list[tuple[int, int]]:
+def find_names(text: str, words: Sequence[str], starts: Sequence[int]) -> list[tuple[int, int]]:
     """Names as the numbers of their first and last word; they may overlap."""
     plain = [word.lower() for word in words]
     # A text all in capitals says nothing by them.
     shouted = text.isupper()
-    reader = _Reader(words, plain, shouted)
-    found = list(_after_cues(text, plain, starts, reader))
-    found += reader.introduced()
-    found += reader.whole_reply()
+    reader = _NameReader(words, plain, shouted)
+    found = list(_find_after_cues(text, plain, starts, reader))
+    found += reader.find_introduced()
+    found += reader.find_whole_reply()
     found += reader.pairs()
     return found
 
 
-def _after_cues(
-    text: str, plain: Sequence[str], starts: Sequence[int], reader: "_Reader"
+def _find_after_cues(
+    text: str, plain: Sequence[str], starts: Sequence[int], reader: "_NameReader"
 ) -> Iterator[tuple[int, int]]:
     present = _ALL_CUE_WORDS.intersection(plain)
     if not present:
@@ -186,31 +186,31 @@ def _after_cues(
             continue
         for match in cue.before.finditer(text):
             number = bisect_left(starts, match.end())
-            if name := reader.name_at(number, cue.trust):
+            if name := reader.find_name_at(number, cue.trust):
                 yield name
 
 
 @lru_cache(maxsize=1 << 14)
 def _is_first_name(word: str) -> bool:
-    fact = facts(word)
+    fact = look_up_word(word)
     return fact.first > 0 and fact.common == 0
 
 
-class _Reader:
+class _NameReader:
     """The words of one text, and which of them could be a name."""
 
     def __init__(self, words: Sequence[str], plain: Sequence[str], shouted: bool) -> None:
         self.words, self.plain, self.shouted = words, plain, shouted
 
-    def name_at(self, number: int, trust: Trust) -> tuple[int, int] | None:
+    def find_name_at(self, number: int, trust: Trust) -> tuple[int, int] | None:
         """The name that begins with this word, if one does."""
         first, last, taken = number, -1, 0
-        end = min(number + 3 * _LONGEST, len(self.words))
-        while number < end and taken < _LONGEST:
+        end = min(number + 3 * _MAX_NAME_WORDS, len(self.words))
+        while number < end and taken < _MAX_NAME_WORDS:
             word = self.plain[number]
-            if self._could_be(number, trust, is_first=last < 0):
+            if self._could_be_name(number, trust, is_first=last < 0):
                 last, taken = number, taken + 1
-            elif not (self._is_initial(number) or (last >= 0 and self._goes_on(number))):
+            elif not (self._is_initial(number) or (last >= 0 and self._continues_name(number))):
                 break
             elif word not in PARTICLES and len(word) == 1 and word.isalpha():
                 last = max(last, number) if last >= 0 else last
@@ -221,40 +221,40 @@ class _Reader:
 
     def _is_ordinary_surname(self, number: int) -> bool:
         """Behind a first name that was announced: "my name is tim cook", "i paid nyla reason"."""
-        if number >= len(self.plain) or not facts(self.plain[number - 1]).first:
+        if number >= len(self.plain) or not look_up_word(self.plain[number - 1]).first:
             return False
-        word, fact = self.plain[number], facts(self.plain[number])
-        if len(word) < 3 or word in NEVER or not fact.last:
+        word, fact = self.plain[number], look_up_word(self.plain[number])
+        if len(word) < 3 or word in NON_NAMES or not fact.last:
             return False
         ends = number + 1 == len(self.plain) or not self.plain[number + 1][0].isalnum()
-        return ends or (fact.last == 2 and self._capital(number) == self._capital(number - 1))
+        return ends or (fact.last == 2 and self._has_capital(number) == self._has_capital(number - 1))
 
-    def introduced(self) -> Iterator[tuple[int, int]]:
+    def find_introduced(self) -> Iterator[tuple[int, int]]:
         """ "Jane here", "Jane Roe speaking" at the beginning of a text."""
         for number in range(1, min(len(self.plain), 5)):
-            if self.plain[number] in _INTRODUCED:
-                name = self.name_at(0, Trust.WEAK)
+            if self.plain[number] in _INTRODUCTION_WORDS:
+                name = self.find_name_at(0, Trust.WEAK)
                 if name and name[1] == number - 1:
                     yield name
 
-    def whole_reply(self) -> Iterator[tuple[int, int]]:
+    def find_whole_reply(self) -> Iterator[tuple[int, int]]:
         """A text of one to three words that are all known as names, and perhaps a number or a code
         after them: "jane roe", "rajesh 4021", "jane and password 8812"."""
-        if len(self.plain) > _LONGEST_REPLY:
+        if len(self.plain) > _MAX_REPLY_WORDS:
             return
         kept: list[int] = []
         for number, word in enumerate(self.plain):
-            if any(map(str.isdigit, word)) or word in BEFORE_CODES:
+            if any(map(str.isdigit, word)) or word in CODE_INTRODUCERS:
                 if not kept:
                     return
                 continue
             if word[0].isalpha():
                 kept.append(number)
-        if not 1 <= len(kept) <= 3 or kept[-1] - kept[0] > 4 or len(kept) < self._words_to(kept[-1]):
+        if not 1 <= len(kept) <= 3 or kept[-1] - kept[0] > 4 or len(kept) < self._count_words_to(kept[-1]):
             return
-        if any(self.plain[number] in NEVER for number in kept):
+        if any(self.plain[number] in NON_NAMES for number in kept):
             return
-        known = [facts(self.plain[number]) for number in kept]
+        known = [look_up_word(self.plain[number]) for number in kept]
         plausible = all(
             (fact.first or fact.last or len(self.plain[number]) == 1) and fact.common < 2
             for fact, number in zip(known, kept, strict=True)
@@ -263,7 +263,7 @@ class _Reader:
         if plausible and (known[0].first and not known[0].common if alone else any(f.first for f in known)):
             yield kept[0], kept[-1]
 
-    def _words_to(self, number: int) -> int:
+    def _count_words_to(self, number: int) -> int:
         """How many words there are up to and with this one, numbers and codes as well."""
         return sum(word[0].isalnum() for word in self.plain[: number + 1])
 
@@ -273,24 +273,24 @@ class _Reader:
             if (
                 _is_first_name(word)
                 and self._is_last_name(number + 1)
-                and (facts(word).first == 2 or self._capital(number))
+                and (look_up_word(word).first == 2 or self._has_capital(number))
             ):
                 yield number, number + 1
 
     def _is_last_name(self, number: int) -> bool:
-        fact = facts(self.plain[number])
+        fact = look_up_word(self.plain[number])
         if not fact.last or fact.common or len(self.plain[number]) < 2:
             return False
-        return self._capital(number) == self._capital(number - 1)
+        return self._has_capital(number) == self._has_capital(number - 1)
 
-    def _capital(self, number: int) -> bool:
+    def _has_capital(self, number: int) -> bool:
         return not self.shouted and self.words[number][:1].isupper()
 
-    def _could_be(self, number: int, trust: Trust, is_first: bool) -> bool:
+    def _could_be_name(self, number: int, trust: Trust, is_first: bool) -> bool:
         word = self.plain[number]
-        if len(word) < 2 or not word[0].isalpha() or word in NEVER:
+        if len(word) < 2 or not word[0].isalpha() or word in NON_NAMES:
             return False
-        fact, capital = facts(word), self._capital(number)
+        fact, capital = look_up_word(word), self._has_capital(number)
         named = fact.first or fact.last
         if trust == Trust.SURE:
             return fact.common == 0 or bool(named and fact.common < 2) or bool(capital and named)
@@ -308,6 +308,6 @@ class _Reader:
             return True
         return word == "." and number > 0 and self._is_initial(number - 1)
 
-    def _goes_on(self, number: int) -> bool:
+    def _continues_name(self, number: int) -> bool:
         """Particles and hyphens hold a name together if more of it follows."""
         return self.plain[number] in PARTICLES or self.plain[number] in _JOINERS

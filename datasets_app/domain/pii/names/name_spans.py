@@ -9,40 +9,46 @@ from collections.abc import Iterator, Sequence
 
 from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.names import name_rules
-from datasets_app.domain.pii.names.gazetteer import WordFacts, facts
-from datasets_app.domain.pii.names.name_refusals import refused
-from datasets_app.domain.pii.names.name_rules import NEVER, TITLES
+from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
+from datasets_app.domain.pii.names.name_refusals import is_refused
+from datasets_app.domain.pii.names.name_rules import NON_NAMES, TITLES
 
 # A word is a name from this probability on, in thousandths. The lower, the fewer names are missed
 # and the more other words are taken. Words known as names need less than others, ordinary ones
 # more; and where a text has capitals, a word without one needs more, as people write names with them.
 # Whole steps, as sums differ in their last digits with the batch they were computed in.
-STEPS = 1000
-KNOWN, USUAL, UNKNOWN, DOUBTFUL, ORDINARY = 150, 200, 430, 400, 650
-BESIDE_CAPITALS = 700
+PROBABILITY_STEPS = 1000
+KNOWN_THRESHOLD, LAST_NAME_THRESHOLD, UNKNOWN_THRESHOLD, DOUBTFUL_THRESHOLD, ORDINARY_THRESHOLD = (
+    150,
+    200,
+    430,
+    400,
+    650,
+)
+LOWERCASE_THRESHOLD = 700
 # With a capital within a sentence: known as a name, known to no list, a name that is a rare ordinary
 # word (Trump); and anywhere a frequent first name that is an ordinary word as well (Bill).
-KNOWN_CAPITAL, CAPITAL, RARE_CAPITAL, CAPITAL_FIRST = 60, 80, 100, 100
-OPENING = 180  # known to no list, at the beginning of a sentence
+KNOWN_CAPITAL_THRESHOLD, CAPITAL_THRESHOLD, RARE_CAPITAL_THRESHOLD, FIRST_NAME_THRESHOLD = 60, 80, 100, 100
+SENTENCE_START_THRESHOLD = 180  # known to no list, at the beginning of a sentence
 # A reply of a word or two is more often a name than the model thinks, more so with a number.
-SHORT_REPLY, NUMBERED_REPLY = 300, 100
-BESIDE = 130  # enough for a word that could belong to the name beside it
-LOWEST = min(KNOWN_CAPITAL, CAPITAL, NUMBERED_REPLY)
-_MOST_IN_SHORT_REPLY = 8  # words and marks
-_ALONE, _NUMBERED = 1, 2  # kinds of short replies
-_SHORTEST_REPEATED = 3
-_WITHIN = frozenset(",'’&-/#@(")  # a sentence goes on behind them
-_STAGE = frozenset({"dj", "lil"})  # go with the name behind them
+SHORT_REPLY_THRESHOLD, NUMBERED_REPLY_THRESHOLD = 300, 100
+NEIGHBOR_THRESHOLD = 130  # enough for a word that could belong to the name beside it
+MIN_THRESHOLD = min(KNOWN_CAPITAL_THRESHOLD, CAPITAL_THRESHOLD, NUMBERED_REPLY_THRESHOLD)
+_MAX_SHORT_REPLY_WORDS = 8  # words and marks
+_SHORT_REPLY, _NUMBERED_REPLY = 1, 2  # kinds of short replies
+_MIN_REPEATED_CHARACTERS = 3
+_MID_SENTENCE_SIGNS = frozenset(",'’&-/#@(")  # a sentence goes on behind them
+_STAGE_TITLES = frozenset({"dj", "lil"})  # go with the name behind them
 
 # Numbers, codes and addresses are nobody's name.
-_CODE = re.compile(r"\d|@|://")
+_CODE_OR_ADDRESS = re.compile(r"\d|@|://")
 # The model has learnt nothing about other scripts.
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff\uff21-\uff5a]")
 
-Hits = dict[int, float]
+ScoresByWord = dict[int, float]
 
 
-def name_spans(
+def find_name_spans(
     text: str, words: Sequence[str], starts: Sequence[int], scores: Sequence[float]
 ) -> list[Match]:
     """The names of people in ``text``, in order, without overlaps.
@@ -50,99 +56,99 @@ def name_spans(
     ``starts`` and ``scores`` (probability of being part of a name) belong to ``words`` one by one.
     """
     shouted = not any(word.islower() for word in words)
-    hits = _likely(words, scores)
-    for number in [number for number in hits if refused(words, starts, number, shouted)]:
+    hits = _find_likely_words(words, scores)
+    for number in [number for number in hits if is_refused(words, starts, number, shouted)]:
         del hits[number]
-    for first, last in name_rules.find(text, words, starts):
+    for first, last in name_rules.find_names(text, words, starts):
         for number in range(first, last + 1):
-            if _is_letters(words[number]):
-                hits[number] = max(hits.get(number, 0.0), name_rules.SCORE)
+            if _is_plain_word(words[number]):
+                hits[number] = max(hits.get(number, 0.0), name_rules.RULE_SCORE)
     if not hits:
         return []
     _add_repeated(words, starts, hits, shouted)
-    _add_halves(words, starts, hits)
+    _add_surnames_and_titles(words, starts, hits)
     return [
         match
-        for run in _runs(text, words, starts, sorted(hits))
-        if (match := _match(words, starts, run, hits))
+        for run in _group_runs(text, words, starts, sorted(hits))
+        if (match := _make_match(words, starts, run, hits))
     ]
 
 
-def _likely(words: Sequence[str], scores: Sequence[float]) -> Hits:
-    if not scores or round(max(scores) * STEPS) < LOWEST:
+def _find_likely_words(words: Sequence[str], scores: Sequence[float]) -> ScoresByWord:
+    if not scores or round(max(scores) * PROBABILITY_STEPS) < MIN_THRESHOLD:
         return {}
-    steps = [round(score * STEPS) for score in scores]
+    steps = [round(score * PROBABILITY_STEPS) for score in scores]
     capitals = any(word[0].isupper() and len(word) > 1 for word in words[1:])
-    short = _short_reply(words)
+    short = _classify_short_reply(words)
     hits = {
         number: scores[number]
         for number, step in enumerate(steps)
-        if step >= LOWEST
-        and _is_letters(words[number])
-        and step >= _needed(words[number], capitals, short, _opens(words, number))
+        if step >= MIN_THRESHOLD
+        and _is_plain_word(words[number])
+        and step >= _get_threshold(words[number], capitals, short, _starts_sentence(words, number))
     }
     for number in list(hits):
         for direction in (-1, 1):  # the rest of a name, outward from what is sure of it
             beside = number + direction
-            while 0 <= beside < len(steps) and steps[beside] >= BESIDE and beside not in hits:
-                if not _is_letters(words[beside]) or _is_ordinary(words[beside]):
+            while 0 <= beside < len(steps) and steps[beside] >= NEIGHBOR_THRESHOLD and beside not in hits:
+                if not _is_plain_word(words[beside]) or _is_ordinary(words[beside]):
                     break
                 hits[beside] = scores[beside]
                 beside += direction
     return hits
 
 
-def _opens(words: Sequence[str], number: int) -> bool:
+def _starts_sentence(words: Sequence[str], number: int) -> bool:
     """Whether a sentence begins with the word: its capital says nothing."""
-    return number == 0 or not (words[number - 1][0].isalnum() or words[number - 1] in _WITHIN)
+    return number == 0 or not (words[number - 1][0].isalnum() or words[number - 1] in _MID_SENTENCE_SIGNS)
 
 
-def _needed(word: str, capitals: bool, short: int, opens: bool) -> int:
+def _get_threshold(word: str, capitals: bool, short: int, opens: bool) -> int:
     """From which probability on a word is a name; ``capitals``: the text has some; ``short``: the
     kind of short reply that it is."""
     if _is_ordinary(word) or not _LATIN.search(word):
-        return ORDINARY
-    fact, lowered = facts(word), not word[0].isupper()
+        return ORDINARY_THRESHOLD
+    fact, lowered = look_up_word(word), not word[0].isupper()
     if fact.common:
-        needed = _needed_if_ordinary(fact, lowered, opens)
+        needed = _get_common_word_threshold(fact, lowered, opens)
     elif fact.first or fact.last == 2:
-        needed = KNOWN if lowered or opens else KNOWN_CAPITAL
+        needed = KNOWN_THRESHOLD if lowered or opens else KNOWN_CAPITAL_THRESHOLD
     elif fact.last:
-        needed = USUAL
+        needed = LAST_NAME_THRESHOLD
     elif lowered:
-        needed = UNKNOWN
+        needed = UNKNOWN_THRESHOLD
     else:
-        needed = OPENING if opens else CAPITAL
+        needed = SENTENCE_START_THRESHOLD if opens else CAPITAL_THRESHOLD
     if short and not fact.common:
-        return min(needed, SHORT_REPLY if short == _ALONE else NUMBERED_REPLY)
-    return max(needed, BESIDE_CAPITALS) if lowered and capitals else needed
+        return min(needed, SHORT_REPLY_THRESHOLD if short == _SHORT_REPLY else NUMBERED_REPLY_THRESHOLD)
+    return max(needed, LOWERCASE_THRESHOLD) if lowered and capitals else needed
 
 
-def _needed_if_ordinary(fact: WordFacts, lowered: bool, opens: bool) -> int:
+def _get_common_word_threshold(fact: WordFacts, lowered: bool, opens: bool) -> int:
     if lowered:
-        return DOUBTFUL
+        return DOUBTFUL_THRESHOLD
     if fact.common == 1 and (fact.first or fact.last) and not opens:
-        return RARE_CAPITAL
-    return CAPITAL_FIRST if fact.first == 2 else DOUBTFUL
+        return RARE_CAPITAL_THRESHOLD
+    return FIRST_NAME_THRESHOLD if fact.first == 2 else DOUBTFUL_THRESHOLD
 
 
-def _short_reply(words: Sequence[str]) -> int:
+def _classify_short_reply(words: Sequence[str]) -> int:
     """Whether a text is no more than a word or two, and whether a number stands beside them."""
-    if len(words) > _MOST_IN_SHORT_REPLY:
+    if len(words) > _MAX_SHORT_REPLY_WORDS:
         return 0
-    said = [word for word in words if word[0].isalpha() and word.lower() not in name_rules.BEFORE_CODES]
-    if len(said) > 2 or any(_CODE.search(word) and not word.isdigit() for word in said):
+    said = [word for word in words if word[0].isalpha() and word.lower() not in name_rules.CODE_INTRODUCERS]
+    if len(said) > 2 or any(_CODE_OR_ADDRESS.search(word) and not word.isdigit() for word in said):
         return 0
     numbered = words[0] in said and sum(word.isdigit() for word in words) == 1
-    return _NUMBERED if numbered else _ALONE
+    return _NUMBERED_REPLY if numbered else _SHORT_REPLY
 
 
 def _is_ordinary(word: str) -> bool:
-    fact = facts(word)
+    fact = look_up_word(word)
     return fact.common == 2 and fact.first < 2 and not word[0].isupper()
 
 
-def _add_halves(words: Sequence[str], starts: Sequence[int], hits: Hits) -> None:
+def _add_surnames_and_titles(words: Sequence[str], starts: Sequence[int], hits: ScoresByWord) -> None:
     """The ordinary word that is the rest of a name: Cook behind Tim, Lil before Wayne."""
     for number in sorted(hits):
         behind, before = number + 1, number - 1
@@ -150,11 +156,15 @@ def _add_halves(words: Sequence[str], starts: Sequence[int], hits: Hits) -> None
             behind < len(words)
             and behind not in hits
             and before not in hits
-            and _is_apart(words, starts, behind)
+            and _follows_one_space(words, starts, behind)
             and _is_surname(words, number)
         ):
             hits[behind] = hits[number]
-        if before >= 0 and words[before].lower() in _STAGE and _is_apart(words, starts, number):
+        if (
+            before >= 0
+            and words[before].lower() in _STAGE_TITLES
+            and _follows_one_space(words, starts, number)
+        ):
             hits[before] = hits[number]
 
 
@@ -162,37 +172,43 @@ def _is_surname(words: Sequence[str], number: int) -> bool:
     """Whether the word behind a single first name with a capital has one too, and is borne as a last
     name; in a headline every word has a capital."""
     word, behind = words[number], words[number + 1]
-    if not (word.istitle() and behind.istitle() and facts(word).first and facts(behind).last):
+    if not (word.istitle() and behind.istitle() and look_up_word(word).first and look_up_word(behind).last):
         return False
     after = words[number + 2 : number + 3]
-    return behind.lower() not in NEVER and not (after and after[0].istitle())
+    return behind.lower() not in NON_NAMES and not (after and after[0].istitle())
 
 
-def _is_apart(words: Sequence[str], starts: Sequence[int], number: int) -> bool:
+def _follows_one_space(words: Sequence[str], starts: Sequence[int], number: int) -> bool:
     """Whether only a space parts the word from the one before it."""
     return starts[number] == starts[number - 1] + len(words[number - 1]) + 1
 
 
-def _add_repeated(words: Sequence[str], starts: Sequence[int], hits: Hits, shouted: bool) -> None:
+def _add_repeated(words: Sequence[str], starts: Sequence[int], hits: ScoresByWord, shouted: bool) -> None:
     """A word that is part of a name is one wherever it stands in the text."""
     if len(words) < len(hits) + 2:
         return
     known: dict[str, float] = {}
     for number, score in hits.items():
         plain = words[number].lower()
-        if len(plain) >= _SHORTEST_REPEATED and plain.isalpha() and not facts(plain).common:
+        if len(plain) >= _MIN_REPEATED_CHARACTERS and plain.isalpha() and not look_up_word(plain).common:
             known[plain] = max(score, known.get(plain, 0.0))
     if known:
         for number, word in enumerate(words):
-            if number not in hits and word.lower() in known and not refused(words, starts, number, shouted):
+            if (
+                number not in hits
+                and word.lower() in known
+                and not is_refused(words, starts, number, shouted)
+            ):
                 hits[number] = known[word.lower()]
 
 
-def _runs(text: str, words: Sequence[str], starts: Sequence[int], numbers: list[int]) -> Iterator[list[int]]:
+def _group_runs(
+    text: str, words: Sequence[str], starts: Sequence[int], numbers: list[int]
+) -> Iterator[list[int]]:
     """Neighbouring words as one name; what joins two parts of one (O'Brien, J. Roe) is let in."""
     run: list[int] = []
     for number in numbers:
-        if run and not _joined(text, words, starts, run[-1], number):
+        if run and not _are_joined(text, words, starts, run[-1], number):
             yield run
             run = []
         run.append(number)
@@ -200,7 +216,7 @@ def _runs(text: str, words: Sequence[str], starts: Sequence[int], numbers: list[
         yield run
 
 
-def _joined(text: str, words: Sequence[str], starts: Sequence[int], left: int, right: int) -> bool:
+def _are_joined(text: str, words: Sequence[str], starts: Sequence[int], left: int, right: int) -> bool:
     between = text[starts[left] + len(words[left]) : starts[right]]
     if between in ("", " "):
         return True
@@ -209,7 +225,9 @@ def _joined(text: str, words: Sequence[str], starts: Sequence[int], left: int, r
     return between in ("'", "’", "-", "‐", "‑")
 
 
-def _match(words: Sequence[str], starts: Sequence[int], run: list[int], hits: Hits) -> Match | None:
+def _make_match(
+    words: Sequence[str], starts: Sequence[int], run: list[int], hits: ScoresByWord
+) -> Match | None:
     """Without titles before it; nothing if no more than letters is left."""
     score = max(hits[number] for number in run)
     first, last = 0, run[-1]
@@ -220,5 +238,5 @@ def _match(words: Sequence[str], starts: Sequence[int], run: list[int], hits: Hi
     return Match(NAME, starts[run[first]], starts[last] + len(words[last]), round(min(score, 1.0), 3))
 
 
-def _is_letters(word: str) -> bool:
-    return word[0].isalpha() and not _CODE.search(word)
+def _is_plain_word(word: str) -> bool:
+    return word[0].isalpha() and not _CODE_OR_ADDRESS.search(word)

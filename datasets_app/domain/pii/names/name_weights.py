@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 # A word's own features, then for the four convolutions, are told by these names of thinc's layers.
-_TABLE, _MAXOUT, _NORMAL, _SOFTMAX = "hashembed", "maxout", "layernorm", "softmax"
+_TABLE, _MAXOUT, _LAYER_NORM, _SOFTMAX = "hashembed", "maxout", "layernorm", "softmax"
 
 
 class Maxout(NamedTuple):
@@ -24,65 +24,66 @@ class Maxout(NamedTuple):
     shift: Any
 
 
-class Table(NamedTuple):
+class EmbeddingTable(NamedTuple):
     """Embeddings [rows, width] of one feature of a word; ``seed`` tells its hash from the others'."""
 
     rows: Any
     seed: int
 
 
-class Weights(NamedTuple):
+class NetworkWeights(NamedTuple):
     """``softmax`` are the weights [labels, width] and the bias [labels] of the last layer."""
 
-    tables: list[Table]
+    tables: list[EmbeddingTable]
     mix: Maxout
     convolutions: list[Maxout]
     softmax: tuple[Any, Any]
 
 
-def weights_of(model: bytes) -> Weights:
+def read_weights(model: bytes) -> NetworkWeights:
     """What :func:`thinc.model.Model.to_bytes` wrote of the packaged network."""
     layers = msgspec.msgpack.decode(model)
     found: dict[str, list[dict[str, Any]]] = {}
     for node, attributes, parameters in zip(layers["nodes"], layers["attrs"], layers["params"], strict=True):
-        arrays = {name: _array(value) for name, value in parameters.items()}
+        arrays = {name: _decode_array(value) for name, value in parameters.items()}
         found.setdefault(node["name"], []).append(arrays | {"attributes": attributes})
     tables = [
-        Table(table["E"], msgspec.msgpack.decode(table["attributes"]["seed"])) for table in found[_TABLE]
+        EmbeddingTable(table["E"], msgspec.msgpack.decode(table["attributes"]["seed"]))
+        for table in found[_TABLE]
     ]
     maxouts = [
         Maxout(maxout["W"], maxout["b"], normal["G"], normal["b"])
-        for maxout, normal in zip(found[_MAXOUT], found[_NORMAL], strict=True)
+        for maxout, normal in zip(found[_MAXOUT], found[_LAYER_NORM], strict=True)
     ]
     [softmax] = found[_SOFTMAX]
-    return Weights(tables, maxouts[0], maxouts[1:], (softmax["W"], softmax["b"]))
+    return NetworkWeights(tables, maxouts[0], maxouts[1:], (softmax["W"], softmax["b"]))
 
 
-def _array(value: dict[bytes, Any]) -> Any:
+def _decode_array(value: dict[bytes, Any]) -> Any:
     """Of the form that msgpack-numpy gives an array."""
     return np.frombuffer(value[b"data"], value[b"type"]).reshape(value[b"shape"])
 
 
-_A, _B = np.uint64(0x87C37B91114253D5), np.uint64(0x4CF5AD432745937F)
-_C, _D = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
-_LOW = np.uint64(0xFFFFFFFF)
-_BYTES = np.uint64(8)
+_BODY_MULTIPLIER_1, _BODY_MULTIPLIER_2 = np.uint64(0x87C37B91114253D5), np.uint64(0x4CF5AD432745937F)
+_FINAL_MULTIPLIER_1, _FINAL_MULTIPLIER_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+_LOW_32_BITS = np.uint64(0xFFFFFFFF)
+_KEY_BYTES = np.uint64(8)
 
 
-def hashes(numbers: Any, seed: int) -> tuple[Any, Any, Any, Any]:
+def hash_numbers(numbers: Any, seed: int) -> tuple[Any, Any, Any, Any]:
     """Four hashes of 32 bits for each of ``numbers`` (uint64): MurmurHash3 in the form thinc gives it."""
-    first = numbers * _A
-    first = ((first << np.uint64(31)) | (first >> np.uint64(33))) * _B
-    second = np.uint64(seed) ^ _BYTES
-    first = (first ^ np.uint64(seed) ^ _BYTES) + second
+    first = numbers * _BODY_MULTIPLIER_1
+    first = ((first << np.uint64(31)) | (first >> np.uint64(33))) * _BODY_MULTIPLIER_2
+    second = np.uint64(seed) ^ _KEY_BYTES
+    first = (first ^ np.uint64(seed) ^ _KEY_BYTES) + second
     second = second + first
-    first, second = _mixed(first), _mixed(second)
+    first, second = _mix_bits(first), _mix_bits(second)
     first = first + second
     second = second + first
-    return first & _LOW, first >> np.uint64(32), second & _LOW, second >> np.uint64(32)
+    return first & _LOW_32_BITS, first >> np.uint64(32), second & _LOW_32_BITS, second >> np.uint64(32)
 
 
-def _mixed(number: Any) -> Any:
-    number = (number ^ (number >> np.uint64(33))) * _C
-    number = (number ^ (number >> np.uint64(33))) * _D
+def _mix_bits(number: Any) -> Any:
+    number = (number ^ (number >> np.uint64(33))) * _FINAL_MULTIPLIER_1
+    number = (number ^ (number >> np.uint64(33))) * _FINAL_MULTIPLIER_2
     return number ^ (number >> np.uint64(33))

@@ -12,15 +12,15 @@ import zlib
 from functools import lru_cache
 from itertools import accumulate
 
-from datasets_app.domain.pii.names.gazetteer import WordFacts, facts, folded
+from datasets_app.domain.pii.names.gazetteer import WordFacts, fold_word, look_up_word
 
 _LETTERS = r"[^\W\d_]+(?:[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]+[^\W\d_]*)*"
 # A run of letters that digits cut into is a code, and one word: "4th", "b275b664".
-_WORDS = rf"{_LETTERS}(?![^\W_])|[^\W_]+|['’](?:s|t|re|ve|ll|d|m)(?!\w)|\s+|."
-_PLAIN = re.compile(_WORDS, re.DOTALL | re.IGNORECASE)
+_WORD_PIECES = rf"{_LETTERS}(?![^\W_])|[^\W_]+|['’](?:s|t|re|ve|ll|d|m)(?!\w)|\s+|."
+_PIECE_PATTERN = re.compile(_WORD_PIECES, re.DOTALL | re.IGNORECASE)
 # Addresses are one word each. Bounded, as every start of a word tries them.
-_WITH_ADDRESSES = re.compile(
-    rf"\w[\w.+-]{{0,63}}@[\w-]{{1,63}}\.[\w.-]{{1,190}}\w|\bhttps?://[^\s<>\"']{{1,2000}}|{_WORDS}",
+_PIECE_OR_ADDRESS_PATTERN = re.compile(
+    rf"\w[\w.+-]{{0,63}}@[\w-]{{1,63}}\.[\w.-]{{1,190}}\w|\bhttps?://[^\s<>\"']{{1,2000}}|{_WORD_PIECES}",
     re.DOTALL | re.IGNORECASE,
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -32,58 +32,60 @@ LABELS = ("O", "NAME-B", "NAME-I", "PLACE", "ORGANISATION")
 NAME_COLUMNS = (LABELS.index("NAME-B"), LABELS.index("NAME-I"))
 
 
-def pieces(text: str) -> list[str]:
+def split_pieces(text: str) -> list[str]:
     """``text`` cut into words and what stands between; joined they are ``text`` again.
 
     What is no character at all (half of a surrogate pair) comes out as a question mark.
     """
     if not text.isascii() and _SURROGATE.search(text):
         text = _SURROGATE.sub("?", text)
-    pattern = _WITH_ADDRESSES if "@" in text or "://" in text else _PLAIN
+    pattern = _PIECE_OR_ADDRESS_PATTERN if "@" in text or "://" in text else _PIECE_PATTERN
     return pattern.findall(text)
 
 
-def words(cut: list[str]) -> list[str]:
+def select_words(pieces: list[str]) -> list[str]:
     """Of the pieces of a text those that the model reads: all but single spaces after a word."""
-    return cut[:1] + [piece for piece in cut[1:] if piece != " "]
+    return pieces[:1] + [piece for piece in pieces[1:] if piece != " "]
 
 
-def readings(cut: list[str]) -> list[str]:
+def build_readings(pieces: list[str]) -> list[str]:
     """The same words as the network reads them: those that follow without a space are marked."""
     seen: list[str] = []
     before = " "
-    for piece in cut:
+    for piece in pieces:
         if piece != " " or not seen:
             seen.append(piece if before.isspace() else GLUED + piece)
         before = piece
     return seen
 
 
-def places(cut: list[str]) -> list[int]:
+def compute_word_starts(pieces: list[str]) -> list[int]:
     """For each of :func:`words` where in the text it starts."""
     starts = [
-        start for start, piece in zip(accumulate(map(len, cut), initial=0), cut, strict=False) if piece != " "
+        start
+        for start, piece in zip(accumulate(map(len, pieces), initial=0), pieces, strict=False)
+        if piece != " "
     ]
-    return [0, *starts] if cut[:1] == [" "] else starts
+    return [0, *starts] if pieces[:1] == [" "] else starts
 
 
 @lru_cache(maxsize=1 << 15)
-def features(reading: str, hidden: bool = False) -> tuple[int, ...]:
+def compute_features(reading: str, hidden: bool = False) -> tuple[int, ...]:
     """What the network sees of a word, as numbers; ``hidden``: as if no list of names had it."""
     glued = len(reading) > 1 and reading[0] == GLUED
     word = reading[1:] if glued else reading
-    known, plain = facts(word), folded(word)
+    known, plain = look_up_word(word), fold_word(word)
     if hidden:
         known = WordFacts(0, 0, known.common)
     stem = "" if any(map(str.isdigit, plain)) else plain
     seen = (
-        _identity(plain, known),
+        _encode_identity(plain, known),
         stem[:1],
         stem[:3],
         stem[-2:],
         stem[-3:],
         stem[-4:],
-        f"{_form(word)}{'+' if glued else ''}",
+        f"{_encode_form(word)}{'+' if glued else ''}",
         f"{known.first}{known.last}{known.common}",
     )
     return tuple(
@@ -91,7 +93,7 @@ def features(reading: str, hidden: bool = False) -> tuple[int, ...]:
     )
 
 
-def _identity(plain: str, known: WordFacts) -> str:
+def _encode_identity(plain: str, known: WordFacts) -> str:
     if plain.isspace():
         return "\n" if "\n" in plain else " "
     if plain.isdigit():
@@ -105,7 +107,7 @@ def _identity(plain: str, known: WordFacts) -> str:
     return "?"
 
 
-def _form(word: str) -> str:
+def _encode_form(word: str) -> str:
     """Capitals, digits and length, as far as they tell names from other words."""
     if not word[0].isalnum():
         return word[0]

@@ -10,15 +10,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from datasets_app.domain.pii.detector import NAME, Match, union
-from datasets_app.domain.pii.names.name_words import pieces
+from datasets_app.domain.pii.detector import NAME, Match, merge_matches
+from datasets_app.domain.pii.names.name_words import split_pieces
 
 BUILT_IN = "builtin"
-PATH = Path(__file__).parent / "name_model" / "pipeline"
-WEIGHTS = PATH / "alignmenter_names" / "model"
-PEOPLE = frozenset({"PERSON", "PER"})
+PIPELINE_PATH = Path(__file__).parent / "name_model" / "pipeline"
+WEIGHTS_PATH = PIPELINE_PATH / "alignmenter_names" / "model"
+PERSON_LABELS = frozenset({"PERSON", "PER"})
 # Components that other spaCy pipelines need to recognise entities; all others stay off.
-_NEEDED = frozenset(
+_NEEDED_COMPONENTS = frozenset(
     {
         "alignmenter_names",
         "tok2vec",
@@ -29,8 +29,8 @@ _NEEDED = frozenset(
         "span_ruler",
     }
 )
-_WINDOW = 20_000  # characters that are read at once
-_SCORE = 0.85  # pipelines that tell no probability are taken to be that sure, as presidio does
+_WINDOW_CHARACTERS = 20_000  # characters that are read at once
+_DEFAULT_SCORE = 0.85  # pipelines that tell no probability are taken to be that sure, as presidio does
 
 FindMany = Callable[[Sequence[str]], list[list[Match]]]
 
@@ -50,7 +50,7 @@ class NameFinder:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         if not models:
             raise NameModelError(f"No name model is set. Set “{BUILT_IN}” or an installed spaCy pipeline.")
-        self._finders: list[FindMany] = [_finder(model) for model in dict.fromkeys(models)]
+        self._finders: list[FindMany] = [_make_finder(model) for model in dict.fromkeys(models)]
 
     def find(self, text: str) -> list[Match]:
         """The names in ``text``, by their start, without overlaps."""
@@ -60,7 +60,9 @@ class NameFinder:
         """For each of ``texts`` what :meth:`find` says of it; texts that repeat are read once."""
         distinct = list(dict.fromkeys(texts))
         found = [finder(distinct) for finder in self._finders]
-        merged = [union(match for matches in each for match in matches) for each in zip(*found, strict=True)]
+        merged = [
+            merge_matches(match for matches in each for match in matches) for each in zip(*found, strict=True)
+        ]
         by_text = dict(zip(distinct, merged, strict=True))
         return [list(by_text[text]) for text in texts]
 
@@ -71,21 +73,21 @@ def load_name_finder(models: tuple[str, ...]) -> NameFinder:
     return NameFinder(models)
 
 
-def load_built_in() -> Any:
+def load_built_in_pipeline() -> Any:
     """The packaged pipeline as spaCy loads it; its entities are what :class:`NameFinder` finds."""
     import spacy
 
     import datasets_app.domain.pii.names.name_pipeline  # noqa: F401  (registers the components)
 
-    return spacy.load(PATH)
+    return spacy.load(PIPELINE_PATH)
 
 
-def _finder(model: str) -> FindMany:
+def _make_finder(model: str) -> FindMany:
     if model == BUILT_IN:
         from datasets_app.domain.pii.names.name_network import FastTagger
-        from datasets_app.domain.pii.names.name_weights import weights_of
+        from datasets_app.domain.pii.names.name_weights import read_weights
 
-        return FastTagger(weights_of(WEIGHTS.read_bytes())).find_many
+        return FastTagger(read_weights(WEIGHTS_PATH.read_bytes())).find_many
     return _InstalledPipeline(model).find_many
 
 
@@ -98,53 +100,56 @@ class _InstalledPipeline:
         import datasets_app.domain.pii.names.name_pipeline  # noqa: F401  (a path may be one of ours)
 
         if not spacy.util.is_package(model) and not Path(model).is_dir():
-            raise NameModelError(_not_installed(model))
+            raise NameModelError(_explain_not_installed(model))
         try:
             self._nlp = spacy.load(model)
         except (OSError, ValueError, ImportError) as error:
-            raise NameModelError(_broken(model, error)) from error
-        self._off = [name for name in self._nlp.pipe_names if name not in _NEEDED]
+            raise NameModelError(_explain_load_failure(model, error)) from error
+        self._disabled = [name for name in self._nlp.pipe_names if name not in _NEEDED_COMPONENTS]
 
     def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
         """Long texts are read in windows; texts of like length stand in one batch."""
         windows = [
-            (number, start, part) for number, text in enumerate(texts) for start, part in _windows(text)
+            (number, start, part) for number, text in enumerate(texts) for start, part in _split_windows(text)
         ]
         windows.sort(key=lambda window: len(window[2]))
         found: list[list[Match]] = [[] for _ in texts]
         # Joined pieces are the text without what is no character, which spaCy would not take.
-        stream = (("".join(pieces(part)), (number, start)) for number, start, part in windows)
-        for doc, (number, start) in self._nlp.pipe(stream, as_tuples=True, batch_size=256, disable=self._off):
+        stream = (("".join(split_pieces(part)), (number, start)) for number, start, part in windows)
+        for doc, (number, start) in self._nlp.pipe(
+            stream, as_tuples=True, batch_size=256, disable=self._disabled
+        ):
             found[number] += (
-                Match(NAME, start + entity.start_char, start + entity.end_char, _SCORE)
+                Match(NAME, start + entity.start_char, start + entity.end_char, _DEFAULT_SCORE)
                 for entity in doc.ents
-                if entity.label_ in PEOPLE
+                if entity.label_ in PERSON_LABELS
             )
-        return [union(matches) for matches in found]
+        return [merge_matches(matches) for matches in found]
 
 
-def _windows(text: str) -> Iterator[tuple[int, str]]:
+def _split_windows(text: str) -> Iterator[tuple[int, str]]:
     """Parts of a long text with their offsets, cut behind white space where there is any near."""
     start = 0
     while start < len(text):
-        end = min(start + _WINDOW, len(text))
+        end = min(start + _WINDOW_CHARACTERS, len(text))
         if end < len(text):
             blank = max(
-                text.rfind(" ", start + _WINDOW // 2, end), text.rfind("\n", start + _WINDOW // 2, end)
+                text.rfind(" ", start + _WINDOW_CHARACTERS // 2, end),
+                text.rfind("\n", start + _WINDOW_CHARACTERS // 2, end),
             )
             end = blank + 1 or end
         yield start, text[start:end]
         start = end
 
 
-def _not_installed(model: str) -> str:
+def _explain_not_installed(model: str) -> str:
     return (
         f"The name model “{model}” is not installed. Install the spaCy pipeline of that name on every"
         f" machine that scrubs, give the path of one, or set “{BUILT_IN}”."
     )
 
 
-def _broken(model: str, error: Exception) -> str:
+def _explain_load_failure(model: str, error: Exception) -> str:
     return (
         f"The name model “{model}” cannot be loaded ({type(error).__name__}). It must be a pipeline for the"
         f" installed version of spaCy, with all it needs; or set “{BUILT_IN}”."

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from datasets_app.domain.pii.entropy import UUID, is_hexadecimal, is_mixed, is_random
+from datasets_app.domain.pii.entropy import UUID_PATTERN, is_hexadecimal, is_mixed, is_random
 from datasets_app.domain.pii.rules.provider_tokens import NAMED_PROVIDERS
 
 Span = tuple[int, int]
@@ -29,52 +29,52 @@ _SESSION = (
     r"cookie|(?:php|j|asp\.net_)?sess(?:ion)?[_ -]?(?:id)?|(?<![a-z])sid|csrf|xsrf|(?<![a-z])sig(?:nature)?"
 )
 _ANY_KEY = r"(?<![a-z])(?:key|auth|pin|code)s?(?![a-z])"
-_OTHERS = rf"{'|'.join(sorted(NAMED_PROVIDERS, key=len, reverse=True))}"
+_PROVIDER_NAMES = rf"{'|'.join(sorted(NAMED_PROVIDERS, key=len, reverse=True))}"
 
 # What may stand between the word and the value: _prod"]  =>
-_REST = r"""s?[\w.-]{0,24}?(?:["'`\])]{0,2}"""
-_SAYS = r"is|was|=|are|ist|es|est|é|será|should be|must be|has been|will be|might be|would be"
+_KEY_SUFFIX = r"""s?[\w.-]{0,24}?(?:["'`\])]{0,2}"""
+_COPULAS = r"is|was|=|are|ist|es|est|é|será|should be|must be|has been|will be|might be|would be"
 _ADVERBS = (
     r"(?:[ \t](?:now|still|just|currently|simply|actually|set|changed|reset|to|probably|the|same|only)){0,3}"
 )
-_BETWEEN = (
-    _REST
+_SEPARATOR = (
+    _KEY_SUFFIX
     + r"(?P<sign>[ \t]{0,3}(?:=>|:=|={1,3}|:|->|→|>)[ \t]{0,3}|\s-\s|\x20{0,2}:\s{1,4})"
     + r"|(?P<said>(?:[ \t](?:for|of|on|to|at|in)(?:[ \t][^\s.!?;,:=]{1,30}){1,4}?)?[ \t](?:"
-    + _SAYS
+    + _COPULAS
     + r")"
     + _ADVERBS
     + r"[ \t]{0,2}:?[ \t]|[ \t](?:to|as|with|by|into)[ \t]{1,2})|(?P<blank>[ \t]{1,2}))"
 )
-_IN_WORD = r"[^\s\"'`“”‘’<>]"
-_BARE_WORD = rf"{_IN_WORD}{{1,400}}(?:(?<=\w)'(?=\w){_IN_WORD}{{1,100}}){{0,2}}"
+_WORD_CHARACTER = r"[^\s\"'`“”‘’<>]"
+_BARE_WORD = rf"{_WORD_CHARACTER}{{1,400}}(?:(?<=\w)'(?=\w){_WORD_CHARACTER}{{1,100}}){{0,2}}"
 _VALUE = (
     r"(?:(?P<quote>\\?[\"'`])(?P<quoted>[^\r\n]{1,200}?)(?P=quote)"
     rf"|[“‘«](?P<curly>[^”’»\r\n]{{1,200}})[”’»]|[\"'`“‘«]?(?P<bare>{_BARE_WORD}))"
 )
-_ASSIGNED = re.compile(
+_ASSIGNMENT = re.compile(
     rf"(?:(?P<password>{_PASSWORD})|(?P<secret>{_SECRET})|(?P<session>{_SESSION})"
-    rf"|(?P<named>(?<![a-z])(?:{_OTHERS}))|(?P<key>{_ANY_KEY}))(?:{_BETWEEN}){_VALUE}",
+    rf"|(?P<named>(?<![a-z])(?:{_PROVIDER_NAMES}))|(?P<key>{_ANY_KEY}))(?:{_SEPARATOR}){_VALUE}",
     re.IGNORECASE,
 )
-_SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest|key|negotiate)[ \t:=]{1,3}", re.IGNORECASE)
+_AUTH_SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest|key|negotiate)[ \t:=]{1,3}", re.IGNORECASE)
 _WORD_AFTER = re.compile(r"[ \t]+[^\W\d_]")
-_BARE = re.compile(_BARE_WORD)
-_TRAILING = ".,;:)]}|\\"
-_PAIR_AFTER = re.compile(r"[;&,|](?=[\w .-]{1,40}[=:]|$|[;&,|])")
+_BARE_WORD_PATTERN = re.compile(_BARE_WORD)
+_TRAILING_PUNCTUATION = ".,;:)]}|\\"
+_NEXT_PAIR = re.compile(r"[;&,|](?=[\w .-]{1,40}[=:]|$|[;&,|])")
 
 
 # Where one of the words may begin, in a text in lower case: to try _ASSIGNED at every letter of a
 # text would take a hundred times as long.
-_MAY_BEGIN = re.compile(
+_KEYWORD_START = re.compile(
     r"pass|pw|pswd|contrase|kennwort|mot de passe|wachtwoord|senha|secret|token|credential|bearer|authori"
     r"|api|jwt"
     r"|otp|access|account|auth|app|encr|private|shared|signing|master|licen|subscr|storage|consumer|client|deploy"
     r"|webhook|hmac|aes|service|sess|security|function|host|root|admin|user|write|read|cookie|php|asp|j_?sess|sid"
     r"|csrf|xsrf|sig|key|pin|code"
 )
-_PASSWORDS = ("pass", "pw", "pswd", "contrase", "wort", "wachtwoord", "senha")
-_OTHER_WORDS = (
+_PASSWORD_WORDS = ("pass", "pw", "pswd", "contrase", "wort", "wachtwoord", "senha")
+_SECRET_WORDS = (
     *(
         "secret",
         "token",
@@ -94,77 +94,77 @@ _OTHER_WORDS = (
 )
 
 
-def may_assign(text: str) -> bool:
+def may_hold_assignment(text: str) -> bool:
     """Whether one of the words stands in ``text`` that short values need before them."""
     lower = text.lower()
-    return any(word in lower for word in _PASSWORDS) or any(word in lower for word in _OTHER_WORDS)
+    return any(word in lower for word in _PASSWORD_WORDS) or any(word in lower for word in _SECRET_WORDS)
 
 
 @lru_cache(maxsize=4096)
-def names_secret(key: str) -> bool:
+def is_secret_key(key: str) -> bool:
     """Whether what stands under ``key`` of an object is a secret: "db_password", "apiKey"."""
-    return _NAMES_SECRET.search(key) is not None
+    return _SECRET_KEY.search(key) is not None
 
 
-_NAMES_SECRET = re.compile(rf"{_PASSWORD}|{_SECRET}|{_SESSION}", re.IGNORECASE)
+_SECRET_KEY = re.compile(rf"{_PASSWORD}|{_SECRET}|{_SESSION}", re.IGNORECASE)
 
 
-def assigned(text: str, has_long_words: bool = True) -> Iterator[Span]:
+def find_assigned_values(text: str, has_long_words: bool = True) -> Iterator[Span]:
     """The values that a word before them makes credentials; providers are named for long ones only."""
     lower = text.lower()
     if len(lower) != len(text):
         lower = "".join(sign.lower() if sign < "\x80" else sign for sign in text)
     place = 0
-    begins = _MAY_BEGIN_OR_PROVIDER if has_long_words else _MAY_BEGIN
+    begins = _KEYWORD_OR_PROVIDER_START if has_long_words else _KEYWORD_START
     for beginning in begins.finditer(lower):
         if beginning.start() < place:
             continue
-        match = _ASSIGNED.match(text, beginning.start())
+        match = _ASSIGNMENT.match(text, beginning.start())
         if match is None:
             continue
         word = next(name for name in _RULES if match[name] is not None)
-        span = _value(text, match)
+        span = _find_value(text, match)
         # What is no value may be the word that matters: "token: password is …".
         if span and _is_credential(_RULES[word], match, text, span):
             yield span
             place = span[1]
 
 
-_MAY_BEGIN_OR_PROVIDER = re.compile(rf"{_MAY_BEGIN.pattern}|{_OTHERS}")
+_KEYWORD_OR_PROVIDER_START = re.compile(rf"{_KEYWORD_START.pattern}|{_PROVIDER_NAMES}")
 
 
-def _value(text: str, match: re.Match[str]) -> Span | None:
+def _find_value(text: str, match: re.Match[str]) -> Span | None:
     for quoted in ("quoted", "curly"):
         if match[quoted] is not None:
             return match.span(quoted)
     start, end = match.span("bare")
-    scheme = _SCHEME.match(text, start)
+    scheme = _AUTH_SCHEME.match(text, start)
     if scheme:
         start, end = scheme.end(), scheme.end()
-        follows = _BARE.match(text, start)
+        follows = _BARE_WORD_PATTERN.match(text, start)
         if follows:
             end = follows.end()
-    pair = _PAIR_AFTER.search(text, start, end)
+    pair = _NEXT_PAIR.search(text, start, end)
     if pair and pair.start() > start:
         end = pair.start()
-    while end > start and text[end - 1] in _TRAILING:
+    while end > start and text[end - 1] in _TRAILING_PUNCTUATION:
         end -= 1
     return (start, end) if end > start else None
 
 
 def _is_credential(rule: "_Rule", match: re.Match[str], text: str, span: Span) -> bool:
     value = text[slice(*span)]
-    if _stands_for_one(value):
+    if _is_placeholder_value(value):
         return False
     ends = match["bare"] is None or not _WORD_AFTER.match(text, span[1])
     if match["sign"] is not None:
-        return rule.signed(value, ends)
+        return rule.after_sign(value, ends)
     return rule.said(value, ends) if match["said"] is not None else rule.blank(value, ends)
 
 
 # --- what is no value -------------------------------------------------------------------------
 
-_STAND_IN = re.compile(
+_PLACEHOLDER_VALUE = re.compile(
     r"[*•·.xX#?_\-=]+|<.*|\$\{?[\w.:-]*\}?|\$\(.*|\{+.*|%[\w.]+%?|\[.*|@\w+@?|.{0,2}|change[-_ ]?me"
     r"|(?:your|my|our|the|some|new|old|this|that|insert|enter|example|sample|dummy|placeholder|todo)"
     r"[-_ ]?(?:own|app)?[-_ ]?(?:api|auth|access|secret|db|user|root|admin)?"
@@ -173,18 +173,18 @@ _STAND_IN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # get_password(), os.environ[…, config.db.password, str | None
-_CODE = re.compile(
+_CODE_EXPRESSION = re.compile(
     r"[A-Za-z_][\w.]*[(\[{].*|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+|(?:https?|ftp):?(?://.*)?|/[\w./-]*",
     re.DOTALL,
 )
 # Words with digits that people do write.
-_TERM = re.compile(
+_TECHNICAL_TERM = re.compile(
     r"v?\d+(?:[.,:/-]\d+)*\w{0,3}|\w{0,4}\d(?:fa|d|g|k|x|st|nd|rd|th)|sha-?\d+|md5|base\d\d|utf-?\d+|oauth-?2?(?:\.\d)?"
     r"|http/?\d|ipv[46]|bcrypt\w*|argon2\w*|pbkdf2|scrypt|rs\d+|hs\d+|es\d+|aes-?\d*\w*|rsa-?\d*|ed25519|x\.?509|pkcs\S*"
     r"|windows-?\d+|win\d+|office-?365|microsoft365|o365|web3|s3|ec2|k8s|log4j|php\d|python\d\S*|sql\d*|level-?\d+|step-?\d+",
     re.IGNORECASE,
 )
-_SAID_OF_PASSWORDS = """
+_NON_PASSWORD_TEXT = """
     a about above absent accepted active added admin after again age all almost also always an and any
     are as ask asked at auto available back bad be because been before being below between blank bool
     boolean both but by can cannot case-insensitive case-sensitive change changed check clear clear-text
@@ -204,7 +204,7 @@ _SAID_OF_PASSWORDS = """
     visible void was way we weak well were what when where which while who why will with within without
     working wrong yes yesterday yet you your yours
 """
-_NO_PASSWORD = frozenset(_SAID_OF_PASSWORDS.split())
+_NON_PASSWORD_WORDS = frozenset(_NON_PASSWORD_TEXT.split())
 _ADJECTIVE = re.compile(r".{2,}(?:ed|ing|able|ible|less|ful|ly|ious|ally|ant|ent)", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*[!?.]?")
 _ODD_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]")  # QWErty, and neither Sunflower nor SUNFLOWER
@@ -212,94 +212,98 @@ _LOWER_UPPER = re.compile(r"[a-z][A-Z]")
 _SIGNS = re.compile(r"[!@#$%^&*+=~?\\/|]")
 
 
-def _stands_for_one(value: str) -> bool:
-    return _STAND_IN.fullmatch(value) is not None or _CODE.fullmatch(value) is not None
+def _is_placeholder_value(value: str) -> bool:
+    return _PLACEHOLDER_VALUE.fullmatch(value) is not None or _CODE_EXPRESSION.fullmatch(value) is not None
 
 
-def _is_word(value: str) -> bool:
+def _is_common_word(value: str) -> bool:
     """A word that is said of passwords; "sunflower" is none."""
     bare = value.rstrip("!?.").lower()
-    return bare in _NO_PASSWORD or _ADJECTIVE.fullmatch(bare) is not None
+    return bare in _NON_PASSWORD_WORDS or _ADJECTIVE.fullmatch(bare) is not None
 
 
 # --- how much is asked of the value -----------------------------------------------------------
 
 
-def _password_signed(value: str, ends: bool) -> bool:
+def _is_password_after_sign(value: str, ends: bool) -> bool:
     """After ``password=``: whatever is not a word about passwords."""
     if " " in value:
         return is_mixed(value) and value.count(" ") <= 5
     if _LETTERS.fullmatch(value) and not _ODD_CASE.search(value):
-        return ends and len(value) >= 4 and not _is_word(value)
+        return ends and len(value) >= 4 and not _is_common_word(value)
     if value.isdigit():
         return len(value) >= 4
-    return len(value) >= 4 and not (_TERM.fullmatch(value) and len(value) < 5) and not _is_word(value)
+    return (
+        len(value) >= 4
+        and not (_TECHNICAL_TERM.fullmatch(value) and len(value) < 5)
+        and not _is_common_word(value)
+    )
 
 
-def _password_said(value: str, ends: bool) -> bool:
+def _is_password_after_verb(value: str, ends: bool) -> bool:
     """After "my password is": it may as well be "wrong"."""
     if " " in value:
         return is_mixed(value) and value.count(" ") <= 5
     if _LETTERS.fullmatch(value) and not _ODD_CASE.search(value):
-        return ends and len(value) >= 5 and not _is_word(value)
+        return ends and len(value) >= 5 and not _is_common_word(value)
     if value.isdigit():
         return len(value) >= 4
-    return len(value) >= 4 and not _TERM.fullmatch(value) and not _is_word(value)
+    return len(value) >= 4 and not _TECHNICAL_TERM.fullmatch(value) and not _is_common_word(value)
 
 
-def _password_blank(value: str, ends: bool) -> bool:
+def _is_password_after_space(value: str, ends: bool) -> bool:
     """After "password" alone: only what is no word at all."""
-    if " " in value or _TERM.fullmatch(value):
+    if " " in value or _TECHNICAL_TERM.fullmatch(value):
         return False
     if len(value) < 6 or len(_LOWER_UPPER.findall(value)) >= 3:
         return len(value) >= 6
-    return is_mixed(value) or (_SIGNS.search(value[:-1]) is not None and not _is_word(value))
+    return is_mixed(value) or (_SIGNS.search(value[:-1]) is not None and not _is_common_word(value))
 
 
-def _secret_signed(value: str, ends: bool) -> bool:
+def _is_secret_after_sign(value: str, ends: bool) -> bool:
     """After ``api_key=``: eight characters with a digit among them, or drawn at random."""
-    if " " in value or _TERM.fullmatch(value) or not value.isascii():
+    if " " in value or _TECHNICAL_TERM.fullmatch(value) or not value.isascii():
         return False
     return (len(value) >= 8 and is_mixed(value)) or is_random(value)
 
 
-def _secret_blank(value: str, ends: bool) -> bool:
+def _is_secret_after_space(value: str, ends: bool) -> bool:
     return " " not in value and len(value) >= 10 and (is_random(value) or is_hexadecimal(value))
 
 
-def _key_signed(value: str, ends: bool) -> bool:
+def _is_key_after_sign(value: str, ends: bool) -> bool:
     """After "key:", which may be that of a cache or a piano."""
     return " " not in value and len(value) >= 16 and (is_random(value) or is_hexadecimal(value))
 
 
-def _session_signed(value: str, ends: bool) -> bool:
+def _is_session_after_sign(value: str, ends: bool) -> bool:
     if " " in value:
         return False
-    return UUID.fullmatch(value) is not None or _key_signed(value.split("=", 1)[-1], ends)
+    return UUID_PATTERN.fullmatch(value) is not None or _is_key_after_sign(value.split("=", 1)[-1], ends)
 
 
-def _named_signed(value: str, ends: bool) -> bool:
+def _is_provider_key_after_sign(value: str, ends: bool) -> bool:
     """After the name of a provider, as in ``algolia: …``."""
-    if UUID.fullmatch(value):
+    if UUID_PATTERN.fullmatch(value):
         return True
     return 14 <= len(value) <= 120 and (is_random(value) or is_hexadecimal(value))
 
 
-def _never(value: str, ends: bool) -> bool:
+def _accept_none(value: str, ends: bool) -> bool:
     return False
 
 
 class _Rule(NamedTuple):
-    signed: Callable[[str, bool], bool]
+    after_sign: Callable[[str, bool], bool]
     said: Callable[[str, bool], bool]
     blank: Callable[[str, bool], bool]
 
 
 # By the names of the groups in _ASSIGNED.
 _RULES = {
-    "password": _Rule(_password_signed, _password_said, _password_blank),
-    "secret": _Rule(_secret_signed, _secret_signed, _secret_blank),
-    "session": _Rule(_session_signed, _session_signed, _never),
-    "named": _Rule(_named_signed, _named_signed, _never),
-    "key": _Rule(_key_signed, _key_signed, _secret_blank),
+    "password": _Rule(_is_password_after_sign, _is_password_after_verb, _is_password_after_space),
+    "secret": _Rule(_is_secret_after_sign, _is_secret_after_sign, _is_secret_after_space),
+    "session": _Rule(_is_session_after_sign, _is_session_after_sign, _accept_none),
+    "named": _Rule(_is_provider_key_after_sign, _is_provider_key_after_sign, _accept_none),
+    "key": _Rule(_is_key_after_sign, _is_key_after_sign, _is_secret_after_space),
 }

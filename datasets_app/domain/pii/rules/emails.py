@@ -18,10 +18,10 @@ _DOMAIN = re.compile(
 )
 _QUOTED = re.compile(r'"[^"\n]{1,64}"(?![^\s:<(])')
 _BRACKETED = re.compile(r"\[(?:\d{1,3}(?:\.\d{1,3}){3}|IPv6:[0-9a-fA-F:.]{2,45})\]")
-_IMAGE = re.compile(r"\dx\.(?:png|jpe?g|gif|webp|svg)$", re.IGNORECASE)  # logo@2x.png
+_IMAGE_NAME = re.compile(r"\dx\.(?:png|jpe?g|gif|webp|svg)$", re.IGNORECASE)  # logo@2x.png
 
 
-def emails(text: str) -> Iterator[Match]:
+def find_emails(text: str) -> Iterator[Match]:
     """Addresses with an @ in them."""
     at = text.find("@")
     while at >= 0:
@@ -29,24 +29,24 @@ def emails(text: str) -> Iterator[Match]:
             before = text[max(0, at - 64) : at][::-1]
             local = _LOCAL_SPACED.match(before) or _LOCAL.match(before) or _QUOTED.match(before)
             name = local[0].rstrip(".'&%~+-") if local else ""
-            if name and not _IMAGE.search(domain[0]) and not _is_account(text, at, name[::-1]):
+            if name and not _IMAGE_NAME.search(domain[0]) and not _is_account(text, at, name[::-1]):
                 yield Match(EMAIL, at - len(name), domain.end())
-        elif apart := _APART.match(text, max(0, at - 1)):
+        elif apart := _SPACED_ADDRESS.match(text, max(0, at - 1)):
             before = text[max(0, at - 65) : max(0, at - 1)][::-1]
             local = _LOCAL.match(before)
-            if local and local[0][::-1].lower() not in _WORDS:
+            if local and local[0][::-1].lower() not in _NON_MAILBOX_WORDS:
                 yield Match(EMAIL, at - 1 - len(local[0]), apart.end())
         at = text.find("@", at + 1)
 
 
 # Accounts that are the same on every machine.
-_ON_EVERY_MACHINE = (
+_STANDARD_ACCOUNTS_TEXT = (
     "root deploy ubuntu ec2-user admin administrator centos debian pi user vagrant jenkins ansible azureuser "
     "core postgres oracle hadoop backup www-data app svc"
 )
-_ACCOUNTS = frozenset(_ON_EVERY_MACHINE.split())
-_REMOTE = re.compile(r"\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id)\b[^\n@]{0,60}\Z")
-_USER_OF_ADDRESS = re.compile(r"://[^\s/@]{0,100}\Z")
+_STANDARD_ACCOUNTS = frozenset(_STANDARD_ACCOUNTS_TEXT.split())
+_REMOTE_COMMAND = re.compile(r"\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id)\b[^\n@]{0,60}\Z")
+_URL_USER = re.compile(r"://[^\s/@]{0,100}\Z")
 
 
 def _is_account(text: str, at: int, name: str) -> bool:
@@ -55,37 +55,39 @@ def _is_account(text: str, at: int, name: str) -> bool:
         # git@github.com:… is how every clone address begins.
         return True
     before = text[max(0, at - len(name) - 104) : at - len(name)]
-    if "://" in before and _USER_OF_ADDRESS.search(before):
+    if "://" in before and _URL_USER.search(before):
         return True
-    return name in _ACCOUNTS and _REMOTE.search(before) is not None
+    return name in _STANDARD_ACCOUNTS and _REMOTE_COMMAND.search(before) is not None
 
 
 # --- written out ------------------------------------------------------------------------------
 
 _DOT = r"(?: {0,2}[\[({<] {0,2}(?:dot|\.) {0,2}[\])}>] {0,2}| dot |\.)"
-_SAID_DOT = r"(?: {0,2}[\[({<] {0,2}dot {0,2}[\])}>] {0,2}| dot )"
+_SPELLED_DOT = r"(?: {0,2}[\[({<] {0,2}dot {0,2}[\])}>] {0,2}| dot )"
 _WORD = r"[A-Za-z0-9][\w+-]{0,40}"
-_LOCAL_SAID = rf"{_WORD}(?:(?:{_DOT}| underscore | dash | hyphen | plus ){_WORD}){{0,4}}"
-_ENDING = (
+_SPELLED_LOCAL = rf"{_WORD}(?:(?:{_DOT}| underscore | dash | hyphen | plus ){_WORD}){{0,4}}"
+_TOP_LEVEL_DOMAIN = (
     r"(?:com|net|org|edu|gov|info|biz|io|co|dev|app|ai|me|us|uk|de|fr|es|it|nl|be|at|ch|se|no|dk|fi|pl|ca|au|nz"
     r"|in|jp|br|mx|ie|eu|ru|za|local|internal|lan|corp|example|test)"
 )
 _AT = r" {0,2}[\[({<] {0,2}(?:at|@) {0,2}[\])}>] {0,2}"
 # jane @ acme.com
-_APART = re.compile(rf" @ (?:[A-Za-z0-9][\w-]{{0,62}}\.){{1,5}}{_ENDING}(?![\w-])", re.IGNORECASE)
-_SPELLED = (
+_SPACED_ADDRESS = re.compile(
+    rf" @ (?:[A-Za-z0-9][\w-]{{0,62}}\.){{1,5}}{_TOP_LEVEL_DOMAIN}(?![\w-])", re.IGNORECASE
+)
+_SPELLED_ADDRESSES = (
     # jane [at] acme.com, jane(at)acme(dot)co(dot)uk
-    re.compile(rf"(?<![\w.@]){_LOCAL_SAID}{_AT}{_WORD}(?:{_DOT}{_WORD}){{1,4}}", re.IGNORECASE),
+    re.compile(rf"(?<![\w.@]){_SPELLED_LOCAL}{_AT}{_WORD}(?:{_DOT}{_WORD}){{1,4}}", re.IGNORECASE),
     # jane dot doe at acme dot com, jane@acme dot com
     re.compile(
-        rf"(?<![\w.@])(?P<local>{_LOCAL_SAID})(?: at | ?@ ?)"
-        rf"(?:{_WORD}{_DOT}){{0,3}}{_WORD}{_SAID_DOT}{_ENDING}(?![\w-])",
+        rf"(?<![\w.@])(?P<local>{_SPELLED_LOCAL})(?: at | ?@ ?)"
+        rf"(?:{_WORD}{_DOT}){{0,3}}{_WORD}{_SPELLED_DOT}{_TOP_LEVEL_DOMAIN}(?![\w-])",
         re.IGNORECASE,
     ),
     re.compile(r"(?<![\w.%])[A-Za-z0-9][\w.+-]{0,63}%40(?:[A-Za-z0-9][\w-]{0,62}\.){1,5}[A-Za-z]{2,24}"),
 )
 # "look us up at acme dot com" names no mailbox.
-_NO_MAILBOX = """
+_NON_MAILBOX_TEXT = """
     a about account all and are available back book booked booking bought buy by check checked contact
     deal deals everything find found here him home information is it item just look looked me meet more
     now off online only or order ordered ordering out page price prices product purchase purchased
@@ -93,12 +95,12 @@ _NO_MAILBOX = """
     something store stuff subscribe sure that them these they thing things this to up us visit was we
     website with work worked working works you
 """
-_WORDS = frozenset(_NO_MAILBOX.split())
+_NON_MAILBOX_WORDS = frozenset(_NON_MAILBOX_TEXT.split())
 
 
-def spelled_emails(text: str) -> Iterator[Match]:
+def find_spelled_emails(text: str) -> Iterator[Match]:
     """Addresses whose @ and dots are words, or escaped as in a URL."""
-    for pattern in _SPELLED:
+    for pattern in _SPELLED_ADDRESSES:
         for match in pattern.finditer(text):
-            if match.re.groups == 0 or match["local"].lower() not in _WORDS:
+            if match.re.groups == 0 or match["local"].lower() not in _NON_MAILBOX_WORDS:
                 yield Match(EMAIL, *match.span())

@@ -8,16 +8,16 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, PATH, PATTERN_KINDS, Match
-from datasets_app.domain.pii.folding import folded_and_encoded, in_original, needs_folding
-from datasets_app.domain.pii.placeholders import blanked
+from datasets_app.domain.pii.folding import fold_and_encode, map_to_original, needs_folding
+from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.pii.rules import credentials, hosts, paths, patterns
-from datasets_app.domain.pii.rules.emails import spelled_emails
+from datasets_app.domain.pii.rules.emails import find_spelled_emails
 
-ALL = frozenset(PATTERN_KINDS)
-_NUMBERS_AND_ADDRESSES = frozenset(patterns.KINDS)
+ALL_KINDS = frozenset(PATTERN_KINDS)
+_NUMBERS_AND_ADDRESSES = frozenset(patterns.SHAPED_KINDS)
 
 
-def _shape_of(byte: int) -> int:
+def _get_shape(byte: int) -> int:
     """A letter (or a byte of another script) as "a", a digit as "0", most signs as a blank."""
     sign = chr(byte)
     if byte >= 0x80 or sign.isalpha():
@@ -28,29 +28,29 @@ def _shape_of(byte: int) -> int:
 
 
 _ASCII = bytes(range(128))
-_SHAPE = bytes(map(_shape_of, range(256)))
+_SHAPE_TABLE = bytes(map(_get_shape, range(256)))
 
 
-def find_all(text: str, kinds: frozenset[str] = ALL) -> list[Match]:
+def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
     """The values of ``kinds`` in ``text``, by their start; those of different classes may overlap."""
-    folded, encoded = folded_and_encoded(text)
-    found = [] if kinds.isdisjoint(_NUMBERS_AND_ADDRESSES) else patterns.search(folded, encoded)
+    folded, encoded = fold_and_encode(text)
+    found = [] if kinds.isdisjoint(_NUMBERS_AND_ADDRESSES) else patterns.search_folded(folded, encoded)
     if EMAIL in kinds and (b"dot" in encoded or _may_be_escaped(encoded)):
-        found += spelled_emails(folded)
-    searches = _searches(encoded, kinds)
+        found += find_spelled_emails(folded)
+    searches = _choose_searches(encoded, kinds)
     if searches:
-        blank = blanked(folded)
+        blank = blank_placeholders(folded)
         for search in searches:
             found += search(blank)
     if not found:
         return found
     if folded is not text:
-        found = in_original(text, found)
-    return sorted((match for match in found if match.kind in kinds), key=_by_start)
+        found = map_to_original(text, found)
+    return sorted((match for match in found if match.kind in kinds), key=_get_sort_key)
 
 
 # What calls for all the rules: one search for all of it, which stops at these few signs only.
-_UNUSUAL = re.compile(
+_UNUSUAL_SIGN = re.compile(
     r"[=_\\~@0-9./:-](?:"
     r"(?<=[=_\\~@])"
     r"|(?<=[A-Za-z][0-9])"  # hunter2, web03, most tokens
@@ -64,8 +64,8 @@ _UNUSUAL = re.compile(
 )
 # Sites in addresses that were found to be nobody's: in a file they are the same few again and again.
 _KNOWN_SITES: set[str] = set()
-_MOST_KNOWN_SITES = 10_000
-_SITE = re.compile(r"(?<=://)[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}(?=/)")
+_MAX_KNOWN_SITES = 10_000
+_SITE_PATTERN = re.compile(r"(?<=://)[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}(?=/)")
 
 
 def find_quickly(text: str) -> list[Match]:
@@ -74,22 +74,22 @@ def find_quickly(text: str) -> list[Match]:
     For checking files line by line. Missing are e-mail addresses that are written out, and passwords
     that are plain words within a sentence ("my password is letmein").
     """
-    unusual = _UNUSUAL.search(text)
+    unusual = _UNUSUAL_SIGN.search(text)
     while unusual:
-        site = _SITE.match(text, text.rfind("/", 0, unusual.start()) + 1)
+        site = _SITE_PATTERN.match(text, text.rfind("/", 0, unusual.start()) + 1)
         if site is None or site[0] not in _KNOWN_SITES:
-            return _remembering_sites(text)
-        unusual = _UNUSUAL.search(text, site.end())
+            return _find_and_remember_sites(text)
+        unusual = _UNUSUAL_SIGN.search(text, site.end())
     if not text.isascii() and needs_folding(text.encode("utf-8", "surrogatepass").translate(None, _ASCII)):
         return find_all(text)
     found = patterns.search_numbers(text, text.encode("utf-8", "surrogatepass"))
-    return patterns.without_overlaps(found) if len(found) > 1 else found
+    return patterns.drop_overlaps(found) if len(found) > 1 else found
 
 
-def _remembering_sites(text: str) -> list[Match]:
+def _find_and_remember_sites(text: str) -> list[Match]:
     found = find_all(text)
-    if not found and len(_KNOWN_SITES) < _MOST_KNOWN_SITES:
-        _KNOWN_SITES.update(_SITE.findall(text))
+    if not found and len(_KNOWN_SITES) < _MAX_KNOWN_SITES:
+        _KNOWN_SITES.update(_SITE_PATTERN.findall(text))
     return found
 
 
@@ -104,28 +104,28 @@ def _may_be_escaped(encoded: bytes) -> bool:
     )
 
 
-def _by_start(match: Match) -> tuple[int, int]:
+def _get_sort_key(match: Match) -> tuple[int, int]:
     return match.start, -match.end
 
 
-def _searches(encoded: bytes, kinds: frozenset[str]) -> list[Callable[[str], list[Match]]]:
+def _choose_searches(encoded: bytes, kinds: frozenset[str]) -> list[Callable[[str], list[Match]]]:
     """The searches that cannot be spared a text."""
-    shape = encoded.translate(_SHAPE)
+    shape = encoded.translate(_SHAPE_TABLE)
     searches: list[Callable[[str], list[Match]]] = []
     letter_digit = b"a0" in shape
     address = b"://" in shape
     if CREDENTIAL in kinds and (letter_digit or b"0a" in shape or _may_hold_credentials(encoded, address)):
-        searches.append(credentials.search)
+        searches.append(credentials.search_folded)
     if PATH in kinds and (
         b"\\" in shape or b"~" in shape or (b"/" in shape and _may_hold_paths(encoded, shape))
     ):
-        searches.append(paths.search)
+        searches.append(paths.search_folded)
     if HOST in kinds:
         # Within a sentence, a machine has a number, or a dot in its name, or stands behind an @.
         if letter_digit or b"@" in encoded or b"a-0" in shape or (not address and b"a.a" in shape):
-            searches.append(hosts.search)
+            searches.append(hosts.search_folded)
         elif address:
-            searches.append(hosts.search_names)
+            searches.append(hosts.search_host_names)
     return searches
 
 
@@ -163,7 +163,7 @@ class RuleDetector:
 
     def __init__(self, kinds: Iterable[str] = PATTERN_KINDS) -> None:
         self.kinds = frozenset(kinds)
-        if not self.kinds <= ALL:
+        if not self.kinds <= ALL_KINDS:
             raise ValueError(f"rules find {', '.join(PATTERN_KINDS)} only")
 
     def find(self, text: str) -> list[Match]:

@@ -15,24 +15,24 @@ from datasets_app.domain.pii.folding import find_in_fold
 Span = tuple[int, int]
 
 
-def find(text: str) -> list[Match]:
+def find_hosts(text: str) -> list[Match]:
     """Every internal host in ``text``, in order of its start, none overlapping another."""
-    return find_in_fold(text, search)
+    return find_in_fold(text, search_folded)
 
 
-def search(text: str) -> list[Match]:
+def search_folded(text: str) -> list[Match]:
     """The same in a text that is folded, its placeholders blanked."""
-    return _in_order([*_dotted(text), *_in_addresses(text), *_announced(text)])
+    return _drop_overlaps([*_find_dotted_names(text), *_find_in_urls(text), *_find_announced_hosts(text)])
 
 
-def search_names(text: str) -> list[Match]:
+def search_host_names(text: str) -> list[Match]:
     """Those that :func:`search` tells by their names alone."""
-    return _in_order([*_dotted(text), *_in_addresses(text)])
+    return _drop_overlaps([*_find_dotted_names(text), *_find_in_urls(text)])
 
 
-def _in_order(found: list[Span]) -> list[Match]:
+def _drop_overlaps(spans: list[Span]) -> list[Match]:
     kept: list[Match] = []
-    for start, end in sorted(found, key=lambda span: (span[0], -span[1])):
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         if not kept or start >= kept[-1].end:
             kept.append(Match(HOST, start, end))
     return kept
@@ -41,7 +41,7 @@ def _in_order(found: list[Span]) -> list[Match]:
 # --- told by their labels ---------------------------------------------------------------------
 
 _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?"
-_DOTTED = re.compile(rf"(?<![\w.@%$-]){_LABEL}(?:\.{_LABEL}){{1,9}}(?![\w@]|-\w|\.\w|\()")
+_DOTTED_NAME = re.compile(rf"(?<![\w.@%$-]){_LABEL}(?:\.{_LABEL}){{1,9}}(?![\w@]|-\w|\.\w|\()")
 _BACKWARDS = re.compile(r"[A-Za-z0-9_-]{1,63}")
 _INTERNAL_ENDINGS = "internal local lan corp intra intranet localdomain priv dmz localnet consul"
 # Endings that prose and code have as well: a name in front must look like a machine's.
@@ -51,11 +51,11 @@ _TOP_LEVELS = (
     "company eu us uk de fr es it nl be at ch se no dk fi pl cz pt ie gr ro hu ru ua tr in cn jp kr au nz "
     "br mx ar cl ca za il sg hk tw th vn my id ph ae sa me tv cc gg so sh xyz site"
 )
-_INTERNAL, _WEAK, _TOP = (
+_INTERNAL_SUFFIXES, _WEAK_SUFFIXES, _PUBLIC_SUFFIXES = (
     frozenset(words.split()) for words in (_INTERNAL_ENDINGS, _WEAK_ENDINGS, _TOP_LEVELS)
 )
 # What only insiders reach, when it stands before the name of a company.
-_INSIDE = re.compile(
+_INSIDER_LABEL = re.compile(
     r"(?:vpn|stag(?:e|ing)|stg|uat|preprod|pre-prod|corp|internal|intranet|intra|lan|dmz|mgmt|jenkins|bastion"
     r"|jump(?:host|box)?|ldap|k8s|kube|nas|esxi?|vcenter|nexus|artifactory|grafana|kibana|prometheus|alertmanager"
     r"|consul|vault|nagios|zabbix|icinga|redis|postgres(?:ql)?|pgsql|mongo(?:db)?|kafka|elasticsearch|rabbitmq"
@@ -66,13 +66,13 @@ _INSIDE = re.compile(
     re.IGNORECASE,
 )
 # web-03, app12, ip-10-0-0-1: machines are numbered, sites are not (www2 and ns1 are).
-_NUMBERED = re.compile(
+_NUMBERED_LABEL = re.compile(
     r"(?!www\d*\b|ns\d\b|mx\d?\b|v\d|cdn)[a-z][a-z0-9]*(?:-[a-z0-9]+){0,5}?-?\d{2,4}[a-z]?", re.I
 )
-_EC2 = re.compile(
+_EC2_HOST = re.compile(
     r"(?<![\w.-])(?:ip|ec2|domU)-\d{1,3}(?:-\d{1,3}){3}(?:\.[A-Za-z0-9-]{1,63}){0,6}", re.IGNORECASE
 )
-_CLOUD = re.compile(
+_CLOUD_HOST = re.compile(
     r"(?:^|\.)(?:rds|cache|elb|redshift|compute|compute-1|es|docdb|neptune|efs)\.(?:[a-z0-9-]+\.)?amazonaws\.com$"
     r"|\.(?:database|blob|file|queue|table|vault|servicebus|redis\.cache|documents)\.(?:core\.)?"
     r"(?:windows|azure)\.(?:net|com)$|\.vault\.azure\.net$|\.cloudapp\.azure\.com$|\.compute\.internal$",
@@ -90,9 +90,9 @@ _PUBLIC_SITES = """
     heroku.com netlify.app vercel.app githubusercontent.com github.io huggingface.co openai.com anthropic.com
     speedtest.net
 """
-_PUBLIC = frozenset(_PUBLIC_SITES.split())
+_PUBLIC_SITE_SET = frozenset(_PUBLIC_SITES.split())
 # "settings.local" and ".env.local" are files, "self.internal" and "com.acme.internal" are code.
-_NO_MACHINE = frozenset(
+_NON_HOST_LABELS = frozenset(
     (
         "env",
         "config",
@@ -111,20 +111,20 @@ _NO_MACHINE = frozenset(
 )
 
 
-def _dotted(text: str) -> Iterator[Span]:
+def _find_dotted_names(text: str) -> Iterator[Span]:
     dot = text.find(".")
     while dot >= 0:
         go_on = dot + 1
         if text[dot - 1 : dot].isalnum() and text[go_on : go_on + 1].isalnum():
             before = _BACKWARDS.match(text[max(0, dot - 64) : dot][::-1])
-            match = _DOTTED.match(text, dot - before.end()) if before else None
+            match = _DOTTED_NAME.match(text, dot - before.end()) if before else None
             if match:
                 go_on = match.end()
                 if _is_internal(match[0].lower()):
                     yield match.span()
         dot = text.find(".", go_on)
     if "-" in text:
-        for match in _EC2.finditer(text):
+        for match in _EC2_HOST.finditer(text):
             yield match.start(), match.start() + len(match[0].rstrip("."))
 
 
@@ -132,22 +132,24 @@ def _dotted(text: str) -> Iterator[Span]:
 def _is_internal(name: str) -> bool:
     labels = name.split(".")
     last = labels[-1]
-    if last in _INTERNAL or name.endswith(".home.arpa"):
-        return labels[0] not in _NO_MACHINE and not (labels[0].isdigit() and len(labels) == 2)
-    if last in _WEAK:
+    if last in _INTERNAL_SUFFIXES or name.endswith(".home.arpa"):
+        return labels[0] not in _NON_HOST_LABELS and not (labels[0].isdigit() and len(labels) == 2)
+    if last in _WEAK_SUFFIXES:
         return (
-            len(labels) >= 3 and labels[0] not in _NO_MACHINE and (last != "site" or _is_inside(labels[:-2]))
+            len(labels) >= 3
+            and labels[0] not in _NON_HOST_LABELS
+            and (last != "site" or _has_insider_label(labels[:-2]))
         )
-    if last not in _TOP or len(labels) < 3:
+    if last not in _PUBLIC_SUFFIXES or len(labels) < 3:
         return False
-    if _CLOUD.search(name):
+    if _CLOUD_HOST.search(name):
         return True
     owner = 3 if labels[-2] in ("co", "com", "org", "net", "ac", "gov") and len(last) == 2 else 2
-    return ".".join(labels[-owner:]) not in _PUBLIC and _is_inside(labels[:-owner])
+    return ".".join(labels[-owner:]) not in _PUBLIC_SITE_SET and _has_insider_label(labels[:-owner])
 
 
-def _is_inside(labels: list[str]) -> bool:
-    return any(_INSIDE.fullmatch(label) or _NUMBERED.fullmatch(label) for label in labels)
+def _has_insider_label(labels: list[str]) -> bool:
+    return any(_INSIDER_LABEL.fullmatch(label) or _NUMBERED_LABEL.fullmatch(label) for label in labels)
 
 
 # --- told by the words before them ------------------------------------------------------------
@@ -160,7 +162,7 @@ _COMMAND = re.compile(
     r"(?:[ =](?:\d{1,6}|[\w./~-]{0,60}\.(?:pem|key|ppk)|~?/[^\s]{1,80}))?){0,6}"
     rf"[ \t]{{1,3}}(?P<user>[A-Za-z_][\w.-]{{0,31}}@)?(?P<host>{_NAME})(?![\w@(/]|\.\w)"
 )
-_HOST_SAID = re.compile(
+_HOST_PHRASE = re.compile(
     r"(?:\b(?:(?:db|database|mysql|pg|redis|smtp|ldap|mongo|proxy|server|remote|target|api|kafka|es)"
     r"[_ -]?(?:host|server)(?:[_ -]?name)?|host(?:[_ -]?name)?|server(?:[_ -]?name)?|data source"
     r"|computer(?:[_ -]?name)?|machine(?:[_ -]?name)?|node(?:name)?|fqdn|nameserver|resolver|proxy)"
@@ -176,42 +178,42 @@ _HOST_SAID = re.compile(
     re.IGNORECASE,
 )
 # What has the build of a machine's name and is none.
-_NO_NAME = re.compile(
+_NON_HOST_NAME = re.compile(
     r"v?\d+(?:\.\d+)*\w{0,3}|(?:ipv|http|utf|sha|md|base|x|amd|arm|win|windows|python|php|java|jdk|es|vue|log|s|ec"
     r"|h|mp|i|k|l|b|p|oauth|tls|ssl|port|level|step|day|error|code|covid|iphone|ios|android|usb|wpa|cat|rfc|iso|pci"
     r"|gpt|claude|office|room|floor|gate|row|line|page|chapter|version|release|build|phase|area|zone|ubuntu|debian"
     r"|centos|rhel|fedora|macos|node|npm|ruby|perl|go|sql|html|css|mp|ps|ts|js)-?_?\d[\w.-]{0,6}|\w+-to-\w+|web[23]",
     re.IGNORECASE,
 )
-_MACHINE = re.compile(
+_MACHINE_NAME = re.compile(
     r"(?=.{3,63}\Z)(?=[^.]*[A-Za-z]{2})[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+){0,6}", re.ASCII
 )
 
 
 # A letter and, perhaps after a hyphen, a digit; a name with a dot; a user of a machine.
-_CANDIDATE = re.compile(r"[A-Za-z]-?[0-9]|[A-Za-z]\.[A-Za-z]|@[A-Za-z]")
+_HOST_HINT = re.compile(r"[A-Za-z]-?[0-9]|[A-Za-z]\.[A-Za-z]|@[A-Za-z]")
 
 
-def _announced(text: str) -> Iterator[Span]:
-    if not _CANDIDATE.search(text):
+def _find_announced_hosts(text: str) -> Iterator[Span]:
+    if not _HOST_HINT.search(text):
         return
     for match in _COMMAND.finditer(text):
         name = match["host"]
         if "." in name:
-            if _is_internal(name.lower()) or _is_reached(name, bool(match["user"]), match["command"]):
+            if _is_internal(name.lower()) or _is_remote_host(name, bool(match["user"]), match["command"]):
                 yield match.span("host")
         elif match["user"] or _is_machine(name):
             yield match.span("host")
-    for match in _HOST_SAID.finditer(text):
+    for match in _HOST_PHRASE.finditer(text):
         name = match["host"]
         if "." not in name and _is_machine(name):
             yield match.span("host")
 
 
-def _is_reached(name: str, has_user: bool, command: str) -> bool:
+def _is_remote_host(name: str, has_user: bool, command: str) -> bool:
     """Whether a name with dots after "ssh" or "ping" is somebody's machine, and no site or file."""
     labels = name.lower().split(".")
-    if labels[-1] not in _TOP or labels[0] == "www" or ".".join(labels[-2:]) in _PUBLIC:
+    if labels[-1] not in _PUBLIC_SUFFIXES or labels[0] == "www" or ".".join(labels[-2:]) in _PUBLIC_SITE_SET:
         return False
     if has_user or command in ("ssh", "sftp", "mosh", "ssh-copy-id"):
         return True
@@ -225,9 +227,9 @@ def _is_reached(name: str, has_user: bool, command: str) -> bool:
 def _is_machine(name: str) -> bool:
     """db01, WEB-PROD-3: a single label is one if it is numbered."""
     return (
-        _MACHINE.fullmatch(name) is not None
+        _MACHINE_NAME.fullmatch(name) is not None
         and re.search(r"\d", name) is not None
-        and _NO_NAME.fullmatch(name) is None
+        and _NON_HOST_NAME.fullmatch(name) is None
         and not re.fullmatch(r"[0-9a-f-]{7,}", name)
     )
 
@@ -238,7 +240,7 @@ _SCHEME_BACKWARDS = re.compile(r"[A-Za-z0-9+.-]{2,20}")
 _AUTHORITY = re.compile(r"(?P<user>[^\s/@\"'<>]{0,200}@)?(?P<host>[A-Za-z0-9][\w.-]{0,253})")
 
 
-def _in_addresses(text: str) -> Iterator[Span]:
+def _find_in_urls(text: str) -> Iterator[Span]:
     """http://intranet/, http://jenkins:8080, redis://:secret@cache: a single label is inside."""
     place = text.find("://")
     while place >= 0:
@@ -246,26 +248,26 @@ def _in_addresses(text: str) -> Iterator[Span]:
         authority = _AUTHORITY.match(text, place + 3)
         if scheme and authority:
             name = authority["host"].rstrip(".").lower()
-            if _is_inside_address(name, scheme[0][::-1].lower(), bool(authority["user"])):
+            if _is_internal_url_host(name, scheme[0][::-1].lower(), bool(authority["user"])):
                 start = authority.start("host")
                 yield start, start + len(name)
         place = text.find("://", place + 3)
 
 
-def _is_inside_address(name: str, scheme: str, has_user: bool) -> bool:
+def _is_internal_url_host(name: str, scheme: str, has_user: bool) -> bool:
     if "." in name:
         # Whoever gives a password to a site has an account there; a database is the house's own.
         return _is_internal(name) or (
-            has_user and not scheme.startswith("http") and _is_reached(name, True, "")
+            has_user and not scheme.startswith("http") and _is_remote_host(name, True, "")
         )
-    return name not in _NOWHERE and not name.isdigit() and scheme in _SCHEMES
+    return name not in _GENERIC_HOSTS and not name.isdigit() and scheme in _SCHEMES
 
 
-_NOWHERE = frozenset(
+_GENERIC_HOSTS = frozenset(
     ("localhost", "example", "host", "hostname", "server", "domain", "your-domain", "yourdomain", "www")
 )
-_OF_MACHINES = (
+_SCHEMES_TEXT = (
     "http https ws wss ssh sftp ftp ldap ldaps redis rediss amqp amqps postgres postgresql mysql mongodb "
     "mongodb+srv mssql sqlserver kafka tcp udp git svn rdp vnc"
 )
-_SCHEMES = frozenset(_OF_MACHINES.split())
+_SCHEMES = frozenset(_SCHEMES_TEXT.split())

@@ -10,63 +10,63 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import CREDIT_CARD, EMAIL, IP, PHONE, SSN, Match
-from datasets_app.domain.pii.folding import folded_and_encoded, in_original
-from datasets_app.domain.pii.rules.emails import emails
-from datasets_app.domain.pii.rules.numbers import numbers
+from datasets_app.domain.pii.folding import fold_and_encode, map_to_original
+from datasets_app.domain.pii.rules.emails import find_emails
+from datasets_app.domain.pii.rules.numbers import find_numbers
 
-KINDS = (EMAIL, IP, CREDIT_CARD, SSN, PHONE)  # where two overlap, the earlier one stands
+SHAPED_KINDS = (EMAIL, IP, CREDIT_CARD, SSN, PHONE)  # where two overlap, the earlier one stands
 
 # Every digit as 0, and what may stand between the digits of a number left out: so that "has it
 # seven digits in a row?" is one search for a constant.
-_ZEROES = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
+_DIGITS_TO_ZEROES = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
 _BETWEEN_DIGITS = b" ().-/"
 
 
-def find(text: str) -> list[Match]:
+def find_patterns(text: str) -> list[Match]:
     """Every value in ``text``, in order of its start, none overlapping another.
 
     Addresses that are written out ("jane [at] acme (dot) com") are left to ``rules.find_all``.
     """
-    folded, encoded = folded_and_encoded(text)
-    found = search(folded, encoded)
-    return in_original(text, found) if found and folded is not text else found
+    folded, encoded = fold_and_encode(text)
+    found = search_folded(folded, encoded)
+    return map_to_original(text, found) if found and folded is not text else found
 
 
-def search(text: str, encoded: bytes) -> list[Match]:
+def search_folded(text: str, encoded: bytes) -> list[Match]:
     """The same in a text that is folded; ``encoded`` is it in UTF-8."""
     found = search_numbers(text, encoded)
     if b"@" in encoded:
-        found += emails(text)
-    return without_overlaps(found) if len(found) > 1 else found
+        found += find_emails(text)
+    return drop_overlaps(found) if len(found) > 1 else found
 
 
 def search_numbers(text: str, encoded: bytes) -> list[Match]:
     """Of what :func:`search` finds all that has digits; spans may overlap."""
     # Necessary conditions first: most texts have none of this, and must cost next to nothing.
     # Single characters before longer ones: a text without a colon is told by the quickest search.
-    squeezed = encoded.translate(_ZEROES, _BETWEEN_DIGITS)
+    squeezed = encoded.translate(_DIGITS_TO_ZEROES, _BETWEEN_DIGITS)
     found: list[Match] = []
     if b":" in squeezed and (b"::" in squeezed or squeezed.count(b":") >= 7):
-        found += _ipv6(text)
+        found += _find_ipv6(text)
     if b"0" in squeezed and b"0000" in squeezed:
         # Four numbers with dots between them hold "0.0" twice at least: 1.2.3.4 is 0.0.0.0.
-        if encoded.count(b".") >= 3 and encoded.translate(_ZEROES).count(b"0.0") >= 2:
-            found += _ipv4(text)
+        if encoded.count(b".") >= 3 and encoded.translate(_DIGITS_TO_ZEROES).count(b"0.0") >= 2:
+            found += _find_ipv4(text)
         if b"0000000" in squeezed:
-            for number in numbers(text):
+            for number in find_numbers(text):
                 found.append(Match(*number))
     return found
 
 
-def without_overlaps(found: list[Match]) -> list[Match]:
+def drop_overlaps(matches: list[Match]) -> list[Match]:
     """Matches in order; where two overlap, that of the earlier class stands."""
-    found.sort(key=lambda match: (match.start, KINDS.index(match.kind), -match.end))
+    matches.sort(key=lambda match: (match.start, SHAPED_KINDS.index(match.kind), -match.end))
     kept: list[Match] = []
-    for match in found:
+    for match in matches:
         # Kept matches are in order, so only the last of them can overlap this one.
         if not kept or match.start >= kept[-1].end:
             kept.append(match)
-        elif KINDS.index(match.kind) < KINDS.index(kept[-1].kind):
+        elif SHAPED_KINDS.index(match.kind) < SHAPED_KINDS.index(kept[-1].kind):
             kept[-1] = match
     return kept
 
@@ -77,7 +77,7 @@ _IPV4 = re.compile(
     r"(?<![\w.])(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})"
     r"(?!\w|\.\d|[-.+]?(?:rc|alpha|beta|dev|tar|zip|t?gz|exe|msi|jar|whl|deb|rpm|dmg)\b)"
 )
-_NUMBERED_THING = re.compile(
+_VERSION_CONTEXT = re.compile(
     r"(?:\b(?:v|ver|version|versions|release|build|revision|section|chapter|step|article|clause|rule|room"
     r"|paragraph|part|item|table|figure|firmware|driver"
     r"|chrome|chromium|firefox|edge|safari|opera|webkit|package)|\b(?:up|down)grad\w{1,5}(?: \w{1,20})? to"
@@ -85,32 +85,32 @@ _NUMBERED_THING = re.compile(
     re.IGNORECASE,
 )
 # In blocks in use, or written out with all of its eight groups; the last two may be an IPv4 address.
-_GROUPS = r"[0-9a-f]{1,4}"
+_HEX_GROUP = r"[0-9a-f]{1,4}"
 _QUAD = r"\d{1,3}(?:\.\d{1,3}){3}"
 _IPV6 = re.compile(
-    rf"(?<![\w:.])(?:(?:[23][0-9a-f]{{3}}|f[c-f][0-9a-f]{{2}}|64:ff9b|::ffff)(?::{{1,2}}{_GROUPS}(?!\.)){{0,7}}"
-    rf"(?:(?:::?{_QUAD})|::)?|{_GROUPS}(?::{_GROUPS}){{7}})(?![\w:]|\.\d)",
+    rf"(?<![\w:.])(?:(?:[23][0-9a-f]{{3}}|f[c-f][0-9a-f]{{2}}|64:ff9b|::ffff)(?::{{1,2}}{_HEX_GROUP}(?!\.)){{0,7}}"
+    rf"(?:(?:::?{_QUAD})|::)?|{_HEX_GROUP}(?::{_HEX_GROUP}){{7}})(?![\w:]|\.\d)",
     re.IGNORECASE,
 )
 
 
-def _ipv4(text: str) -> Iterator[Match]:
+def _find_ipv4(text: str) -> Iterator[Match]:
     for match in _IPV4.finditer(text):
         parts = [int(part) for part in match.groups()]
-        if max(parts) > 255 or _names_nobody(parts):
+        if max(parts) > 255 or _is_special_address(parts):
             continue
         start = match.start()
         # "upgrade to 13.19.19.94" has the shape, but is a version.
-        if not _NUMBERED_THING.search(text, max(0, start - 40), start):
+        if not _VERSION_CONTEXT.search(text, max(0, start - 40), start):
             yield Match(IP, start, match.end())
 
 
-def _names_nobody(parts: list[int]) -> bool:
+def _is_special_address(parts: list[int]) -> bool:
     """Loopback, "any address" and network masks belong to no one."""
     return parts[0] == 127 or parts == [0, 0, 0, 0] or parts[:2] == [255, 255]
 
 
-def _ipv6(text: str) -> Iterator[Match]:
+def _find_ipv6(text: str) -> Iterator[Match]:
     # a::b and x[1::2] are code: only the blocks in use (2000::/3, fc00::/6) count. And
     # feed::beef is a joke: a real address has a digit somewhere.
     for match in _IPV6.finditer(text):

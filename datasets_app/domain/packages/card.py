@@ -13,10 +13,11 @@ from datasets_app.domain.packages.card_charts import (
     draw_interval_chart,
 )
 from datasets_app.domain.packages.citation import render_bibtex
-from datasets_app.domain.packages.markdown import escape_markdown, format_code, format_count, format_table
+from datasets_app.domain.packages.markdown import escape_markdown, format_code, format_table
 from datasets_app.domain.packages.package import JSONL, PARQUET, Package
 from datasets_app.domain.packages.pull_request import render_provenance
 from datasets_app.domain.packages.quality_report import render_checks, render_scrubs, render_sharing_table
+from datasets_app.domain.wording import format_count
 
 _SIZE_LIMITS = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
 _SIZE_NAMES = ("1K", "10K", "100K", "1M", "10M", "100M", "1B")

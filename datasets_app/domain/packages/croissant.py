@@ -3,8 +3,8 @@
 from typing import Any
 
 from datasets_app.domain.metadata.licenses import get_license_url
-from datasets_app.domain.packages.markdown import format_count
 from datasets_app.domain.packages.package import JSONL, PARQUET, DataFile, Package
+from datasets_app.domain.wording import format_count
 
 _MEDIA_TYPES = {JSONL: "application/jsonlines", PARQUET: "application/x-parquet"}
 _FIELDS = (

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.counts import ConversationCounts
 from datasets_app.domain.metadata.metadata import DatasetMetadata
-from datasets_app.domain.packages.markdown import format_count
+from datasets_app.domain.wording import format_count
 
 JSONL, PARQUET = "jsonl", "parquet"
 DEFAULT_LICENSE = "Apache-2.0"

@@ -1,8 +1,9 @@
 """The text with which a dataset is proposed to a repository: what reviewers ask for, already answered."""
 
-from datasets_app.domain.packages.markdown import escape_markdown, format_code, format_count
+from datasets_app.domain.packages.markdown import escape_markdown, format_code
 from datasets_app.domain.packages.package import Package
 from datasets_app.domain.packages.quality_report import render_checks, render_scrubs, render_sharing_table
+from datasets_app.domain.wording import format_count
 
 MAX_SCENARIOS = 20
 

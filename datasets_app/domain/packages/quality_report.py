@@ -1,7 +1,8 @@
 """What is known of a dataset's quality when it is handed over, for people: checks, scrubs, the list."""
 
-from datasets_app.domain.packages.markdown import escape_markdown, format_count, format_table
+from datasets_app.domain.packages.markdown import escape_markdown, format_table
 from datasets_app.domain.packages.package import CheckSummary, Package, ScrubSummary
+from datasets_app.domain.wording import format_count
 
 ANSWER_SYMBOLS = {"yes": "✓", "no": "✗"}
 

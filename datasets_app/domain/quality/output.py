@@ -5,6 +5,7 @@ from typing import Any
 
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.pii.rules.patterns import find_patterns
+from datasets_app.domain.wording import format_count
 
 
 class Totals(Counter[str]):
@@ -23,7 +24,7 @@ class Totals(Counter[str]):
         if not self:
             return "no findings"
         codes = ", ".join(f"{code}: {self[code]:,}" for code in sorted(self))
-        return f"{_format_count(self.errors, 'error')}, {_format_count(self.warnings, 'warning')} ({codes})"
+        return f"{format_count(self.errors, 'error')}, {format_count(self.warnings, 'warning')} ({codes})"
 
 
 def format_text_line(source: str, finding: Finding) -> str:
@@ -60,10 +61,6 @@ def _format_place(finding: Finding) -> str:
         return ""
     turn = f" turn {finding.turn_index}" if finding.turn_index is not None else ""
     return f"[{session_id}{turn}] "
-
-
-def _format_count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _escape_data(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from datasets_app.domain.pii.rules.patterns import find_patterns
 from datasets_app.domain.releases.comparison import Difference, SessionChange
 from datasets_app.domain.releases.versions import MAJOR, MINOR, PATCH
+from datasets_app.domain.wording import format_count
 
 MAX_SESSIONS_LISTED = 50
 MAX_TURNS_LISTED = 10
@@ -67,8 +68,8 @@ def draft_entry(difference: Difference, schema: SchemaChange, metadata_lines: It
 
 def draft_first_entry(sessions: int, turns: int) -> str:
     return (
-        f"### Added\n\n- {_format_count(sessions, 'session')}, "
-        f"{_format_count(turns, 'turn')}: the first version."
+        f"### Added\n\n- {format_count(sessions, 'session')}, "
+        f"{format_count(turns, 'turn')}: the first version."
     )
 
 
@@ -128,22 +129,18 @@ def redact_erased(text: str, is_erased: Callable[[str], bool], known_ids: Iterab
 # --- lines ---------------------------------------------------------------------------------------------
 
 
-def _format_count(count: int, unit: str) -> str:
-    return f"{count:,} {unit}{'' if count == 1 else 's'}"
-
-
 def _list_added(difference: Difference) -> list[str]:
     if not difference.sessions_added:
         return []
     return [
-        _format_count(difference.sessions_added, "session")
+        format_count(difference.sessions_added, "session")
         + _format_names(difference.added, difference.sessions_added)
     ]
 
 
 def _list_removed(difference: Difference) -> list[str]:
     """Never by name: somebody wanted them gone, or their ids were hashed so that nobody knows them again."""
-    return [_format_count(difference.sessions_removed, "session")] if difference.sessions_removed else []
+    return [format_count(difference.sessions_removed, "session")] if difference.sessions_removed else []
 
 
 def _format_names(session_ids: list[str], count: int) -> str:
@@ -159,7 +156,7 @@ def _list_changed(difference: Difference) -> list[str]:
     lines = [_describe_change(change) for change in named]
     if more := difference.sessions_changed - len(named):
         fields = ", ".join(sorted(difference.fields))
-        lines.append(f"and {_format_count(more, 'more session')} (fields in all: {fields})")
+        lines.append(f"and {format_count(more, 'more session')} (fields in all: {fields})")
     return lines
 
 
@@ -170,4 +167,4 @@ def _describe_change(change: SessionChange) -> str:
         what = ", ".join(item.name for item in turn.fields) or turn.kind
         told.append(f"turn {turn.turn_index}: {what}")
     more = len(change.turns) - len(told)
-    return f"{name} " + "; ".join(told) + (f"; and {_format_count(more, 'more turn')}" if more else "")
+    return f"{name} " + "; ".join(told) + (f"; and {format_count(more, 'more turn')}" if more else "")

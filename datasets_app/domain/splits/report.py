@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from datasets_app.domain.wording import format_count
+
 MAX_STRATA_SHOWN = 20
 
 
@@ -10,14 +12,14 @@ def format_report(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterat
     """``report`` as :mod:`split_decision` makes it; ``leaks`` name sessions, splits and similarity."""
     for split, found in report["splits"].items():
         yield (
-            f"{split}: {_format_session_count(found['sessions'])}, "
+            f"{split}: {format_count(found['sessions'], 'session')}, "
             f"{found['share']:.1f} % (wanted {found['wanted']:g} %)"
         )
     if report["settings"]["stratify"] != "none":
         yield from _format_strata(report)
     together = report["grouped_sessions"]
     yield (
-        f"{_format_session_count(together)} kept together in {report['groups']:,} groups, the largest of "
+        f"{format_count(together, 'session')} kept together in {report['groups']:,} groups, the largest of "
         f"{report['largest_group']:,}."
         if together
         else "No near-duplicates, no siblings: every session stands for itself."
@@ -66,7 +68,3 @@ def _format_strata(report: dict[str, Any]) -> Iterator[str]:
     more = report["strata_count"] - min(MAX_STRATA_SHOWN, len(report["strata"]))
     if more > 0:
         yield f"  … and {more:,} more strata."
-
-
-def _format_session_count(count: int) -> str:
-    return f"{count:,} session{'' if count == 1 else 's'}"

@@ -430,11 +430,11 @@ def test_what_verification_finds_left_stops_it(sanitize: Sanitize, tmp_path: Pat
 # A scrubber that looks and replaces nothing, as one with a fault would.
 BROKEN_SCRUBBER = """
 from datasets_app.domain.pii import batches, scrubber
-original = batches._scrubbed
-def faulty(scrubber, turns, hashed_before, *, with_lines):
+original = batches._scrub_batch
+def faulty(scrubber, turns, may_have_hashed_ids, *, with_lines):
     lines = b"".join(batches.encode_turn(turn) for turn in turns)
-    return original(scrubber, turns, hashed_before, with_lines=with_lines)._replace(lines=lines)
-batches._scrubbed = faulty
+    return original(scrubber, turns, may_have_hashed_ids, with_lines=with_lines)._replace(lines=lines)
+batches._scrub_batch = faulty
 """
 
 

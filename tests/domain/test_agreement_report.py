@@ -143,7 +143,7 @@ def test_of_very_many_pairs_the_largest_are_kept_and_the_rest_are_told_of(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for where in (pairs, module):
-        monkeypatch.setattr(where, "MOST_PAIRS", 1)
+        monkeypatch.setattr(where, "MAX_PAIRS", 1)
     matrix = parse_matrix(["1 0 1", "1 . .", "1 0 0"])
     found = report(make_label_table(matrix))
     assert [(pair.a, pair.b) for pair in found.pairs] == [("rater 00", "rater 02")]

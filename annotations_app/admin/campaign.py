@@ -17,7 +17,7 @@ from annotations_app.labels import export_pages
 from annotations_app.models import Campaign
 from datasets_app.core.web.filters import VisibleRelatedFilter
 from datasets_app.core.web.read_only import ReadOnlyAdmin
-from datasets_app.templatetags.datasets_display import moment
+from datasets_app.templatetags.datasets_display import short_datetime
 
 STATUS_COLORS = {"preparing": "info", "open": "success", "paused": "warning", "closed": ""}
 
@@ -76,7 +76,7 @@ class CampaignAdmin(ReadOnlyAdmin):
 
     @display(description="Begun", ordering="created_at")
     def show_created(self, campaign: Campaign) -> str:
-        return moment(campaign.created_at)
+        return short_datetime(campaign.created_at)
 
     # --- addresses ---
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotations_app.agreement.figures import count_recent_disputes, last_decision_times
 from annotations_app.campaigns.pages_common import admin_url, campaign_url, visible_campaigns
 from annotations_app.models import Assignment, Campaign
-from datasets_app.templatetags.datasets_display import moment
+from datasets_app.templatetags.datasets_display import short_datetime
 
 # An open campaign without a decision for so long stands still.
 STALLED_AFTER = timedelta(days=3)
@@ -61,7 +61,7 @@ def _attention_items(
         items.append(_attention_item(campaign, "flag", text, campaign_url(campaign, "flagged"), "See them"))
     begun = max(filter(None, (last_decision, campaign.created_at)))
     if campaign.status == Campaign.Status.OPEN and timezone.now() - begun > STALLED_AFTER:
-        text = f"has stood still since {moment(begun)}"
+        text = f"has stood still since {short_datetime(begun)}"
         items.append(_attention_item(campaign, "hourglass_empty", text, campaign_url(campaign), "Open"))
     return items
 

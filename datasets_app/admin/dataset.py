@@ -27,7 +27,7 @@ from datasets_app.retention import pages as retention_pages
 from datasets_app.scrubbing import mark_pages
 from datasets_app.scrubbing import pages as scrub_pages
 from datasets_app.splitting import pages as split_pages
-from datasets_app.templatetags.datasets_display import moment, status_color
+from datasets_app.templatetags.datasets_display import short_datetime, status_color
 
 STATUS_COLORS = {
     "raw": "",
@@ -121,7 +121,7 @@ class DatasetAdmin(ModelAdmin):
 
     @display(description="Changed", ordering="updated_at")
     def show_updated(self, dataset: Dataset) -> str:
-        return moment(dataset.updated_at)
+        return short_datetime(dataset.updated_at)
 
     @admin.action(description="Run checks", permissions=["check"])
     def check_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:

@@ -78,7 +78,7 @@ def checks(request: HttpRequest, pk: int) -> HttpResponse:
         "code": code,
         "totals": sorted(report.totals.items()) if report else [],
         "page": _paginate_findings(report, code, parse_page_request(request.GET)) if report else None,
-        "earlier": reports[:10],
+        "earlier_reports": reports[:10],
         "check_job": dataset.job_runs.filter(
             operation="check_dataset", state__in=["queued", "running"]
         ).first(),

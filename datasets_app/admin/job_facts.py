@@ -10,7 +10,7 @@ from datasets_app.importing.pages import ImportOptionsForm
 from datasets_app.models import JobRun
 from datasets_app.releasing import pages
 from datasets_app.releasing.sharing.export_pages import OverrideExportForm
-from datasets_app.templatetags.datasets_display import format_value, words
+from datasets_app.templatetags.datasets_display import format_value, sentence_case
 
 _FORM_BY_OPERATION: dict[str, type[Form]] = {
     "import_dataset": ImportOptionsForm,
@@ -44,7 +44,7 @@ def parameter_rows(job: JobRun) -> list[tuple[str, str]]:
 
 def _parameter_row(key: str, value: Any, form: type[Form] | None) -> tuple[str, str]:
     field = form.base_fields.get(key) if form else None
-    label = str(field.label or words(key)) if field else words(key)
+    label = str(field.label or sentence_case(key)) if field else sentence_case(key)
     # Commands keep lists as well: only a string can be one of a field's choices.
     choice = dict(getattr(field, "choices", [])).get(value) if isinstance(value, str) else None
     return label, str(choice or format_value(value))

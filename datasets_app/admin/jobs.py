@@ -22,7 +22,7 @@ from datasets_app.importing import pages as import_pages
 from datasets_app.jobs import runs
 from datasets_app.jobs.permissions import needs_override_permission, start_permission
 from datasets_app.models import CheckReport, JobRun
-from datasets_app.templatetags.datasets_display import moment, words
+from datasets_app.templatetags.datasets_display import sentence_case, short_datetime
 
 STATE_COLORS = {
     "prepared": "",
@@ -93,7 +93,7 @@ class JobRunAdmin(ReadOnlyAdmin):
 
     @display(description="When", ordering="created_at")
     def show_created(self, job: JobRun) -> str:
-        return moment(job.created_at)
+        return short_datetime(job.created_at)
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -260,6 +260,6 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
         raise PermissionDenied
     if not runs.retry_job(job, actor=request.user):
         messages.warning(
-            request, f"{words(job.operation)} is {job.state_label.lower()} and can't be retried."
+            request, f"{sentence_case(job.operation)} is {job.state_label.lower()} and can't be retried."
         )
     return redirect("admin:datasets_app_jobrun_change", pk)

@@ -18,7 +18,7 @@ from datasets_app.core import audit
 from datasets_app.domain.personas.persona import PersonaError, check_persona, parse_persona
 from datasets_app.models import Persona
 from datasets_app.tables.admin import TableAdminMixin
-from datasets_app.templatetags.datasets_display import moment
+from datasets_app.templatetags.datasets_display import short_datetime
 
 NEW_PERSONA_YAML = """\
 # What labels and sessions call the persona. Required, and never changed afterwards.
@@ -126,7 +126,7 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     @admin.display(description="Changed", ordering="updated_at")
     def show_updated(self, persona: Persona) -> str:
-        return moment(persona.updated_at)
+        return short_datetime(persona.updated_at)
 
     @admin.display(description="YAML")
     def show_yaml(self, persona: Persona) -> str:

@@ -31,7 +31,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     wanted = request.GET.get("persona", "")
     is_number = wanted.isascii() and wanted.isdigit() and len(wanted) < 19
     persona = get_object_or_404(Persona, pk=int(wanted)) if is_number else None
-    context = {**preview_context(request.POST.get("yaml", ""), persona, request.user), "is_news": True}
+    context = {**preview_context(request.POST.get("yaml", ""), persona, request.user), "is_live_update": True}
     response = render(request, "datasets_app/_persona_beside.html", context)
     response["Cache-Control"] = "no-store"
     return response
@@ -48,7 +48,7 @@ def preview_context(text: str, persona: Persona | None, user: Any) -> dict[str, 
         "may_generate": persona is not None and user.has_perm("datasets_app.generate_dataset"),
     }
     if persona and persona.digest != hashlib.sha256(text.encode(errors="replace")).hexdigest():
-        told["stale_labels"] = sum(count(persona) for count in hooks.label_counters)
+        told["stale_label_count"] = sum(count(persona) for count in hooks.label_counters)
     return told
 
 
@@ -56,7 +56,7 @@ def _check_context(text: str) -> dict[str, Any]:
     try:
         document = parse_persona(text)
     except PersonaError as error:
-        return {"unreadable": error}
+        return {"parse_error": error}
     findings = check_persona(document)
     return {
         "findings": findings[:MAX_ENTRIES_SHOWN],
@@ -71,14 +71,14 @@ def _is_error(finding: Finding) -> bool:
 
 
 def _voice_context(document: PersonaDocument) -> dict[str, Any]:
-    """The two sides. ``pairs`` are the offline writer's; where it can't write, ``no_samples`` says why."""
+    """The two sides. ``pairs`` are the offline writer's; where it can't write, ``sample_error`` says why."""
     told: dict[str, Any] = {
         "description": document.description,
         "exemplars": document.exemplars[:MAX_ENTRIES_SHOWN],
         "preferred": [format_value(entry) for entry in document.preferred[:MAX_ENTRIES_SHOWN]],
         "avoid": [format_value(entry) for entry in document.avoid[:MAX_ENTRIES_SHOWN]],
         "rules": list(describe_rules(document.style_rules))[:MAX_ENTRIES_SHOWN],
-        "never": list(document.safety_rules.get("disallowed_topics") or [])[:MAX_ENTRIES_SHOWN],
+        "disallowed_topics": list(document.safety_rules.get("disallowed_topics") or [])[:MAX_ENTRIES_SHOWN],
         "brand_notes": format_value(document.safety_rules.get("brand_notes") or ""),
     }
     try:

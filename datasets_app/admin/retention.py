@@ -48,20 +48,20 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         changelist = super().get_changelist_instance(request)
         decided = datasets_by_policy(request.user)
         for policy in changelist.result_list:
-            policy.decided = decided.get(policy.position, [])
+            policy.matching_datasets = decided.get(policy.position, [])
         return changelist
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
         policy = super().get_object(request, object_id, from_field)
         if policy is not None:
-            policy.decided = datasets_by_policy(request.user).get(policy.position, [])
+            policy.matching_datasets = datasets_by_policy(request.user).get(policy.position, [])
         return policy
 
     @admin.display(description="Datasets it decides for")
     def show_matches(self, policy: Any) -> str:
         if policy.pk is None:
             return "–"
-        names = policy.decided
+        names = policy.matching_datasets
         more = f" … and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
         return (", ".join(names[:MAX_NAMES_SHOWN]) + more) or "none"
 

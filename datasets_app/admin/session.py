@@ -65,7 +65,7 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
         if highlights:
             turn.pieces = highlights.pieces(turn)
             turn.first_pieces = take_first(turn.pieces)
-            turn.found_beside = highlights.beside(turn.turn_index)
+            turn.other_findings = highlights.findings_outside_text(turn.turn_index)
     context = {
         "dataset": dataset,
         "session": session,

@@ -32,14 +32,14 @@ from datasets_app.models.conversation import MAX_SEARCHED_CHARACTERS
 
 
 class TurnFilter(NamedTuple):
-    words: str
+    query: str
     tag: str
     role: str
 
     @property
     def is_search(self) -> bool:
         """A tag is looked up in the search index too: few turns may have it, and far apart."""
-        return bool(self.words or self.tag)
+        return bool(self.query or self.tag)
 
 
 @admin.register(Turn)
@@ -80,7 +80,7 @@ def _render_turn_list(request: HttpRequest) -> HttpResponse:
     context = {
         "dataset": dataset,
         "datasets": visible.order_by("name").values_list("pk", "name")[:500],
-        "wanted": wanted,
+        "turn_filter": wanted,
         "tabs": build_dataset_tabs(request, dataset, "turns") if dataset else None,
         "roles": Turn.Role.choices,
         "turn_count": dataset.turn_count if dataset else visible.aggregate(n=Sum("turn_count"))["n"] or 0,
@@ -109,15 +109,15 @@ def _browse_context(dataset_ids: Sequence[int], role: str, request: HttpRequest)
 
 
 def _search_context(dataset_ids: Sequence[int], wanted: TurnFilter, number: str) -> dict[str, Any]:
-    result = search_turns(dataset_ids, wanted.words, tag=wanted.tag, role=wanted.role)
+    result = search_turns(dataset_ids, wanted.query, tag=wanted.tag, role=wanted.role)
     at = max(1, int(number)) if number.isascii() and number.isdigit() and len(number) < 6 else 1
     first = (at - 1) * PAGE_SIZE
     ids = result.turn_ids[first : first + PAGE_SIZE]
     following = str(at + 1) if first + PAGE_SIZE < len(result.turn_ids) else None
     return {
-        "page": Page(_load_rows(ids, wanted.words), str(at - 1) if at > 1 else None, following),
-        "found": len(result.turn_ids),
-        "more": result.more,
+        "page": Page(_load_rows(ids, wanted.query), str(at - 1) if at > 1 else None, following),
+        "result_count": len(result.turn_ids),
+        "has_more_results": result.more,
         "first": first + 1,
         "last": first + len(ids),
     }
@@ -137,5 +137,5 @@ def _load_rows(ids: Sequence[int], words: str) -> list[Any]:
     rows = list(turns)
     for turn in rows:
         turn.excerpt = make_excerpt(turn.start, words)
-        turn.goes_on = turn.excerpt.cut_after or turn.characters > characters
+        turn.is_truncated = turn.excerpt.cut_after or turn.characters > characters
     return rows

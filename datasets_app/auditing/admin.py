@@ -16,7 +16,7 @@ from datasets_app.core.web.paging import paginate_latest_first, parse_numbers
 from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun
-from datasets_app.templatetags.datasets_display import words
+from datasets_app.templatetags.datasets_display import sentence_case
 
 TITLE = "Audit trail"
 
@@ -57,7 +57,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
         datasets = Dataset.objects.visible_to(request.user)
         crumbs = [
             (TITLE, reverse("admin:datasets_app_auditevent_changelist")),
-            (f"{words(event.action)} #{event.pk}", None),
+            (f"{sentence_case(event.action)} #{event.pk}", None),
         ]
         context = {"event": event, "dataset": datasets.filter(name=event.dataset_name).first()}
         return render_page(request, "datasets_app/audit_event.html", crumbs, context)
@@ -78,9 +78,9 @@ def _render_list(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "wanted": wanted,
-        "asked": wanted.as_json() if wanted else {},
+        "filter_parameters": wanted.as_json() if wanted else {},
         "page": page,
-        "actions": [(action, words(action)) for action in _action_choices(wanted)],
+        "actions": [(action, sentence_case(action)) for action in _action_choices(wanted)],
         "names": {field: list_field_values(field) for field in ("actor", "dataset")},
         "formats": AUDIT_FORMATS,
         "verification": JobRun.objects.filter(operation="verify_audit").first(),

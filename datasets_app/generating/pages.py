@@ -106,10 +106,10 @@ def _preview_context(form: GenerateForm) -> dict[str, Any]:
     seen = form.preview
     said = form.cleaned_data
     return {
-        "seen": seen,
+        "plan_preview": seen,
         "kinds": _kind_counts(seen),
         "sessions": [_session_context(session) for session in seen.sessions],
-        "by_model": said["writer"] != OFFLINE,
+        "uses_model": said["writer"] != OFFLINE,
         "budget": said.get("max_tokens_total"),
         "cost": _estimate_cost(seen.tokens, said.get("price_prompt"), said.get("price_answer")),
         "within_budget": _sessions_within_budget(seen, said.get("max_tokens_total")),

@@ -214,7 +214,7 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
         "job": job,
         "file": kept,
         "form": form,
-        "seen": seen,
+        "preview": seen,
         "format": dict(FORMAT_CHOICES).get(seen.format, seen.format),
         "sessions": _group_by_session(seen.turns[:10]),
         "problems": [] if seen.annotation_file else seen.problems[:20],

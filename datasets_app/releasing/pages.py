@@ -129,7 +129,7 @@ def _next_version_context(dataset: Dataset, last: Release | None) -> dict[str, A
     try:
         compared = compare_releases(dataset, last)
     except (UserError, OSError) as error:
-        return {"trouble": getattr(error, "message", "The last version can't be read.")}
+        return {"error_message": getattr(error, "message", "The last version can't be read.")}
     if compared.bump is None:
         return {"unchanged": True}
     return {
@@ -153,10 +153,12 @@ def release(request: HttpRequest, pk: int, version: str) -> HttpResponse:
         "may_download": may_download and shown.destroyed_at is None,
         "replaced_by": shown.replaced_by.first(),
         "check_totals": sorted((shown.checks.get("totals") or {}).items()),
-        "others": [
+        "comparable_releases": [
             each for each in dataset.releases.filter(destroyed_at=None)[:MAX_ROWS_SHOWN] if each != shown
         ],
-        "taken": _download_events(dataset, shown) if user.has_perm("datasets_app.view_auditevent") else None,
+        "download_events": _download_events(dataset, shown)
+        if user.has_perm("datasets_app.view_auditevent")
+        else None,
     }
     return render_dataset_page(request, dataset, "release", f"Version {shown.version}", context)
 
@@ -194,7 +196,12 @@ def compare(request: HttpRequest, pk: int) -> HttpResponse:
     there = list(dataset.releases.filter(destroyed_at=None)[:MAX_ROWS_SHOWN])
     asked = request.POST if request.method == "POST" else request.GET
     names = asked.get("before", ""), asked.get("after", CURRENT)
-    context: dict[str, Any] = {"there": there, "before": names[0], "after": names[1], "now": CURRENT}
+    context: dict[str, Any] = {
+        "available_releases": there,
+        "before": names[0],
+        "after": names[1],
+        "current_label": CURRENT,
+    }
     if names[0]:
         try:
             pair = _get_releases(dataset, *names)
@@ -202,7 +209,7 @@ def compare(request: HttpRequest, pk: int) -> HttpResponse:
                 return _start_comparison(request, dataset, *pair)
             context |= _comparison_context(request, dataset, *pair)
         except UserError as refusal:
-            context["trouble"] = refusal.message
+            context["error_message"] = refusal.message
     return render_dataset_page(request, dataset, "compare", "Compare versions", context)
 
 
@@ -231,11 +238,11 @@ def _comparison_context(
         pair = (before, after)
         raw_access.record_version_access(dataset, pair, request.user, place="comparison", sessions=len(shown))
     return {
-        "compared": compared,
+        "comparison": compared,
         "changes": [row for change in shown for row in _change_rows(change)],
         # A Counter answers to any name, in a template to that of its method too.
         "fields": sorted(compared.difference.fields.items()),
-        "more": compared.difference.sessions_changed - len(shown),
+        "hidden_change_count": compared.difference.sessions_changed - len(shown),
         "added": compared.difference.added[:MAX_ROWS_SHOWN],
         "removed": compared.difference.removed[:MAX_ROWS_SHOWN],
         "may_read": may_read,
@@ -243,11 +250,11 @@ def _comparison_context(
 
 
 class ChangeRow(NamedTuple):
-    """A line of the table of changes; ``what`` is a field, or what became of the turn as a whole."""
+    """A line of the table of changes; ``label`` is a field, or what became of the turn as a whole."""
 
     session_id: str
     turn_index: int
-    what: str
+    label: str
     before: str = ""
     after: str = ""
 

@@ -80,7 +80,7 @@ def _render_schedule(
             for when, title in ((NOW, "Due now"), (LATER, "Due later"), (HELD, "On legal hold"))
         ],
         "counts": {when: sum(going.when == when for going in shown.going) for when in (NOW, LATER, HELD)},
-        "in_all": format_counts(shown.counts(NOW)),
+        "due_contents": format_counts(shown.counts(NOW)),
         "hidden": len(shown.going) - len(seen),
         "may_activate": has("datasets_app.activate_retentionpolicy"),
         "may_apply": has("datasets_app.apply_retention") and policy is None,

@@ -50,7 +50,7 @@ class Highlights:
         self._findings_by_turn: dict[int | None, list[ScrubFinding]] = defaultdict(list)
         for finding in self._load_findings(session, turns):
             self._findings_by_turn[finding.turn_index].append(finding)
-        self.of_session = self._findings_by_turn[None]
+        self.session_findings = self._findings_by_turn[None]
         self.has_preview = any(f.scrub.dry_run for found in self._findings_by_turn.values() for f in found)
         self.kinds = kind_choices(session.dataset) if may_mark else []
 
@@ -67,7 +67,7 @@ class Highlights:
         """The shown text of a turn (``turn.start``), cut where something is to be highlighted."""
         return _split_at_spans(turn.start, [*self._finding_spans(turn), *self._missed_spans(turn.start)])
 
-    def beside(self, turn_index: int) -> list[ScrubFinding]:
+    def findings_outside_text(self, turn_index: int) -> list[ScrubFinding]:
         """Findings of a turn that are not in its text."""
         return [finding for finding in self._findings_by_turn.get(turn_index, ()) if finding.field != "text"]
 

@@ -64,7 +64,7 @@ def _render_confirmation(request: HttpRequest, dataset: Dataset, form: ScrubForm
         "form": form,
         "policy_words": policy.as_words(),
         "policy": policy,
-        "everything": covers_all_kinds(policy),
+        "looks_for_all": covers_all_kinds(policy),
         "mark_count": ScrubMark.objects.filter(dataset=dataset).count(),
         "file_count": kept.count(),
         "report_count": CheckReport.objects.filter(dataset=dataset).count(),
@@ -107,7 +107,7 @@ def _interrupted_context(dataset: Dataset) -> dict[str, Any]:
         return {}
     job = begun.job_run
     return {
-        "stopped": begun,
+        "interrupted_run": begun,
         "interrupted_turn_count": count_progress(begun)[0],
         # What a command began is gone on with by asking for the same again.
         "may_resume": job is not None and not job.foreground,

@@ -109,13 +109,13 @@ def paginate_findings(scrub: ScrubRun, finding_filter: FindingFilter, query: Que
 
 
 def _label_sessions(scrub: ScrubRun, rows: list[Any]) -> None:
-    """Give each row ``shown_session``: the session's id, unless something was found in that very id."""
+    """Give each row ``session_label``: the session's id, unless something was found in that very id."""
     keys = {row.session_id for row in rows}
     found = ScrubFinding.objects.filter(session__in=keys, scrub=scrub, turn_index=None, field="session_id")
     telling = set(found.values_list("session_id", flat=True)) if scrub.dry_run else set()
     for row in rows:
         hidden = row.session_id in telling
-        row.shown_session = f"number {row.session_id}" if hidden else _short_session_id(row.session)
+        row.session_label = f"number {row.session_id}" if hidden else _short_session_id(row.session)
 
 
 def _short_session_id(session: Session) -> str:
@@ -134,7 +134,7 @@ def result_context(scrub: ScrubRun, query: QueryDict) -> dict[str, Any]:
         "parts": make_bars(found_in.parts, PART_LABELS),
         "session_share": found_in.sessions / scrub.session_count if scrub.session_count else 0,
         "turn_share": found_in.turns / scrub.turn_count if scrub.turn_count else 0,
-        "only": only,
+        "finding_filter": only,
         "part_label": PART_LABELS.get(only.part, ""),
         "page": paginate_findings(scrub, only, query),
         "policy_words": policy.as_words(),

@@ -156,7 +156,7 @@ def _share_rows(dataset: Dataset, counts: dict[str | None, int]) -> list[dict[st
             "split": split,
             "count": counts.get(split, 0),
             "percent": round(100 * counts.get(split, 0) / placed, 2),
-            "wanted": wanted[split] / 100 if split in wanted else None,
+            "target_percent": wanted[split] / 100 if split in wanted else None,
         }
         for split in SPLITS
         if placed and (split in wanted or counts.get(split))

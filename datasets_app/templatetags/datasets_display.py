@@ -69,7 +69,7 @@ def number(value: int | str | None) -> str:
 
 
 @register.filter
-def about(value: int | None) -> str:
+def approximate(value: int | None) -> str:
     """1234567 → 1.2 million; small numbers stay exact."""
     if value is None:
         return "–"
@@ -80,13 +80,13 @@ def about(value: int | None) -> str:
 
 
 @register.filter
-def moment(value: datetime | None) -> str:
+def short_datetime(value: datetime | None) -> str:
     """21 Nov 2026 08:24, in the installation's time zone."""
     return date_format(localtime(value), "j M Y H:i") if value else "–"
 
 
 @register.filter
-def words(value: str) -> str:
+def sentence_case(value: str) -> str:
     """import_dataset → Import dataset."""
     text = value.replace("_", " ").strip()
     return text[:1].upper() + text[1:]
@@ -99,7 +99,7 @@ _COLUMN_LABELS = {"persona_id": "Persona", "session_id": "Session", "turn_index"
 @register.filter
 def column_label(name: str) -> str:
     """The name of a table's column, as a heading."""
-    return _COLUMN_LABELS.get(name) or words(name)
+    return _COLUMN_LABELS.get(name) or sentence_case(name)
 
 
 @register.filter
@@ -151,19 +151,19 @@ def pretty_json(value: Any) -> str:
 
 
 @register.filter
-def second(value: datetime | None) -> str:
+def full_datetime(value: datetime | None) -> str:
     """21 Nov 2026 08:24:03, where the order of things within a minute matters."""
     return date_format(localtime(value), "j M Y H:i:s") if value else "–"
 
 
 @register.filter
-def left(value: timedelta) -> str:
+def time_left(value: timedelta) -> str:
     """What is left of a job's time."""
     return "almost done" if value < timedelta(seconds=1) else f"about {duration(value)} left"
 
 
 @register.filter
-def brief(value: Any) -> str:
+def details_summary(value: Any) -> str:
     """The facts of an event on one line of a list: without what only its own page has room for."""
     if not isinstance(value, dict):
         return ""
@@ -183,7 +183,7 @@ def _fits_summary(item: Any) -> bool:
 
 
 @register.filter
-def facts(value: Any) -> list[tuple[str, str]]:
+def fact_rows(value: Any) -> list[tuple[str, str]]:
     """A JSON object as (name, value) for a list of facts."""
     return list(iter_fact_rows(value))
 
@@ -206,7 +206,7 @@ def iter_fact_rows(value: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(value, dict):
         return
     for key, item in value.items():
-        yield _FACT_LABELS.get(str(key)) or words(str(key)), _format_fact(str(key), item)
+        yield _FACT_LABELS.get(str(key)) or sentence_case(str(key)), _format_fact(str(key), item)
 
 
 def _format_fact(key: str, item: Any) -> str:
@@ -236,7 +236,7 @@ def format_value(value: Any) -> str:
 
 def _format_key(key: str) -> str:
     """Classes such as SSN are written as they are."""
-    return key if key.isupper() else words(key).lower()
+    return key if key.isupper() else sentence_case(key).lower()
 
 
 @register.filter
@@ -286,7 +286,7 @@ def kind_label(kind: str) -> str:
 
 
 @register.filter
-def share(value: float) -> str:
+def as_percent(value: float) -> str:
     """0.1234 → 12.3 %; what is little is never nothing."""
     percent = 100 * value
     if 0 < percent < 0.1:

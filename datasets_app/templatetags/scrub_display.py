@@ -18,7 +18,7 @@ _STATE_LABELS = {
 
 
 @register.simple_tag
-def highlighted(pieces: Iterable[Any], may_mark: bool) -> SafeString:
+def render_pieces(pieces: Iterable[Any], may_mark: bool) -> SafeString:
     """The pieces (see admin/scrub_highlights.py) with nothing between them: white space counts in texts.
 
     A highlight says what it is to the eye (its class, a line under it) and to the ear. The buttons belong

@@ -131,7 +131,7 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("admin:datasets_app_jobrun_change", job.pk)
     context = {
         "form": form,
-        "closed": closed,
+        "is_blocked": closed,
         "may_override": may_override,
         "personas": Persona.objects.values_list("persona_id", flat=True)[:100],
     }

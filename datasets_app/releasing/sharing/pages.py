@@ -46,7 +46,7 @@ def sharing(request: HttpRequest, pk: int) -> HttpResponse:
     items = build_checklist(dataset)
     context = {
         "items": items,
-        "held": sum(item.answer == YES for item in items),
+        "met_count": sum(item.answer == YES for item in items),
         # What was refused is shown with the reason.
         "form": form if may_sign and (form.is_bound or _can_be_signed(dataset)) else None,
         "review": current_review(dataset),

@@ -57,7 +57,7 @@ UNFOLD: dict[str, Any] = {
     "SHOW_VIEW_ON_SITE": False,
     "BORDER_RADIUS": "8px",
     "COLORS": {"primary": _TEAL},
-    "STYLES": [_static_url("app.css")],
+    "STYLES": [_static_url("tokens.css"), _static_url("app.css")],
     "SCRIPTS": [_static_url("app.js"), _static_url("command_palette.js")],
     "DASHBOARD_CALLBACK": "datasets_app.admin.home.home_context",
     "SIDEBAR": {

@@ -12,8 +12,9 @@ from datasets_app.core import audit
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.records import Finding, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
-from datasets_app.domain.quality import TURN_CHECKS, run_checks, run_metadata_checks
+from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.output import Totals
+from datasets_app.domain.quality.runner import run_checks, run_metadata_checks
 from datasets_app.domain.quality.w406_names import make_names_check
 from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
 

@@ -13,7 +13,8 @@ from datasets_app.domain.conversations.lines import Limits, UnreadableFile, read
 from datasets_app.domain.conversations.reading import data_stem, detect_stream_format
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.conversations.survey import renumber_turns
-from datasets_app.domain.quality import INTEGRITY_CHECKS, PERSONAL_DATA_CHECKS, run_checks
+from datasets_app.domain.quality.checks import INTEGRITY_CHECKS, PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.runner import run_checks
 
 MAX_LINES_READ = 1000
 # Of a file unpacked, blank lines and overlong ones included: a person waits for the page.

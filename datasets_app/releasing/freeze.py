@@ -12,8 +12,9 @@ from datasets_app.catalog.rows.turn_lines import read_lines
 from datasets_app.checking.check_dataset import dataset_metadata
 from datasets_app.domain.conversations.jsonl import parse_turn
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
-from datasets_app.domain.quality import TURN_CHECKS, run_checks, run_metadata_checks
+from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.output import Totals
+from datasets_app.domain.quality.runner import run_checks, run_metadata_checks
 from datasets_app.domain.releases.manifest import ContentCounter, ContentSummary
 from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import files

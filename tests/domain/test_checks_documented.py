@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from datasets_app.domain.quality import CODE_TITLES
+from datasets_app.domain.quality.checks import CODE_TITLES
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "checks.md"
 HEADING = re.compile(r"^### ([EW]\d{3}) (.+)$", re.MULTILINE)

@@ -4,7 +4,7 @@ import pytest
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError
 from datasets_app.domain.metadata.metadata import DatasetMetadata
-from datasets_app.domain.quality import run_label_checks, run_metadata_checks
+from datasets_app.domain.quality.runner import run_label_checks, run_metadata_checks
 
 
 def labels(positive: int, negative: int, persona: str = "p") -> list[LabelRecord]:

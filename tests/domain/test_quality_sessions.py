@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
-from datasets_app.domain.quality import INTEGRITY_CHECKS, TURN_CHECKS, run_checks
+from datasets_app.domain.quality.checks import INTEGRITY_CHECKS, TURN_CHECKS
 from datasets_app.domain.quality.e201_turn_numbers import TurnNumbers
 from datasets_app.domain.quality.e202_repeated_turns import RepeatedTurns
 from datasets_app.domain.quality.e204_personas_in_session import PersonasInSession
 from datasets_app.domain.quality.e206_timestamps import TimestampOrder
+from datasets_app.domain.quality.runner import run_checks
 from datasets_app.domain.quality.w205_role_order import RoleOrder
 
 

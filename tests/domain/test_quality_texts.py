@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
-from datasets_app.domain.quality import PERSONAL_DATA_CHECKS, TURN_CHECKS, run_checks, run_label_checks
+from datasets_app.domain.quality.checks import PERSONAL_DATA_CHECKS, TURN_CHECKS
 from datasets_app.domain.quality.e301_empty_text import EmptyText
-from datasets_app.domain.quality.e401_email_addresses import EmailAddresses
+from datasets_app.domain.quality.personal_data_checks import EmailAddresses
 from datasets_app.domain.quality.personal_data_only import PersonalDataScan
+from datasets_app.domain.quality.runner import run_checks, run_label_checks
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
 
 

@@ -8,7 +8,8 @@ from typing import IO
 import msgspec
 
 from datasets_app.domain.conversations.records import Finding, LineError, SessionRecord, TurnRecord
-from datasets_app.domain.quality import INTEGRITY_CHECKS, run_checks
+from datasets_app.domain.quality.checks import INTEGRITY_CHECKS
+from datasets_app.domain.quality.runner import run_checks
 
 MAX_PROBLEMS_LISTED = 100
 

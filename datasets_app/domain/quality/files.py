@@ -16,13 +16,8 @@ from datasets_app.domain.conversations.lines import (
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError
 from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
-from datasets_app.domain.quality import (
-    LABEL_CHECKS,
-    TURN_CHECKS,
-    run_checks,
-    run_label_checks,
-    run_metadata_checks,
-)
+from datasets_app.domain.quality.checks import LABEL_CHECKS, TURN_CHECKS
+from datasets_app.domain.quality.runner import run_checks, run_label_checks, run_metadata_checks
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w406_names import make_names_check
 

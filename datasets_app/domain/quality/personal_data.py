@@ -22,7 +22,6 @@ class PersonalDataCheck(Check):
     """A check for one class of personal data. ``kind`` is the class, as in ``pii.detector``."""
 
     kind: ClassVar[str]
-    noun: ClassVar[str]
 
 
 class PersonalDataSearch:
@@ -116,7 +115,7 @@ class PersonalDataSearch:
             length = end - start
             yield Finding(
                 check.code,
-                f"{check.noun} in {field} at column {start + 1} ({length} characters); "
+                f"{check.title} in {field} at column {start + 1} ({length} characters); "
                 "scrub it before sharing",
                 record.line,
                 record.session_id,

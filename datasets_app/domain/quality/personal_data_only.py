@@ -26,16 +26,16 @@ from datasets_app.domain.pii.pieces import Place, visit_object
 from datasets_app.domain.pii.placeholders import PLACEHOLDER_PATTERN
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.session_ids import blank_hashed_id
-from datasets_app.domain.quality import PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.personal_data import PersonalDataCheck
 from datasets_app.domain.quality.runner import make_line_error_finding
 from datasets_app.domain.quality.w406_names import NamesOfPeople
 
 # Many texts at once take the name model a fifth of the time of one after the other.
 LINES_PER_BATCH = 500
-# Code and noun of each class.
-_CODES_AND_NOUNS = {
-    check.kind: (check.code, check.noun)
+# Code and title of each class.
+_CODES_AND_TITLES = {
+    check.kind: (check.code, check.title)
     for check in PERSONAL_DATA_CHECKS
     if issubclass(check, PersonalDataCheck)
 } | {NAME: (NamesOfPeople.code, NamesOfPeople.title)}
@@ -152,10 +152,10 @@ class PersonalDataScan:
 
 
 def _make_finding(string: _LineString, match: Match, hidden: set[str]) -> Finding:
-    code, noun = _CODES_AND_NOUNS[match.kind]
+    code, title = _CODES_AND_TITLES[match.kind]
     field = _KEY_PATTERN.sub(lambda part: "*" if part[0] in hidden else part[0], string.place.field)
     place = f"{field} at column {match.start + 1} ({match.end - match.start} characters)"
-    return Finding(code, f"{noun} in {place}; scrub it before sharing", string.line, field=field)
+    return Finding(code, f"{title} in {place}; scrub it before sharing", string.line, field=field)
 
 
 def _unescape_json(raw: bytes) -> str:

@@ -170,7 +170,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "asked_for": redact_json([list(pair) for pair in parameter_rows(job)], hidden),
         "unit": UNIT_BY_OPERATION.get(job.operation, ""),
         "tokens": token_usage(job),
-        "may_go_on": _can_resume(request, job),
+        "may_resume": _can_resume(request, job),
         "imported_files": imported_files,
         "dataset": dataset if has("datasets_app.view_dataset") else None,
         "result": {

@@ -19,11 +19,11 @@ class Annotation(models.Model):
 
     class Kind(models.TextChoices):
         LABEL = "label", "Label"
-        # The same reply shown to the same annotator again, without saying so.
+        # The annotator saw the same reply a second time without being told.
         REPEAT = "repeat", "Hidden repeat"
-        # What a lead has settled, or a reference label brought in: it stands beside the others.
+        # Set by a lead to resolve a disagreement, or an imported reference label. The others remain.
         ADJUDICATED = "adjudicated", "Adjudicated"
-        # Replaced by a later one; kept to be looked up, and counted nowhere.
+        # Replaced by a later label. Kept as history, never counted.
         WITHDRAWN = "withdrawn", "Withdrawn"
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="annotations", db_index=False)
@@ -39,7 +39,7 @@ class Annotation(models.Model):
         db_default="",
         blank=True,
         editable=False,
-        help_text="Of the persona's YAML as the annotator saw it.",
+        help_text="Digest of the persona's YAML that the annotator saw.",
     )
     annotator = models.CharField(max_length=200, null=True, blank=True)
     notes = models.TextField(null=True, blank=True)
@@ -47,7 +47,7 @@ class Annotation(models.Model):
     seconds = models.FloatField(null=True, blank=True, editable=False, help_text="Time on task.")
     timestamp = models.TextField(null=True, blank=True)
     extra = models.JSONField(
-        null=True, blank=True, help_text="Keys of the line that the format does not know."
+        null=True, blank=True, help_text="Keys of the line that the file format doesn't define."
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
@@ -74,7 +74,7 @@ class Annotation(models.Model):
         ]
         indexes = [
             models.Index(fields=["dataset", "persona_id", "id"], name="annotation_export"),
-            # What agreement is measured from is read from this index alone, kind by kind and reply by reply.
+            # Covers every column that agreement is computed from, so that needs no table reads.
             models.Index(
                 fields=["dataset", "persona_id", "kind", "turn"],
                 include=["annotator", "label", "campaign"],

@@ -10,10 +10,10 @@ from datasets_app.models import Session, Turn
 
 
 class CampaignItem(models.Model):
-    """A reply of a campaign, with how many more annotators may have it.
+    """A reply of a campaign.
 
-    ``open`` is the overlap less the assignments that are leased or labelled. A gold item is given to
-    every annotator, beside the overlap; its ``open`` stays 0.
+    ``open`` is how many more annotators it may be assigned to: the overlap minus the assignments that are
+    leased or labeled. A gold item goes to every annotator, regardless of the overlap; its ``open`` stays 0.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items", db_index=False)
@@ -22,7 +22,7 @@ class CampaignItem(models.Model):
     position = models.BigIntegerField()
     open = models.SmallIntegerField()
     gold = models.BooleanField(db_default=False)
-    # When someone last gave it back: it is looked for by those who have passed it by.
+    # When it was last returned. Lets annotators whose cursor is already past it find it again.
     returned_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -50,24 +50,24 @@ class CampaignItem(models.Model):
 
 
 class Assignment(models.Model):
-    """An item in the hands of an annotator, and what became of it."""
+    """An item assigned to an annotator, and the outcome."""
 
     class State(models.TextChoices):
-        LEASED = "leased", "Given"
-        LABELLED = "labelled", "Labelled"
+        LEASED = "leased", "In progress"
+        LABELLED = "labelled", "Labeled"
         SKIPPED = "skipped", "Skipped"
         FLAGGED = "flagged", "Flagged"
-        # Its annotator was silent for too long, or it is to be labelled again: it may be given anew.
-        RELEASED = "released", "Given back"
+        # The lease ran out or the reply was requeued: it can be assigned again.
+        RELEASED = "released", "Returned"
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="assignments", db_index=False)
     item = models.ForeignKey(CampaignItem, models.CASCADE, related_name="assignments", db_index=False)
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="assignments")
     repeat = models.BooleanField(db_default=False)
     state = models.CharField(max_length=8, choices=State, default=State.LEASED)
-    # The order in which an annotator was given things.
+    # Numbers an annotator's assignments in the order they were served.
     ordinal = models.BigIntegerField()
-    persona_digest = models.CharField(max_length=64, help_text="Of the persona's YAML that was shown.")
+    persona_digest = models.CharField(max_length=64, help_text="Digest of the persona's YAML shown.")
     served_at = models.DateTimeField(db_default=Now())
     leased_until = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)
@@ -102,9 +102,9 @@ class Assignment(models.Model):
 
 
 class Decision(models.Model):
-    """What an annotator pressed: the history of an assignment. Rows are only ever added.
+    """An entry in the history of an assignment. Rows are only ever added.
 
-    ``key`` is made where the key was pressed; the same one coming twice is one decision.
+    The browser creates ``key``, so a submission that arrives twice is stored once.
     """
 
     class Kind(models.TextChoices):
@@ -112,18 +112,18 @@ class Decision(models.Model):
         SKIP = "skip", "Skip"
         FLAG = "flag", "Flag"
         UNDO = "undo", "Undo"
-        # By a lead: the persona has changed, the reply is to be labelled again.
-        REQUEUE = "requeue", "Queued again"
+        # A lead requeued the reply because the persona has changed.
+        REQUEUE = "requeue", "Requeued"
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="decisions")
     key = models.UUIDField(unique=True)
     kind = models.CharField(max_length=7, choices=Kind)
     label = models.SmallIntegerField(choices=Annotation.Label, null=True, blank=True)
-    notes = models.TextField(null=True, blank=True, help_text="The note, or the reason of a flag.")
+    notes = models.TextField(null=True, blank=True, help_text="The note, or the reason for a flag.")
     confidence = models.FloatField(null=True, blank=True)
     seconds = models.FloatField(null=True, blank=True)
     persona_digest = models.CharField(max_length=64)
-    # False: it came when the reply had gone to others, who fill its overlap.
+    # False if it arrived after the reply had been reassigned and its overlap was filled by others.
     counted = models.BooleanField(db_default=True)
     at = models.DateTimeField(db_default=Now())
 

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from datasets_app.models import Dataset, Persona, Session
 from datasets_app.models.dataset import NAME_PATTERN
 
-# More would leave annotators with little to label that is new.
+# A higher share would leave annotators too few new replies.
 MAX_SHARE = 0.5
 
 
@@ -20,7 +20,7 @@ def _share_field(help_text: str) -> "models.FloatField[float, float]":
 
 
 class Campaign(models.Model):
-    """Some replies of a dataset that some annotators are to label for one persona."""
+    """A task for annotators: label replies of a dataset for one persona."""
 
     class Order(models.TextChoices):
         RANDOM = "random", "Random"
@@ -28,7 +28,7 @@ class Campaign(models.Model):
         DISPUTED = "disputed", "Most disputed first"
 
     class Status(models.TextChoices):
-        PREPARING = "preparing", "Being prepared"
+        PREPARING = "preparing", "Preparing"
         OPEN = "open", "Open"
         PAUSED = "paused", "Paused"
         CLOSED = "closed", "Closed"
@@ -36,29 +36,31 @@ class Campaign(models.Model):
     name = models.CharField(
         max_length=100,
         unique=True,
-        validators=[RegexValidator(NAME_PATTERN, "Letters, digits, dot, dash and underscore only.")],
+        validators=[RegexValidator(NAME_PATTERN, "Use letters, digits, dots, dashes and underscores only.")],
     )
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="campaigns")
     persona = models.ForeignKey(Persona, models.PROTECT, related_name="campaigns")
-    guidelines = models.TextField(blank=True, help_text="Markdown; annotators read it beside the reply.")
+    guidelines = models.TextField(blank=True, help_text="Markdown, shown next to the reply.")
     overlap = models.PositiveSmallIntegerField(
+        "annotators per reply",
         default=2,
         validators=[MinValueValidator(1), MaxValueValidator(50)],
         help_text="How many annotators label each reply.",
     )
-    gold_share = _share_field("Of what an annotator sees, replies whose label is known (0 to 0.5).")
-    repeat_share = _share_field("Of what an annotator sees, replies they have labelled before (0 to 0.5).")
+    gold_share = _share_field("Share of replies with a known label (0 to 0.5).")
+    repeat_share = _share_field("Share of replies that an annotator labels twice (0 to 0.5).")
     order = models.CharField(max_length=8, choices=Order, default=Order.RANDOM)
     tag = models.TextField(blank=True, help_text="Only replies with this tag.")
     split = models.CharField(max_length=20, blank=True, help_text="Only sessions of this split.")
     lease_minutes = models.PositiveSmallIntegerField(
+        "lock timeout (minutes)",
         default=15,
         validators=[MinValueValidator(1), MaxValueValidator(1440)],
-        help_text="After so long without a sign of its annotator a reply goes to another.",
+        help_text="A reply goes to another annotator after this many minutes of inactivity.",
     )
-    seed = models.BigIntegerField(default=42, help_text="Of the random order, gold items and repeats.")
+    seed = models.BigIntegerField(default=42, help_text="Seed for the random order, gold items and repeats.")
     status = models.CharField(max_length=9, choices=Status, default=Status.PREPARING, editable=False)
-    # Data that no scrub has verified is labelled all the same; the audit trail has the reason.
+    # Someone allowed labeling without a verified scrub; the audit log has the reason.
     overridden = models.BooleanField(default=False, editable=False)
     item_count = models.BigIntegerField(default=0, editable=False)
     gold_count = models.BigIntegerField(default=0, editable=False)
@@ -73,7 +75,7 @@ class Campaign(models.Model):
         default_permissions = ("view", "add", "change")
         permissions = [
             ("annotate", "Can label in the campaigns they are a member of"),
-            ("adjudicate", "Can settle what annotators disagree on"),
+            ("adjudicate", "Can resolve disagreements between annotators"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(overlap__gte=1), name="campaign_overlap_from_one"),
@@ -96,25 +98,25 @@ class Campaign(models.Model):
 
 
 class CampaignMember(models.Model):
-    """An annotator of a campaign. Its row is locked while something is served to or taken from them."""
+    """An annotator of a campaign. The row is locked while a reply is served or a decision is stored."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="members", db_index=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="campaign_memberships")
     active = models.BooleanField(db_default=True)
-    # Up to this position there was nothing (more) for them; what others have given back since
-    # ``returned_seen`` is looked for beside. Gold items are given in the order of their positions.
+    # Everything up to this position is done or was skipped; items returned after ``returned_seen`` are
+    # found separately. ``gold_cursor`` is the same for gold items.
     cursor = models.BigIntegerField(db_default=0)
     gold_cursor = models.BigIntegerField(db_default=0)
     returned_seen = models.DateTimeField(null=True)
-    # When all was gone through once more, because nothing was found.
+    # When all items were last searched from the start because no other was left.
     searched_at = models.DateTimeField(null=True)
-    # Where they are, session by session.
+    # The session they are working through, if the campaign goes session by session.
     session = models.ForeignKey(
         Session, models.SET_NULL, null=True, related_name="+", db_index=False, db_constraint=False
     )
-    # How many items they were given: what the next one is to be hangs on it.
+    # Number of items served; decides whether the next is an ordinary item, a gold item or a repeat.
     served = models.BigIntegerField(db_default=0)
-    # Labels that stand now: of ordinary items, of gold items, and of hidden repeats.
+    # Current labels: of ordinary items, of gold items, and of hidden repeats.
     labelled = models.BigIntegerField(db_default=0)
     gold_labelled = models.BigIntegerField(db_default=0)
     repeated = models.BigIntegerField(db_default=0)

@@ -12,7 +12,7 @@ class AnnotationQuerySet(models.QuerySet[Any]):
         return self.filter(kind="label")
 
     def stale(self, campaign: Any) -> "AnnotationQuerySet":
-        """Labels of a campaign that were made under another text of the persona than it has now."""
+        """Labels of a campaign made before the persona's text last changed."""
         outdated = ~Q(persona_digest="") & ~Q(persona_digest=F("campaign__persona__digest"))
         return self.countable().filter(outdated, campaign=campaign)
 
@@ -22,9 +22,9 @@ class AssignmentQuerySet(models.QuerySet[Any]):
         return self.filter(campaign=campaign, annotator=user)
 
     def select_reply(self) -> "AssignmentQuerySet":
-        """With what a page shows of each: item, turn, session and its dataset."""
+        """Join what pages show: item, turn, session and annotation."""
         return self.select_related("item__turn__session", "annotation")
 
     def decided(self) -> "AssignmentQuerySet":
-        """What something was pressed for, the latest first."""
+        """Assignments with a decision, latest first."""
         return self.filter(decided_at__isnull=False).order_by("-decided_at", "-id")

@@ -8,7 +8,7 @@ from datasets_app.models.dataset import Dataset
 
 
 class DatasetGrant(models.Model):
-    """Who may see a restricted dataset: a person or a group. What they may do there is told by their role."""
+    """Lets a user or a group see a restricted dataset. Their role decides what they may do there."""
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="grants", db_index=False)
     user = models.ForeignKey(

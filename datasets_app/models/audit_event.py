@@ -3,21 +3,20 @@ from django.db.models.functions import Now
 
 
 class AuditEvent(models.Model):
-    """Who did what, when, to what. Rows are only ever added: the database refuses all else.
+    """An entry of the audit log. The database accepts inserts only.
 
-    There are no foreign keys: the trail outlives what it speaks of. ``details`` holds counts,
-    digests and reasons, never text of conversations.
+    There are no foreign keys: the log outlives what it describes. ``details`` holds counts,
+    digests and reasons, never conversation text.
     """
 
     at = models.DateTimeField(db_default=Now())
-    actor = models.CharField(max_length=200, help_text="User name, or the command and system account.")
+    actor = models.CharField(max_length=200, help_text="Username, or the system account that ran a command.")
     action = models.CharField(max_length=50)
     dataset_name = models.CharField(max_length=100, blank=True)
     details = models.JSONField(default=dict)
 
     class Meta:
-        # Ids are given out when an event is written, times when its transaction began: a page, or an export
-        # of some days, goes by the time.
+        # Ids follow the order of inserts, times the start of transactions. Pages and exports go by time.
         ordering = ["-at", "-id"]
         default_permissions = ("view",)
         indexes = [
@@ -32,9 +31,9 @@ class AuditEvent(models.Model):
 
 
 class AuditSeal(models.Model):
-    """A link of the chain over the audit trail: the database adds one for each event as it is committed.
+    """A link of the audit log's hash chain. A database trigger adds one per event at commit.
 
-    ``digest`` is the SHA-256 over the one before it and the event. The chain has no gap and no fork.
+    ``digest`` is the SHA-256 of the previous digest and the event. The chain has no gap and no fork.
     """
 
     position = models.BigIntegerField(primary_key=True)

@@ -8,7 +8,7 @@ from datasets_app.models.job_run import JobRun
 
 
 class CheckReport(models.Model):
-    """The result of one run of the checks over a dataset: totals for each code."""
+    """The result of checking a dataset once."""
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="check_reports")
     job_run = models.ForeignKey(JobRun, models.SET_NULL, null=True, blank=True, related_name="+")
@@ -16,9 +16,9 @@ class CheckReport(models.Model):
     turn_count = models.BigIntegerField(default=0)
     error_count = models.BigIntegerField(default=0)
     warning_count = models.BigIntegerField(default=0)
-    totals = models.JSONField(default=dict, help_text="Findings for each code.")
+    totals = models.JSONField(default=dict, help_text="Number of findings for each code.")
     names_looked_for = models.BooleanField(
-        default=False, help_text="Whether names of people were, by a model."
+        "names detected", default=False, help_text="Whether the name model searched for names of people."
     )
 
     class Meta:
@@ -29,7 +29,7 @@ class CheckReport(models.Model):
 
 
 class CheckFinding(models.Model):
-    """One finding of a report, with the place it points to. At most some hundred for each code."""
+    """One finding of a report and its position. A report stores a few hundred for each code at most."""
 
     report = models.ForeignKey(CheckReport, models.CASCADE, related_name="findings", db_index=False)
     code = models.CharField(max_length=4)

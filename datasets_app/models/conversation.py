@@ -8,12 +8,12 @@ from django.db.models.functions import Left
 from datasets_app.models.dataset import Dataset
 from datasets_app.models.querysets import SessionQuerySet, TurnQuerySet
 
-# A search document may not exceed 1 MB; the start of a very long text is what is searched.
+# PostgreSQL limits a search document to 1 MB, so only the start of a very long text is indexed.
 MAX_SEARCHED_CHARACTERS = 50_000
 
 
 class Session(models.Model):
-    """One conversation. Its id is unique within the dataset, not beyond."""
+    """One conversation. Its id is unique within its dataset."""
 
     class Split(models.TextChoices):
         TRAIN = "train", "Train"
@@ -24,7 +24,7 @@ class Session(models.Model):
     session_id = models.CharField(max_length=500)
     persona_id = models.CharField(max_length=500, null=True, blank=True)
     turn_count = models.IntegerField()
-    # So that another scrub does not hash a hash: the same id would get another name.
+    # Keeps a second scrub from hashing the hash, which would change the id again.
     id_hashed = models.BooleanField(db_default=False, editable=False)
     split = models.CharField(max_length=20, choices=Split, null=True, blank=True, editable=False)
 
@@ -48,13 +48,13 @@ class Session(models.Model):
 
 
 class Turn(models.Model):
-    """One utterance. ``timestamp`` is kept as the characters the file had: exports repeat them."""
+    """One message of a conversation. ``timestamp`` keeps the file's exact text so exports can repeat it."""
 
     class Role(models.TextChoices):
         USER = "user", "User"
         ASSISTANT = "assistant", "Assistant"
 
-    # No index of its own: the unique (session, turn_index) serves every look-up by session.
+    # No index of its own: the unique constraint on (session, turn_index) serves lookups by session.
     session = models.ForeignKey(Session, models.CASCADE, related_name="turns", db_index=False)
     turn_index = models.IntegerField()
     role = models.CharField(max_length=9, choices=Role)
@@ -63,7 +63,7 @@ class Turn(models.Model):
     timestamp = models.TextField(null=True, blank=True)
     metadata = models.JSONField(null=True, blank=True)
     extra = models.JSONField(
-        null=True, blank=True, help_text="Keys of the line that the format does not know."
+        null=True, blank=True, help_text="Keys of the line that the file format doesn't define."
     )
 
     objects = TurnQuerySet.as_manager()

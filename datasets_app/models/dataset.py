@@ -6,12 +6,12 @@ from django.db.models.functions import Now
 
 from datasets_app.models.querysets import DatasetQuerySet
 
-# The name stands in file names (<name>.jsonl), so it keeps to what every system allows there.
+# The name is used in file names (<name>.jsonl), so only characters that every file system allows.
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 
 
 class Dataset(models.Model):
-    """A named collection of conversations, with what must be known about where it is from."""
+    """A named collection of conversations and its provenance."""
 
     class Origin(models.TextChoices):
         SYNTHETIC = "synthetic", "Synthetic"
@@ -27,24 +27,26 @@ class Dataset(models.Model):
     name = models.CharField(
         max_length=100,
         unique=True,
-        validators=[RegexValidator(NAME_PATTERN, "Letters, digits, dot, dash and underscore only.")],
+        validators=[RegexValidator(NAME_PATTERN, "Use letters, digits, dots, dashes and underscores only.")],
     )
     origin = models.CharField(max_length=20, choices=Origin, default=Origin.EXTERNAL)
     status = models.CharField(max_length=20, choices=Status, default=Status.RAW, editable=False)
-    license = models.CharField(max_length=100, blank=True, help_text="SPDX id, for example CC-BY-4.0.")
+    license = models.CharField(
+        max_length=100, blank=True, help_text="SPDX identifier, for example CC-BY-4.0."
+    )
     source = models.TextField(blank=True, help_text="Where the conversations come from.")
     attribution = models.TextField(blank=True)
     provenance = models.JSONField(
-        default=dict, blank=True, help_text="What else the metadata file said: generator, seed, dates …"
+        default=dict, blank=True, help_text="Other metadata, such as generator, seed and dates."
     )
-    legal_hold = models.BooleanField(default=False, help_text="While set, nothing here may be deleted.")
+    legal_hold = models.BooleanField(default=False, help_text="Prevents all deletion while set.")
     hold_reason = models.TextField(blank=True, editable=False)
-    # Whether only those who were granted it may see it, of all whose role lets them see datasets.
+    # If set, a role that may view datasets isn't enough to see it: a grant is needed as well.
     restricted = models.BooleanField(default=False, editable=False)
-    # How sessions were split, and how those that come later will be: ratios, seed, strata.
+    # Ratios, seed and strata of the last split; sessions added later are split the same way.
     split_settings = models.JSONField(null=True, blank=True, editable=False)
-    # The day for which people were told that it will be deleted: they are told once.
-    warned_of = models.DateField(null=True, blank=True, editable=False)
+    # The deletion date that the warning e-mail announced; each date is announced once.
+    warned_of = models.DateField("deletion announced for", null=True, blank=True, editable=False)
     expired_at = models.DateTimeField(null=True, blank=True, editable=False)
     session_count = models.BigIntegerField(default=0, editable=False)
     turn_count = models.BigIntegerField(default=0, editable=False)
@@ -62,20 +64,17 @@ class Dataset(models.Model):
             ("import_dataset", "Can import conversation files"),
             ("export_dataset", "Can export datasets and download the files"),
             ("check_dataset", "Can run checks"),
-            ("scrub_dataset", "Can scrub, preview a scrub and mark its findings"),
-            (
-                "override_gate",
-                "Can open a gate for a reason: unscrubbed data, the test split, an unready release",
-            ),
-            ("generate_anywhere", "Can have sessions written by a model at any address"),
-            ("generate_dataset", "Can generate sessions, offline or by a model at a configured address"),
+            ("scrub_dataset", "Can scrub datasets, preview scrubs and correct findings"),
+            ("override_gate", "Can override scrub, test split and release checks, giving a reason"),
+            ("generate_anywhere", "Can generate sessions with a model at any address"),
+            ("generate_dataset", "Can generate sessions, offline or with a configured model endpoint"),
             ("split_dataset", "Can split datasets"),
-            ("release_dataset", "Can release versions and download them"),
-            ("sign_review", "Can sign the legal review before a dataset is shared"),
+            ("release_dataset", "Can create and download releases"),
+            ("sign_review", "Can sign the legal review that sharing requires"),
             ("hold_dataset", "Can set and lift legal holds"),
-            ("erase_session", "Can erase a person's session from a dataset and all its releases"),
-            ("apply_retention", "Can have deleted what is due"),
-            ("limit_access", "Can limit who sees a dataset, and see all of them"),
+            ("erase_session", "Can erase sessions from a dataset and its releases"),
+            ("apply_retention", "Can delete data that is due for deletion"),
+            ("limit_access", "Can restrict datasets and see all restricted datasets"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(name__regex=NAME_PATTERN), name="dataset_name_format"),
@@ -96,12 +95,12 @@ class Dataset(models.Model):
 
 
 class SourceFile(models.Model):
-    """A file that was imported; its digest is how the same file is recognised again."""
+    """An imported file. Its digest lets an import recognize the same file."""
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="source_files")
     name = models.CharField(max_length=255)
     sha256 = models.CharField(max_length=64)
-    size = models.BigIntegerField(help_text="Bytes, as the file was given.")
+    size = models.BigIntegerField(help_text="Size of the imported file in bytes, before decompression.")
     format = models.CharField(max_length=20)
     session_count = models.BigIntegerField()
     turn_count = models.BigIntegerField()

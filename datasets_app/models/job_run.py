@@ -9,16 +9,15 @@ from django.utils import timezone
 from datasets_app.models.dataset import Dataset
 from datasets_app.models.querysets import JobRunQuerySet
 
-# A worker beats every second; one that has been silent for this long is gone.
+# Workers write a heartbeat every second. After this long without one the worker counts as dead.
 HEARTBEAT_TIMEOUT = timedelta(seconds=15)
 
-
-# Operations that pages call otherwise than commands do.
+# Operations whose name on pages differs from the command's.
 _OPERATION_LABELS = {"bootstrap_dataset": "Generate sessions"}
 
 
 class JobRun(models.Model):
-    """A piece of background work. This row is the truth; the queue only carries its id."""
+    """A background job. This row is the source of truth; the queue only carries its id."""
 
     class State(models.TextChoices):
         PREPARED = "prepared", "Not started"
@@ -26,7 +25,7 @@ class JobRun(models.Model):
         RUNNING = "running", "Running"
         DONE = "done", "Done"
         FAILED = "failed", "Failed"
-        CANCELLED = "cancelled", "Cancelled"
+        CANCELLED = "cancelled", "Canceled"
 
     FINISHED = (State.DONE, State.FAILED, State.CANCELLED)
 
@@ -42,15 +41,15 @@ class JobRun(models.Model):
     total = models.BigIntegerField(null=True, blank=True)
     result = models.JSONField(null=True, blank=True)
     error = models.TextField(
-        blank=True, help_text="For the person who started it: what happened, what to do."
+        blank=True, help_text="Shown to the person who started the job: what happened and what to do."
     )
     cancel_requested = models.BooleanField(default=False)
-    # Which try this is: a worker that lost its claim can't write over the one that took it.
+    # Number of this attempt: a worker that lost its claim can't overwrite the results of the next one.
     attempt = models.IntegerField(default=0)
-    # The attempts before a person asked for it (again): only those since count as failed tries.
+    # Attempts made before someone last requested the job; the retry limit counts only those since.
     attempts_before = models.IntegerField(default=0)
     worker = models.CharField(max_length=200, blank=True)
-    # Run by a command in its own process: nobody else can take it up again.
+    # Run by a command in its own process, so no worker can resume it.
     foreground = models.BooleanField(default=False)
     queued_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -85,7 +84,7 @@ class JobRun(models.Model):
 
     @property
     def state_label(self) -> str:
-        """The state in a word or three; what waits for a person's word is no job yet."""
+        """A prepared import is shown as a preview: it becomes a job only when someone confirms it."""
         if self.state == self.State.PREPARED and self.operation == "import_dataset":
             return "Preview, not imported"
         return str(self.get_state_display())
@@ -108,7 +107,7 @@ class JobRun(models.Model):
 
     @property
     def is_stalled(self) -> bool:
-        """Running, but its worker has not been heard of."""
+        """Whether the job is running without recent heartbeats."""
         return (
             self.state == self.State.RUNNING
             and self.heartbeat_at is not None
@@ -117,7 +116,7 @@ class JobRun(models.Model):
 
 
 class JobFile(models.Model):
-    """A file a job was given or has made. Only a checked download view hands it out."""
+    """An input or output file of a job. Only the download view, which checks permissions, serves it."""
 
     class Kind(models.TextChoices):
         UPLOAD = "upload", "Uploaded file"

@@ -5,7 +5,7 @@ from django.db.models.functions import Now
 
 
 class Persona(models.Model):
-    """A brand voice. The YAML is kept as it was given; it is what the digest is taken of."""
+    """A brand voice. The YAML is stored unchanged; the digest is computed from it."""
 
     persona_id = models.CharField(max_length=500, unique=True)
     display_name = models.CharField(max_length=500, blank=True)

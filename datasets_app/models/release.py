@@ -8,10 +8,10 @@ from datasets_app.models.dataset import Dataset
 
 
 class Release(models.Model):
-    """A version of a dataset, frozen: its files, their digests, and what it was released under.
+    """An immutable version of a dataset: its files, their digests and the state of its checks.
 
-    A release is never changed. One that held an erased session loses its files, keeps its digests, and is
-    replaced by the next patch version.
+    If one of its sessions is erased, a release loses its files but keeps its digests, and the next
+    patch version replaces it.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="releases", db_index=False)
@@ -20,16 +20,16 @@ class Release(models.Model):
     patch = models.IntegerField()
     session_count = models.BigIntegerField()
     turn_count = models.BigIntegerField()
-    splits = models.JSONField(default=dict, help_text="Sessions of each split.")
-    fields = models.JSONField(default=list, help_text="The fields that its lines have: its schema.")
-    sha256 = models.CharField(max_length=64, help_text="Of the data file as it is handed out.")
+    splits = models.JSONField(default=dict, help_text="Number of sessions in each split.")
+    fields = models.JSONField(default=list, help_text="The schema: the fields of its lines.")
+    sha256 = models.CharField(max_length=64, help_text="Digest of the data file as downloaded.")
     content_digest = models.CharField(
-        max_length=64, help_text="Of its records, as Alignmenter's manifest has it."
+        max_length=64, help_text="Digest of the records, as in Alignmenter's manifest."
     )
     notes = models.TextField(blank=True)
     changelog = models.TextField(blank=True)
-    checks = models.JSONField(default=dict, help_text="What the checks of these very turns have found.")
-    sharing = models.JSONField(default=list, help_text="The list before sharing, as it was answered.")
+    checks = models.JSONField(default=dict, help_text="Check results for exactly these turns.")
+    sharing = models.JSONField(default=list, help_text="The sharing checklist at the time of release.")
     override_reason = models.TextField(blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -40,7 +40,7 @@ class Release(models.Model):
     destroyed_at = models.DateTimeField(null=True, blank=True)
     destroyed_reason = models.TextField(blank=True)
     verified_at = models.DateTimeField(null=True, blank=True)
-    fault = models.TextField(blank=True, help_text="What the last verification found wrong.")
+    fault = models.TextField(blank=True, help_text="Problem found by the last verification.")
 
     class Meta:
         ordering = ["dataset", "-major", "-minor", "-patch"]
@@ -63,7 +63,7 @@ class Release(models.Model):
 
 
 class ReleaseFile(models.Model):
-    """A file of a release. Once it is destroyed the row stays, with its digest and without ``file``."""
+    """A file of a release. If the file is destroyed, the row keeps the digest and ``file`` is empty."""
 
     class Kind(models.TextChoices):
         DATA = "data", "Conversations"
@@ -91,14 +91,14 @@ class ReleaseFile(models.Model):
 
 
 class SharingReview(models.Model):
-    """A person has looked at what is to be shared, and puts their name to it.
+    """A signed legal review, which sharing requires.
 
-    It speaks of the dataset as it was then: of sessions up to ``last_session``, after the scrub
-    ``last_scrub``. What comes later has to be signed for anew.
+    It covers the sessions up to ``last_session`` as the scrub ``last_scrub`` left them. Later sessions
+    and scrubs need a new review.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="reviews")
-    name = models.CharField(max_length=200, help_text="The name it is signed with.")
+    name = models.CharField(max_length=200, help_text="Name of the person who signed.")
     statement = models.TextField(blank=True)
     signed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"

@@ -6,23 +6,26 @@ from datasets_app.domain.retention import parse_retention
 
 
 class RetentionPolicy(models.Model):
-    """How long datasets whose file name matches are kept. The first match in order wins."""
+    """How long to keep datasets whose file name matches. The first matching policy applies."""
 
-    position = models.PositiveIntegerField(unique=True, help_text="The lowest is asked first.")
+    position = models.PositiveIntegerField(
+        unique=True, help_text="Policies apply in this order, lowest first."
+    )
     pattern = models.CharField(
-        max_length=255, help_text="Matched against the dataset's name with .jsonl; * and ? stand for any."
+        max_length=255,
+        help_text="Pattern for the dataset's name plus .jsonl, with * and ? as wildcards.",
     )
     retention = models.CharField(
         max_length=50, help_text='"90 days", "18 months", "1 year", "P90D" or "indefinite".'
     )
     reason = models.TextField(blank=True)
-    # A rule deletes nothing before someone has seen what it would delete, and has activated it.
+    # A policy deletes nothing until someone has previewed its effect and activated it.
     active = models.BooleanField(default=False, editable=False)
     activated_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["position"]
-        permissions = [("activate_retentionpolicy", "Can have retention policies act, and stop them")]
+        permissions = [("activate_retentionpolicy", "Can activate and deactivate retention policies")]
         verbose_name_plural = "retention policies"
         constraints = [
             models.CheckConstraint(condition=~Q(pattern=""), name="retention_pattern_not_empty"),

@@ -10,34 +10,38 @@ from datasets_app.models.job_run import JobRun
 
 
 class ScrubRun(models.Model):
-    """One scrub of a dataset, or one preview of it (``dry_run``): what was asked, and what came of it.
+    """One scrub of a dataset, or one preview of a scrub (``dry_run``).
 
-    It holds classes, places, counts and times; never a value that was found.
+    It stores types, positions, counts and times, never a value that was found.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="scrubs", db_index=False)
     job_run = models.ForeignKey(JobRun, models.SET_NULL, null=True, blank=True, related_name="scrubs")
     dry_run = models.BooleanField(
-        default=False, help_text="Nothing is changed; places are those of raw text."
+        default=False, help_text="A preview: changes nothing; positions refer to the raw text."
     )
-    sample = models.IntegerField(null=True, blank=True, help_text="How many sessions a preview looks at.")
-    policy = models.JSONField(help_text="What is looked for, and what becomes of it.")
+    sample = models.IntegerField(null=True, blank=True, help_text="Number of sessions to preview.")
+    policy = models.JSONField(help_text="Types to look for and how to replace each of them.")
     key_fingerprint = models.CharField(
-        max_length=16, blank=True, help_text="Which key session ids were hashed under."
+        max_length=16, blank=True, help_text="Fingerprint of the key used to hash session ids."
     )
     session_count = models.BigIntegerField(default=0)
-    turn_count = models.BigIntegerField(default=0, help_text="Turns that it is about.")
-    last_session = models.BigIntegerField(default=0, help_text="Sessions up to this key are in its chunks.")
-    totals = models.JSONField(default=dict, help_text="Findings for each class.")
-    changed_turns = models.BigIntegerField(default=0, help_text="In a preview: that would change.")
+    turn_count = models.BigIntegerField(default=0, help_text="Number of turns to scrub.")
+    last_session = models.BigIntegerField(
+        default=0, help_text="Highest session key in the scrub; later sessions aren't part of it."
+    )
+    totals = models.JSONField(default=dict, help_text="Number of findings for each type.")
+    changed_turns = models.BigIntegerField(
+        default=0, help_text="Number of changed turns; in a preview, turns that would change."
+    )
     verification = models.JSONField(
-        null=True, blank=True, help_text="What reading the stored turns again has found."
+        null=True, blank=True, help_text="Findings of the verification, which reads the stored turns again."
     )
     verified_at = models.DateTimeField(null=True, blank=True)
     traces = models.JSONField(
-        null=True, blank=True, help_text="Sentences on old copies that could not be removed from the disk."
+        null=True, blank=True, help_text="Old copies that could not be removed from the disk."
     )
-    error = models.TextField(blank=True, help_text="Why it stopped, for whoever goes on with it.")
+    error = models.TextField(blank=True, help_text="Why the scrub stopped; shown when it is resumed.")
     created_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -63,16 +67,11 @@ class ScrubRun(models.Model):
     def finding_count(self) -> int:
         return sum(self.totals.values())
 
-    @property
-    def changed_share(self) -> float:
-        """Of the turns looked at, those that hold something: 0 to 1."""
-        return self.changed_turns / self.turn_count if self.turn_count else 0.0
-
 
 class ScrubChunk(models.Model):
-    """Some sessions of a scrub that are done together, in one transaction.
+    """Sessions that a scrub processes in one transaction.
 
-    The transaction's lock on the row is the claim: it goes with the worker that holds it.
+    A worker claims a chunk by locking its row, so the claim ends with the worker's connection.
     """
 
     scrub = models.ForeignKey(ScrubRun, models.CASCADE, related_name="chunks", db_index=False)
@@ -95,12 +94,16 @@ class ScrubChunk(models.Model):
 
 
 class ScrubFinding(models.Model):
-    """Where a value was found: in a preview its place in the raw text, after a scrub that of what stands
-    there instead. ``length`` is the length at that place, ``original_length`` that of the value."""
+    """The position of a value that was found: in the raw text for a preview, after a scrub in the new text.
+
+    ``length`` is the length in that text, ``original_length`` the length of the value itself.
+    """
 
     scrub = models.ForeignKey(ScrubRun, models.CASCADE, related_name="findings", db_index=False)
     session = models.ForeignKey(Session, models.CASCADE, related_name="scrub_findings", db_index=False)
-    turn_index = models.IntegerField(null=True, blank=True, help_text="None: beside the turns.")
+    turn_index = models.IntegerField(
+        null=True, blank=True, help_text="Empty if the value is outside the turns."
+    )
     field = models.TextField()
     kind = models.CharField(max_length=100)
     start = models.IntegerField()
@@ -127,10 +130,10 @@ class ScrubFinding(models.Model):
 
 
 class ScrubMark(models.Model):
-    """What a person has said of the findings of a dataset; every scrub and preview since keeps to it.
+    """A reviewer's correction of a dataset's findings. All later scrubs and previews apply it.
 
-    What is not personal is kept as it is, for it stands in the texts anyway. Of a value that was missed
-    there is only a digest under the installation's key, with its number of words and its length.
+    A term that is not personal is stored in plain text, since it remains in the conversations anyway. Of a
+    missed value only a digest under the installation's key, its length and its number of words are stored.
     """
 
     class Verdict(models.TextChoices):

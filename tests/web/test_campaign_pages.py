@@ -162,7 +162,7 @@ def test_a_campaign_begins_as_a_job(sign_in: Any, tmp_path: Path, empty_queue: N
 @pytest.mark.parametrize(
     ("given", "field", "said"),
     [
-        ({"name": "no spaces"}, "name", "Letters, digits, dot, dash and underscore only."),
+        ({"name": "no spaces"}, "name", "Use letters, digits, dots, dashes and underscores only."),
         ({"annotators": []}, "annotators", "Choose at least one person."),
         ({"overlap": 3}, "overlap", "3 people are to label each reply, but only 2 are chosen."),
         ({"overlap": 51}, "overlap", "less than or equal to 50"),

@@ -108,7 +108,7 @@ def test_a_job_is_stopped_and_run_again_by_who_may_generate(
     ("answers", "field", "sentence"),
     [
         ({"dataset_name": ""}, "dataset_name", "required"),
-        ({"dataset_name": "../x"}, "dataset_name", "Letters, digits"),
+        ({"dataset_name": "../x"}, "dataset_name", "Use letters, digits"),
         ({"safety": "70", "brand": "40"}, "brand", "add up to 110 %"),
         ({"safety": "101"}, "safety", "less than or equal to 100"),
         ({"safety": "NaN"}, "safety", "Enter a number"),

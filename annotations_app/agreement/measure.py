@@ -11,12 +11,12 @@ from annotations_app.domain.label_files import LabelCollector, read_label_file
 from annotations_app.labels.label_counts import LabelScope, list_personas, read_labels
 from annotations_app.models import Campaign
 from datasets_app.core.errors import UserError
+from datasets_app.core.line_problems import LineProblems
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 from datasets_app.models import Dataset
 
-MAX_PROBLEMS = 100
 PART_KINDS = ("annotator", "persona", "tag", "split", "month")
 GOLD_BASIS_ITEMS = "gold items of the campaign"
 GOLD_BASIS_ADJUDICATED = "adjudicated labels"
@@ -72,15 +72,14 @@ def measure_files(
     """
     by = tuple(dict.fromkeys(by))
     _validate_options(by, resamples)
-    labels, problems = LabelCollector(by), LineProblems()
+    labels, problems = LabelCollector(by), LineProblems("nothing was measured")
     for path, name in zip(paths, names or map(str, paths), strict=True):
         size = path.stat().st_size if path.exists() else None
-        for record in _read_labels(path, name, limits, partial(_report_bytes, report_progress, size)):
-            if isinstance(record, LineError):
-                problems.add(name, record)
-            elif persona_id is None or record.persona_id == persona_id:
+        lines = _read_labels(path, name, limits, partial(_report_bytes, report_progress, size))
+        for record in problems.skip(name, lines):
+            if persona_id is None or record.persona_id == persona_id:
                 labels.add(record)
-    problems.refuse()
+    problems.raise_if_any()
     return build_agreement_report(labels.table(), by=by, resamples=resamples, seed=seed)
 
 
@@ -95,26 +94,6 @@ def _read_labels(
 
 def _report_bytes(report_progress: ProgressCallback, size: int | None, done: int) -> None:
     report_progress(done, size)
-
-
-class LineProblems:
-    """Lines that are no labels: the first hundred, and how many in all."""
-
-    def __init__(self) -> None:
-        self.first: list[dict[str, Any]] = []
-        self.total = 0
-
-    def add(self, name: str, error: LineError) -> None:
-        self.total += 1
-        if len(self.first) < MAX_PROBLEMS:
-            self.first.append({"file": name, **error._asdict()})
-
-    def refuse(self) -> None:
-        if self.total:
-            lines = "1 line is" if self.total == 1 else f"{self.total:,} lines are"
-            raise UserError(
-                f"{lines} wrong; nothing was measured.", {"problems": self.first, "problem_total": self.total}
-            )
 
 
 def _validate_options(by: Iterable[str], resamples: int) -> None:

@@ -3,9 +3,9 @@
 import gzip
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, NamedTuple
 
 from annotations_app.domain.candidates import (
     CandidateReply,
@@ -15,6 +15,7 @@ from annotations_app.domain.candidates import (
     sample_candidates,
 )
 from datasets_app.core.errors import UserError
+from datasets_app.core.line_problems import LineProblems
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, find_session_id
 from datasets_app.domain.conversations.lines import (
@@ -33,12 +34,8 @@ from datasets_app.domain.metadata.metadata import (
     read_metadata,
 )
 
-MAX_PROBLEMS = 100
 # Under this name sessions are kept back: see split_dataset.
 LOCKED_SPLIT = "test"
-
-LineRecord = TypeVar("LineRecord", TurnRecord, "_LabelLine")
-
 
 class CandidateOptions(NamedTuple):
     """Which replies: with a ``tag``; at most ``most`` of them (0: all), drawn by ``seed``, spread over
@@ -72,10 +69,12 @@ def extract_candidates(
 
     Nothing reaches ``out`` before all lines are made. Raises Refused, with the lines that are no turns.
     """
-    problems = _LineProblems(file.name)
+    problems = LineProblems("nothing was written")
     with tempfile.TemporaryFile(prefix="alignmenter-candidates-") as spool:
         try:
-            turns = problems.without(file.turns(lambda done: report_progress(done, file.bytes_total)))
+            turns = problems.skip(
+                file.name, file.turns(lambda done: report_progress(done, file.bytes_total))
+            )
             found = find_candidates(turns, tag=options.tag, labeled=labeled, context=options.context)
             written = _write_candidates(
                 sample_candidates(found, options.most, options.seed) if options.most else found,
@@ -84,7 +83,7 @@ def extract_candidates(
             )
         except UnreadableFile as error:
             raise UserError(f"{file.name} {error}. Nothing was written.") from None
-        problems.refuse()
+        problems.raise_if_any(file.name)
         if not written.replies:
             raise UserError(_no_candidates_message(options, labeled))
         spool.seek(0)
@@ -117,18 +116,18 @@ def refuse_test_split(data: Path, *, override: str = "") -> None:
 def read_labeled_replies(path: Path, limits: Limits, *, persona: str = "", name: str = "") -> LabeledReplies:
     """What a file has labels for (of ``persona``, if given): annotation lines, or those of Alignmenter's own
     tool. A line whose label is null is not labelled yet. Raises Refused, with the lines that are wrong."""
-    labelled, problems = LabeledReplies(), _LineProblems(name or path.name)
+    name = name or path.name
+    labeled, problems = LabeledReplies(), LineProblems("nothing was written")
     try:
         with open_file(path) as raw:
-            for item in problems.without(
-                map(_parse_label_line, read_numbered_lines(unpack_stream(raw), limits))
-            ):
+            lines = map(_parse_label_line, read_numbered_lines(unpack_stream(raw), limits))
+            for item in problems.skip(name, lines):
                 if item.is_label and (not persona or item.persona_id == persona):
-                    labelled.add(item.text, item.session_id, item.turn_index)
+                    labeled.add(item.text, item.session_id, item.turn_index)
     except UnreadableFile as error:
-        raise UserError(f"{problems.name} {error}. Nothing was written.") from None
-    problems.refuse()
-    return labelled
+        raise UserError(f"{name} {error}. Nothing was written.") from None
+    problems.raise_if_any(name)
+    return labeled
 
 
 class _LabelLine(NamedTuple):
@@ -185,29 +184,3 @@ def _no_candidates_message(options: CandidateOptions, labeled: LabeledReplies | 
     tagged = f" with the tag {options.tag!r}" if options.tag else ""
     unlabelled = " that is not labelled yet" if labeled is not None else ""
     return f"There is no assistant's turn with a text{tagged}{unlabelled}. Nothing was written."
-
-
-class _LineProblems:
-    """Sets lines that are wrong aside, and refuses the file for them in the end."""
-
-    def __init__(self, name: str) -> None:
-        self.name, self.total = name, 0
-        self.listed: list[dict[str, Any]] = []
-
-    def without(self, lines: Iterable[LineRecord | LineError]) -> Iterator[LineRecord]:
-        for line in lines:
-            if not isinstance(line, LineError):
-                if not self.total:
-                    yield line
-                continue
-            self.total += 1
-            if self.total <= MAX_PROBLEMS:
-                self.listed.append({"file": self.name, **line._asdict()})
-
-    def refuse(self) -> None:
-        if self.total:
-            lines = "1 line is" if self.total == 1 else f"{self.total:,} lines are"
-            raise UserError(
-                f"{self.name}: {lines} wrong; nothing was written.",
-                {"problems": self.listed, "problem_total": self.total},
-            )

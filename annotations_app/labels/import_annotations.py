@@ -18,6 +18,7 @@ from annotations_app.models import Annotation
 from datasets_app.catalog import activity, facts
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.core.line_problems import LineProblems
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.annotation_lines import parse_label_object
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, find_session_id
@@ -32,7 +33,6 @@ from datasets_app.domain.conversations.reading import data_stem, hash_file
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 from datasets_app.models import Dataset
 
-MAX_PROBLEMS = 100
 MAX_ANNOTATOR_LENGTH = 200
 PROGRESS_INTERVAL = 2000
 
@@ -63,19 +63,21 @@ def import_annotations(
     Raises Refused; if lines are wrong, with ``details`` {"problems": the first hundred, "problem_total"}.
     """
     name = dataset_name or data_stem(file_name or path.name)
-    reader = _LabelReader(path, persona, report_progress)
+    file_name = file_name or path.name
+    problems = LineProblems("nothing was saved")
+    lines = _read_label_lines(path, persona, report_progress)
     with transaction.atomic():
         dataset, created = lock_dataset(name, create=create, actor=actor)
         kind = Annotation.Kind.ADJUDICATED if adjudicated else Annotation.Kind.LABEL
         with stage_labels(dataset, kind) as staged:
             try:
-                count = staged.stage(reader.labels())
+                count = staged.stage(problems.skip(file_name, lines))
             except UnreadableFile as error:
-                raise UserError(f"{file_name or path.name} {error}") from None
-            reader.raise_problems(file_name or path.name)
+                raise UserError(f"{file_name} {error}") from None
+            problems.raise_if_any(file_name)
             if not count:
-                raise UserError(f"{file_name or path.name} is empty; expected one label per line.")
-            saved = _save_labels(staged, file_name or path.name)
+                raise UserError(f"{file_name} is empty; expected one label per line.")
+            saved = _save_labels(staged, file_name)
         audit.record(
             "import_annotations",
             actor=actor,
@@ -141,41 +143,17 @@ def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple
     return dataset, False
 
 
-class _LabelReader:
-    """Reads labels until a line is wrong, and from there on collects what is wrong."""
-
-    def __init__(self, path: Path, persona: str | None, report_progress: ProgressCallback) -> None:
-        self.path, self.persona, self.report_progress = path, persona, report_progress
-        self.problems: list[LineError] = []
-        self.total = 0
-
-    def labels(self) -> Iterator[LabelRecord]:
-        limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-        size = self.path.stat().st_size if self.path.exists() else 0
-        with open_file(self.path) as raw:
-            for count, item in enumerate(read_numbered_lines(unpack_stream(raw), limits), 1):
-                label = item if isinstance(item, LineError) else parse_label_line(*item, self.persona)
-                if isinstance(label, LineError):
-                    self._add_problem(label)
-                elif not self.total:
-                    yield label
-                if count % PROGRESS_INTERVAL == 0:
-                    self.report_progress(raw.tell(), size)
-        self.report_progress(size, size)
-
-    def raise_problems(self, file_name: str) -> None:
-        if self.total:
-            lines = "1 line is" if self.total == 1 else f"{self.total:,} lines are"
-            problems = [{"file": file_name, **problem._asdict()} for problem in self.problems]
-            raise UserError(
-                f"{file_name}: {lines} wrong; nothing was saved.",
-                {"problems": problems, "problem_total": self.total},
-            )
-
-    def _add_problem(self, problem: LineError) -> None:
-        self.total += 1
-        if self.total <= MAX_PROBLEMS:
-            self.problems.append(problem)
+def _read_label_lines(
+    path: Path, persona: str | None, report_progress: ProgressCallback
+) -> Iterator[LabelRecord | LineError]:
+    limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
+    size = path.stat().st_size if path.exists() else 0
+    with open_file(path) as raw:
+        for count, item in enumerate(read_numbered_lines(unpack_stream(raw), limits), 1):
+            yield item if isinstance(item, LineError) else parse_label_line(*item, persona)
+            if count % PROGRESS_INTERVAL == 0:
+                report_progress(raw.tell(), size)
+    report_progress(size, size)
 
 
 def parse_label_line(line: int, raw: bytes, persona: str | None) -> LabelRecord | LineError:

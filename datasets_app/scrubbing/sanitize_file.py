@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from datasets_app.core.errors import UserError
+from datasets_app.core.line_problems import LineProblems
 from datasets_app.core.process_pool import ProcessPool, ProcessPoolError, WorkerStartError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, hash_file
-from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.conversations.survey import MAX_PROBLEMS_LISTED
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import batches
 from datasets_app.domain.pii.batches import (
     MAX_PLACES_LISTED,
@@ -55,14 +55,6 @@ class SanitizeResult:
     @property
     def total(self) -> int:
         return self.kinds.total()
-
-
-class _Problem(NamedTuple):
-    line: int
-    code: str
-    message: str
-    field: str | None
-    file: str
 
 
 def scan_file(
@@ -175,29 +167,10 @@ def _process_file(
 
 
 def _require_turns(file: ConversationFile, on_bytes: Any) -> Iterator[TurnRecord]:
-    """The turns of a file that has nothing else. With the first line that is none, the others are only
-    looked over for further such lines, and all are told."""
-    turns = file.turns(on_bytes)
-    for item in turns:
-        if isinstance(item, LineError):
-            break
-        yield item
-    else:
-        return
-    wrong, total = [item], 1
-    for other in turns:
-        if isinstance(other, LineError):
-            total += 1
-            if len(wrong) < MAX_PROBLEMS_LISTED:
-                wrong.append(other)
-    raise UserError(
-        "Some lines are no turns. Nothing was written.",
-        {"problems": [_problem_dict(file, error) for error in wrong], "problem_total": total},
-    )
-
-
-def _problem_dict(file: ConversationFile, error: LineError) -> dict[str, Any]:
-    return _Problem(error.line, error.code, error.message, error.field, file.name)._asdict()
+    """The turns of a file that has nothing else. Raises UserError that lists all other lines."""
+    problems = LineProblems("nothing was written")
+    yield from problems.skip(file.name, file.turns(on_bytes))
+    problems.raise_if_any(file.name)
 
 
 # --- verification ------------------------------------------------------------------------------

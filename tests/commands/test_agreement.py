@@ -133,7 +133,7 @@ def test_a_line_that_is_no_label_is_told_with_file_line_and_field(manage: Any, t
     assert f"{path}:2: E102 label must be 0 (off-brand) or 1 (on-brand)" in done.stderr
     assert f"{path}:3: E101 not valid JSON" in done.stderr
     assert f"{path}:4: E102 persona_id must be" in done.stderr
-    assert "3 lines are wrong; nothing was measured." in done.stderr
+    assert "3 invalid lines; nothing was measured." in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -125,7 +125,7 @@ def test_wrong_lines_are_listed_and_nothing_is_written(tmp_path: Path, extract: 
     told = done.stderr.decode()
     assert f"{file}:3: E101" in told
     assert f"{file}:4: E103" in told
-    assert "2 lines are wrong; nothing was written." in told
+    assert "2 invalid lines; nothing was written." in told
     assert (tmp_path / "out.jsonl").read_bytes() == b"before"
     labels = write_jsonl(tmp_path / "labels.jsonl", [b"[]", {"label": 1}])
     done = extract(

@@ -42,7 +42,7 @@ def test_bad_lines_are_listed_with_file_and_line_and_exit_code_1(tmp_path: Path,
     assert done.returncode == 1
     assert "l.jsonl:2: E102 label must be 0 (off-brand) or 1 (on-brand)" in done.stderr
     assert "l.jsonl:3: E101 " in done.stderr
-    assert "2 lines are wrong; nothing was saved." in done.stderr
+    assert "2 invalid lines; nothing was saved." in done.stderr
     assert not Annotation.objects.exists()
 
 

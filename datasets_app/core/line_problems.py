@@ -1,0 +1,42 @@
+"""Invalid lines of a file that is taken as a whole or not at all."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+from datasets_app.core.errors import UserError
+from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.conversations.survey import MAX_PROBLEMS_LISTED
+from datasets_app.domain.wording import format_count
+
+Record = TypeVar("Record")
+
+
+class LineProblems:
+    """The first hundred invalid lines and how many there are; ``outcome`` ends the error's sentence."""
+
+    def __init__(self, outcome: str) -> None:
+        self.outcome = outcome
+        self.listed: list[dict[str, Any]] = []
+        self.total = 0
+
+    def add(self, file_name: str, error: LineError) -> None:
+        self.total += 1
+        if self.total <= MAX_PROBLEMS_LISTED:
+            self.listed.append({"file": file_name, **error._asdict()})
+
+    def skip(self, file_name: str, lines: Iterable[Record | LineError]) -> Iterator[Record]:
+        """The valid lines up to the first invalid one; the rest is only searched for more problems."""
+        for line in lines:
+            if isinstance(line, LineError):
+                self.add(file_name, line)
+            elif not self.total:
+                yield line
+
+    def raise_if_any(self, file_name: str = "") -> None:
+        """Raises UserError whose details list the problems."""
+        if self.total:
+            prefix = f"{file_name}: " if file_name else ""
+            raise UserError(
+                f"{prefix}{format_count(self.total, 'invalid line')}; {self.outcome}.",
+                {"problems": self.listed, "problem_total": self.total},
+            )

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from annotations_app.domain.agreement.agreement import DEFAULT_RESAMPLES, DEFAULT_SEED, build_agreement_report
 from annotations_app.domain.agreement.agreement_report import AgreementReport

@@ -26,7 +26,7 @@ from datasets_app.domain.conversations.lines import (
     unpack_stream,
 )
 from datasets_app.domain.conversations.reading import ConversationFile
-from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.metadata.metadata import (
     MetadataError,
     get_stated_split,
@@ -36,6 +36,7 @@ from datasets_app.domain.metadata.metadata import (
 
 # Under this name sessions are kept back: see split_dataset.
 LOCKED_SPLIT = "test"
+
 
 class CandidateOptions(NamedTuple):
     """Which replies: with a ``tag``; at most ``most`` of them (0: all), drawn by ``seed``, spread over
@@ -72,9 +73,7 @@ def extract_candidates(
     problems = LineProblems("nothing was written")
     with tempfile.TemporaryFile(prefix="alignmenter-candidates-") as spool:
         try:
-            turns = problems.skip(
-                file.name, file.turns(lambda done: report_progress(done, file.bytes_total))
-            )
+            turns = problems.skip(file.name, file.turns(lambda done: report_progress(done, file.bytes_total)))
             found = find_candidates(turns, tag=options.tag, labeled=labeled, context=options.context)
             written = _write_candidates(
                 sample_candidates(found, options.most, options.seed) if options.most else found,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from datasets_app.core.errors import UserError
 from datasets_app.core.line_problems import LineProblems
@@ -14,7 +14,7 @@ from datasets_app.core.process_pool import ProcessPool, ProcessPoolError, Worker
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, hash_file
-from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.pii import batches
 from datasets_app.domain.pii.batches import (
     MAX_PLACES_LISTED,

@@ -90,7 +90,7 @@ def test_turns_far_apart_and_many_names_make_no_difference(
     stored = make_dataset(tmp_path, make_sessions(6, 6))
     at_random(stored, 6, 120)
     usual = measure_agreement(dataset=stored, by=BY, resamples=20).as_json()
-    for name, value in (("SPARSE", 0), ("HASH_SLOTS", 1), ("FEW_TURNS", 0), ("TURN_BITS", 1)):
+    for name, value in (("MAX_SPARSENESS", 0), ("HASH_SLOTS", 1), ("MAX_LISTED_TURNS", 0), ("TURN_BITS", 1)):
         monkeypatch.setattr(label_counts, name, value)
         close(usual, measure_agreement(dataset=stored, by=BY, resamples=20).as_json())
 

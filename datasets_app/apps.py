@@ -9,7 +9,7 @@ class DatasetsConfig(AppConfig):
     def ready(self) -> None:
         from datasets_app import tasks  # noqa: F401  (registers them)
         from datasets_app.access.roles import ensure_roles, snapshot_permissions
-        from datasets_app.auditing import permission_events  # noqa: F401  (registers them)
+        from datasets_app.auditing import permission_events
         from datasets_app.jobs.permissions import cancel_pending_jobs
 
         permission_events.connect_signals()

@@ -100,7 +100,7 @@ def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:
     shown = labels / max(MIN_NEW_SHARE, 1 - gold - repeats)
     return {
         "dataset": dataset,
-        "gate_closed": not policies.is_scrubbed(dataset),
+        "is_scrub_missing": not policies.is_scrubbed(dataset),
         "replies": replies,
         "known": known,
         "is_gold_requested": bool(persona) and gold > 0,

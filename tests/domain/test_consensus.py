@@ -40,7 +40,7 @@ def test_it_is_what_crowd_kit_finds_after_as_many_iterations(matrix: Matrix, ite
     theirs = DawidSkene(n_iter=iterations, tol=-1).fit(frame)
     renamed = np.searchsorted(used, matrix) + 1.0
     renamed[np.isnan(matrix)] = np.nan
-    ours = fitted(renamed, len(used), iterations=iterations, tolerance=-1)
+    ours = fitted(renamed, len(used), max_iterations=iterations, tolerance=-1)
     assert ours.iterations == iterations
     probabilities: NDArray[np.float64] = theirs.probas_.sort_index()[used].to_numpy()  # type: ignore[union-attr]
     assert ours.posterior == pytest.approx(probabilities, abs=1e-5)
@@ -92,5 +92,5 @@ def test_labels_that_all_agree_and_no_labels_at_all() -> None:
 
 def test_it_says_so_if_it_has_not_come_to_rest() -> None:
     _, matrix, _ = simulated(np.random.default_rng(8), 300)
-    found = fitted(matrix + 1, 2, iterations=2)
+    found = fitted(matrix + 1, 2, max_iterations=2)
     assert (found.iterations, found.converged) == (2, False)

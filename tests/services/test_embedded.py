@@ -292,7 +292,7 @@ import os, sys, django
 from pathlib import Path
 from django.conf import settings
 from alignmenter_site import embedded
-settings.configure(DATABASES={"default": embedded.django_database(Path(sys.argv[1]))})
+settings.configure(DATABASES={"default": embedded.django_database_settings(Path(sys.argv[1]))})
 django.setup()
 from django.db import connection
 assert not (Path(sys.argv[1]) / "postgres/data/postmaster.pid").exists()

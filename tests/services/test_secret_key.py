@@ -16,7 +16,7 @@ from alignmenter_site import embedded
 from alignmenter_site.keys import secret_key
 print("there", flush=True)
 sys.stdin.readline()
-print(secret_key.kept(Path(sys.argv[1])))
+print(secret_key.load_or_create(Path(sys.argv[1])))
 """
 
 

@@ -33,7 +33,7 @@ import sys
 from alignmenter_site import supervisor
 from alignmenter_site.supervisor import Child
 supervisor.GRACE_SECONDS = 1.0
-supervisor.FIRST_PAUSE = 0.1
+supervisor.MIN_RESTART_DELAY_SECONDS = 0.1
 sys.exit(supervisor.supervise(eval(sys.stdin.readline())))
 """
 

@@ -112,7 +112,7 @@ def test_one_may_be_passed_over(sign_in: Any, disputed: Campaign) -> None:
     where, seen = begin(client, disputed), set()
     for _ in range(4):
         seen.add(turn_of(where))
-        following = client.get(where).context["next_address"]
+        following = client.get(where).context["next_url"]
         answer = client.get(following)
         where = answer.headers.get("Location", following)
     assert len(seen) == 4

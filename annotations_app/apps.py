@@ -33,6 +33,9 @@ class AnnotationsConfig(AppConfig):
                 delete_labels.TABLES,
             )
         )
+        hooks.erasure_hooks.append(
+            hooks.ErasureHook(delete_labels.find_label_sessions, delete_labels.delete_labels_naming)
+        )
         hooks.job_permissions |= {
             "create_campaign": "annotations_app.add_campaign",
             "export_annotations": "annotations_app.export_annotation",

@@ -69,6 +69,21 @@ class DeletionHook(NamedTuple):
 
 deletion_hooks: list[DeletionHook] = []
 
+
+class ErasureHook(NamedTuple):
+    """What names an erased session without belonging to it: labels that keep the place their file named.
+
+    Both are given the dataset and whether an id is that of the erased session, hashed or not.
+    """
+
+    # Primary keys of the sessions that were made for such labels only: they hold its text.
+    find_sessions: Callable[[Any, Callable[[str], bool]], set[int]]
+    # In the transaction that deletes the session → what was deleted, as of DeletionHook.
+    delete: Callable[[Any, Callable[[str], bool]], dict[str, int]]
+
+
+erasure_hooks: list[ErasureHook] = []
+
 # Called with a dataset for the package it is handed over in; returns the LabelFacts (domain/package.py) of
 # its labels, or None if it has none.
 label_facts: list[Callable[[Any], Any]] = []

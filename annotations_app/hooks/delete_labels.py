@@ -1,10 +1,11 @@
 """Labels and what led to them are deleted with the conversations they are about."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db import connection
 
+from annotations_app.labels.label_places import ORIGINAL_SESSION, PLACE_SESSION, find_labels_naming
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
 
 TABLES = (
@@ -99,6 +100,19 @@ def delete_labels(sessions: Sequence[int]) -> dict[str, int]:
             cursor.execute(statement, given)
             counts[kind] = cursor.rowcount
     return counts
+
+
+def find_label_sessions(dataset: Any, matches: Callable[[str], bool]) -> set[int]:
+    """Sessions that were made for labels of the erased session, imported where it was not stored."""
+    named = find_labels_naming(dataset, matches, PLACE_SESSION)
+    return {session for _, session, turn_count in named if turn_count == 1}
+
+
+def delete_labels_naming(dataset: Any, matches: Callable[[str], bool]) -> dict[str, int]:
+    """Delete labels of the erased session that were joined to a turn of another one by its text."""
+    named = [label for label, *_ in find_labels_naming(dataset, matches, PLACE_SESSION, ORIGINAL_SESSION)]
+    Annotation.objects.filter(pk__in=named).delete()
+    return {"labels": len(named)}
 
 
 def close_campaigns(dataset: Any) -> None:

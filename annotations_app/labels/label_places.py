@@ -1,5 +1,6 @@
 """The place that a line of labels names, as it stays among the label's other keys."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.db.models import OuterRef, Subquery
@@ -31,3 +32,15 @@ def without_place(label: LabelRecord) -> LabelRecord:
         key: value for key, value in (label.extra or {}).items() if key not in (PLACE_SESSION, PLACE_TURN)
     }
     return label._replace(extra=kept or None)
+
+
+def find_labels_naming(
+    dataset: Any, matches: Callable[[str], bool], *keys: str
+) -> Iterator[tuple[int, int, int]]:
+    """(label, session of its turn, turns of that session) of labels that keep a matching session id under
+    one of ``keys``; primary keys, read one by one."""
+    labels = Annotation.objects.filter(dataset=dataset, extra__has_any_keys=keys).order_by()
+    rows = labels.values_list("pk", "turn__session", "turn__session__turn_count", "extra")
+    for label, session, turn_count, extra in rows.iterator():
+        if any(type(extra.get(key)) is str and matches(extra[key]) for key in keys):
+            yield label, session, turn_count

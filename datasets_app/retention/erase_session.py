@@ -7,7 +7,7 @@ transaction with the entry in the audit trail. So a run that is cut short is rep
 import hmac
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -72,12 +72,13 @@ def preview_erasure(session: Session, *, include_releases: bool = True) -> dict[
     none to hold it."""
     dataset = session.dataset
     looked_into = _list_releases(dataset) if include_releases else []
-    releases = [release for release in looked_into if _contains_session(release, session.session_id)]
+    erased = [session, *_find_label_sessions(session)]
+    releases = [release for release in looked_into if _contains_session(release, erased)]
     versions = [release.version for release in releases]
     return {
-        "sessions": 1,
-        "turns": session.turn_count,
-        **_count_related_rows(session),
+        "sessions": len(erased),
+        "turns": sum(one.turn_count for one in erased),
+        **_count_related_rows(erased),
         "releases": versions,
         "handed_out": list_recipients(dataset, versions),
         "also_in": _list_other_datasets(session),
@@ -197,21 +198,34 @@ def _erase_one(
             state="cancelled", error="Its files were deleted as a session was erased; ask for it anew."
         )
         delete_contents.delete_files(jobs, deleted.update)
-        looked_at = _reissue_releases(session, actor, report_progress)
+        erased = [session, *_find_label_sessions(session)]
+        looked_at = _reissue_releases(erased, actor, report_progress)
         facts: dict[str, Any] | None = delete_contents.retry_transaction(
-            partial(_delete_session, session, reason, actor, job_run, Counter(deleted), looked_at)
+            partial(_delete_sessions, erased, reason, actor, job_run, Counter(deleted), looked_at)
         )
         if facts is not None:
             return facts
 
 
-def _reissue_releases(session: Session, actor: Any, report_progress: ProgressCallback) -> set[int]:
-    """Replace the releases that have the session; returns the keys of all that have it no more."""
-    looked_at = set()
+def _find_label_sessions(session: Session) -> list[Session]:
+    """Sessions of the same dataset that were made for labels of this one, before it was stored."""
+    matches = _session_matcher([session])
+    keys = {key for hook in hooks.erasure_hooks for key in hook.find_sessions(session.dataset, matches)}
+    return list(Session.objects.filter(pk__in=keys - {session.pk}).order_by("pk"))
+
+
+def _session_matcher(sessions: list[Session]) -> Callable[[str], bool]:
+    ids = [session.session_id for session in sessions]
+    return lambda candidate: any(matches_session(session_id, candidate) for session_id in ids)
+
+
+def _reissue_releases(sessions: list[Session], actor: Any, report_progress: ProgressCallback) -> set[int]:
+    """Replace the releases that have any of the sessions; returns the keys of all that have none of them."""
+    session, looked_at = sessions[0], set()
     for release in _list_releases(session.dataset):
         made = reissue_release(
             release,
-            partial(matches_session, session.session_id),
+            _session_matcher(sessions),
             actor=actor,
             reason=_destruction_reason(session),
             report_progress=report_progress,
@@ -226,8 +240,8 @@ def _destruction_reason(session: Session) -> str:
     return f"erasure {digest_session_id(session.session_id, id_hashed=session.id_hashed)[:16]}"
 
 
-def _delete_session(
-    session: Session,
+def _delete_sessions(
+    sessions: list[Session],
     reason: str,
     actor: Any,
     job_run: JobRun | None,
@@ -236,17 +250,22 @@ def _delete_session(
 ) -> dict[str, Any] | None:
     """Rows, findings and the entry in the audit trail; None if a release or a file came meanwhile: releases
     that are large take their time."""
+    session = sessions[0]
     dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=session.dataset_id)
     _refuse_unerasable(dataset, job_run)
     if not {release.pk for release in _list_releases(dataset)} <= looked_at:
         return None
+    if not set(_find_label_sessions(session)) <= set(sessions):
+        return None
     jobs = delete_contents.list_other_jobs(dataset, job_run)
     if JobFile.objects.filter(job_run__in=jobs).exclude(file="").exists():
         return None
-    words, also_in = _session_terms(session), _list_other_datasets(session)
+    words, also_in = _session_terms(sessions), _list_other_datasets(session)
     deleted.update(delete_contents.delete_reports(dataset))
-    deleted.update(delete_contents.delete_sessions([session.pk]))
-    _redact_jobs(dataset, session.session_id, words, job_run)
+    for hook in hooks.erasure_hooks:
+        deleted.update(hook.delete(dataset, _session_matcher([session])))
+    deleted.update(delete_contents.delete_sessions([one.pk for one in sessions]))
+    _redact_jobs(dataset, [one.session_id for one in sessions], words, job_run)
     dataset.session_count -= deleted["sessions"]
     dataset.turn_count -= deleted["turns"]
     dataset.save(update_fields=["session_count", "turn_count", "updated_at"])
@@ -268,23 +287,26 @@ def _delete_session(
     return erased
 
 
-def _session_terms(session: Session) -> set[str]:
+def _session_terms(sessions: list[Session]) -> set[str]:
     """What jobs are asked for sessions by, beside their ids: its persona, its tags."""
-    tags = Turn.objects.filter(session=session).values_list("tags", flat=True)
-    return {word for word in (session.persona_id, *chain.from_iterable(tags)) if word}
+    tags = Turn.objects.filter(session__in=sessions).values_list("tags", flat=True)
+    personas = (session.persona_id for session in sessions)
+    return {word for word in (*personas, *chain.from_iterable(tags)) if word}
 
 
-def _redact_jobs(dataset: Dataset, session_id: str, words: set[str], job_run: JobRun | None) -> None:
+def _redact_jobs(dataset: Dataset, session_ids: list[str], words: set[str], job_run: JobRun | None) -> None:
     """Results tell of sessions by their ids (problems, pairs that are alike): of results that do, the
     numbers stay. What was asked for stays unless it names the session, or what it was found by."""
-    written = json.dumps(session_id, ensure_ascii=False)[1:-1]
+    written = [json.dumps(session_id, ensure_ascii=False)[1:-1] for session_id in session_ids]
     jobs = delete_contents.list_other_jobs(dataset, job_run)
     for job in jobs.iterator(500):
         result = _keep_numbers(job.result) if isinstance(job.result, dict) else None
-        named = written in json.dumps(job.parameters, ensure_ascii=False)
-        named = named or not words.isdisjoint(map(str, job.parameters.values()))
+        asked = json.dumps(job.parameters, ensure_ascii=False)
+        named = any(one in asked for one in written) or not words.isdisjoint(
+            map(str, job.parameters.values())
+        )
         parameters = _keep_numbers(job.parameters) if named else job.parameters
-        error = "" if any(word in job.error for word in (session_id, *words)) else job.error
+        error = "" if any(word in job.error for word in (*session_ids, *words)) else job.error
         if (result, parameters, error) != (job.result, job.parameters, job.error):
             JobRun.objects.filter(pk=job.pk).update(result=result, parameters=parameters, error=error)
 
@@ -301,21 +323,22 @@ def _list_releases(dataset: Dataset) -> list[Release]:
     return list(rows.order_by("major", "minor", "patch"))
 
 
-def _contains_session(release: Release, session_id: str) -> bool:
-    """Whether the release's data file has the session; reads it up to there."""
+def _contains_session(release: Release, sessions: list[Session]) -> bool:
+    """Whether the release's data file has one of the sessions; reads it up to there."""
+    matches = _session_matcher(sessions)
     asked = None
     for line in read_release_lines(release):
         candidate = json.loads(line)["session_id"]
-        if candidate != asked and matches_session(session_id, candidate):
+        if candidate != asked and matches(candidate):
             return True
         asked = candidate
     return False
 
 
-def _count_related_rows(session: Session) -> dict[str, int]:
-    counts: Counter[str] = Counter(scrub_findings=ScrubFinding.objects.filter(session=session).count())
-    for beside in hooks.deletion_hooks:
-        counts.update(beside.count(session.dataset, [session.pk]))
+def _count_related_rows(sessions: list[Session]) -> dict[str, int]:
+    counts: Counter[str] = Counter(scrub_findings=ScrubFinding.objects.filter(session__in=sessions).count())
+    for hook in hooks.deletion_hooks:
+        counts.update(hook.count(sessions[0].dataset, [session.pk for session in sessions]))
     return {kind: count for kind, count in counts.items() if count}
 
 

@@ -9,6 +9,7 @@ import pytest
 from django.core.files.base import ContentFile
 
 from alignmenter_site.keys.hash_key import hash_key
+from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Campaign
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.core import audit
@@ -28,7 +29,7 @@ from datasets_app.retention.erase_session import (
     preview_erasure,
 )
 from tests.campaigns import find_inconsistencies, label_all_replies, make_campaign
-from tests.factories import make_dataset, make_sessions, make_turn
+from tests.factories import import_file, make_dataset, make_session, make_sessions, make_turn, write_jsonl
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -116,6 +117,44 @@ def test_copies_are_named_and_erased_with_it_if_wanted(tmp_path: Path) -> None:
     assert set(Session.objects.values_list("session_id", flat=True)) == {"s2"}
 
 
+def test_labels_that_keep_its_id_as_their_place_go_with_it(tmp_path: Path, media_root: Path) -> None:
+    canary = "canary-7f3e"
+    stored = make_dataset(tmp_path, make_sessions(2))
+    lines = [
+        {"text": "A reply whose conversation comes later.", "session_id": canary, "turn_index": 2},
+        # Joins a turn of s1 by its text, and remembers where it came from.
+        {"text": "What assistant says as number 2 of s1.", "session_id": canary, "turn_index": 4},
+        {"text": "A reply of another conversation.", "session_id": "other", "turn_index": 2},
+    ]
+    labels = write_jsonl(
+        tmp_path / "labels.jsonl", [{"label": 1, "persona_id": "p", **line} for line in lines]
+    )
+    import_annotations(labels, dataset_name="support")
+    import_file(write_jsonl(tmp_path / "later.jsonl", make_session(canary)))
+    release = released(stored, tmp_path)
+    ids = {
+        "session": canary,
+        "label": Annotation.objects.get(turn__text=lines[0]["text"]).turn.session.session_id,
+    }
+    assert set(ids.values()) <= set(ids_in(release))
+    session = find_session(stored, canary)
+    assert session is not None
+    assert preview_erasure(session)["sessions"] == 2
+
+    result = erase_session(session, "Asked for by letter.")
+
+    assert (result["sessions"], result["labels"]) == (2, 2)
+    assert not set(ids.values()) & set(ids_in(Release.objects.get(destroyed_at=None)))
+    assert [row.turn.text for row in Annotation.objects.all()] == [lines[2]["text"]]
+    assert canary not in str(list(Annotation.objects.values_list("extra", flat=True)))
+    assert not Turn.objects.filter(text=lines[0]["text"]).exists()
+    stored.refresh_from_db()
+    assert (stored.session_count, stored.turn_count) == (
+        Session.objects.count(),
+        Turn.objects.count(),
+    )
+
+
 def test_a_hold_and_a_running_job_stand_in_its_way(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_sessions(2))
     job = runs._create_foreground_row("export_dataset", "support", {})
@@ -141,7 +180,7 @@ def test_a_job_that_died_at_any_step_is_gone_on_with(tmp_path: Path, monkeypatch
         dataset=stored,
         parameters={"session": session.pk, "reason": "Asked for."},
     )
-    for step in ("_delete", "_summed", "remove_traces"):
+    for step in ("_delete_sessions", "_sum_results", "remove_traces"):
         with monkeypatch.context() as broken:
             broken.setattr(erasure, step, _dies)
             with pytest.raises(KeyboardInterrupt):

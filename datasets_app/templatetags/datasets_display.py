@@ -242,9 +242,9 @@ def _format_key(key: str) -> str:
 @register.filter
 def check_title(code: str) -> str:
     """What a code stands for, in a few words."""
-    from datasets_app.domain import quality
+    from datasets_app.domain.quality.checks import CODE_TITLES
 
-    return quality.CODE_TITLES.get(code, "")
+    return CODE_TITLES.get(code, "")
 
 
 @register.filter

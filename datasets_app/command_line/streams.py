@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 EXIT_FINDINGS, EXIT_COULD_NOT_RUN, EXIT_INTERRUPTED, EXIT_OUTPUT_CLOSED = 1, 2, 130, 141
 
@@ -34,7 +34,7 @@ def provide_local_file(name: str) -> Iterator[Path]:
 
 
 class Progress:
-    """A line on the terminal that tells how far the work is; nothing at all in a pipe."""
+    """A line on the terminal that shows how far the work is, cleared at the end; nothing in a pipe."""
 
     def __init__(self, verb: str, unit: str = "", stream: Any = None) -> None:
         self.stream = stream or sys.stderr
@@ -50,6 +50,12 @@ class Progress:
         count = f" {done:,} {self.unit}" if self.unit else ""
         self.stream.write(f"\r\x1b[K{self.verb}{share}{count}")
         self.stream.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
 
     def clear(self) -> None:
         if self.visible and self.last_shown_at:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from datasets_app.command_line.streams import (
@@ -53,10 +53,10 @@ def pluralize(count: int, unit: str) -> str:
 
 
 @contextmanager
-def report_errors(stderr: Any) -> Iterator[None]:
-    """What goes wrong becomes a sentence: exit code 1 if lines were wrong (listed first), else 2.
+def report_errors(command: BaseCommand) -> Iterator[None]:
+    """Turn an error into a sentence: exit code 1 if lines were wrong (they are listed first), else 2.
 
-    A database's own message may repeat text of a conversation, and is not shown.
+    Never shows the database's own message: it may quote a conversation.
     """
     try:
         with exit_quietly():
@@ -64,7 +64,7 @@ def report_errors(stderr: Any) -> Iterator[None]:
     except CommandFailure as error:
         raise command_error(str(error)) from None
     except UserError as refusal:
-        listed = print_problems(stderr, refusal.details or {})
+        listed = print_problems(command.stderr, refusal.details or {})
         raise CommandError(
             refusal.message, returncode=EXIT_FINDINGS if listed else EXIT_COULD_NOT_RUN
         ) from None
@@ -108,7 +108,7 @@ def _error_kind(error: Exception) -> str:
 
 @contextmanager
 def interrupt_on_sigterm() -> Iterator[None]:
-    """SIGTERM lets a command clear up behind it as Ctrl-C does. Only where signals can be caught."""
+    """Let a command clean up on SIGTERM as it does on Ctrl-C; no effect outside the main thread."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

@@ -75,7 +75,7 @@ class Command(BaseCommand):
         self._check_arguments(options)
         by = tuple(kind.strip() for kind in options["by"].split(",") if kind.strip())
         given = {"by": by, "resamples": options["resamples"], "seed": options["seed"]}
-        with report_errors(self.stderr):
+        with report_errors(self):
             report = (
                 self._measure_files(options, given) if options["files"] else _measure_database(options, given)
             )

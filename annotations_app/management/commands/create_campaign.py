@@ -75,7 +75,7 @@ class Command(BaseCommand):
         asked |= {"lease_minutes": options["lease_minutes"], "override": options["override"]}
         guidelines = read_text(options["guidelines"]) if options["guidelines"] else ""
         progress = Progress("Preparing", "replies")
-        with report_errors(self.stderr):
+        with report_errors(self):
             data, voice = get_dataset(dataset), get_persona(persona)
             campaign = runs.run_in_foreground(
                 "create_campaign",

@@ -77,7 +77,7 @@ class Command(BaseCommand):
         override: str = "",
         **_: Any,
     ) -> None:
-        with report_errors(self.stderr):
+        with report_errors(self):
             dataset = get_dataset(name)
             chosen = get_campaign(campaign) if campaign else None
             whose = persona or (chosen.persona.persona_id if chosen else "")

@@ -97,7 +97,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         _validate_options(options)
         limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-        with report_errors(self.stderr), interrupt_on_sigterm():
+        with report_errors(self), interrupt_on_sigterm():
             labelled = _read_labeled(options["skip_labelled"], limits, options["persona"])
             if options["input"] != "-":
                 refuse_test_split(Path(options["input"]), override=options["override"])

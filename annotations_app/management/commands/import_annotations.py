@@ -60,7 +60,7 @@ class Command(BaseCommand):
         **_: Any,
     ) -> None:
         progress = Progress("Importing labels")
-        with report_errors(self.stderr):
+        with report_errors(self):
             if file == "-" and not dataset:
                 raise UserError("Standard input has no name: say which dataset with --dataset NAME.")
             with provide_local_file(file) as path:

@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--if-empty", action="store_true", help="do nothing if there is any dataset")
 
     def handle(self, *, if_empty: bool, **_: Any) -> None:
-        with report_errors(self.stderr):
+        with report_errors(self):
             if if_empty and Dataset.objects.exists():
                 self.stdout.write("There are datasets already; the demonstration data was not loaded.")
                 return

@@ -1,12 +1,11 @@
 import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from datasets_app.core.errors import UserError
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.retention_summary import schedule_lines
-from datasets_app.management.terminal import command_error, pluralize, report_errors
+from datasets_app.management.terminal import command_error, pluralize
 from datasets_app.retention.activate import (
     activate_retention,
     deactivate_retention,
@@ -31,9 +30,6 @@ exit codes:
   0  shown, or done
   2  could not run: no such rule, or it would no longer delete what was shown"""
 
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "positions", metavar="POSITION", nargs="*", type=int, help="which rules; default: all"
@@ -47,25 +43,22 @@ exit codes:
     def handle(self, **options: Any) -> None:
         if options["json"] and not options["dry_run"]:
             raise command_error("--json goes with --dry-run.")
-        with report_errors(self.stderr):
-            policies = find_policies(options["positions"])
-            if not policies:
-                raise UserError("There are no retention policies; import_retention_rules brings some.")
-            if options["deactivate"]:
-                deactivate_retention(policies)
-                self.stdout.write(f"{pluralize(len(policies), 'rule')} deactivated.")
-                return
-            rehearsal = preview_policies(policies)
-            if options["dry_run"]:
-                self.stdout.write(
-                    json.dumps(rehearsal.as_json(), indent=2, ensure_ascii=False)
-                    if options["json"]
-                    else "\n".join(
-                        [*schedule_lines(rehearsal), f"digest {rehearsal.digest[:DIGEST_CHARACTERS]}"]
-                    )
-                )
-                return
-            seen = options["seen"]
-            known = len(seen) >= DIGEST_CHARACTERS and rehearsal.digest.startswith(seen)
-            activate_retention(policies, expected_digest=rehearsal.digest if known else "")
+        policies = find_policies(options["positions"])
+        if not policies:
+            raise UserError("There are no retention policies; import_retention_rules brings some.")
+        if options["deactivate"]:
+            deactivate_retention(policies)
+            self.stdout.write(f"{pluralize(len(policies), 'rule')} deactivated.")
+            return
+        rehearsal = preview_policies(policies)
+        if options["dry_run"]:
+            self.stdout.write(
+                json.dumps(rehearsal.as_json(), indent=2, ensure_ascii=False)
+                if options["json"]
+                else "\n".join([*schedule_lines(rehearsal), f"digest {rehearsal.digest[:DIGEST_CHARACTERS]}"])
+            )
+            return
+        seen = options["seen"]
+        known = len(seen) >= DIGEST_CHARACTERS and rehearsal.digest.startswith(seen)
+        activate_retention(policies, expected_digest=rehearsal.digest if known else "")
         self.stdout.write(f"{pluralize(len(policies), 'rule')} active.")

@@ -1,14 +1,13 @@
 import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
-
-from django.core.management.base import BaseCommand
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.core.deletion_summary import format_counts
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.jobs import runs
 from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.retention_summary import schedule_lines
 from datasets_app.management.terminal import command_error, pluralize
 from datasets_app.models import Dataset, JobRun
@@ -32,9 +31,6 @@ exit codes:
   1  something that is due could not be deleted; it is told, and tried again next time
   2  could not run: no such dataset, on hold, wrong arguments"""
 
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="list what would go when, change nothing")
         parser.add_argument("--json", action="store_true", help="with --dry-run: as one JSON object")
@@ -47,10 +43,9 @@ exit codes:
             raise command_error("--json goes with --dry-run.")
         if options["now"] != (options["reason"] is not None) or (options["now"] and not options["dataset"]):
             raise command_error("A dataset that is not due goes by --dataset NAME --now --reason TEXT.")
-        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
-            if options["dry_run"]:
-                return self._print_dry_run(options)
-            result = _run_apply(options)
+        if options["dry_run"]:
+            return self._print_dry_run(options)
+        result = _run_apply(options)
         self._print_result(result)
         if result.get("skipped"):
             raise SystemExit(terminal.EXIT_FINDINGS)

@@ -1,10 +1,9 @@
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from datasets_app.domain.generation.plan import DEFAULT_EDGE_CASE_SHARE
-from datasets_app.management import generation, terminal
+from datasets_app.management import generation
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error
 
 
@@ -36,12 +35,6 @@ exit codes:
 
 What is written and how it is made: docs/generation.md"""
 
-    # Files are written without a database, wherever they are.
-    requires_system_checks = ()
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         _add_output_options(parser)
         _add_plan_options(parser)
@@ -50,8 +43,7 @@ What is written and how it is made: docs/generation.md"""
     def handle(self, **options: Any) -> None:
         if (options["out"] is None) == (options["dataset"] is None):
             raise command_error("Name a file with --out FILE, or a dataset with --dataset NAME (not both).")
-        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
-            generation.run(options, self.stdout, self.stderr)
+        generation.run(options, self.stdout, self.stderr)
 
 
 def _add_output_options(parser: ArgumentParser) -> None:

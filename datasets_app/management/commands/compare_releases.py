@@ -1,14 +1,13 @@
 import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
-
-from django.core.management.base import BaseCommand
 
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.core.errors import UserError
 from datasets_app.domain.releases import changelog
 from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.models import Dataset
 from datasets_app.releasing.compare import (
     ReleaseComparison,
@@ -34,9 +33,6 @@ exit codes:
   1  something differs
   2  could not run"""
 
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
         parser.add_argument("before", metavar="BEFORE", nargs="?", help="a version; default: the last")
@@ -45,13 +41,12 @@ exit codes:
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def handle(self, **options: Any) -> None:
-        with terminal.report_errors(self.stderr):
-            compared = self._compare(options)
-            if options["format"] == "json":
-                found = comparison_to_json(compared, include_values=options["texts"])
-                self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
-            else:
-                self._print_result(compared, options["texts"])
+        compared = self._compare(options)
+        if options["format"] == "json":
+            found = comparison_to_json(compared, include_values=options["texts"])
+            self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
+        else:
+            self._print_result(compared, options["texts"])
         if compared.bump is not None:
             raise SystemExit(terminal.EXIT_FINDINGS)
 

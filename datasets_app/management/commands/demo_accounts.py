@@ -1,10 +1,11 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from datasets_app.access.demo_accounts import FILE_NAME, create_demo_accounts
-from datasets_app.management.terminal import EXIT_COULD_NOT_RUN, report_errors
+from datasets_app.management.base import BaseCommand
+from datasets_app.management.terminal import EXIT_COULD_NOT_RUN
 
 
 class Command(BaseCommand):
@@ -14,7 +15,6 @@ class Command(BaseCommand):
         "readable by its owner only. Accounts that exist are left as they are. "
         "Exit codes: 0 the accounts exist, 2 they could not be made."
     )
-    requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -25,13 +25,12 @@ class Command(BaseCommand):
 
     def handle(self, *, if_none: bool, **_: Any) -> None:
         path = settings.VAR_DIR / FILE_NAME
-        with report_errors(self.stderr):
-            try:
-                passwords = create_demo_accounts(settings.VAR_DIR, only_if_none=if_none)
-            except OSError as error:
-                raise CommandError(
-                    f"{path}: {error.strerror}; no account was made.", returncode=EXIT_COULD_NOT_RUN
-                ) from None
+        try:
+            passwords = create_demo_accounts(settings.VAR_DIR, only_if_none=if_none)
+        except OSError as error:
+            raise CommandError(
+                f"{path}: {error.strerror}; no account was made.", returncode=EXIT_COULD_NOT_RUN
+            ) from None
         if passwords:
             self.stdout.write(f"Demonstration accounts (passwords are shown this once and kept in {path}):")
         for name, password in passwords.items():

@@ -1,14 +1,13 @@
 import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
-
-from django.core.management.base import BaseCommand
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.core.deletion_summary import format_counts
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.jobs import runs
 from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.retention_summary import recipient_lines
 from datasets_app.management.terminal import command_error
 from datasets_app.models import JobRun
@@ -35,9 +34,6 @@ exit codes:
   0  erased
   2  could not run: no such session, on hold, something is at work on the dataset"""
 
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
         parser.add_argument("session_id", metavar="SESSION_ID")
@@ -53,8 +49,7 @@ exit codes:
     def handle(self, **options: Any) -> None:
         if not options["dry_run"] and not options["reason"]:
             raise command_error("Give the reason with --reason TEXT; it stands in the audit trail.")
-        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
-            result = _preview_erasure(options) if options["dry_run"] else _run_erasure(options)
+        result = _preview_erasure(options) if options["dry_run"] else _run_erasure(options)
         if options["json"]:
             self.stdout.write(json.dumps(result, indent=2, ensure_ascii=False))
         else:

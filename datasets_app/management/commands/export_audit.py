@@ -1,15 +1,14 @@
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError
 from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from datasets_app.auditing.events import AuditFilter
 from datasets_app.auditing.export_audit import AUDIT_FORMATS, export_audit
 from datasets_app.core.atomic_files import write_atomically
 from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import pluralize
 
 
@@ -27,11 +26,6 @@ exit codes:
   0  written, if only an empty file
   2  could not run"""
 
-    requires_system_checks = ()
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--out", metavar="FILE", required=True, help="- for standard output")
         parser.add_argument("--format", choices=AUDIT_FORMATS, help="default: csv for FILE.csv, else jsonl")
@@ -48,14 +42,13 @@ exit codes:
         to_stdout, out_file = options["out"] == "-", Path(options["out"]).resolve()
         format = options["format"] or ("csv" if options["out"].endswith(".csv") else "jsonl")
         progress = terminal.Progress("Exporting", "events")
-        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
-            place = nullcontext(terminal.get_standard_output()) if to_stdout else write_atomically(out_file)
-            with place as out:
-                result = export_audit(out, wanted, format=format, actor=None, report_progress=progress)
-            progress.clear()
-            if not to_stdout:
-                told = f"{options['out']}: {pluralize(result.events, 'event')}. sha256 {result.sha256}"
-                self.stdout.write(told)
+        place = nullcontext(terminal.get_standard_output()) if to_stdout else write_atomically(out_file)
+        with place as out:
+            result = export_audit(out, wanted, format=format, actor=None, report_progress=progress)
+        progress.clear()
+        if not to_stdout:
+            told = f"{options['out']}: {pluralize(result.events, 'event')}. sha256 {result.sha256}"
+            self.stdout.write(told)
 
 
 def _parse_day(text: str) -> date:

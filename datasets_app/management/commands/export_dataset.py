@@ -1,9 +1,7 @@
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-from django.core.management.base import BaseCommand
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.rows.turn_reader import Selection
@@ -17,6 +15,7 @@ from datasets_app.exporting.export_dataset import (
 )
 from datasets_app.jobs import runs
 from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import pluralize
 from datasets_app.models import Dataset, ReleaseFile, Session
 from datasets_app.releasing import files
@@ -52,13 +51,10 @@ examples:
 exit codes:
   0  exported
   2  could not run: no such dataset, not scrubbed, the file can't be written, no database"""
-    requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
 
     def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        # --version is Django's own otherwise, and prints that of Django.
-        return super().create_parser(
-            *args, formatter_class=RawDescriptionHelpFormatter, conflict_handler="resolve", **kwargs
-        )
+        # Django's own --version, which prints the version of Django, gives way to ours.
+        return super().create_parser(*args, conflict_handler="resolve", **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
@@ -82,10 +78,6 @@ exit codes:
         )
 
     def handle(self, **options: Any) -> None:
-        with terminal.report_errors(self.stderr):
-            self._export(options)
-
-    def _export(self, options: dict[str, Any]) -> None:
         dataset = get_dataset(options["name"])
         selection = Selection(options["persona"], options["tag"], split=options["split"])
         refuse_conflicting_options(

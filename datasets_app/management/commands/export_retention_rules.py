@@ -1,10 +1,8 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_output
-from datasets_app.management.terminal import report_errors
 from datasets_app.retention.rules import export_retention_rules
 
 
@@ -13,11 +11,10 @@ class Command(BaseCommand):
         "Write the retention policies as a retention.yaml, in the order in which they are asked. "
         "Exit codes: 0 written, 2 could not run."
     )
-    requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
 
     def handle(self, *, out: str, **_: Any) -> None:
-        with report_errors(self.stderr), open_output(out, self.stdout) as file:
+        with open_output(out, self.stdout) as file:
             file.write(export_retention_rules().encode())

@@ -1,10 +1,8 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from datasets_app.catalog.facts import get_dataset
-from datasets_app.management.terminal import report_errors
+from datasets_app.management.base import BaseCommand
 from datasets_app.retention.holds import lift_hold, set_hold
 
 
@@ -20,7 +18,6 @@ class Command(BaseCommand):
         parser.add_argument("--lift", action="store_true", help="lift the hold")
 
     def handle(self, *, name: str, reason: str, lift: bool, **_: Any) -> None:
-        with report_errors(self.stderr):
-            (lift_hold if lift else set_hold)(get_dataset(name), reason)
+        (lift_hold if lift else set_hold)(get_dataset(name), reason)
         said = "no longer on legal hold; retention rules decide again" if lift else "on legal hold"
         self.stdout.write(f"{name} is {said}.")

@@ -1,15 +1,14 @@
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-
-from django.core.management.base import BaseCommand
 
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
 from datasets_app.jobs import runs
 from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import pluralize
 
 
@@ -29,10 +28,6 @@ exit codes:
   0  imported, or there already (with quarantine: the sound sessions are imported)
   1  the file has problems: they are listed, nothing was saved
   2  could not run: no such file, wrong arguments, no database"""
-    requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", nargs="+", metavar="FILE", help="file to import; - for standard input")
@@ -68,10 +63,6 @@ exit codes:
         )
 
     def handle(self, **arguments: Any) -> None:
-        with terminal.report_errors(self.stderr):
-            self._import(arguments)
-
-    def _import(self, arguments: dict[str, Any]) -> None:
         if arguments["files"].count("-") > 1:
             raise terminal.command_error("Standard input can be read only once.")
         options = ImportOptions(

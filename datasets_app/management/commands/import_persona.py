@@ -1,9 +1,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from datasets_app.catalog.import_persona import import_persona
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import read_text
 from datasets_app.management.terminal import EXIT_FINDINGS, format_problem, report_errors
 
@@ -14,7 +15,6 @@ class Command(BaseCommand):
         "What Alignmenter would crash on (E701) is refused; what it would silently pass over is reported. "
         "Exit codes: 0 saved, 1 a file was refused (the others are saved), 2 could not run."
     )
-    requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", metavar="FILE", nargs="+", help="a YAML file, or - for standard input")
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         for file in files:
             text = read_text(file)
             try:
-                with report_errors(self.stderr):
+                with report_errors(self):
                     self.import_text("standard input" if file == "-" else file, text, strict)
             except CommandError as error:
                 if error.returncode != EXIT_FINDINGS or len(files) == 1:

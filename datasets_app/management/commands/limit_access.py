@@ -1,10 +1,9 @@
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error
 
 
@@ -22,11 +21,6 @@ examples:
 exit codes:
   0  done, or so already
   2  could not run: no such dataset, user or group"""
-
-    requires_system_checks = ()
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
@@ -49,8 +43,7 @@ exit codes:
             options[key] for key in ("restrict", "open", "grant", "revoke", "grant_group", "revoke_group")
         ):
             raise command_error("Say what is to be changed; see --help.")
-        with terminal.report_errors(self.stderr):
-            self._change_access(options)
+        self._change_access(options)
 
     def _change_access(self, options: dict[str, Any]) -> None:
         from datasets_app.access import limit_access, who_can_see

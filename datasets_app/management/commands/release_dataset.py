@@ -1,16 +1,17 @@
 import tempfile
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.releases.versions import BUMPS
 from datasets_app.jobs import runs
 from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import pluralize
 from datasets_app.models import Dataset
 from datasets_app.releasing import files, gate
@@ -38,9 +39,6 @@ exit codes:
   1  with --dry-run: something stands in the way
   2  could not run, or something stands in the way; nothing was released"""
 
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
         parser.add_argument("--bump", choices=BUMPS, help="which number grows; default: as proposed")
@@ -51,15 +49,14 @@ exit codes:
         parser.add_argument("--dry-run", action="store_true", help="only say what would be released")
 
     def handle(self, **options: Any) -> None:
-        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
-            dataset = get_dataset(options["name"])
-            place = Path(settings.VAR_DIR, "tmp")
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=files.WORK_FOLDER_PREFIX, dir=place) as folder:
-                if options["dry_run"]:
-                    self._print_draft(dataset, Path(folder), options)
-                else:
-                    self._release(dataset, Path(folder), options)
+        dataset = get_dataset(options["name"])
+        place = Path(settings.VAR_DIR, "tmp")
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=files.WORK_FOLDER_PREFIX, dir=place) as folder:
+            if options["dry_run"]:
+                self._print_draft(dataset, Path(folder), options)
+            else:
+                self._release(dataset, Path(folder), options)
 
     def _release(self, dataset: Dataset, folder: Path, options: dict[str, Any]) -> None:
         progress = terminal.Progress("Releasing")

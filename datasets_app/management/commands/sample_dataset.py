@@ -1,9 +1,8 @@
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
@@ -17,6 +16,7 @@ from datasets_app.exporting.sample_dataset import (
     sample_to_file,
 )
 from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error, pluralize
 
 
@@ -35,11 +35,6 @@ examples:
 exit codes:
   0  written
   2  could not run: no such dataset or file, not scrubbed, wrong arguments"""
-
-    requires_system_checks = ()
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", nargs="?", help="the dataset")
@@ -65,13 +60,12 @@ exit codes:
         if options["input"] is not None and options["new"] is not None:
             raise command_error("A file's sample goes to a file; import_dataset makes a dataset of it.")
         choice = SampleOptions(options["size"], options["by"], options["seed"])
-        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
-            result = (
-                _sample_file(options, choice)
-                if options["input"] is not None
-                else _sample_dataset(options, choice)
-            )
-            self._print_result(options, result)
+        result = (
+            _sample_file(options, choice)
+            if options["input"] is not None
+            else _sample_dataset(options, choice)
+        )
+        self._print_result(options, result)
 
     def _print_result(self, options: dict[str, Any], result: SampleResult) -> None:
         if options["by"] != "session":

@@ -1,8 +1,7 @@
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
 from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.domain.pii.custom_patterns import CustomPatterns, normalize_label
@@ -14,7 +13,8 @@ from datasets_app.domain.pii.policy import (
     list_class_names,
     parse_kinds,
 )
-from datasets_app.management import dataset_scrubbing, file_scrubbing, terminal
+from datasets_app.management import dataset_scrubbing, file_scrubbing
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error
 
 
@@ -46,12 +46,6 @@ exit codes:
 
 What each class is, keys and their rotation, languages: docs/scrubbing.md"""
 
-    # Files are scrubbed without a database, wherever they are.
-    requires_system_checks = ()
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         _add_file_options(parser)
         _add_policy_options(parser)
@@ -61,8 +55,7 @@ What each class is, keys and their rotation, languages: docs/scrubbing.md"""
             raise command_error("Name a file with --input FILE, or a dataset with --dataset NAME (not both).")
         policy = _build_policy(options)
         work = file_scrubbing if options["dataset"] is None else dataset_scrubbing
-        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
-            work.run(options, policy, self.stdout, self.stderr)
+        work.run(options, policy, self.stdout, self.stderr)
 
 
 def _add_file_options(parser: ArgumentParser) -> None:

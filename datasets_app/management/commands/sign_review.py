@@ -1,10 +1,8 @@
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from datasets_app.catalog.facts import get_dataset
-from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.releasing.sharing.sign_review import sign_review
 
 
@@ -21,16 +19,12 @@ exit codes:
   0  signed
   2  could not run: no such dataset, no name, no database"""
 
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("dataset", metavar="NAME", help="the dataset")
         parser.add_argument("--name", required=True, metavar="FULL_NAME", help="who signs")
         parser.add_argument("--statement", default="", metavar="TEXT", help="what is stated with it")
 
     def handle(self, **options: Any) -> None:
-        with terminal.report_errors(self.stderr):
-            dataset = get_dataset(options["dataset"])
-            review = sign_review(dataset, name=options["name"], statement=options["statement"])
-            self.stdout.write(f"{dataset.name}: {review.name} has signed the review.")
+        dataset = get_dataset(options["dataset"])
+        review = sign_review(dataset, name=options["name"], statement=options["statement"])
+        self.stdout.write(f"{dataset.name}: {review.name} has signed the review.")

@@ -1,10 +1,9 @@
 import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
@@ -13,6 +12,7 @@ from datasets_app.domain.splits.near_duplicates import DEFAULT_SIMILARITY
 from datasets_app.domain.splits.report import format_report
 from datasets_app.domain.splits.splits import STRATA, SplitError, SplitSettings
 from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error, pluralize
 
 # What stands for an option that is not given: on the first split.
@@ -38,11 +38,6 @@ exit codes:
   2  could not run: no such file or dataset, split otherwise before, wrong arguments
 
 What is near, how sessions are placed, what the report says: docs/splits.md"""
-
-    requires_system_checks = ()
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--input", metavar="FILE", help="a conversation file; - for standard input")
@@ -76,12 +71,11 @@ What is near, how sessions are placed, what the report says: docs/splits.md"""
     def handle(self, **options: Any) -> None:
         _check_options(options)
         asked = _parse_settings(options)
-        with terminal.report_errors(self.stderr), terminal.interrupt_on_sigterm():
-            if options["input"] is not None:
-                report, leaks, said = _split_file(options, asked)
-            else:
-                report, leaks, said = _split_dataset(options, asked)
-            self._print_result(options, {**report, "leaks": leaks}, [*format_report(report, leaks), *said])
+        if options["input"] is not None:
+            report, leaks, said = _split_file(options, asked)
+        else:
+            report, leaks, said = _split_dataset(options, asked)
+        self._print_result(options, {**report, "leaks": leaks}, [*format_report(report, leaks), *said])
 
     def _print_result(self, options: dict[str, Any], report: dict[str, Any], lines: list[str]) -> None:
         as_json = json.dumps(report, ensure_ascii=False, indent=2) + "\n"

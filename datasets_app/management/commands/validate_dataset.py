@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from datasets_app.command_line import validate
 from datasets_app.command_line.outputs import OUTPUTS, Output
@@ -13,15 +13,14 @@ from datasets_app.command_line.streams import CommandFailure
 from datasets_app.domain.conversations.lines import Limits
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.files import ANNOTATION
-from datasets_app.management.terminal import Progress, report_errors
+from datasets_app.management.base import BaseCommand
+from datasets_app.management.terminal import Progress
 
 PROGRAM = "validate_dataset"
 
 
 class Command(BaseCommand):
     help = "Check conversation or annotation files, or a dataset, and list what is wrong."
-    # Files are checked without a database: in CI, in a git hook, anywhere.
-    requires_system_checks = ()
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         return super().create_parser(
@@ -37,17 +36,16 @@ class Command(BaseCommand):
         parser.add_argument("--dataset", metavar="NAME", help="check this dataset instead of files")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with report_errors(self.stderr):
-            _check_options(options)
-            validate.escape_undecodable_names(sys.stdout)
-            output = OUTPUTS[options["format"]](self.stdout.write, self._write_unstyled, options["limit"])
-            models = () if options["no_names"] else validate.load_name_models(settings.NAME_MODELS)
-            if options["dataset"] is not None:
-                _check_dataset(options["dataset"], models, output)
-            limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-            validate.check_files(options, output, models, limits)
-            output.close()
-            self.stdout.flush()
+        _check_options(options)
+        validate.escape_undecodable_names(sys.stdout)
+        output = OUTPUTS[options["format"]](self.stdout.write, self._write_unstyled, options["limit"])
+        models = () if options["no_names"] else validate.load_name_models(settings.NAME_MODELS)
+        if options["dataset"] is not None:
+            _check_dataset(options["dataset"], models, output)
+        limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
+        validate.check_files(options, output, models, limits)
+        output.close()
+        self.stdout.flush()
         if code := validate.get_exit_code(output, options["strict"]):
             raise SystemExit(code)
 

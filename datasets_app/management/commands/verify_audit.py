@@ -1,12 +1,13 @@
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from datasets_app.auditing import verify_audit
 from datasets_app.auditing.heads import verify_and_append_head, verify_with_heads
 from datasets_app.domain.audit_chain import Head
 from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error, pluralize
 
 
@@ -26,11 +27,6 @@ exit codes:
   1  something was: each fault is listed
   2  could not run"""
 
-    requires_system_checks = ()
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--head", action="store_true", help="only print where the trail ends now")
         parser.add_argument(
@@ -45,11 +41,10 @@ exit codes:
         )
 
     def handle(self, **options: Any) -> None:
-        with terminal.report_errors(self.stderr):
-            if options["head"]:
-                self.stdout.write(str(verify_audit.get_head()))
-                return
-            self._verify(options)
+        if options["head"]:
+            self.stdout.write(str(verify_audit.get_head()))
+            return
+        self._verify(options)
 
     def _verify(self, options: dict[str, Any]) -> None:
         try:

@@ -1,12 +1,13 @@
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.jobs import runs
 from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import pluralize
 from datasets_app.releasing.verify import ReleaseVerification, verify_releases
 
@@ -23,26 +24,22 @@ exit codes:
   1  something differs: each file is named
   2  could not run"""
 
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         which = parser.add_mutually_exclusive_group()
         which.add_argument("name", metavar="NAME", nargs="?", help="the dataset")
         which.add_argument("--all", action="store_true", help="of all datasets; so it is without a NAME")
 
     def handle(self, **options: Any) -> None:
-        with terminal.report_errors(self.stderr):
-            verified = self._verify(options["name"])
-            for fault in verified.faults:
-                self.stderr.write(f"{fault.dataset} {fault.version}: {fault.what}")
-            summary = (
-                f"{pluralize(verified.releases, 'release')}, {pluralize(verified.files, 'file')}, "
-                f"{pluralize(verified.bytes, 'byte')}: {pluralize(len(verified.faults), 'fault')}."
-            )
-            if verified.faults:
-                raise CommandError(summary, returncode=terminal.EXIT_FINDINGS)
-            self.stdout.write(summary)
+        verified = self._verify(options["name"])
+        for fault in verified.faults:
+            self.stderr.write(f"{fault.dataset} {fault.version}: {fault.what}")
+        summary = (
+            f"{pluralize(verified.releases, 'release')}, {pluralize(verified.files, 'file')}, "
+            f"{pluralize(verified.bytes, 'byte')}: {pluralize(len(verified.faults), 'fault')}."
+        )
+        if verified.faults:
+            raise CommandError(summary, returncode=terminal.EXIT_FINDINGS)
+        self.stdout.write(summary)
 
     def _verify(self, name: str | None) -> ReleaseVerification:
         dataset = get_dataset(name) if name else None

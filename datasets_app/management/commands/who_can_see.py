@@ -1,10 +1,8 @@
 import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
-from datasets_app.management import terminal
+from datasets_app.management.base import BaseCommand
 
 
 class Command(BaseCommand):
@@ -22,11 +20,6 @@ exit codes:
   0  told
   2  could not run: no such dataset"""
 
-    requires_system_checks = ()
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
         parser.add_argument("--all", action="store_true", help="also who can't, and why not")
@@ -36,18 +29,17 @@ exit codes:
         from datasets_app.access.who_can_see import ALL, NO_ACCESS, REPLIES, iterate_viewers
         from datasets_app.catalog.facts import get_dataset
 
-        with terminal.report_errors(self.stderr):
-            dataset = get_dataset(options["name"])
-            only = [ALL, REPLIES, *([NO_ACCESS] if options["all"] else [])]
-            found = iterate_viewers(dataset, only=only)
-            if options["format"] == "json":
-                self.stdout.write(json.dumps([_seer_json(seer) for seer in found], indent=2))
-                return
-            self.stdout.write(f"{dataset.name} is {'restricted' if dataset.restricted else 'open'}.")
-            for seer in found:
-                self.stdout.write(f"{seer.user.get_username()}: {seer.sees}")
-                for reason in seer.reasons:
-                    self.stdout.write(f"  {reason}")
+        dataset = get_dataset(options["name"])
+        only = [ALL, REPLIES, *([NO_ACCESS] if options["all"] else [])]
+        found = iterate_viewers(dataset, only=only)
+        if options["format"] == "json":
+            self.stdout.write(json.dumps([_seer_json(seer) for seer in found], indent=2))
+            return
+        self.stdout.write(f"{dataset.name} is {'restricted' if dataset.restricted else 'open'}.")
+        for seer in found:
+            self.stdout.write(f"{seer.user.get_username()}: {seer.sees}")
+            for reason in seer.reasons:
+                self.stdout.write(f"  {reason}")
 
 
 def _seer_json(seer: Any) -> dict[str, Any]:

@@ -30,6 +30,12 @@ def get_dataset(name: str) -> Dataset:
     raise UserError(f"There is no dataset {name!r}.{hint}")
 
 
+def lock_dataset(pk: int) -> Dataset:
+    """The dataset, locked until the end of the transaction; rows that refer to it can still be added."""
+    dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=pk)
+    return dataset
+
+
 def lock_or_create_dataset(name: str, *, origin: str | None, actor: Any) -> Dataset:
     """The dataset's row, made if need be and locked until the end of the transaction.
 

@@ -13,7 +13,7 @@ def schedule_lines(rehearsal: DeletionSchedule) -> list[str]:
     """What goes when: a line for each dataset, with its rule and its releases under it."""
     lines = []
     for when, head in _HEADINGS.items():
-        group = [going for going in rehearsal.going if going.when == when]
+        group = [going for going in rehearsal.deletions if going.when == when]
         if group:
             lines.append(f"{pluralize(len(group), 'dataset')} {head}:")
         for going in group:

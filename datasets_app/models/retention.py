@@ -2,7 +2,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 
-from datasets_app.domain.retention import parse_retention
+from datasets_app.domain.retention import RetentionRule, parse_retention
 
 
 class RetentionPolicy(models.Model):
@@ -33,6 +33,9 @@ class RetentionPolicy(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pattern}: {self.retention}"
+
+    def as_rule(self) -> RetentionRule:
+        return RetentionRule(self.pattern, self.retention, self.reason)
 
     def clean(self) -> None:
         try:

@@ -1,5 +1,6 @@
-"""A rule acts from when someone has seen what it would delete, and said so."""
+"""Activates retention policies, once someone has seen what they would delete."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from datasets_app.retention.rules import lock_rules
 
 
 def preview_policies(policies: Sequence[RetentionPolicy]) -> DeletionSchedule:
-    """What these rules would delete, now and later, if they were active."""
+    """What these policies would delete if they were active."""
     keys = [policy.pk for policy in policies]
     return preview_retention(keys, only=keys)
 
@@ -22,26 +23,26 @@ def preview_policies(policies: Sequence[RetentionPolicy]) -> DeletionSchedule:
 def activate_retention(
     policies: Sequence[RetentionPolicy], *, expected_digest: str, actor: Any = None
 ) -> DeletionSchedule:
-    """Let ``policies`` act; ``seen`` is the digest of the rehearsal on which that was decided.
+    """Activate ``policies``; ``expected_digest`` is the digest of the preview that was confirmed.
 
-    Refused if it would no longer delete what was shown then, or if a policy has been changed since.
+    Raises UserError if they would now delete something else, or if a policy has changed since.
     """
     with transaction.atomic():
         lock_rules()
         rows = list(RetentionPolicy.objects.filter(pk__in=[policy.pk for policy in policies]))
-        rehearsal = preview_policies(policies)
-        if len(rows) != len(policies) or rehearsal.digest != expected_digest:
+        schedule = preview_policies(policies)
+        if len(rows) != len(policies) or schedule.digest != expected_digest:
             raise UserError(
-                "What would be deleted is no longer what was shown; look at the new rehearsal, then decide."
+                "The policies would delete other data than the preview showed. Check the new preview and "
+                "confirm again."
             )
         for row in rows:
             if not row.active:
-                _set_active(row, active=True, actor=actor, rehearsal=rehearsal)
-    return rehearsal
+                _set_active(row, active=True, actor=actor, schedule=schedule)
+    return schedule
 
 
 def deactivate_retention(policies: Sequence[RetentionPolicy], *, actor: Any = None) -> None:
-    """From now on these rules delete nothing."""
     with transaction.atomic():
         lock_rules()
         for row in RetentionPolicy.objects.filter(pk__in=[policy.pk for policy in policies], active=True):
@@ -49,30 +50,27 @@ def deactivate_retention(policies: Sequence[RetentionPolicy], *, actor: Any = No
 
 
 def find_policies(positions: Sequence[int]) -> list[RetentionPolicy]:
-    """The policies at these positions, or all if none is given; Refused for one that is not there."""
-    found = RetentionPolicy.objects.order_by("position")
+    """The policies at these positions, or all of them. Raises UserError if one doesn't exist."""
     if not positions:
-        return list(found)
-    rows = list(found.filter(position__in=positions))
+        return list(RetentionPolicy.objects.all())
+    rows = list(RetentionPolicy.objects.filter(position__in=positions))
     if missing := sorted(set(positions) - {row.position for row in rows}):
         raise UserError(f"There is no retention policy at position {missing[0]}.")
     return rows
 
 
 def _set_active(
-    row: RetentionPolicy, *, active: bool, actor: Any, rehearsal: DeletionSchedule | None = None
+    row: RetentionPolicy, *, active: bool, actor: Any, schedule: DeletionSchedule | None = None
 ) -> None:
     row.active, row.activated_at = active, timezone.now() if active else None
     row.save(update_fields=["active", "activated_at"])
-    seen: dict[str, Any] = {}
-    if rehearsal is not None:
-        mine = [going for going in rehearsal.going if going.policy.pk == row.pk]
-        seen = {
-            "rehearsal": rehearsal.digest,
-            "datasets_due_now": sum(going.when == "now" for going in mine),
-            "datasets_due_later": sum(going.when == "later" for going in mine),
-            "datasets_held": sum(going.when == "held" for going in mine),
+    details = rule_details(row)
+    if schedule is not None:
+        whens = Counter(item.when for item in schedule.deletions if item.policy.pk == row.pk)
+        details |= {
+            "rehearsal": schedule.digest,
+            "datasets_due_now": whens["now"],
+            "datasets_due_later": whens["later"],
+            "datasets_held": whens["held"],
         }
-    audit.record(
-        "activate_retention" if active else "deactivate_retention", actor=actor, **rule_details(row), **seen
-    )
+    audit.record("activate_retention" if active else "deactivate_retention", actor=actor, **details)

@@ -1,11 +1,10 @@
-"""What is due is deleted for good, dataset by dataset; safe to kill, and gone on with by the next run.
+"""Deletes the datasets that are due. Can be killed at any time; the next run continues.
 
-A dataset is first marked as expired, in one transaction: from then on nothing reads it or adds to it. Its
-row keeps what the certificate will say until that is written; so a deletion that was cut short is known,
-and has one certificate.
+One transaction first marks a dataset as expired; from then on nothing reads it or adds to it. Its row keeps
+the data for the deletion certificate until that is issued, so an interrupted deletion is found again and gets
+exactly one certificate.
 """
 
-import logging
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from datasets_app import hooks
+from datasets_app.catalog.facts import lock_dataset
 from datasets_app.catalog.require_active import require_active
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -28,11 +28,9 @@ from datasets_app.retention.dry_run import rule_details
 from datasets_app.retention.due import RetentionDecision
 from datasets_app.retention.holds import normalize_reason, refuse_held
 
-log = logging.getLogger(__name__)
-
-# In the provenance of a dataset that is being deleted: what its certificate will say.
+# Provenance key of a dataset that is being deleted; holds the data for its certificate.
 DELETION_KEY = "deletion"
-# A job that began just before the dataset was marked may take so long to see it.
+# How long a job that started just before the dataset expired may take to notice.
 MAX_JOB_WAIT_SECONDS = 30.0
 
 
@@ -44,11 +42,11 @@ def apply_retention(
     job_run: JobRun | None = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Delete all that is due; or ``dataset`` alone, if it is due, or whether or not for a ``reason``.
+    """Delete all datasets that are due, or only ``dataset``; with a ``reason`` even if it isn't due.
 
-    Not to be called in a transaction: every step is committed by itself. Also ends what an earlier run has
-    left. What can't be deleted now (a job is at work on it) is told in ``skipped`` and done by the next
-    run; of a single dataset that is Refused. Progress is in turns.
+    Don't call it in a transaction: every step commits. Also finishes the deletions of interrupted runs.
+    Datasets that can't be deleted now, because a job is running on them, are listed in ``skipped`` and
+    left to the next run; for a single dataset this raises UserError. Progress is in turns.
     """
     if dataset is not None:
         expiring = [_expire_dataset(dataset, actor, reason, job_run)]
@@ -83,49 +81,49 @@ class _TurnProgress:
         self._report(self.done, max(self.total, self.done))
 
 
-# --- which, and from when on ----------------------------------------------------------------------
+# --- expiring -------------------------------------------------------------------------------------
 
 
 def _expire_due_datasets(actor: Any, job_run: JobRun | None) -> tuple[list[Dataset], list[str]]:
-    marked, skipped = [], []
+    expired, skipped = [], []
     day = due.today_in_utc()
     for item in due.decide_all():
         if not item.is_deletable(day):
             continue
         try:
-            marked.append(_expire_dataset(item.dataset, actor, None, job_run))
+            expired.append(_expire_dataset(item.dataset, actor, None, job_run))
         except UserError as refusal:
             skipped.append(refusal.message)
-    return marked, skipped
+    return expired, skipped
 
 
 def _find_unfinished(excluded: list[Dataset]) -> list[Dataset]:
-    """Marked by an earlier run that came to no end."""
+    """Datasets that an interrupted run has expired."""
     rows = Dataset.objects.filter(status=Dataset.Status.EXPIRED, provenance__has_key=DELETION_KEY)
     return list(rows.exclude(pk__in=[row.pk for row in excluded]).order_by("name"))
 
 
 def _expire_dataset(dataset: Dataset, actor: Any, reason: str | None, job_run: JobRun | None) -> Dataset:
-    """The dataset's row, expired: hold, rule and running jobs are looked at once more under its lock."""
+    """Expire the dataset, after checking holds, policies and running jobs again under its lock."""
     reason = normalize_reason(reason) if reason is not None else None
     with transaction.atomic():
-        row: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+        row = lock_dataset(dataset.pk)
         if row.status == Dataset.Status.EXPIRED and DELETION_KEY in row.provenance:
             return row
         require_active(row)
         refuse_held(row)
         _refuse_busy(row, job_run)
-        verdict = due.decide_for_dataset(row)
-        if reason is None and not verdict.is_deletable(due.today_in_utc()):
-            raise UserError(f"{row.name} is not due; give a reason to delete it all the same.")
-        _mark_expired(row, _begin_certificate(row, verdict if reason is None else None, reason, actor))
+        decision = due.decide_for_dataset(row)
+        if reason is None and not decision.is_deletable(due.today_in_utc()):
+            raise UserError(f"{row.name} is not due for deletion; give a reason to delete it anyway.")
+        _mark_expired(row, _begin_certificate(row, decision if reason is None else None, reason, actor))
     return row
 
 
 def _begin_certificate(
-    row: Dataset, verdict: RetentionDecision | None, reason: str | None, actor: Any
+    row: Dataset, decision: RetentionDecision | None, reason: str | None, actor: Any
 ) -> dict[str, Any]:
-    """Of the certificate, what is known before anything is deleted."""
+    """The part of the certificate that must be collected before the deletion."""
     releases = Release.objects.filter(dataset=row).order_by("major", "minor", "patch")
     facts: dict[str, Any] = {
         "asked_by": audit.actor_name(actor),
@@ -134,8 +132,8 @@ def _begin_certificate(
         "releases": [{"version": release.version, "sha256": release.sha256} for release in releases],
         "deleted": {},
     }
-    if verdict is not None and verdict.policy is not None and verdict.due is not None:
-        facts |= {"rule": rule_details(verdict.policy), "due": verdict.due.isoformat()}
+    if decision is not None and decision.policy is not None and decision.due is not None:
+        facts |= {"rule": rule_details(decision.policy), "due": decision.due.isoformat()}
     if reason is not None:
         facts["reason"] = reason
     return facts
@@ -146,19 +144,19 @@ def _mark_expired(row: Dataset, facts: dict[str, Any]) -> None:
     row.source = row.license = row.attribution = row.hold_reason = ""
     row.provenance, row.split_settings, row.warned_of = {DELETION_KEY: facts}, None, None
     row.save()
-    for beside in hooks.deletion_hooks:
-        beside.close(row)
+    for hook in hooks.deletion_hooks:
+        hook.close(row)
 
 
 def _refuse_busy(row: Dataset, job_run: JobRun | None) -> None:
-    delete_contents.refuse_busy(row, job_run, "it is deleted by the next run after that.")
+    delete_contents.refuse_busy(row, job_run, "the first retention run after that will delete it.")
 
 
-# --- what is deleted ------------------------------------------------------------------------------
+# --- deleting -------------------------------------------------------------------------------------
 
 
 def _delete_dataset(row: Dataset, job_run: JobRun | None, progress: _TurnProgress) -> None:
-    """Everything of an expired dataset, in steps; each can be repeated."""
+    """Delete everything in an expired dataset, in repeatable steps."""
     _wait_for_jobs(row, job_run, progress)
     jobs = delete_contents.list_other_jobs(row, job_run)
     delete_contents.clear_jobs(jobs)
@@ -175,19 +173,19 @@ def _delete_dataset(row: Dataset, job_run: JobRun | None, progress: _TurnProgres
 
 
 def _delete_sessions(row: Dataset, keys: list[int]) -> Counter[str]:
-    # The row's lock first: two runs at work on one dataset delete nothing twice, and count it once.
-    Dataset.objects.select_for_update(no_key=True).get(pk=row.pk)
+    # Lock the row first, so that two runs on one dataset count every deletion once.
+    lock_dataset(row.pk)
     deleted = delete_contents.delete_sessions(keys)
     _add_to_certificate(row, deleted)
     return deleted
 
 
 def _add_to_certificate(row: Dataset, deleted: Counter[str]) -> None:
-    """Add to what the certificate will say was deleted; in the transaction that deletes it."""
-    stored: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=row.pk)
+    """Add counts to the certificate, in the transaction that deletes."""
+    stored = lock_dataset(row.pk)
     facts = stored.provenance.get(DELETION_KEY)
     if facts is None:
-        return  # another run has come to the end of it meanwhile
+        return  # another run has issued it meanwhile
     sums = Counter(facts["deleted"])
     sums.update(deleted)
     facts["deleted"] = {kind: count for kind, count in sorted(sums.items()) if count}
@@ -195,7 +193,7 @@ def _add_to_certificate(row: Dataset, deleted: Counter[str]) -> None:
 
 
 def _wait_for_jobs(row: Dataset, job_run: JobRun | None, progress: _TurnProgress) -> None:
-    """One that looked at the dataset a moment before it was marked may still be at work."""
+    """Wait for jobs that read the dataset's status just before it expired."""
     deadline = time.monotonic() + MAX_JOB_WAIT_SECONDS
     while True:
         try:
@@ -210,7 +208,7 @@ def _wait_for_jobs(row: Dataset, job_run: JobRun | None, progress: _TurnProgress
 def _destroy_releases(row: Dataset) -> None:
     for release in Release.objects.filter(dataset=row, destroyed_at=None):
         with transaction.atomic():
-            Dataset.objects.select_for_update(no_key=True).get(pk=row.pk)
+            lock_dataset(row.pk)
             if Release.objects.filter(pk=release.pk).exclude(destroyed_at=None).exists():
                 continue
             sizes = release.files.exclude(file="").values_list("size", flat=True)
@@ -219,19 +217,22 @@ def _destroy_releases(row: Dataset) -> None:
             _add_to_certificate(row, deleted)
     files.destroy_orphans(row)
     if ReleaseFile.objects.filter(release__dataset=row).exclude(file="").exists():
-        raise UserError(f"Files of releases of {row.name} can't be deleted: the storage can't be reached.")
+        raise UserError(
+            f"Release files of {row.name} can't be deleted. Check that the file storage is reachable."
+        )
     Release.objects.filter(dataset=row).update(
         notes="", changelog="", override_reason="", fault="", checks={}, sharing=[], fields=[], splits={}
     )
 
 
-# --- the end --------------------------------------------------------------------------------------
+# --- certifying -----------------------------------------------------------------------------------
 
 
 def _issue_certificate(row: Dataset, traces: list[str], actor: Any) -> dict[str, Any] | None:
-    """The certificate, once; the row stays behind with its name and its dates. None: another run did it."""
+    """Write the certificate to the audit log; the row keeps its name and dates. Returns None if another run
+    has already issued it."""
     with transaction.atomic():
-        stored: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=row.pk)
+        stored = lock_dataset(row.pk)
         facts = stored.provenance.get(DELETION_KEY)
         if facts is None:
             return None

@@ -1,7 +1,6 @@
-"""What a dataset consists of is counted, and deleted for good: rows, files, what jobs have kept.
+"""Counts and deletes what a dataset consists of: rows, files and what jobs have kept.
 
-Retention deletes all of a dataset, erasure some sessions of it. Files of releases are the business of
-``release_files``.
+Retention deletes whole datasets, erasure single sessions. ``releasing.files`` destroys the files of releases.
 """
 
 import logging
@@ -17,6 +16,7 @@ from django.db.models import Q, QuerySet, Sum
 from datasets_app import hooks
 from datasets_app.catalog import activity
 from datasets_app.core.errors import UserError
+from datasets_app.core.storage_listing import list_storage
 from datasets_app.jobs import files as job_files
 from datasets_app.models import (
     CheckFinding,
@@ -39,11 +39,11 @@ from datasets_app.tables.uploads import delete_uploads
 
 log = logging.getLogger(__name__)
 
-# So much is deleted in one transaction: locks are short, and what a kill undoes is little.
+# Limits for one transaction: they keep locks short and the work that a kill undoes small.
 TURN_BATCH_SIZE = 20_000
 SESSION_BATCH_SIZE = 5_000
 MAX_TRIES = 5
-# Two that wait for each other, and a label that came to a turn while it was deleted: once more.
+# Deadlock, a label added to a turn while it was being deleted, and lock timeout.
 _RETRYABLE_STATES = ("40P01", "23503", "55P03")
 
 _DELETE_SESSION_ROWS = (
@@ -67,12 +67,12 @@ def list_jobs(dataset: Dataset) -> QuerySet[JobRun]:
 
 
 def list_other_jobs(dataset: Dataset, job_run: JobRun | None) -> QuerySet[JobRun]:
-    """The dataset's jobs but the one that does the deleting, if one does."""
+    """The dataset's jobs without ``job_run``, the one that is deleting."""
     return list_jobs(dataset).exclude(pk=job_run.pk if job_run else 0)
 
 
 def refuse_busy(dataset: Dataset, job_run: JobRun | None, advice: str) -> None:
-    """Refuse to delete while another job is at work on the dataset; ``advice`` ends the sentence."""
+    """Raise UserError while another job is running on the dataset; ``advice`` ends the message."""
     running = list_other_jobs(dataset, job_run).filter(activity.live_job_filter(), state="running").first()
     if running is not None:
         raise UserError(
@@ -81,68 +81,28 @@ def refuse_busy(dataset: Dataset, job_run: JobRun | None, advice: str) -> None:
 
 
 def count_contents(dataset: Dataset) -> dict[str, int]:
-    """How much of each kind deleting the dataset would delete; kinds of which there is nothing are left
-    out. The same names stand in the certificate of the deletion."""
+    """How much of each kind deleting the dataset would delete, without kinds that don't occur. Deletion
+    certificates use the same kinds."""
+    sessions = Session.objects.filter(dataset=dataset)
     files = JobFile.objects.filter(job_run__in=list_jobs(dataset)).exclude(file="")
     released = ReleaseFile.objects.filter(release__dataset=dataset).exclude(file="")
     counts: Counter[str] = Counter(
-        sessions=Session.objects.filter(dataset=dataset).count(),
-        turns=_count_turns(dataset),
-        scrub_findings=ScrubFinding.objects.filter(scrub__dataset=dataset).count(),
-        check_findings=CheckFinding.objects.filter(report__dataset=dataset).count(),
-        check_reports=CheckReport.objects.filter(dataset=dataset).count(),
-        scrubs=ScrubRun.objects.filter(dataset=dataset).count(),
-        marks=ScrubMark.objects.filter(dataset=dataset).count(),
-        source_files=SourceFile.objects.filter(dataset=dataset).count(),
-        reviews=SharingReview.objects.filter(dataset=dataset).count(),
+        sessions=sessions.count(),
+        turns=sessions.aggregate(sum=Sum("turn_count"))["sum"] or 0,  # faster than counting the turns
         files=files.count(),
         file_bytes=files.aggregate(sum=Sum("size"))["sum"] or 0,
         releases=Release.objects.filter(dataset=dataset, destroyed_at=None).count(),
         release_bytes=released.aggregate(sum=Sum("size"))["sum"] or 0,
+        **{kind: rows.count() for kind, rows in _dataset_rows(dataset).items()},
     )
-    for beside in hooks.deletion_hooks:
-        counts.update(beside.count(dataset, None))
+    for hook in hooks.deletion_hooks:
+        counts.update(hook.count(dataset, None))
     return {kind: count for kind, count in counts.items() if count}
 
 
-def _count_turns(dataset: Dataset) -> int:
-    """By the sessions' own counts, which no index of turns has to be read for."""
-    return int(Session.objects.filter(dataset=dataset).aggregate(sum=Sum("turn_count"))["sum"] or 0)
-
-
-# --- rows ----------------------------------------------------------------------------------------
-
-
-def next_session_batch(dataset: Dataset, after: int = 0) -> list[int]:
-    """The primary keys of some sessions that stand still, as many as one transaction is to delete; those
-    after the last that was deleted, so that what is dead in the index is not gone through again."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NEXT_SESSIONS, [dataset.pk, after, SESSION_BATCH_SIZE, TURN_BATCH_SIZE])
-        return [key for (key,) in cursor.fetchall()]
-
-
-def delete_sessions(keys: Sequence[int]) -> Counter[str]:
-    """Delete these sessions with all that hangs on them, in the caller's transaction; what was deleted."""
-    deleted: Counter[str] = Counter()
-    for beside in hooks.deletion_hooks:
-        deleted.update(beside.delete(keys))
-    with connection.cursor() as cursor:
-        for kind, statement in _DELETE_SESSION_ROWS:
-            cursor.execute(statement, [list(keys)])
-            deleted[kind] = cursor.rowcount
-        # Foreign keys are looked at here, and not in COMMIT, so that it can be tried again.
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
-    return deleted
-
-
-def delete_dataset_rows(dataset: Dataset) -> Counter[str]:
-    """Delete what hangs on the dataset as a whole, its sessions being gone; in the caller's transaction."""
-    deleted: Counter[str] = Counter()
-    for beside in hooks.deletion_hooks:
-        deleted.update(beside.finish(dataset))
-    ScrubChunk.objects.filter(scrub__dataset=dataset).delete()
-    rows: dict[str, QuerySet[Any]] = {
+def _dataset_rows(dataset: Dataset) -> dict[str, QuerySet[Any]]:
+    """The rows of the dataset as a whole, in the order in which they can be deleted."""
+    return {
         "scrub_findings": ScrubFinding.objects.filter(scrub__dataset=dataset),
         "check_findings": CheckFinding.objects.filter(report__dataset=dataset),
         "check_reports": CheckReport.objects.filter(dataset=dataset),
@@ -151,48 +111,83 @@ def delete_dataset_rows(dataset: Dataset) -> Counter[str]:
         "source_files": SourceFile.objects.filter(dataset=dataset),
         "reviews": SharingReview.objects.filter(dataset=dataset),
     }
-    for kind, queryset in rows.items():
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def next_session_batch(dataset: Dataset, after: int = 0) -> list[int]:
+    """Primary keys of the next sessions that one transaction should delete. ``after`` is the last key already
+    deleted; starting there skips dead index entries."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NEXT_SESSIONS, [dataset.pk, after, SESSION_BATCH_SIZE, TURN_BATCH_SIZE])
+        return [key for (key,) in cursor.fetchall()]
+
+
+def delete_sessions(keys: Sequence[int]) -> Counter[str]:
+    """Delete these sessions and everything that refers to them, in the caller's transaction; returns counts
+    by kind."""
+    deleted: Counter[str] = Counter()
+    for hook in hooks.deletion_hooks:
+        deleted.update(hook.delete(keys))
+    with connection.cursor() as cursor:
+        for kind, statement in _DELETE_SESSION_ROWS:
+            cursor.execute(statement, [list(keys)])
+            deleted[kind] = cursor.rowcount
+        # Check foreign keys here and not in COMMIT, so that the caller can retry.
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+    return deleted
+
+
+def delete_dataset_rows(dataset: Dataset) -> Counter[str]:
+    """Delete the rows of the dataset as a whole, once its sessions are deleted; in the caller's
+    transaction."""
+    deleted: Counter[str] = Counter()
+    for hook in hooks.deletion_hooks:
+        deleted.update(hook.finish(dataset))
+    ScrubChunk.objects.filter(scrub__dataset=dataset).delete()
+    for kind, queryset in _dataset_rows(dataset).items():
         deleted[kind] += queryset._raw_delete(queryset.db)
     return deleted
 
 
 def delete_reports(dataset: Dataset) -> Counter[str]:
-    """Reports of checks and splits tell of one session beside another: all go; they are soon made again."""
+    """Delete all check and split reports: they mention several sessions at once and can be made again."""
     clear_split_report(dataset)
-    findings = CheckFinding.objects.filter(report__dataset=dataset)
-    reports = CheckReport.objects.filter(dataset=dataset)
-    return Counter(
-        check_findings=findings._raw_delete(findings.db), check_reports=reports._raw_delete(reports.db)
-    )
+    rows = _dataset_rows(dataset)
+    kinds = ("check_findings", "check_reports")
+    return Counter({kind: rows[kind]._raw_delete(rows[kind].db) for kind in kinds})
 
 
-# --- files and what jobs know --------------------------------------------------------------------
+# --- files and jobs ------------------------------------------------------------------------------
 
 
 def delete_files(jobs: QuerySet[JobRun], on_deleted: Callable[[Counter[str]], None]) -> None:
-    """Delete the files of ``jobs``, and what of them lies in the storage without a row; then the rows.
+    """Delete the files of ``jobs``, stored files of theirs without a row, and then the rows.
 
-    ``account`` is called with what is deleted, in the transaction that deletes the rows. Also tables that
-    wait for their confirmation, and folders of jobs that do not run any more: whose they are is not told.
+    Calls ``on_deleted`` with the counts in the transaction that deletes the rows. Also deletes uploaded
+    tables that await confirmation and folders of jobs that aren't running, since nobody can tell which
+    dataset they belong to.
     """
     with _translate_storage_errors():
         for pk in jobs.values_list("pk", flat=True):
             _delete_folder(f"jobs/{pk}")
     with transaction.atomic():
         rows = list(JobFile.objects.filter(job_run__in=jobs).select_for_update())
-        there = [row for row in rows if row.file]
+        stored = [row for row in rows if row.file]
         with _translate_storage_errors():
-            for row in there:
+            for row in stored:
                 row.file.storage.delete(row.file.name)
         JobFile.objects.filter(pk__in=[row.pk for row in rows]).delete()
-        on_deleted(Counter(files=len(there), file_bytes=sum(row.size for row in there)))
+        on_deleted(Counter(files=len(stored), file_bytes=sum(row.size for row in stored)))
     delete_uploads()
     job_files.delete_stale_folders()
 
 
 @contextmanager
 def _translate_storage_errors() -> Iterator[None]:
-    """What a storage raises is of many kinds, and may name addresses."""
+    """Storages raise many kinds of errors, and their messages may contain addresses."""
     try:
         yield
     except DatabaseError:
@@ -200,30 +195,26 @@ def _translate_storage_errors() -> Iterator[None]:
     except Exception as error:
         log.error("files can't be deleted: %s", type(error).__name__)
         raise UserError(
-            f"Files can't be deleted ({type(error).__name__}): is the storage in reach?"
+            f"Files can't be deleted ({type(error).__name__}). Check that the file storage is reachable."
         ) from None
 
 
-def _delete_folder(place: str) -> None:
-    try:
-        folders, names = default_storage.listdir(place)
-    except FileNotFoundError:
-        return
+def _delete_folder(path: str) -> None:
+    folders, names = list_storage(path)
     for name in names:
-        default_storage.delete(f"{place}/{name}")
+        default_storage.delete(f"{path}/{name}")
     for folder in folders:
-        if folder:
-            _delete_folder(f"{place}/{folder}")
+        _delete_folder(f"{path}/{folder}")
 
 
 def clear_jobs(jobs: QuerySet[JobRun]) -> None:
-    """Jobs stay as numbers with times and states; what waits is not begun any more."""
+    """Cancel waiting jobs and reduce all others to times and states."""
     jobs.filter(state__in=["prepared", "queued"]).update(state="cancelled")
     jobs.exclude(state="running").update(parameters={}, result=None, error="")
 
 
 def retry_transaction(work: Callable[[], Any]) -> Any:
-    """``work`` in a transaction of its own; once more if another came in its way."""
+    """Run ``work`` in a transaction; retry if it conflicts with another one."""
     for left in reversed(range(MAX_TRIES)):
         try:
             with transaction.atomic():

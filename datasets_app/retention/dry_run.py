@@ -1,7 +1,8 @@
-"""What retention would delete, and when: exactly what stands in the certificates once it has."""
+"""Previews what retention deletes and when, with the same counts as the later certificates."""
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
@@ -13,9 +14,9 @@ NOW, LATER, HELD = "now", "later", "held"
 
 
 class ScheduledDeletion(NamedTuple):
-    """A dataset that a rule deletes: ``when`` is "now" (due), "later", or "held" (due or not, on hold).
+    """A dataset that a policy deletes: ``when`` is "now" (due), "later" or "held" (on legal hold).
 
-    ``counts`` are by kind, as the certificate has them; ``releases`` are the versions whose files go.
+    ``counts`` has the kinds of the certificate; ``releases`` are the versions that lose their files.
     """
 
     dataset: str
@@ -40,43 +41,45 @@ class ScheduledDeletion(NamedTuple):
 
 class DeletionSchedule(NamedTuple):
     day: str
-    going: list[ScheduledDeletion]
+    deletions: list[ScheduledDeletion]
 
     @property
     def digest(self) -> str:
-        """Of what would go when. Two rehearsals of one digest would delete the same."""
-        items = [going.as_json() for going in self.going]
+        """Schedules with the same digest delete the same data."""
+        items = [deletion.as_json() for deletion in self.deletions]
         return hashlib.sha256(json.dumps(items, sort_keys=True).encode()).hexdigest()
 
     def counts(self, *whens: str) -> dict[str, int]:
-        """How much of each kind goes in all, of those datasets."""
-        sums: dict[str, int] = {}
-        for going in self.going:
-            if going.when in whens:
-                for kind, count in going.counts.items():
-                    sums[kind] = sums.get(kind, 0) + count
-        return sums
+        """Totals by kind for the deletions with one of these ``when``."""
+        sums: Counter[str] = Counter()
+        for deletion in self.deletions:
+            if deletion.when in whens:
+                sums.update(deletion.counts)
+        return dict(sums)
 
     def as_json(self) -> dict[str, Any]:
         return {
             "day": self.day,
             "digest": self.digest,
-            "datasets": [going.as_json() for going in self.going],
+            "datasets": [deletion.as_json() for deletion in self.deletions],
         }
 
 
 def preview_retention(
     as_if_active: Collection[int] = (), *, only: Collection[int] | None = None
 ) -> DeletionSchedule:
-    """What the active rules, and those of these primary keys, delete now and later; ``only``: of these
-    policies alone. Changes nothing. What comes first stands first."""
+    """What the active policies delete, earliest first; changes nothing.
+
+    ``as_if_active`` and ``only`` are primary keys: of inactive policies to include, and of the policies to
+    limit the preview to.
+    """
     day = today_in_utc()
-    going = [
+    deletions = [
         _schedule_deletion(item, item.policy, NOW if item.is_due(day) else LATER)
         for item in decide_all(as_if_active)
         if item.policy_active and item.due and item.policy and (only is None or item.policy.pk in only)
     ]
-    return DeletionSchedule(day.isoformat(), sorted(going, key=lambda item: (item.due, item.dataset)))
+    return DeletionSchedule(day.isoformat(), sorted(deletions, key=lambda item: (item.due, item.dataset)))
 
 
 def rule_details(policy: RetentionPolicy) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def _render_schedule(
 ) -> HttpResponse:
     has = request.user.has_perm
     hidden = set(Dataset.objects.hidden_from(request.user).values_list("name", flat=True))
-    seen = [going for going in shown.going if going.dataset not in hidden]
+    seen = [going for going in shown.deletions if going.dataset not in hidden]
     addresses = dict(Dataset.objects.values_list("name", "pk"))
     crumbs: Breadcrumbs = [("Retention policies", reverse(LIST_URL_NAME))]
     crumbs.append((policy.pattern if policy else "What goes when", None))
@@ -79,9 +79,9 @@ def _render_schedule(
             )
             for when, title in ((NOW, "Due now"), (LATER, "Due later"), (HELD, "On legal hold"))
         ],
-        "counts": {when: sum(going.when == when for going in shown.going) for when in (NOW, LATER, HELD)},
+        "counts": {when: sum(going.when == when for going in shown.deletions) for when in (NOW, LATER, HELD)},
         "due_contents": format_counts(shown.counts(NOW)),
-        "hidden": len(shown.going) - len(seen),
+        "hidden": len(shown.deletions) - len(seen),
         "may_activate": has("datasets_app.activate_retentionpolicy"),
         "may_apply": has("datasets_app.apply_retention") and policy is None,
         "inactive": RetentionPolicy.objects.filter(active=False).count() if policy is None else 0,

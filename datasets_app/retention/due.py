@@ -1,4 +1,4 @@
-"""Which rule decides for a dataset, when it is due, and what stands in the way."""
+"""Decides which policy applies to a dataset and when it is due for deletion."""
 
 from collections.abc import Collection, Iterable
 from datetime import UTC, date, timedelta
@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
-from datasets_app.domain.retention import RetentionRule, get_due_date, matches_rule
+from datasets_app.domain.retention import get_due_date, matches_rule
 from datasets_app.models import Dataset, RetentionPolicy
 
 WARNING_PERIOD = timedelta(days=14)
 
 
 class RetentionDecision(NamedTuple):
-    """What the rules say of a dataset. ``due`` is None if it is kept for good, or no rule matches.
+    """What the policies say about a dataset. ``due`` is None if it is kept forever or no policy matches.
 
-    The first rule that matches decides; one that is not active deletes nothing, and keeps those after it
-    from doing so. A hold outlives every rule.
+    The first matching policy applies. If it is inactive, the dataset is kept, whatever later policies say.
+    A legal hold overrides every policy.
     """
 
     dataset: Dataset
@@ -36,8 +36,8 @@ class RetentionDecision(NamedTuple):
 
 
 class RuleAnswer(NamedTuple):
-    """One rule and its answer for a dataset: "decides", "not active", "matches" (but an earlier one decides)
-    or "no match"."""
+    """One policy and its answer for a dataset: "decides", "not active", "matches" (but an earlier one
+    decides) or "no match"."""
 
     policy: RetentionPolicy
     answer: str
@@ -45,65 +45,59 @@ class RuleAnswer(NamedTuple):
 
 
 def today_in_utc() -> date:
-    """Days are those of UTC: a dataset must not be due sooner in one place than in another."""
+    """Due dates are in UTC, so that they don't depend on where a server stands."""
     return timezone.now().astimezone(UTC).date()
 
 
-def list_policies() -> list[RetentionPolicy]:
-    return list(RetentionPolicy.objects.order_by("position"))
-
-
 def decide_all(as_if_active: Collection[int] = ()) -> list[RetentionDecision]:
-    """For every dataset that has not expired, by name. ``as_if_active``: primary keys of policies that are
-    taken to act."""
-    rules = list_policies()
-    rows = Dataset.objects.exclude(status=Dataset.Status.EXPIRED).order_by("name")
-    return [_decide(dataset, rules, as_if_active) for dataset in rows]
+    """A decision for every dataset that has not expired, by name. ``as_if_active`` are primary keys of
+    policies to treat as active."""
+    policies = list(RetentionPolicy.objects.all())
+    datasets = Dataset.objects.exclude(status=Dataset.Status.EXPIRED).order_by("name")
+    return [_decide(dataset, policies, as_if_active) for dataset in datasets]
 
 
 def decide_for_dataset(dataset: Dataset) -> RetentionDecision:
-    return _decide(dataset, list_policies(), ())
+    return _decide(dataset, list(RetentionPolicy.objects.all()), ())
 
 
 def list_due_datasets(span: timedelta, rows: Iterable[Dataset] | None = None) -> list[RetentionDecision]:
-    """Those that are due by then or already, held ones among them; the first that goes comes first."""
+    """Datasets that are due within ``span`` or already, including held ones; earliest first."""
     last = today_in_utc() + span
-    rules = list_policies()
-    if not any(policy.active for policy in rules):
+    policies = list(RetentionPolicy.objects.all())
+    if not any(policy.active for policy in policies):
         return []
-    chosen = Dataset.objects.all() if rows is None else rows
-    found = [_decide(dataset, rules, ()) for dataset in chosen if dataset.status != Dataset.Status.EXPIRED]
-    due = [item for item in found if item.policy_active and item.due is not None and item.due <= last]
+    datasets = Dataset.objects.all() if rows is None else rows
+    decisions = [
+        _decide(dataset, policies, ()) for dataset in datasets if dataset.status != Dataset.Status.EXPIRED
+    ]
+    due = [item for item in decisions if item.is_due(last)]
     return sorted(due, key=lambda item: (item.due or last, item.dataset.name))
 
 
 def explain_rules(dataset: Dataset) -> list[RuleAnswer]:
-    """Every rule in its order, and what it says of the dataset: why this rule, and not another."""
-    asked, decided = [], False
-    for policy in list_policies():
-        rule = make_rule(policy)
+    """The answer of every policy for the dataset, in order."""
+    answers, decided = [], False
+    for policy in RetentionPolicy.objects.all():
+        rule = policy.as_rule()
         if not matches_rule(dataset.name, rule):
-            asked.append(RuleAnswer(policy, "no match", None))
+            answers.append(RuleAnswer(policy, "no match", None))
             continue
         answer = "matches" if decided else "decides" if policy.active else "not active"
         decided = True
-        asked.append(RuleAnswer(policy, answer, get_due_date(creation_day(dataset), rule)))
-    return asked
+        answers.append(RuleAnswer(policy, answer, get_due_date(creation_day(dataset), rule)))
+    return answers
 
 
 def creation_day(dataset: Dataset) -> date:
     return dataset.created_at.astimezone(UTC).date()
 
 
-def make_rule(policy: RetentionPolicy) -> RetentionRule:
-    return RetentionRule(policy.pattern, policy.retention, policy.reason)
-
-
 def _decide(
-    dataset: Dataset, rules: list[RetentionPolicy], as_if_active: Collection[int]
+    dataset: Dataset, policies: list[RetentionPolicy], as_if_active: Collection[int]
 ) -> RetentionDecision:
-    policy = next((policy for policy in rules if matches_rule(dataset.name, make_rule(policy))), None)
+    policy = next((policy for policy in policies if matches_rule(dataset.name, policy.as_rule())), None)
     if policy is None:
         return RetentionDecision(dataset, None, None, False)
-    due = get_due_date(creation_day(dataset), make_rule(policy))
+    due = get_due_date(creation_day(dataset), policy.as_rule())
     return RetentionDecision(dataset, policy, due, policy.active or policy.pk in as_if_active)

@@ -17,8 +17,9 @@ from datasets_app.core.web.pages import (
 )
 from datasets_app.jobs import runs
 from datasets_app.models import Dataset, Release, Session
-from datasets_app.retention.erase_session import find_copies, preview_erasure
+from datasets_app.retention.erasure_preview import preview_erasure
 from datasets_app.retention.pages import ReasonForm
+from datasets_app.retention.session_identity import find_copies
 
 # Of more turns than these in releases, which versions hold the session is found by the job, and not here.
 MAX_TURNS_SEARCHED = 200_000

@@ -1,7 +1,7 @@
-"""``retention.yaml`` ⇄ the retention policies.
+"""Imports and exports the retention policies as ``retention.yaml``.
 
-Whatever changes the policies, those of them that might now delete what no rehearsal has shown stop acting
-until they are activated anew: see ``domain.retention.still_acting``.
+Any change deactivates the policies that might now delete something no preview has shown; they have to be
+activated again. See ``domain.retention.find_rules_still_active``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,12 +25,12 @@ from datasets_app.models import Dataset, RetentionPolicy
 
 
 def import_retention_rules(text: str, *, file_name: str = "", actor: Any = None) -> int:
-    """Replace all policies by those of the file; returns how many. Raises Refused."""
+    """Replace all policies with those in the file; returns their number. Raises UserError."""
     try:
         rules = parse_retention_rules(text)
     except RetentionFileError as error:
         raise UserError(
-            "Not a retention file; nothing was changed.",
+            "This is not a valid retention file; nothing was changed.",
             {"problems": [{"file": file_name, "message": str(error)}], "problem_total": 1},
         ) from None
     with transaction.atomic():
@@ -40,15 +40,14 @@ def import_retention_rules(text: str, *, file_name: str = "", actor: Any = None)
 
 
 def lock_rules() -> None:
-    """Until the end of the transaction: two files at once must not be mixed."""
+    """Lock the policies until the end of the transaction, so that two imports don't mix."""
     with connection.cursor() as cursor:
         cursor.execute("LOCK TABLE datasets_app_retentionpolicy IN SHARE ROW EXCLUSIVE MODE")
 
 
 @contextmanager
 def preserve_activation() -> Iterator[None]:
-    """Around a change of policies, in a transaction: those that may go on acting do so afterwards, the
-    others wait for their activation."""
+    """Wrap a change of policies, in a transaction: those that may stay active do, the others don't."""
     before = lock_rule_states()
     yield
     restore_activation(before)
@@ -58,33 +57,26 @@ RuleStates = list[tuple[RetentionRule, bool, datetime | None]]
 
 
 def lock_rule_states() -> RuleStates:
-    """The policies as they are before a change, locked: each with whether it is active, and since when."""
+    """Lock the policies before a change; returns each with whether it is active and since when."""
     lock_rules()
-    return [
-        (_make_rule(row), row.active, row.activated_at)
-        for row in RetentionPolicy.objects.order_by("position")
-    ]
+    return [(row.as_rule(), row.active, row.activated_at) for row in RetentionPolicy.objects.all()]
 
 
 def restore_activation(before: RuleStates) -> None:
-    """After the change: set which policies are active."""
+    """Set which policies are active after a change."""
     since = {(rule.pattern, rule.retention): at for rule, active, at in reversed(before) if active}
-    rows = list(RetentionPolicy.objects.order_by("position"))
-    acting = find_rules_still_active(
-        [(rule, active) for rule, active, _ in before], [_make_rule(row) for row in rows]
+    rows = list(RetentionPolicy.objects.all())
+    still_active = find_rules_still_active(
+        [(rule, active) for rule, active, _ in before], [row.as_rule() for row in rows]
     )
-    for row, active in zip(rows, acting, strict=True):
+    for row, active in zip(rows, still_active, strict=True):
         at = since.get((row.pattern, row.retention)) if active else None
         if (row.active, row.activated_at) != (active, at):
             RetentionPolicy.objects.filter(pk=row.pk).update(active=active, activated_at=at)
 
 
-def _make_rule(row: RetentionPolicy) -> RetentionRule:
-    return RetentionRule(row.pattern, row.retention, row.reason)
-
-
 def replace_rules(rules: Sequence[RetentionRule]) -> int:
-    """Put ``rules`` in the place of all there are; returns how many there were."""
+    """Replace all policies with ``rules``; returns how many there were."""
     with preserve_activation():
         replaced, _ = RetentionPolicy.objects.all().delete()
         RetentionPolicy.objects.bulk_create(
@@ -97,7 +89,7 @@ def replace_rules(rules: Sequence[RetentionRule]) -> int:
 
 
 def record_rule_import(rules: Sequence[RetentionRule], replaced: int, actor: Any) -> None:
-    """Which rule was in force when is worth knowing to the letter; rules hold nothing private."""
+    """Record the exact rules, so that the log shows which applied when. They hold nothing private."""
     audit.record(
         "import_retention_rules",
         actor=actor,
@@ -106,28 +98,22 @@ def record_rule_import(rules: Sequence[RetentionRule], replaced: int, actor: Any
     )
 
 
-def list_rules() -> list[RetentionRule]:
-    """The policies, in the order they are asked."""
-    rows = RetentionPolicy.objects.order_by("position").values_list("pattern", "retention", "reason")
-    return [RetentionRule(*row) for row in rows]
-
-
 def datasets_by_policy(user: Any) -> dict[int, list[str]]:
-    """The names of the datasets that each policy decides for, by its position; of those that are hidden from
-    ``user`` none is told."""
-    policies = list(RetentionPolicy.objects.order_by("position"))
-    rules = [_make_rule(policy) for policy in policies]
-    # The first of equal rules is the one that is asked: so the last one written here is it.
-    places = {rule: policy.position for rule, policy in reversed(list(zip(rules, policies, strict=True)))}
-    decided: dict[int, list[str]] = {}
+    """Names of the datasets that each policy applies to, by its position, without those hidden from
+    ``user``."""
+    policies = [(policy.as_rule(), policy.position) for policy in RetentionPolicy.objects.all()]
+    rules = [rule for rule, _ in policies]
+    # Of equal rules the first one applies, so it must be the last to be put in.
+    positions = dict(reversed(policies))
+    applied: dict[int, list[str]] = {}
     hidden = Dataset.objects.hidden_from(user).order_by().values("pk")
-    there = Dataset.objects.exclude(status=Dataset.Status.EXPIRED).exclude(pk__in=hidden).order_by("name")
-    for name in there.values_list("name", flat=True):
+    active = Dataset.objects.exclude(status=Dataset.Status.EXPIRED).exclude(pk__in=hidden).order_by("name")
+    for name in active.values_list("name", flat=True):
         if rule := find_matching_rule(name, rules):
-            decided.setdefault(places[rule], []).append(name)
-    return decided
+            applied.setdefault(positions[rule], []).append(name)
+    return applied
 
 
 def export_retention_rules() -> str:
-    """All policies as the text of a ``retention.yaml``."""
-    return dump_retention_rules(list_rules())
+    """All policies as ``retention.yaml``."""
+    return dump_retention_rules(policy.as_rule() for policy in RetentionPolicy.objects.all())

@@ -1,4 +1,4 @@
-"""What will be deleted soon is told in time: on the start page, and once by mail."""
+"""Announces upcoming deletions: on the home page, and once by e-mail."""
 
 import logging
 from collections.abc import Iterable
@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.mail import EmailMessage
 
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 from datasets_app.retention.due import WARNING_PERIOD, RetentionDecision, list_due_datasets
 
@@ -14,15 +15,15 @@ log = logging.getLogger(__name__)
 
 
 def list_warnings(datasets: Iterable[Dataset]) -> list[RetentionDecision]:
-    """Those of ``datasets`` that are due in the next 14 days, or already; held ones among them."""
+    """The given datasets that are due within 14 days or already, including held ones."""
     return list_due_datasets(WARNING_PERIOD, datasets)
 
 
 def mail_warnings() -> dict[str, Any]:
-    """Mail a list of what is due soon and was not told yet, if a server for mail is configured.
+    """E-mail the upcoming deletions that were not announced yet, if recipients are configured.
 
-    Each dataset is told once for each day on which it would go: who changes the rule is told again. What
-    could not be sent is sent in the next night.
+    Each dataset is announced once per due date, so a changed policy causes another e-mail. If sending
+    fails, the next night tries again.
     """
     if not settings.MAIL_TO:
         return {"mailed": 0}
@@ -36,8 +37,8 @@ def mail_warnings() -> dict[str, Any]:
     try:
         EmailMessage(_mail_subject(new), _mail_text(new), None, settings.MAIL_TO).send()
     except OSError as error:  # what smtplib raises is of this kind
-        log.error("warnings of retention can't be mailed: %s", type(error).__name__)
-        return {"mailed": 0, "mail_error": f"The mail could not be sent ({type(error).__name__})."}
+        log.error("the retention warning can't be sent: %s", type(error).__name__)
+        return {"mailed": 0, "mail_error": f"The e-mail could not be sent ({type(error).__name__})."}
     for item in new:
         Dataset.objects.filter(pk=item.dataset.pk).update(warned_of=item.due)
     return {"mailed": len(new)}
@@ -45,24 +46,24 @@ def mail_warnings() -> dict[str, Any]:
 
 def _mail_subject(new: list[RetentionDecision]) -> str:
     first = min(item.due for item in new if item.due)
-    what = "1 dataset is" if len(new) == 1 else f"{len(new)} datasets are"
-    return f"{what} to be deleted, from {first:%-d %B %Y} on"
+    verb = "is" if len(new) == 1 else "are"
+    return f"{format_count(len(new), 'dataset')} {verb} due for deletion, starting {first:%-d %B %Y}"
 
 
 def _mail_text(new: list[RetentionDecision]) -> str:
     lines = [
-        f"{item.due:%Y-%m-%d}  {item.dataset.name} ({item.dataset.turn_count:,} turns): "
-        f"rule {item.policy.position}, {item.policy.pattern}, {item.policy.retention}"
+        f"{item.due:%Y-%m-%d}  {item.dataset.name} ({format_count(item.dataset.turn_count, 'turn')}): "
+        f"policy {item.policy.position}, {item.policy.pattern}, {item.policy.retention}"
         for item in new
         if item.policy
     ]
     return "\n".join(
         [
-            "The retention rules will delete, with all releases, labels and files:",
+            "Retention will delete these datasets with all their releases, labels and files:",
             "",
             *lines,
             "",
-            "A legal hold keeps a dataset; it is set on the dataset's page, under Retention.",
+            "To keep a dataset, set a legal hold on its Retention page.",
             "",
         ]
     )

@@ -53,7 +53,7 @@ def test_from_rules_to_a_certificate(tmp_path: Path, run: Any) -> None:
     assert "1 dataset due now:" in shown
     assert "old_prod: 3 sessions, 6 turns, 1 record of an imported file" in shown
     digest = shown.split()[-1]
-    assert "no longer what was shown" in refused("activate_retention", "--seen", "0" * 12)
+    assert "would delete other data" in refused("activate_retention", "--seen", "0" * 12)
     run("activate_retention", "--seen", digest)
     assert RetentionPolicy.objects.filter(active=True).count() == 2
 

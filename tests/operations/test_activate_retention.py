@@ -32,9 +32,9 @@ def test_what_was_shown_is_what_is_activated(tmp_path: Path) -> None:
     import_retention_rules(TWO)
     rules = find_policies([2])
     seen = preview_policies(rules)
-    assert [(going.dataset, going.when) for going in seen.going] == [("support", "now")]
+    assert [(going.dataset, going.when) for going in seen.deletions] == [("support", "now")]
     import_file(write_jsonl(tmp_path / "more.jsonl", make_sessions(3)[4:]))
-    with pytest.raises(UserError, match="no longer what was shown"):
+    with pytest.raises(UserError, match="would delete other data"):
         activate_retention(rules, expected_digest=seen.digest)
     assert active() == [("keep_*", False), ("*", False)]
     activate_retention(rules, expected_digest=preview_policies(rules).digest)

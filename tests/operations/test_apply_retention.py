@@ -98,11 +98,11 @@ def test_a_rehearsal_is_what_then_happens(tmp_path: Path, media_root: Path) -> N
     other = aged(make_dataset(tmp_path, make_sessions(2), "kept"), 20)
     rule()
     rehearsed = preview_retention()
-    assert [(going.dataset, going.when) for going in rehearsed.going] == [
+    assert [(going.dataset, going.when) for going in rehearsed.deletions] == [
         ("support", "now"),
         ("kept", "later"),
     ]
-    said = rehearsed.going[0]
+    said = rehearsed.deletions[0]
     assert said.counts["turns"] == 24
     assert said.counts["labels"] == 3
     assert said.releases == ["1.0.0"]
@@ -132,7 +132,7 @@ def test_a_dataset_on_hold_outlives_every_rule(tmp_path: Path) -> None:
     stored = aged(make_dataset(tmp_path, make_sessions(2)), 4000)
     rule("*", "1 day")
     holds.set_hold(stored, "A claim is open.", actor=None)
-    (said,) = preview_retention().going
+    (said,) = preview_retention().deletions
     assert (said.when, said.hold_reason) == ("held", "A claim is open.")
     assert apply_retention() == {"datasets": 0}
     with pytest.raises(UserError, match="on legal hold"):
@@ -171,7 +171,7 @@ def test_a_dataset_is_due_on_its_day_and_not_before(tmp_path: Path) -> None:
 
 def test_one_that_is_not_due_goes_for_a_reason_alone(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_sessions(1))
-    with pytest.raises(UserError, match="is not due; give a reason"):
+    with pytest.raises(UserError, match="is not due for deletion; give a reason"):
         apply_retention(dataset=stored)
     with pytest.raises(UserError, match="Give the reason"):
         apply_retention(dataset=stored, reason="  ")
@@ -197,7 +197,7 @@ def test_what_was_cut_short_is_ended_by_the_next_run_with_one_certificate(
 ) -> None:
     with_everything(tmp_path)
     rule()
-    said = preview_retention().going[0].counts
+    said = preview_retention().deletions[0].counts
     monkeypatch.setattr(delete_contents, "SESSION_BATCH_SIZE", 2)
 
     def stop(done: int, total: int | None) -> None:

@@ -178,7 +178,7 @@ def test_what_is_deleted_is_nowhere(
 
     RetentionPolicy.objects.create(position=1, pattern="*", retention="30 days", active=True)
     Dataset.objects.update(created_at=timezone.now() - timedelta(days=40))
-    said = preview_retention().going[0].counts
+    said = preview_retention().deletions[0].counts
     last = Session.objects.order_by("-pk")[0]
     with standing(last):
         night = start_if_due(runs.start_job)

@@ -22,12 +22,9 @@ from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, R
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.retention import erase_session as erasure
 from datasets_app.retention import holds
-from datasets_app.retention.erase_session import (
-    erase_session,
-    erase_session_by_id,
-    find_session,
-    preview_erasure,
-)
+from datasets_app.retention.erase_session import erase_session, erase_session_by_id
+from datasets_app.retention.erasure_preview import preview_erasure
+from datasets_app.retention.session_identity import find_session
 from tests.campaigns import find_inconsistencies, label_all_replies, make_campaign
 from tests.factories import import_file, make_dataset, make_session, make_sessions, make_turn, write_jsonl
 

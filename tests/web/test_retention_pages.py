@@ -67,7 +67,7 @@ def test_a_rule_is_activated_on_what_was_shown(stored: Dataset, officer: Any, si
     assert "2 sessions, 4 turns" in text(page)
     seen = page.context["rehearsal"].digest
     assert sign_in("curator").post(address, {"seen": seen}).status_code == 403
-    assert "no longer what was shown" in text(officer.post(address, {"seen": "0" * 64}))
+    assert "would delete other data" in text(officer.post(address, {"seen": "0" * 64}))
     officer.post(address, {"seen": seen})
     made.refresh_from_db()
     assert made.active

@@ -11,12 +11,9 @@ from datasets_app.management.base import BaseCommand
 from datasets_app.management.retention_summary import recipient_lines
 from datasets_app.management.terminal import command_error
 from datasets_app.models import JobRun
-from datasets_app.retention.erase_session import (
-    erase_session_by_id,
-    find_session,
-    preview_erasure,
-    refuse_missing_session,
-)
+from datasets_app.retention.erase_session import erase_session_by_id, refuse_missing_session
+from datasets_app.retention.erasure_preview import preview_erasure
+from datasets_app.retention.session_identity import find_session
 
 
 class Command(BaseCommand):

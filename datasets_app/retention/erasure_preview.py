@@ -1,0 +1,55 @@
+"""What erasing a session would delete, and who has received copies of it."""
+
+import json
+from collections import Counter
+from typing import Any
+
+from datasets_app import hooks
+from datasets_app.models import AuditEvent, Dataset, Release, ScrubFinding, Session
+from datasets_app.releasing.freeze import read_release_lines
+from datasets_app.retention.session_identity import find_label_sessions, list_other_datasets, match_any
+
+
+def preview_erasure(session: Session, *, include_releases: bool = True) -> dict[str, Any]:
+    """Preview an erasure. With ``include_releases`` this reads the data file of every release."""
+    dataset = session.dataset
+    releases = list_releases(dataset) if include_releases else []
+    sessions = [session, *find_label_sessions(session)]
+    versions = [release.version for release in releases if _contains_any(release, sessions)]
+    counts: Counter[str] = Counter(scrub_findings=ScrubFinding.objects.filter(session__in=sessions).count())
+    for hook in hooks.deletion_hooks:
+        counts.update(hook.count(dataset, [target.pk for target in sessions]))
+    return {
+        "sessions": len(sessions),
+        "turns": sum(target.turn_count for target in sessions),
+        **{kind: count for kind, count in counts.items() if count},
+        "releases": versions,
+        "handed_out": list_recipients(dataset, versions),
+        "also_in": list_other_datasets(session),
+    }
+
+
+def list_releases(dataset: Dataset) -> list[Release]:
+    """The releases that still have their files, oldest first."""
+    rows = Release.objects.filter(dataset=dataset, destroyed_at=None)
+    return list(rows.order_by("major", "minor", "patch"))
+
+
+def list_recipients(dataset: Dataset, versions: list[str]) -> list[dict[str, Any]]:
+    """Who downloaded one of these releases or an export, newest first. Only they can delete their copies."""
+    events = AuditEvent.objects.filter(dataset_name=dataset.name, action__in=["download", "export"])
+    return [
+        {"at": event.at.isoformat(timespec="seconds"), "by": event.actor, "release": release}
+        for event in events.order_by("-id")
+        if (release := event.details.get("release")) is None or release in versions
+    ]
+
+
+def _contains_any(release: Release, sessions: list[Session]) -> bool:
+    matches, previous = match_any(sessions), None
+    for line in read_release_lines(release):
+        candidate = json.loads(line)["session_id"]
+        if candidate != previous and matches(candidate):
+            return True
+        previous = candidate
+    return False

@@ -1,0 +1,64 @@
+"""Recognizes a session by its id, also where the id was hashed."""
+
+import hmac
+from collections.abc import Callable, Iterable
+
+from django.db.models import QuerySet
+
+from alignmenter_site.keys.hash_key import hash_key
+from datasets_app import hooks
+from datasets_app.domain.pii.session_ids import hash_session_id
+from datasets_app.models import Dataset, Session
+
+_DIGEST_PREFIX = b"erased session\0"
+
+
+def find_session(dataset: Dataset, session_id: str) -> Session | None:
+    """The session with this id, or with the hash of it."""
+    sessions = Session.objects.filter(dataset=dataset)
+    return (
+        sessions.filter(session_id=session_id).first()
+        or sessions.filter(session_id=hash_session_id(session_id, hash_key())).first()
+    )
+
+
+def find_copies(session: Session) -> QuerySet[Session]:
+    """The session and its copies in other datasets, which have the same id or the hash of it."""
+    ids = [session.session_id, hash_session_id(session.session_id, hash_key())]
+    return Session.objects.filter(session_id__in=ids).select_related("dataset")
+
+
+def list_other_datasets(session: Session) -> list[str]:
+    """Names of the other datasets that have a copy."""
+    copies = find_copies(session).exclude(dataset=session.dataset_id)
+    return sorted(set(copies.values_list("dataset__name", flat=True)))
+
+
+def matches_session(session_id: str, candidate: str) -> bool:
+    """Whether both ids are the same, or one is the hash of the other."""
+    key = hash_key()
+    return session_id in (candidate, hash_session_id(candidate, key)) or candidate == hash_session_id(
+        session_id, key
+    )
+
+
+def match_any(sessions: Iterable[Session]) -> Callable[[str], bool]:
+    """Tells whether an id is the id of one of the sessions, or its hash."""
+    ids = [session.session_id for session in sessions]
+    return lambda candidate: any(matches_session(session_id, candidate) for session_id in ids)
+
+
+def find_label_sessions(session: Session) -> list[Session]:
+    """Sessions of the same dataset that were created for labels of this one before it was imported."""
+    matches = match_any([session])
+    keys = {key for hook in hooks.erasure_hooks for key in hook.find_sessions(session.dataset, matches)}
+    return list(Session.objects.filter(pk__in=keys - {session.pk}).order_by("pk"))
+
+
+def digest_session_id(session_id: str, *, id_hashed: bool) -> str:
+    """Identifies an erased session in the audit log. Depends on the installation's key, not on whether the
+    id was hashed."""
+    canonical = session_id if id_hashed else hash_session_id(session_id, hash_key())
+    return hmac.new(
+        hash_key(), _DIGEST_PREFIX + canonical.encode("utf-8", "surrogatepass"), "sha256"
+    ).hexdigest()

@@ -149,7 +149,7 @@ def _erase_one(
 
 
 def _reissue_releases(sessions: list[Session], actor: Any, report_progress: ProgressCallback) -> set[int]:
-    """Replace the releases that contain any of the sessions; returns the keys of all releases without them."""
+    """Replace the releases that contain any of the sessions; returns the keys of those without."""
     session, clean = sessions[0], set()
     for release in list_releases(session.dataset):
         new = reissue_release(

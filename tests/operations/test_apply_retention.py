@@ -173,7 +173,7 @@ def test_one_that_is_not_due_goes_for_a_reason_alone(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_sessions(1))
     with pytest.raises(UserError, match="is not due for deletion; give a reason"):
         apply_retention(dataset=stored)
-    with pytest.raises(UserError, match="Give the reason"):
+    with pytest.raises(UserError, match="Give a reason"):
         apply_retention(dataset=stored, reason="  ")
     apply_retention(dataset=stored, reason="The contract has ended.")
     (certificate,) = AuditEvent.objects.filter(action="retention")

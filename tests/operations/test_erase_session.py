@@ -161,7 +161,7 @@ def test_a_hold_and_a_running_job_stand_in_its_way(tmp_path: Path) -> None:
     holds.set_hold(stored, "A claim.", actor=None)
     with pytest.raises(UserError, match="on legal hold"):
         erase_session_by_id("support", "s1", "Asked for.")
-    with pytest.raises(UserError, match="Give the reason"):
+    with pytest.raises(UserError, match="Give a reason"):
         erase_session_by_id("support", "s1", " ")
     assert Session.objects.count() == 2
 

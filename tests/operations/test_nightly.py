@@ -75,7 +75,7 @@ def test_each_is_told_once_for_each_day(tmp_path: Path, mailbox: list[str]) -> N
     assert mail_warnings() == {"mailed": 1}
     (message,) = mailbox
     assert "To: privacy@example.org, owner@example.org" in message
-    assert "soon (4 turns): rule 1, *, 30 days" in message
+    assert "soon (4 turns): policy 1, *, 30 days" in message
     assert "later" not in message
     assert mail_warnings() == {"mailed": 0}
     rule("31 days")

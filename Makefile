@@ -12,7 +12,7 @@ run: $(VENV)/.runs ## set up, then serve on PORT (8000); Ctrl-C ends it
 
 test: $(VENV)/.tests ## every test, against PostgreSQL and Valkey of its own
 	@$(PY) -m tests.chromium
-	$(PY) -m pytest --numprocesses 3 $(ARGS)
+	$(PY) -m pytest --numprocesses 3 --maxschedchunk 1 $(ARGS)
 
 check: $(VENV)/.tests ## format, lint, types, migrations, deployment settings
 	$(PY) -m ruff format --check .

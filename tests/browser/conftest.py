@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Group, User
+from django.test import Client
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests import chromium
@@ -84,12 +86,15 @@ def curator(transactional_db: None) -> User:
     return user
 
 
-def sign_in(page: Page) -> None:
-    page.goto("/admin/")
-    page.fill("[name=username]", "curator")
-    page.fill("[name=password]", "a long password")
-    page.click("button[type=submit]")
-    page.wait_for_url("**/admin/")
+def sign_in(page: Page, username: str = "curator", path: str = "/admin/") -> None:
+    """Give the browser a session and open ``path``; the form to sign in has tests of its own."""
+    client = Client()
+    client.force_login(User.objects.get(username=username))
+    value = client.cookies[settings.SESSION_COOKIE_NAME].value
+    page.context.add_cookies(
+        [{"name": settings.SESSION_COOKIE_NAME, "value": value, "domain": "localhost", "path": "/"}]
+    )
+    page.goto(path)
 
 
 @pytest.fixture

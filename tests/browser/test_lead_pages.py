@@ -11,6 +11,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotations_app.models import Annotation, Campaign
+from tests.browser.conftest import sign_in
 from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
 from tests.campaigns import (
     label_all_replies,
@@ -22,7 +23,8 @@ from tests.campaigns import (
     submit,
 )
 
-pytestmark = pytest.mark.browser
+# The longest of them, so they begin first.
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture
@@ -30,14 +32,6 @@ def lead(transactional_db: None) -> User:
     user = User.objects.create_user("lea", password="a long password", is_staff=True)
     user.groups.add(Group.objects.get(name="lead"))
     return user
-
-
-def log_in(page: Page) -> None:
-    page.goto("/login/")
-    page.fill("[name=username]", "lea")
-    page.fill("[name=password]", "a long password")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/admin/")
 
 
 def address(page: str, *arguments: Any) -> str:
@@ -61,7 +55,7 @@ def test_from_a_new_campaign_to_settled_disputes(
     make_annotators("ana", "ben", "cy")
     make_persona()
     page: Page = open_page(viewport={"width": 1280, "height": 800})
-    log_in(page)
+    sign_in(page, "lea")
     _begin(page)
     own = Campaign.objects.get()
     disagreement(own)
@@ -162,7 +156,7 @@ def test_the_pages_of_a_campaign(scheme: str, open_page: Any, lead: User, tmp_pa
     disagreement(own)
     submit(lease_for(own, "cy").current, "flag", None, notes="Other: " + "w" * 300)
     page: Page = open_page(viewport={"width": 390, "height": 844}, has_touch=True, color_scheme=scheme)
-    log_in(page)
+    sign_in(page, "lea")
     here = [address(name, own.pk) for name in ("change", "flagged", "stale", "settings", "export")]
     here += [address("changelist"), address("add"), f"{address('adjudicate')}?campaign={own.pk}"]
     here += [reverse("admin:datasets_app_dataset_change", args=[own.dataset_id])]
@@ -180,7 +174,7 @@ def test_a_dispute_is_settled_on_a_phone(open_page: Any, lead: User, tmp_path: P
     own = make_campaign(make_replies(tmp_path, 8, turns=12), "ana", "ben", "cy", overlap=3)
     disagreement(own)
     page: Page = open_page(viewport={"width": 390, "height": 844}, has_touch=True)
-    log_in(page)
+    sign_in(page, "lea")
     page.goto(f"{address('adjudicate')}?campaign={own.pk}")
     expect(page.locator("#judged .ad-bubble")).to_be_in_viewport()
     expect(page.get_by_role("button", name=re.compile("On-brand"))).to_be_in_viewport()

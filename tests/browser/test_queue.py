@@ -16,6 +16,7 @@ from annotations_app.campaigns.create import create_campaign
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from datasets_app.models import Persona
 from tests import factories
+from tests.browser.conftest import sign_in
 from tests.browser.faults import find_serious_violations
 
 pytestmark = pytest.mark.browser
@@ -52,14 +53,6 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
         overlap=1,
         guidelines="# Judge\n\nonly the *voice*.",
     )
-
-
-def log_in(page: Page, name: str = "anna") -> None:
-    page.goto("/")
-    page.fill("[name=username]", name)
-    page.fill("[name=password]", "a long password")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/annotate/**")
 
 
 class Annotator:
@@ -115,7 +108,7 @@ def test_fifty_replies_by_keyboard_alone(
 ) -> None:
     page: Page = open_page(viewport={"width": 1280, "height": 800})
     context = page.context
-    log_in(page)
+    sign_in(page, "anna", "/annotate/")
     anna = Annotator(page)
 
     anna.labels(4)
@@ -282,7 +275,7 @@ def test_axe_finds_nothing_serious(scheme: str, open_page: Any, campaign: Campai
     page: Page = open_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
     page.goto("/login/")
     assert find_serious_violations(page) == []
-    log_in(page)
+    sign_in(page, "anna", "/annotate/")
     Annotator(page).labels(2)
     assert find_serious_violations(page) == []
     page.keyboard.press("?")
@@ -305,7 +298,7 @@ def test_on_a_phone(open_page: Any, campaign: Campaign) -> None:
     page: Page = open_page(viewport={"width": 390, "height": 844}, has_touch=True, color_scheme="dark")
     page.goto("/login/")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    log_in(page)
+    sign_in(page, "anna", "/annotate/")
     anna = Annotator(page)
     before = anna.reply()
     for button in page.locator(".q-bar button:visible").all():
@@ -330,7 +323,7 @@ def test_on_a_phone(open_page: Any, campaign: Campaign) -> None:
 def test_logged_out_meanwhile(open_page: Any, campaign: Campaign, browser_errors: list[str]) -> None:
     """What was pressed is kept until one is logged in again; logging out asks first, and clears it."""
     page: Page = open_page(viewport={"width": 1280, "height": 800})
-    log_in(page)
+    sign_in(page, "anna", "/annotate/")
     anna = Annotator(page)
     anna.labels(1)
     anna.is_saved()
@@ -389,7 +382,7 @@ def _not_allowed_meanwhile(anna: Annotator) -> None:
 
     Session.objects.all().delete()
     User.objects.create_user("ben", password="a long password").groups.add(group)
-    log_in(page, "ben")
+    sign_in(page, "ben", "/annotate/")
     expect(page.get_by_role("heading", name="Your campaigns")).to_be_visible()
     expect(page.locator("#held")).to_be_hidden()
     assert len(kept_in_the_browser(page)) == 2
@@ -397,7 +390,7 @@ def _not_allowed_meanwhile(anna: Annotator) -> None:
 
     group.user_set.add(User.objects.get(username="anna"))
     Session.objects.all().delete()
-    log_in(page)
+    sign_in(page, "anna", "/annotate/")
     anna.is_saved()
     expect(page.locator("#held")).to_be_hidden()
     decisions = Decision.objects.order_by("pk").select_related("assignment__item__turn")

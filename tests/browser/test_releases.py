@@ -13,7 +13,8 @@ from datasets_app.models import JobRun, Release
 from tests import factories
 from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
 
-pytestmark = pytest.mark.browser
+# The longest of them, so they begin first.
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def test_a_version_is_released_handed_out_and_compared(

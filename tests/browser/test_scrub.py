@@ -14,7 +14,8 @@ from datasets_app.models import Dataset, JobRun, ScrubFinding, ScrubMark
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
 
-pytestmark = pytest.mark.browser
+# The longest of them, so they begin first.
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TEXT = "I am Jane Fonseca 😀, mail desk@example.org. My zorblax is late."
 LONG = 60_000  # in milliseconds: a worker loads the name model first

@@ -10,26 +10,20 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from tests import factories
+from tests.browser.conftest import sign_in
 from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
 
-pytestmark = pytest.mark.browser
-
-
-def log_in(page: Page) -> None:
-    user = User.objects.create_user("olga", password="a long password", is_staff=True)
-    user.groups.add(Group.objects.get(name="privacy officer"))
-    page.goto("/login/")
-    page.fill("[name=username]", "olga")
-    page.fill("[name=password]", "a long password")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/admin/")
+# The longest of them, so they begin first.
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def test_a_review_is_signed_and_a_package_taken_home(open_page: Any, processes: Any, tmp_path: Path) -> None:
     processes.start("worker")
     dataset = factories.make_dataset(tmp_path, factories.make_sessions(4, tags=["scenario:billing"]))
     page: Page = open_page(viewport={"width": 390, "height": 844})
-    log_in(page)
+    user = User.objects.create_user("olga", password="a long password", is_staff=True)
+    user.groups.add(Group.objects.get(name="privacy officer"))
+    sign_in(page, "olga")
     page.goto(reverse("admin:datasets_app_dataset_sharing", args=[dataset.pk]))
     assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.get_by_label("Your full name").focus()

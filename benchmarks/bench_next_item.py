@@ -92,6 +92,7 @@ def create_dataset(replies: int) -> None:
 
 def create_timed_campaign(size: int, name: str, order: str) -> Any:
     from annotations_app.campaigns.create import create_campaign
+    from annotations_app.campaigns.settings import CampaignSettings
     from datasets_app.models import Dataset, Persona
 
     persona, _ = Persona.objects.get_or_create(persona_id="p", defaults={"yaml": "id: p\n"})
@@ -99,12 +100,14 @@ def create_timed_campaign(size: int, name: str, order: str) -> Any:
     took = time_call(
         lambda: made.append(
             create_campaign(
-                f"{name}-{size}".replace(" ", "-"),
-                dataset=Dataset.objects.get(name=f"of_{size}"),
-                persona=persona,
-                annotators=ANNOTATOR_NAMES,
-                order=order,
-                repeat_share=0.05,
+                CampaignSettings(
+                    f"{name}-{size}".replace(" ", "-"),
+                    dataset=Dataset.objects.get(name=f"of_{size}"),
+                    persona=persona,
+                    annotators=ANNOTATOR_NAMES,
+                    order=order,
+                    repeat_share=0.05,
+                )
             )
         )
     )

@@ -68,6 +68,7 @@ def prepare_campaign(folder: Path, replies: int, annotators: int, overlap: int) 
     from django.test import Client
 
     from annotations_app.campaigns.create import create_campaign
+    from annotations_app.campaigns.settings import CampaignSettings
     from datasets_app.importing.import_dataset import ImportSource, import_dataset
     from datasets_app.models import Dataset, Persona
 
@@ -85,7 +86,7 @@ def prepare_campaign(folder: Path, replies: int, annotators: int, overlap: int) 
         cookies.append(f"sessionid={client.cookies['sessionid'].value}; csrftoken={CSRF_TOKEN}|{user.pk}")
     names = [f"annotator{number}" for number in range(annotators)]
     dataset = Dataset.objects.get(name="bench")
-    create_campaign("bench", dataset=dataset, persona=persona, annotators=names, overlap=overlap)
+    create_campaign(CampaignSettings("bench", dataset, persona, names, overlap=overlap))
     return cookies
 
 

@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.db import connection
 
 from annotations_app.campaigns.create import create_campaign
+from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labeling.decide import DecisionOutcome, decide
 from annotations_app.labeling.lease_next import LeaseResult, lease_next
 from annotations_app.models import Assignment, Campaign
@@ -52,7 +53,8 @@ def make_campaign(data: Dataset, *names: str, **options: Any) -> Campaign:
     make_annotators(*names)
     options = {"overlap": 1, "persona": options.pop("persona", None) or make_persona()} | options
     name = options.pop("name", "round-1")
-    return create_campaign(name, dataset=data, annotators=names, **options)
+    who = {key: options.pop(key) for key in ("actor", "override") if key in options}
+    return create_campaign(CampaignSettings(name, dataset=data, annotators=names, **options), **who)
 
 
 def get_user(name: str) -> User:

@@ -1,4 +1,4 @@
-"""The page on which a campaign begins: the form, what it would come to, the guidelines as they will look."""
+"""The page that creates a campaign: its form, the estimate and the preview of the guidelines."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_POST
 
-from annotations_app.admin.campaign_form import SPLIT_NAMES, CampaignForm, PartialCampaignForm
+from annotations_app.admin.campaign_form import SPLIT_NAMES, CampaignForm, add_refusal
 from annotations_app.campaigns import rows
 from annotations_app.campaigns.create import prepare_campaign
 from annotations_app.campaigns.pages_common import (
@@ -18,18 +18,18 @@ from annotations_app.campaigns.pages_common import (
     render_fragment,
     require_permissions,
 )
-from annotations_app.campaigns.validation import MIN_NEW_SHARE
+from annotations_app.campaigns.settings import MIN_NEW_SHARE
 from annotations_app.domain.assignment import gold_item_target
 from annotations_app.domain.guidelines import render_guidelines
 from annotations_app.models import Campaign
+from annotations_app.models.campaign import MAX_GUIDELINES_LENGTH
 from datasets_app.catalog import policies
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import render_page
 from datasets_app.jobs import runs
 
-# What somebody gets through in an hour, to tell how long it would take before anybody has begun.
+# A usual pace, for the estimate before anybody has started.
 LABELS_PER_HOUR = 300
-MAX_PREVIEW_LENGTH = 50_000
 
 
 def add_campaign(request: HttpRequest) -> HttpResponse:
@@ -48,16 +48,18 @@ def add_campaign(request: HttpRequest) -> HttpResponse:
 
 
 def _initial_values(request: HttpRequest) -> dict[str, Any]:
-    """From a dataset's page its number comes along."""
+    """A link from a dataset's page names the dataset."""
     dataset = request.GET.get("dataset", "")
     return {"dataset": dataset} if dataset.isascii() and dataset.isdigit() and len(dataset) < 19 else {}
 
 
 def _start_campaign(request: HttpRequest, form: CampaignForm) -> Campaign | None:
-    """The campaign with the job that fills it; None if it was refused, which the form tells."""
+    """Prepare the campaign and start the job that fills it; None with an error on the form if refused."""
     try:
         with transaction.atomic():
-            campaign = prepare_campaign(**form.asked(), actor=request.user)
+            campaign = prepare_campaign(
+                form.settings(), override=form.cleaned_data.get("override", ""), actor=request.user
+            )
             runs.start_job(
                 "create_campaign",
                 actor=request.user,
@@ -65,7 +67,7 @@ def _start_campaign(request: HttpRequest, form: CampaignForm) -> Campaign | None
                 parameters={"campaign": campaign.pk},
             )
     except UserError as refusal:
-        form.add_error(None, refusal.message)
+        add_refusal(form, refusal)
         return None
     messages.success(request, f"{campaign.name} is being prepared.")
     return campaign
@@ -73,9 +75,10 @@ def _start_campaign(request: HttpRequest, form: CampaignForm) -> Campaign | None
 
 @require_POST
 def estimate_campaign(request: HttpRequest) -> HttpResponse:
-    """What a campaign would come to, as far as the form is filled in. Nothing is made."""
+    """Replies, labels and hours of the campaign, as far as the form is filled in. Creates nothing."""
     require_permissions(request, "add_campaign")
-    form = PartialCampaignForm(request.POST, user=request.user)
+    form = CampaignForm(request.POST, user=request.user)
+    # Each valid answer counts; the form need not be complete.
     form.is_valid()
     return render_fragment(request, "_campaign_estimate", _estimate_context(form.cleaned_data))
 
@@ -96,7 +99,7 @@ def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:
     )
     overlap, people = answers.get("overlap") or 0, len(answers.get("annotators") or ())
     labels = (replies - gold_item_target(replies, known, gold)) * overlap
-    # What is new is only a part of what somebody looks at.
+    # Gold replies and repeats come on top of the new ones.
     shown = labels / max(MIN_NEW_SHARE, 1 - gold - repeats)
     return {
         "dataset": dataset,
@@ -118,7 +121,7 @@ def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:
 def preview_guidelines(request: HttpRequest) -> HttpResponse:
     """The guidelines as annotators will read them."""
     require_permissions(request, "view_campaign")
-    text = request.POST.get("guidelines", "")[:MAX_PREVIEW_LENGTH]
+    text = request.POST.get("guidelines", "")[:MAX_GUIDELINES_LENGTH]
     return render_fragment(
         request, "_campaign_guidelines", {"html": mark_safe(render_guidelines(text)) if text.strip() else ""}
     )

@@ -1,10 +1,10 @@
-"""The forms of a campaign: how it begins, and what of it can be changed afterwards."""
+"""The forms that create and change a campaign."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
@@ -15,28 +15,46 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from annotations_app.campaigns.validation import MIN_NEW_SHARE, SEED_LIMIT
+from annotations_app.campaigns.settings import SEED_LIMIT, CampaignSettings
 from annotations_app.models import Campaign
-from annotations_app.models.campaign import MAX_SHARE
+from annotations_app.models.campaign import (
+    DEFAULT_LEASE_MINUTES,
+    DEFAULT_OVERLAP,
+    DEFAULT_SEED,
+    MAX_GUIDELINES_LENGTH,
+    MAX_LEASE_MINUTES,
+    MAX_OVERLAP,
+    MAX_SHARE,
+    MAX_SPLIT_LENGTH,
+    MAX_TAG_LENGTH,
+)
 from datasets_app.catalog import policies
+from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, Persona
 
 MAX_SHARE_PERCENT = int(100 * MAX_SHARE)
-MAX_GUIDELINES_LENGTH = 50_000
 ORDER_CHOICES = [
-    ("random", "Random: every annotator meets a fair mix"),
-    ("session", "Session by session: the context is read once, by one person as far as the overlap allows"),
-    ("disputed", "Most disputed first: what earlier labels disagree on comes before the rest"),
+    ("random", "Random: every annotator gets a fair mix"),
+    ("session", "Session by session: as few people as possible read each conversation"),
+    ("disputed", "Most disputed first: replies that earlier labels disagree on come first"),
 ]
-# What splits are called: see split_dataset.
+# The names that the split page suggests.
 SPLIT_NAMES = ("train", "validation", "test")
+_FORM_FIELDS = {"gold_share": "gold", "repeat_share": "repeats"}
 
 
 def users_who_can_annotate() -> QuerySet[Any]:
-    """Active people with the permission to label, however they came by it."""
-    may = Permission.objects.filter(content_type__app_label="annotations_app", codename="annotate")
-    held = Q(is_superuser=True) | Q(user_permissions__in=may) | Q(groups__permissions__in=may)
-    return User.objects.filter(held, is_active=True).distinct().order_by("username")
+    """Active users with the permission to label, from whatever group."""
+    backend = "django.contrib.auth.backends.ModelBackend"
+    users: QuerySet[Any] = User.objects.with_perm("annotations_app.annotate", backend=backend)
+    return users.order_by("username")
+
+
+def add_refusal(form: forms.Form, error: UserError) -> None:
+    """Show an operation's error at the field it is about, or above the form."""
+    field = getattr(error, "field", None)
+    field = _FORM_FIELDS.get(field, field)
+    form.add_error(field if field in form.fields else None, error.message)
 
 
 def _text_widget(**attrs: str) -> UnfoldAdminTextInputWidget:
@@ -48,35 +66,33 @@ def _guidelines_field() -> forms.CharField:
         required=False,
         max_length=MAX_GUIDELINES_LENGTH,
         widget=UnfoldAdminTextareaWidget(attrs={"class": "ad-low ad-guidelines", "rows": "8"}),
-        help_text="What counts as on-brand, with examples of what is hard to tell. Markdown; annotators "
-        "read it beside the reply.",
+        help_text="What counts as on-brand, with hard cases as examples. Markdown; shown next to the reply.",
+    )
+
+
+def _number_field(label: str, low: int, high: int, help_text: str, **options: Any) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label,
+        min_value=low,
+        max_value=high,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text=help_text,
+        **options,
     )
 
 
 def _overlap_field(**options: Any) -> forms.IntegerField:
-    return forms.IntegerField(
-        label="Annotators a reply",
-        min_value=1,
-        max_value=50,
-        widget=UnfoldAdminIntegerFieldWidget,
-        help_text="How many people label each reply. Agreement can be measured from two on.",
-        **options,
-    )
+    help_text = "How many people label each reply. Agreement can be measured with two or more."
+    return _number_field("Annotators per reply", 1, MAX_OVERLAP, help_text, **options)
 
 
 def _lease_minutes_field(**options: Any) -> forms.IntegerField:
-    return forms.IntegerField(
-        label="Minutes a reply is held",
-        min_value=1,
-        max_value=1440,
-        widget=UnfoldAdminIntegerFieldWidget,
-        help_text="After so long without a sign of its annotator a reply goes to another.",
-        **options,
-    )
+    help_text = "A reply goes to another annotator after so many minutes without activity."
+    return _number_field("Lock timeout, in minutes", 1, MAX_LEASE_MINUTES, help_text, **options)
 
 
 class UserMultipleChoiceField(forms.ModelMultipleChoiceField):
-    """People to tick, told apart by their user names."""
+    """Checkboxes labeled with user names."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -91,19 +107,19 @@ class UserMultipleChoiceField(forms.ModelMultipleChoiceField):
 
 
 class CampaignForm(forms.Form):
-    """What a new campaign is to be; shares are asked for in percent."""
+    """Settings of a new campaign; shares are in percent."""
 
     dataset = forms.ModelChoiceField(
         Dataset.objects.none(),
         widget=UnfoldAdminSelectWidget,
         empty_label="Choose a dataset",
-        help_text="Its assistant's replies are what is labelled. Production data must be scrubbed before.",
+        help_text="Its assistant's replies are labeled. Scrub production data first.",
     )
     persona = forms.ModelChoiceField(
         Persona.objects.order_by("persona_id"),
         widget=UnfoldAdminSelectWidget,
         empty_label="Choose a persona",
-        help_text="The voice that replies are judged by; its card stands beside them.",
+        help_text="The voice by which replies are judged; its card is shown next to them.",
     )
     name = forms.CharField(
         max_length=100,
@@ -114,57 +130,51 @@ class CampaignForm(forms.Form):
     annotators = UserMultipleChoiceField(
         help_text="They see this campaign in their queue as soon as it is open."
     )
-    overlap = _overlap_field(initial=2)
-    gold = forms.IntegerField(
-        label="Gold replies, in percent",
-        min_value=0,
-        max_value=MAX_SHARE_PERCENT,
+    overlap = _overlap_field(initial=DEFAULT_OVERLAP)
+    gold = _number_field(
+        "Gold replies, in percent",
+        0,
+        MAX_SHARE_PERCENT,
+        "Share of each annotator's replies that already have an adjudicated label; measures accuracy.",
         initial=0,
-        widget=UnfoldAdminIntegerFieldWidget,
-        help_text="Of what an annotator sees, replies whose right label is known because they were "
-        "adjudicated before. They show how far somebody is right, not only how far people agree.",
     )
-    repeats = forms.IntegerField(
-        label="Hidden repeats, in percent",
-        min_value=0,
-        max_value=MAX_SHARE_PERCENT,
+    repeats = _number_field(
+        "Hidden repeats, in percent",
+        0,
+        MAX_SHARE_PERCENT,
+        "Share of each annotator's replies that they have labeled before, unannounced; measures consistency.",
         initial=0,
-        widget=UnfoldAdminIntegerFieldWidget,
-        help_text="Of what an annotator sees, replies they have labelled before, unannounced: they show "
-        "how far somebody agrees with themselves.",
     )
     order = forms.ChoiceField(choices=ORDER_CHOICES, initial="random", widget=UnfoldAdminRadioSelectWidget)
     tag = forms.CharField(
         label="Only replies with this tag",
         required=False,
-        max_length=500,
+        max_length=MAX_TAG_LENGTH,
         widget=_text_widget(),
         help_text="For example scenario:support. Leave empty for all.",
     )
     split = forms.CharField(
         label="Only sessions of this split",
         required=False,
-        max_length=20,
+        max_length=MAX_SPLIT_LENGTH,
         widget=_text_widget(list="splits", spellcheck="false"),
-        help_text="Leave empty for all but the test split, which is locked: labels for calibration must "
-        "not come from it.",
+        help_text="Leave empty for all but the locked test split, which no calibration may learn from.",
     )
     guidelines = _guidelines_field()
-    lease_minutes = _lease_minutes_field(initial=15)
-    seed = forms.IntegerField(
-        initial=42,
-        min_value=-SEED_LIMIT,
-        max_value=SEED_LIMIT - 1,
-        widget=UnfoldAdminIntegerFieldWidget,
-        help_text="Of the random order, the gold replies and the repeats: one seed gives one order.",
+    lease_minutes = _lease_minutes_field(initial=DEFAULT_LEASE_MINUTES)
+    seed = _number_field(
+        "Seed",
+        -SEED_LIMIT,
+        SEED_LIMIT - 1,
+        "Determines the random order, the gold replies and the repeats.",
+        initial=DEFAULT_SEED,
     )
     override = forms.CharField(
-        label="Reason for labelling what is locked",
+        label="Override reason",
         required=False,
         max_length=policies.MAX_REASON_CHARACTERS,
         widget=_text_widget(),
-        help_text="Only for production data that is not scrubbed, or for the test split. It is written "
-        "into the audit trail, with your name.",
+        help_text="Only needed for unscrubbed production data or the test split; kept in the audit log.",
     )
 
     def __init__(self, *args: Any, user: Any, **options: Any) -> None:
@@ -175,62 +185,24 @@ class CampaignForm(forms.Form):
         if not policies.can_override(user):
             del self.fields["override"]
 
-    def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"]
-        if Campaign.objects.filter(name=name).exists():
-            raise forms.ValidationError("There is a campaign of this name already.")
-        return name
-
-    def clean(self) -> dict[str, Any]:
-        said = self.cleaned_data
-        people, overlap = said.get("annotators"), said.get("overlap")
-        if people is not None and overlap is not None and overlap > len(people):
-            self.add_error(
-                "overlap",
-                f"{overlap} people are to label each reply, but only {len(people)} "
-                f"{'is' if len(people) == 1 else 'are'} chosen.",
-            )
-        if said.get("gold", 0) + said.get("repeats", 0) > 100 * (1 - MIN_NEW_SHARE):
-            self.add_error("repeats", "Gold replies and repeats leave too little that is new.")
-        dataset = said.get("dataset")
-        if dataset and not policies.is_scrubbed(dataset) and not (said.get("override") or "").strip():
-            self.add_error("dataset", self._unscrubbed_error(dataset))
-        return said
-
-    def _unscrubbed_error(self, dataset: Dataset) -> str:
-        may = "give the reason below" if "override" in self.fields else "ask a privacy officer"
-        return f"{dataset.name} holds production data that no scrub has verified. Scrub it first, or {may}."
-
-    def asked(self) -> dict[str, Any]:
-        """The answers of a valid form, as `prepare_campaign` takes them."""
-        said = self.cleaned_data
-        same = ("name", "dataset", "persona", "guidelines", "overlap", "order", "tag", "split", "seed")
-        return {
-            **{field: said[field] for field in same},
-            "lease_minutes": said["lease_minutes"],
-            "gold_share": said["gold"] / 100,
-            "repeat_share": said["repeats"] / 100,
-            "annotators": [person.get_username() for person in said["annotators"]],
-            "override": said.get("override") or "",
-        }
-
-
-class PartialCampaignForm(CampaignForm):
-    """The same while it is filled in: each answer counts by itself, whatever the others are."""
-
-    def clean_name(self) -> str:
-        return str(self.cleaned_data["name"])
-
-    def clean(self) -> dict[str, Any]:
-        return self.cleaned_data
+    def settings(self) -> CampaignSettings:
+        """The settings of a valid form."""
+        answers = dict(self.cleaned_data)
+        answers.pop("override", None)
+        return CampaignSettings(
+            gold_share=answers.pop("gold") / 100,
+            repeat_share=answers.pop("repeats") / 100,
+            annotators=[user.get_username() for user in answers.pop("annotators")],
+            **answers,
+        )
 
 
 class CampaignSettingsForm(forms.Form):
-    """What can be changed while people label: nothing of what is asked of whom so far."""
+    """What can be changed while annotators label."""
 
     guidelines = _guidelines_field()
     annotators = UserMultipleChoiceField(
-        help_text="Who is taken out keeps their labels and gets nothing further; what they hold comes back."
+        help_text="Annotators you remove keep their labels; replies leased to them are released."
     )
     overlap = _overlap_field()
     lease_minutes = _lease_minutes_field()
@@ -244,22 +216,13 @@ class CampaignSettingsForm(forms.Form):
             "lease_minutes": campaign.lease_minutes,
         }
         super().__init__(*args, initial=initial, **options)
-        self.campaign = campaign
-        # Who has lost the permission since stays on the list, to be seen and taken out.
+        # Members without the permission stay on the list, so that they can be removed.
         known = Q(pk__in=users_who_can_annotate().values("pk")) | Q(pk__in=members)
         self.fields["annotators"].queryset = User.objects.filter(known).order_by("username")
 
-    def clean_overlap(self) -> int:
-        overlap: int = self.cleaned_data["overlap"]
-        if overlap < self.campaign.overlap:
-            raise forms.ValidationError(
-                f"It can only be raised from {self.campaign.overlap}: there may be as many labels already."
-            )
-        return overlap
-
     def changes(self) -> dict[str, Any]:
-        """Only what was changed, as `edit_campaign` takes it."""
-        said = {name: self.cleaned_data[name] for name in self.changed_data}
-        if "annotators" in said:
-            said["annotators"] = [person.get_username() for person in said["annotators"]]
-        return said
+        """The changed settings, as `edit_campaign` takes them."""
+        changes = {name: self.cleaned_data[name] for name in self.changed_data}
+        if "annotators" in changes:
+            changes["annotators"] = [user.get_username() for user in changes["annotators"]]
+        return changes

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from annotations_app.admin.campaign_form import CampaignSettingsForm
+from annotations_app.admin.campaign_form import CampaignSettingsForm, add_refusal
 from annotations_app.agreement.figures import member_stats, recent_labeling_rate
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.pages_common import (
@@ -165,7 +165,7 @@ def _save_settings(request: HttpRequest, campaign: Campaign, form: CampaignSetti
     try:
         edit_campaign(campaign, changes=form.changes(), actor=request.user)
     except UserError as refusal:
-        form.add_error(None, refusal.message)
+        add_refusal(form, refusal)
         return False
     return True
 

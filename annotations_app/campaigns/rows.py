@@ -1,10 +1,10 @@
-"""The items of a campaign, made by one statement: no reply passes through Python."""
+"""The items of a campaign, created by one statement: no reply passes through Python."""
 
 from typing import Any, NamedTuple
 
 from django.db import connection
 
-# The replies a campaign is about. Without a split, the test split is left out: it is locked.
+# The replies of a campaign. Without a split, the locked test split is left out.
 _REPLIES_SQL = """
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
 WHERE s.dataset_id = %(dataset)s AND t.role = 'assistant' AND t.text ~ '[^[:space:]]'
@@ -20,16 +20,16 @@ _EXISTS_SQL = (
     f"(SELECT {_REPLIES_SQL} AND {_HAS_ADJUDICATED_SQL})"
 )
 _COUNT_SQL = f"SELECT count(*), count(*) FILTER (WHERE %(gold)s AND {_HAS_ADJUDICATED_SQL}) {_REPLIES_SQL}"
-# Who says what: how far labels that stand already are apart, from 0 (all agree) to 1 (half and half).
+# How divided the existing labels are, from 0 (all agree) to 1 (half and half).
 _DISPUTE_JOIN_SQL = """
 LEFT JOIN (
     SELECT turn_id, 2.0 * least(sum(label), count(*) - sum(label)) / count(*) AS dispute, count(*) AS labels
     FROM annotations_app_annotation
     WHERE dataset_id = %(dataset)s AND persona_id = %(persona)s AND kind = 'label'
     GROUP BY turn_id
-) said ON said.turn_id = chosen.turn
+) existing ON existing.turn_id = chosen.turn
 """
-# Drawn by a hash of their keys: the same seed gives the same order. Turns of one session stand together.
+# Ordered by a hash of their keys: the same seed gives the same order. Turns of a session stay together.
 _ORDERS = {
     "random": ("", "hashint8extended(turn, %(seed)s), turn"),
     "session": ("", "hashint8extended(session, %(seed)s), session, turn_index"),
@@ -47,19 +47,19 @@ FROM (
            gold.turn IS NOT NULL AS gold
     FROM (SELECT t.id, t.session_id, t.turn_index {replies}) t
     LEFT JOIN (
-        SELECT t.id AS turn {replies} AND %(gold_wanted)s > 0 AND {known}
-        ORDER BY hashint8extended(t.id, %(seed)s::bigint # 1), t.id LIMIT %(gold_wanted)s
+        SELECT t.id AS turn {replies} AND %(gold_target)s > 0 AND {known}
+        ORDER BY hashint8extended(t.id, %(seed)s::bigint # 1), t.id LIMIT %(gold_target)s
     ) gold ON gold.turn = t.id
 ) chosen
 {joined}
 ORDER BY 4
 """
-# Nobody has analysed rows that have just come, and what is served next hangs on the plan.
+# The plan of the queries that lease items depends on statistics, which new rows don't have yet.
 _ANALYZE = "ANALYZE annotations_app_campaignitem"
 
 
 class ReplyFilter(NamedTuple):
-    """Which replies: of a dataset (its key), for a persona (its id), with a tag and of a split if given."""
+    """Replies of a dataset (primary key) for a persona (its id), with a tag and of a split if given."""
 
     dataset: int
     persona: str
@@ -67,35 +67,34 @@ class ReplyFilter(NamedTuple):
     split: str
     gold: bool
 
-    def values(self) -> dict[str, Any]:
-        return self._asdict()
-
 
 def replies_exist(reply_filter: ReplyFilter) -> tuple[bool, bool]:
-    """(whether there is any such reply, whether there is one whose label is known); stops at the first."""
-    with connection.cursor() as cursor:
-        cursor.execute(_EXISTS_SQL, reply_filter.values())
-        replies, known = cursor.fetchone()
+    """(whether there is any such reply, whether one of them has an adjudicated label)."""
+    replies, known = _fetch_row(_EXISTS_SQL, reply_filter)
     return replies, known
 
 
 def count_replies(reply_filter: ReplyFilter) -> tuple[int, int]:
-    """(replies, those of them whose label is known: 0 unless gold items are wanted)."""
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNT_SQL, reply_filter.values())
-        replies, known = cursor.fetchone()
+    """(replies, those of them with an adjudicated label: 0 unless the campaign has gold items)."""
+    replies, known = _fetch_row(_COUNT_SQL, reply_filter)
     return replies, known
 
 
 def create_items(
     reply_filter: ReplyFilter, *, campaign: int, overlap: int, order: str, seed: int, gold_target: int
 ) -> int:
-    """Make the items; returns how many. Within a transaction."""
+    """Create the items in the caller's transaction; returns how many."""
     joined, ordered = _ORDERS[order]
     sql = _FILL_SQL.format(replies=_REPLIES_SQL, known=_HAS_ADJUDICATED_SQL, joined=joined, order=ordered)
-    values = {"campaign": campaign, "overlap": overlap, "seed": seed, "gold_wanted": gold_target}
+    values = {"campaign": campaign, "overlap": overlap, "seed": seed, "gold_target": gold_target}
     with connection.cursor() as cursor:
-        cursor.execute(sql, reply_filter.values() | values)
-        made: int = cursor.rowcount
+        cursor.execute(sql, reply_filter._asdict() | values)
+        count: int = cursor.rowcount
         cursor.execute(_ANALYZE)
-    return made
+    return count
+
+
+def _fetch_row(sql: str, reply_filter: ReplyFilter) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, reply_filter._asdict())
+        return cursor.fetchone()

@@ -10,6 +10,7 @@ from django.contrib.auth.models import Group
 from django.db.models import F
 
 from annotations_app.campaigns.create import create_campaign
+from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
 from datasets_app.access.demo_accounts import account_name
 from datasets_app.models import Dataset, Persona
@@ -40,13 +41,15 @@ def add_demo_campaign(dataset: Dataset, persona: Persona) -> bool:
     earlier = _get_earlier_annotators()
     names = [*EARLIER_ANNOTATORS, annotator.get_username()]
     campaign = create_campaign(
-        CAMPAIGN_NAME,
-        dataset=dataset,
-        persona=persona,
-        annotators=names,
-        guidelines=GUIDELINES,
-        overlap=len(names),
-        order="session",
+        CampaignSettings(
+            CAMPAIGN_NAME,
+            dataset=dataset,
+            persona=persona,
+            annotators=names,
+            guidelines=GUIDELINES,
+            overlap=len(names),
+            order=Campaign.Order.SESSION,
+        )
     )
     for user in earlier:
         _adopt_labels(campaign, user)

@@ -7,8 +7,13 @@ from django.db.models.functions import Now
 from datasets_app.models import Dataset, Persona, Session
 from datasets_app.models.dataset import NAME_PATTERN
 
-# A higher share would leave annotators too few new replies.
+DEFAULT_OVERLAP, MAX_OVERLAP = 2, 50
+DEFAULT_LEASE_MINUTES, MAX_LEASE_MINUTES = 15, 1440
+DEFAULT_SEED = 42
+# A larger share would leave annotators few new replies.
 MAX_SHARE = 0.5
+MAX_GUIDELINES_LENGTH = 50_000
+MAX_TAG_LENGTH, MAX_SPLIT_LENGTH = 500, 20
 
 
 def _share_field(help_text: str) -> "models.FloatField[float, float]":
@@ -43,22 +48,26 @@ class Campaign(models.Model):
     guidelines = models.TextField(blank=True, help_text="Markdown, shown next to the reply.")
     overlap = models.PositiveSmallIntegerField(
         "annotators per reply",
-        default=2,
-        validators=[MinValueValidator(1), MaxValueValidator(50)],
+        default=DEFAULT_OVERLAP,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_OVERLAP)],
         help_text="How many annotators label each reply.",
     )
     gold_share = _share_field("Share of replies with a known label (0 to 0.5).")
     repeat_share = _share_field("Share of replies that an annotator labels twice (0 to 0.5).")
     order = models.CharField(max_length=8, choices=Order, default=Order.RANDOM)
     tag = models.TextField(blank=True, help_text="Only replies with this tag.")
-    split = models.CharField(max_length=20, blank=True, help_text="Only sessions of this split.")
+    split = models.CharField(
+        max_length=MAX_SPLIT_LENGTH, blank=True, help_text="Only sessions of this split."
+    )
     lease_minutes = models.PositiveSmallIntegerField(
         "lock timeout (minutes)",
-        default=15,
-        validators=[MinValueValidator(1), MaxValueValidator(1440)],
+        default=DEFAULT_LEASE_MINUTES,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_LEASE_MINUTES)],
         help_text="A reply goes to another annotator after this many minutes of inactivity.",
     )
-    seed = models.BigIntegerField(default=42, help_text="Seed for the random order, gold items and repeats.")
+    seed = models.BigIntegerField(
+        default=DEFAULT_SEED, help_text="Seed for the random order, gold items and repeats."
+    )
     status = models.CharField(max_length=9, choices=Status, default=Status.PREPARING, editable=False)
     # Someone allowed labeling without a verified scrub; the audit log has the reason.
     overridden = models.BooleanField(default=False, editable=False)

@@ -13,6 +13,7 @@ from django.core.management import call_command
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotations_app.campaigns.create import create_campaign
+from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from datasets_app.models import Persona
 from tests import factories
@@ -45,13 +46,9 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     persona = Persona.objects.create(persona_id="calm", yaml=PERSONA)
     anna = User.objects.create_user("anna", password="a long password")
     anna.groups.add(Group.objects.get(name="annotator"))
+    guidelines = "# Judge\n\nonly the *voice*."
     return create_campaign(
-        "voice",
-        dataset=dataset,
-        persona=persona,
-        annotators=["anna"],
-        overlap=1,
-        guidelines="# Judge\n\nonly the *voice*.",
+        CampaignSettings("voice", dataset, persona, ["anna"], overlap=1, guidelines=guidelines)
     )
 
 

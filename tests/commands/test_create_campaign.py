@@ -68,7 +68,7 @@ def test_what_can_not_be_made_is_said_in_a_sentence(tmp_path: Path, manage: Any)
         ({"--dataset": "supper"}, "There is no dataset 'supper'. Did you mean support?"),
         ({"--persona": "cold_v1"}, "There is no persona 'cold_v1'. There are: warm_v1."),
         ({"--annotators": "ana,nobody"}, "There is no user nobody"),
-        ({"--overlap": "2"}, "2 annotators are to label each reply, but only 1 is named."),
+        ({"--overlap": "2"}, "Each reply needs 2 annotators, but only 1 is assigned."),
         ({"--split": "test"}, "The test split of support is locked"),
     ):
         options = [part for pair in (usual | changed).items() for part in pair]

@@ -15,6 +15,7 @@ from django.contrib.auth.models import Group, User
 
 from annotations_app.agreement.adjudicate import adjudicate, list_disputed
 from annotations_app.campaigns.create import create_campaign
+from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.demo.load_demo import DEMO_DIRECTORY, load_demo
 from annotations_app.labeling.decide import decide
 from annotations_app.labeling.lease_next import lease_next
@@ -144,7 +145,7 @@ def test_a_calibration_learns_from_what_a_campaign_has_settled(
     people = [User.objects.create_user(name) for name in ("ada", "chi")]
     Group.objects.get(name="annotator").user_set.set(people)
     campaign = create_campaign(
-        "autumn", dataset=dataset, persona=persona, annotators=[user.username for user in people], overlap=2
+        CampaignSettings("autumn", dataset, persona, [user.username for user in people], overlap=2)
     )
     said = {(label.turn_id, label.annotator): label.label for label in Annotation.objects.all()}
     for user in people:

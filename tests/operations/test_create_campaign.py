@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.campaigns.create import fill_campaign, prepare_campaign
+from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Campaign, CampaignItem, CampaignMember
 from datasets_app.core.errors import UserError
@@ -140,17 +141,17 @@ def test_gold_items_are_what_was_settled_before(tmp_path: Path) -> None:
     [
         ({"name": "no/name"}, "can't be the name of a campaign"),
         ({"overlap": 0}, "overlap must be from 1"),
-        ({"overlap": 3}, "3 annotators are to label each reply, but only 2 are named"),
+        ({"overlap": 3}, "Each reply needs 3 annotators, but only 2 are assigned"),
         ({"gold_share": 0.6}, "gold share must be from 0 to 0.5"),
         ({"repeat_share": -0.1}, "repeat share must be from 0"),
         ({"repeat_share": float("nan")}, "repeat share must be from 0"),
-        ({"gold_share": 0.5, "repeat_share": 0.45}, "too little that is new"),
-        ({"gold_share": 0.1}, "Gold items are wanted, but no reply of support has an adjudicated label"),
-        ({"lease_minutes": 0}, "held for 1 to 1440 minutes"),
+        ({"gold_share": 0.5, "repeat_share": 0.45}, "too few new replies"),
+        ({"gold_share": 0.1}, "No reply of support has an adjudicated label for warm_v1"),
+        ({"lease_minutes": 0}, "lock timeout must be from 1 to 1440 minutes"),
         ({"order": "alphabetic"}, "order must be one of random, session, disputed"),
-        ({"tag": "unheard"}, "no assistant's reply with text of that tag or split"),
-        ({"split": "dev"}, "no assistant's reply with text of that tag or split"),
-        ({"seed": 2**63}, "whole number of 64 bits"),
+        ({"tag": "unheard"}, "no assistant's reply with text with that tag or split"),
+        ({"split": "dev"}, "no assistant's reply with text with that tag or split"),
+        ({"seed": 2**63}, "64-bit integer"),
         ({"guidelines": "a\0"}, "NUL"),
         ({"guidelines": "x" * 50_001}, "longer than 50,000"),
     ],
@@ -171,25 +172,25 @@ def test_who_is_to_label_must_be_able_to(tmp_path: Path) -> None:
     User.objects.filter(username="off").update(is_active=False)
     for names, sentence in (
         (["ana", "nobody"], "There is no user nobody"),
-        (["ana", "off"], "account of off is switched off"),
+        (["ana", "off"], "account of off is deactivated"),
         (["ana", "vic"], "vic may not label"),
-        ([" ", ""], "Say who is to label"),
+        ([" ", ""], "Name at least one annotator"),
     ):
         with pytest.raises(UserError, match=sentence):
-            prepare_campaign("c", dataset=stored, persona=make_persona(), annotators=names, overlap=1)
+            prepare_campaign(CampaignSettings("c", stored, make_persona(), names, overlap=1))
 
 
 def test_a_name_is_taken_once(tmp_path: Path) -> None:
     stored = make_replies(tmp_path, 2)
     make_campaign(stored, "ana")
-    with pytest.raises(UserError, match="There is a campaign round-1 already"):
+    with pytest.raises(UserError, match="A campaign named round-1 already exists"):
         make_campaign(stored, "ana")
 
 
 def test_nothing_but_gold_is_no_campaign(tmp_path: Path) -> None:
     stored = make_replies(tmp_path, 1)
     settle(stored, 1)
-    with pytest.raises(UserError, match="nothing but gold"):
+    with pytest.raises(UserError, match="All replies would be gold items"):
         make_campaign(stored, "ana", gold_share=0.5)
 
 
@@ -242,7 +243,7 @@ def test_the_trail_tells_what_was_asked_and_no_text(tmp_path: Path, admin_user: 
 def test_made_by_a_job_it_is_filled_once_however_often_that_runs(tmp_path: Path) -> None:
     make_annotators("ana")
     stored = make_replies(tmp_path, 3)
-    made = prepare_campaign("c", dataset=stored, persona=make_persona(), annotators=["ana"], overlap=1)
+    made = prepare_campaign(CampaignSettings("c", stored, make_persona(), ["ana"], overlap=1))
     waiting = lease_for(made, "ana")
     assert (waiting.state, waiting.current) == ("paused", None)
     assert "being prepared" in waiting.message
@@ -263,7 +264,7 @@ def test_made_by_a_job_it_is_filled_once_however_often_that_runs(tmp_path: Path)
 def test_a_job_that_can_not_fill_it_says_why(tmp_path: Path) -> None:
     make_annotators("ana")
     stored = make_replies(tmp_path, 3)
-    made = prepare_campaign("c", dataset=stored, persona=make_persona(), annotators=["ana"], overlap=1)
+    made = prepare_campaign(CampaignSettings("c", stored, make_persona(), ["ana"], overlap=1))
     Turn.objects.update(text="")
     job = runs.create_job("create_campaign", actor=None, dataset=stored, parameters={"campaign": made.pk})
     runs.enqueue_job(job)

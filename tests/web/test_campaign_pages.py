@@ -164,10 +164,10 @@ def test_a_campaign_begins_as_a_job(sign_in: Any, tmp_path: Path, empty_queue: N
     [
         ({"name": "no spaces"}, "name", "Use letters, digits, dots, dashes and underscores only."),
         ({"annotators": []}, "annotators", "Choose at least one person."),
-        ({"overlap": 3}, "overlap", "3 people are to label each reply, but only 2 are chosen."),
+        ({"overlap": 3}, "overlap", "Each reply needs 3 annotators, but only 2 are assigned."),
         ({"overlap": 51}, "overlap", "less than or equal to 50"),
         ({"gold": 60}, "gold", "less than or equal to 50"),
-        ({"gold": 50, "repeats": 50}, "repeats", "leave too little that is new"),
+        ({"gold": 50, "repeats": 50}, "repeats", "leave too few new replies"),
         ({"seed": 10**30}, "seed", "less than or equal to"),
         ({"dataset": ""}, "dataset", "This field is required."),
     ],
@@ -186,9 +186,9 @@ def test_what_is_wrong_is_said_at_its_field(
 def test_a_name_is_given_once_and_what_an_operation_refuses_is_told(sign_in: Any, round_1: Campaign) -> None:
     client = sign_in("lead")
     taken = client.post(address("add"), asked(round_1.dataset, name="round-1"))
-    assert "There is a campaign of this name already." in taken.content.decode()
+    assert "A campaign named round-1 already exists" in taken.content.decode()
     nothing = client.post(address("add"), asked(round_1.dataset, tag="not:there"))
-    assert "has no assistant&#x27;s reply with text of that tag or split" in nothing.content.decode()
+    assert "has no assistant&#x27;s reply with text with that tag or split" in nothing.content.decode()
     assert Campaign.objects.count() == 1
     assert not JobRun.objects.filter(operation="create_campaign").exists()
 
@@ -199,12 +199,12 @@ def test_production_data_is_labelled_only_scrubbed_or_for_a_reason(
     dataset = make_replies(tmp_path, 2)
     Dataset.objects.update(origin="production")
     refused = sign_in("lead").post(address("add"), asked(dataset, override="I want to"))
-    assert "Scrub it first, or ask a privacy officer." in refused.context["form"].errors["dataset"][0]
+    assert "no scrub has verified" in refused.context["form"].non_field_errors()[0]
     assert 'name="override"' not in refused.content.decode()
     officer = sign_in("curator")
     officer.user.user_permissions.add(Permission.objects.get(codename="override_gate"))
     again = officer.post(address("add"), asked(dataset))
-    assert "or give the reason below" in again.content.decode()
+    assert "no scrub has verified" in again.context["form"].non_field_errors()[0]
     officer.post(address("add"), asked(dataset, override="A drill with made-up data"))
     assert Campaign.objects.get().overridden
     assert AuditEvent.objects.get(action="override").details["reason"] == "A drill with made-up data"
@@ -300,9 +300,9 @@ def test_settings_are_changed_and_refusals_stand_at_their_field(sign_in: Any, ro
     assert (round_1.guidelines, round_1.overlap, round_1.lease_minutes) == ("New words.", 3, 5)
     assert round_1.members.filter(active=True).count() == 3
     lowered = client.post(address("settings", round_1.pk), {**given, "overlap": 2})
-    assert "It can only be raised from 3" in lowered.context["form"].errors["overlap"][0]
+    assert "The overlap can only be raised from 3" in lowered.context["form"].errors["overlap"][0]
     too_few = client.post(address("settings", round_1.pk), {**given, "annotators": given["annotators"][:2]})
-    assert "3 annotators label each reply" in too_few.content.decode()
+    assert "Each reply needs 3 annotators, but only 2 are assigned" in too_few.content.decode()
     assert "Nothing was saved" in too_few.content.decode()
 
 

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotations_app.campaigns.create import create_campaign
+from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.domain.flag_reasons import FLAG_REASONS
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from datasets_app.models import Dataset, Persona, Session, Turn
@@ -48,7 +49,7 @@ def make(folder: Path, lines: list[Any], names: tuple[str, ...] = ("anna",), **g
     dataset = factories.make_dataset(folder, lines, given.pop("dataset", "support"))
     persona, _ = Persona.objects.get_or_create(persona_id="calm", defaults={"yaml": given.pop("yaml", YAML)})
     given = {"overlap": len(names), **given}
-    return create_campaign("voice", dataset=dataset, persona=persona, annotators=names, **given)
+    return create_campaign(CampaignSettings("voice", dataset, persona, names, **given))
 
 
 @pytest.fixture
@@ -390,7 +391,7 @@ def test_costs_do_not_grow_with_the_campaign(db: None, tmp_path: Path) -> None:
     few, _ = _cost(anna)
     Campaign.objects.all().delete()
     dataset = _large_dataset(100_000)
-    create_campaign("voice", dataset=dataset, persona=Persona.objects.get(), annotators=["anna"], overlap=1)
+    create_campaign(CampaignSettings("voice", dataset, Persona.objects.get(), ["anna"], overlap=1))
     many, large = _cost(anna)
     assert many <= few + 3  # a window of replies is looked through, once or twice
     assert large < 50_000

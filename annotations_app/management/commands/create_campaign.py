@@ -4,12 +4,14 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from annotations_app.campaigns.create import create_campaign
+from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labels.persona_facts import get_persona
 from annotations_app.models import Campaign
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.domain.wording import format_count
 from datasets_app.jobs import runs
 from datasets_app.management.files import read_text
-from datasets_app.management.terminal import Progress, pluralize, report_errors
+from datasets_app.management.terminal import Progress, report_errors
 
 HELP = """\
 Have the replies of a dataset labelled: make a campaign, and open it.
@@ -34,6 +36,11 @@ them labelled all the same; the reason is kept in the audit trail.
 Exit codes: 0 made and open, 2 could not run (no such dataset, persona or user; nothing to
 label; not scrubbed; a name that is taken).
 """
+
+# Options that are settings of the same name.
+_SETTINGS = (
+    "name", "overlap", "gold_share", "repeat_share", "order", "tag", "split", "seed", "lease_minutes",
+)  # fmt: skip
 
 
 class Command(BaseCommand):
@@ -67,44 +74,40 @@ class Command(BaseCommand):
             "--override", metavar="REASON", default="", help="why locked or unscrubbed data is labelled"
         )
 
-    def handle(self, *, name: str, dataset: str, persona: str, annotators: str, **options: Any) -> None:
-        asked = {
-            key: options[key]
-            for key in ("overlap", "gold_share", "repeat_share", "order", "tag", "split", "seed")
-        }
-        asked |= {"lease_minutes": options["lease_minutes"], "override": options["override"]}
+    def handle(self, *, dataset: str, persona: str, annotators: str, **options: Any) -> None:
         guidelines = read_text(options["guidelines"]) if options["guidelines"] else ""
         progress = Progress("Preparing", "replies")
         with report_errors(self):
-            data, voice = get_dataset(dataset), get_persona(persona)
+            settings = CampaignSettings(
+                dataset=get_dataset(dataset),
+                persona=get_persona(persona),
+                annotators=annotators.split(","),
+                guidelines=guidelines,
+                **{name: options[name] for name in _SETTINGS},
+            )
             campaign = runs.run_in_foreground(
                 "create_campaign",
                 lambda report: create_campaign(
-                    name,
-                    dataset=data,
-                    persona=voice,
-                    annotators=annotators.split(","),
-                    guidelines=guidelines,
-                    report_progress=report,
-                    **asked,
+                    settings, override=options["override"], report_progress=report
                 ),
-                make_facts=lambda made: {
-                    "campaign": made.pk,
-                    "replies": made.item_count,
-                    "gold": made.gold_count,
+                make_facts=lambda campaign: {
+                    "campaign": campaign.pk,
+                    "replies": campaign.item_count,
+                    "gold": campaign.gold_count,
                 },
-                dataset_name=data.name,
-                parameters={"campaign_name": name, "overlap": options["overlap"], "order": options["order"]},
+                dataset_name=settings.dataset.name,
+                parameters={
+                    "campaign_name": settings.name,
+                    "overlap": settings.overlap,
+                    "order": settings.order,
+                },
                 report_progress=progress,
             )
             progress.clear()
-        self.report(campaign)
-
-    def report(self, campaign: Campaign) -> None:
-        replies = "1 reply" if campaign.item_count == 1 else f"{campaign.item_count:,} replies"
         gold = f" ({campaign.gold_count:,} of them gold)" if campaign.gold_count else ""
         self.stdout.write(
-            f"{campaign.name} is open: {replies}{gold}, {pluralize(campaign.overlap, 'annotator')} each."
+            f"{campaign.name} is open: {format_count(campaign.item_count, 'reply', 'replies')}{gold}, "
+            f"{format_count(campaign.overlap, 'annotator')} each."
         )
 
 

@@ -1,0 +1,169 @@
+"""What a campaign is created with, and the limits of each setting."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth import get_user_model
+
+from annotations_app.models import Campaign
+from annotations_app.models.campaign import (
+    DEFAULT_LEASE_MINUTES,
+    DEFAULT_OVERLAP,
+    DEFAULT_SEED,
+    MAX_GUIDELINES_LENGTH,
+    MAX_LEASE_MINUTES,
+    MAX_OVERLAP,
+    MAX_SHARE,
+    MAX_SPLIT_LENGTH,
+    MAX_TAG_LENGTH,
+)
+from datasets_app.core.errors import UserError
+from datasets_app.models import Dataset, Persona
+from datasets_app.models.dataset import NAME_PATTERN
+
+SEED_LIMIT = 2**63
+# Gold items and repeats must leave at least this share for new replies.
+MIN_NEW_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class CampaignSettings:
+    """Settings of a new campaign; ``annotators`` are user names."""
+
+    name: str
+    dataset: Dataset
+    persona: Persona
+    annotators: Sequence[str]
+    guidelines: str = ""
+    overlap: int = DEFAULT_OVERLAP
+    gold_share: float = 0.0
+    repeat_share: float = 0.0
+    order: str = Campaign.Order.RANDOM
+    tag: str = ""
+    split: str = ""
+    lease_minutes: int = DEFAULT_LEASE_MINUTES
+    seed: int = DEFAULT_SEED
+
+    def model_fields(self) -> dict[str, Any]:
+        """The settings that are columns of the campaign's row."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "annotators"}
+
+    def validate(self) -> list[Any]:
+        """The users who will label. Raises InvalidSetting."""
+        _validate_name(self.name)
+        validate_guidelines(self.guidelines)
+        validate_overlap(self.overlap)
+        _validate_shares(self.gold_share, self.repeat_share)
+        validate_lease_minutes(self.lease_minutes)
+        _validate_selection(self)
+        users = get_annotators(self.annotators)
+        require_enough_annotators(self.overlap, len(users))
+        return users
+
+
+class InvalidSetting(UserError):
+    """A setting that can't be used; ``field`` is its name, so that a form can show the message there."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def validate_guidelines(guidelines: str) -> None:
+    if len(guidelines) > MAX_GUIDELINES_LENGTH:
+        raise InvalidSetting(
+            "guidelines",
+            f"The guidelines are longer than {MAX_GUIDELINES_LENGTH:,} characters; shorten them.",
+        )
+    if "\0" in guidelines:
+        raise InvalidSetting("guidelines", "The guidelines contain a NUL character; remove it.")
+
+
+def validate_overlap(overlap: int) -> None:
+    if not 1 <= overlap <= MAX_OVERLAP:
+        raise InvalidSetting(
+            "overlap", f"The overlap must be from 1 to {MAX_OVERLAP} annotators per reply, not {overlap}."
+        )
+
+
+def validate_lease_minutes(minutes: int) -> None:
+    if not 1 <= minutes <= MAX_LEASE_MINUTES:
+        raise InvalidSetting(
+            "lease_minutes", f"The lock timeout must be from 1 to {MAX_LEASE_MINUTES} minutes, not {minutes}."
+        )
+
+
+def require_enough_annotators(overlap: int, count: int) -> None:
+    if overlap > count:
+        chosen = "is assigned" if count == 1 else "are assigned"
+        raise InvalidSetting(
+            "overlap",
+            f"Each reply needs {overlap} annotators, but only {count} {chosen}. "
+            "Add annotators or lower the overlap.",
+        )
+
+
+def get_annotators(names: Sequence[str]) -> list[Any]:
+    """The users of these names, all of whom may label. Raises InvalidSetting."""
+    names = list(dict.fromkeys(name.strip() for name in names if name.strip()))
+    if not names:
+        raise InvalidSetting("annotators", "Name at least one annotator.")
+    rows = get_user_model().objects.filter(username__in=names[:10_000])
+    users = {user.get_username(): user for user in rows}
+    if missing := [name for name in names if name not in users]:
+        raise InvalidSetting(
+            "annotators", f"There is no user {_first_ten(missing)}; create the account first."
+        )
+    if inactive := [name for name in names if not users[name].is_active]:
+        raise InvalidSetting(
+            "annotators",
+            f"The account of {_first_ten(inactive)} is deactivated; activate it or leave it out.",
+        )
+    if barred := [name for name in names if not users[name].has_perm("annotations_app.annotate")]:
+        raise InvalidSetting(
+            "annotators", f"{_first_ten(barred)} may not label; assign the role “annotator” first."
+        )
+    return [users[name] for name in names]
+
+
+def _first_ten(names: Sequence[str]) -> str:
+    return ", ".join(names[:10])
+
+
+def _validate_name(name: str) -> None:
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise InvalidSetting(
+            "name",
+            f"{name!r} can't be the name of a campaign: use at most 100 letters, digits, dots, dashes and "
+            "underscores, and start with a letter or digit.",
+        )
+    if Campaign.objects.filter(name=name).exists():
+        raise InvalidSetting("name", f"A campaign named {name} already exists; choose another name.")
+
+
+def _validate_shares(gold_share: float, repeat_share: float) -> None:
+    for name, share in (("gold", gold_share), ("repeat", repeat_share)):
+        # Not "share < 0 or share > MAX_SHARE": NaN must fail as well.
+        if not 0 <= share <= MAX_SHARE:
+            raise InvalidSetting(
+                f"{name}_share", f"The {name} share must be from 0 to {MAX_SHARE}, not {share}."
+            )
+    if gold_share + repeat_share > 1 - MIN_NEW_SHARE:
+        raise InvalidSetting(
+            "repeat_share", "Gold items and repeats leave too few new replies; lower their shares."
+        )
+
+
+def _validate_selection(settings: CampaignSettings) -> None:
+    if settings.order not in Campaign.Order.values:
+        raise InvalidSetting(
+            "order", f"The order must be one of {', '.join(Campaign.Order.values)}, not {settings.order!r}."
+        )
+    for field, limit in (("tag", MAX_TAG_LENGTH), ("split", MAX_SPLIT_LENGTH)):
+        value = getattr(settings, field)
+        if len(value) > limit or "\0" in value:
+            raise InvalidSetting(field, f"A {field} has at most {limit} characters, and no NUL among them.")
+    if not -SEED_LIMIT <= settings.seed < SEED_LIMIT:
+        raise InvalidSetting("seed", "The seed must be a 64-bit integer.")

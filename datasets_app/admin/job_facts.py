@@ -59,12 +59,12 @@ def _scrub_rows(asked: dict[str, Any]) -> list[tuple[str, str]]:
     sample = asked.get("sample")
     told = [("What", "Preview" if asked.get("dry_run") else "Scrub")]
     told += [("Sessions looked at", f"{sample:,}")] if sample else []
-    told += [("Policy", "; ".join([*policy.as_words(), f"{policy.placeholders} placeholders"]))]
+    told += [("Policy", "; ".join([*policy.describe(), f"{policy.placeholders} placeholders"]))]
     return told + ([("Never scrubbed", f"{len(policy.allow):,} terms")] if policy.allow else [])
 
 
 def _split_rows(asked: dict[str, Any]) -> list[tuple[str, str]]:
-    settings = SplitSettings.from_json(asked["settings"]).as_words() if asked.get("settings") else ""
+    settings = SplitSettings.from_json(asked["settings"]).describe() if asked.get("settings") else ""
     told = [("What", "All sessions, again" if asked.get("again") else "Sessions without a split")]
     told += [("How", settings or "As the others were split")]
     return told + ([("Reason", str(asked["override"]))] if asked.get("override") else [])

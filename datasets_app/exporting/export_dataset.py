@@ -121,7 +121,7 @@ def _list_values(dataset: Dataset, column: str) -> str:
 
 def selection_notes(selection: Selection) -> list[str]:
     """For the metadata of a file: what is not in it, and what is not to be done with what is."""
-    said = selection.as_words()
+    said = selection.describe()
     if selection.split == policies.LOCKED_SPLIT:
         said.append("this is the test split: nothing is to be calibrated, trained or chosen on it")
     return said

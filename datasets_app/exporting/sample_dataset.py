@@ -45,7 +45,7 @@ class SampleOptions(NamedTuple):
     by: str = "session"
     seed: int = 42
 
-    def as_words(self, of: int) -> str:
+    def describe(self, of: int) -> str:
         evenly = "at random" if self.by == "session" else f"balanced by {self.by}"
         return f"sampled: {self.size:,} of {of:,} sessions, {evenly}, seed {self.seed}"
 
@@ -87,7 +87,7 @@ def sample_file(
     total = sum(1 for _ in _tag_sessions(turns))
     picked = (turn for turn in turns() if turn.session_id in chosen)
     return _write_sample(
-        picked, out, chosen, _build_metadata(file, out, choice._replace(size=len(chosen)).as_words(total))
+        picked, out, chosen, _build_metadata(file, out, choice._replace(size=len(chosen)).describe(total))
     )
 
 
@@ -116,7 +116,7 @@ def sample_to_file(
             sessions=0,
             turns=0,
             sha256="",
-            modifications=[choice._replace(size=len(chosen)).as_words(total)],
+            modifications=[choice._replace(size=len(chosen)).describe(total)],
         )
         turns = read_turns(dataset, Selection(sessions=sorted(chosen)))
         result = _write_sample(turns, out, chosen, replace(stated, name=data_stem(out.name)))
@@ -155,7 +155,7 @@ def sample_to_dataset(
         made.session_count, made.turn_count = sessions, turns
         made.source, made.license, made.attribution = dataset.source, dataset.license, dataset.attribution
         made.provenance = dict(dataset.provenance)
-        facts.add_modification(made, f"{choice._replace(size=sessions).as_words(total)}, of {dataset.name}")
+        facts.add_modification(made, f"{choice._replace(size=sessions).describe(total)}, of {dataset.name}")
         made.save()
         copy_restriction(made, dataset, actor=actor)
         audit.record(

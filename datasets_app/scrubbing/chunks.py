@@ -218,8 +218,8 @@ def _looks_hashed(session: StoredSession) -> bool:
 
 
 def _require_no_matches(scrubber: Scrubber, results: list[ScrubbedSession]) -> None:
-    remaining = scrubber.remaining(
-        [SessionInput(result.turns, result.beside, result.id_hashed) for result in results]
+    remaining = scrubber.count_remaining(
+        [SessionInput(result.turns, result.attached, result.id_hashed) for result in results]
     )
     if remaining:
         raise PatternMatchesRemain(remaining)
@@ -281,7 +281,7 @@ class _HookObjects:
         def hash_id(session_id: str) -> str:
             return session_ids.hash_session_id(session_id, scrubber.key)
 
-        scrubbed = {session.key: iter(result.beside) for session, result in pairs}
+        scrubbed = {session.key: iter(result.attached) for session, result in pairs}
         for part, found in self._found:
             changes = [
                 (own, old, next(scrubbed[session]))

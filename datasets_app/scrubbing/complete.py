@@ -8,11 +8,10 @@ from django.utils import timezone
 
 from datasets_app.catalog import facts
 from datasets_app.core import audit
-from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.jobs import files
 from datasets_app.models import CheckReport, Dataset, JobFile, JobRun, ScrubRun, Session, SourceFile
 from datasets_app.splitting.split_dataset import clear_split_report
@@ -62,14 +61,14 @@ def _mark_scrubbed(dataset: Dataset, scrubber: Scrubber) -> None:
         dataset.status = Dataset.Status.SCRUBBED
     done = dataset.provenance.get("anonymization")
     done = list(done) if isinstance(done, list) else [str(done)] if done else []
-    said = policy.as_words()
+    said = policy.describe()
     if policy.hash_session_ids:
         said.append(session_ids.format_key_statement(scrubber.key))
     dataset.provenance["anonymization"] = [*done, *(words for words in said if words not in done)]
     facts.add_modification(dataset, "personal data scrubbed")
     # File names stand in what an import has noted.
     dataset.provenance["modifications"] = [
-        _scrub_text(scrubber, text) for text in dataset.provenance["modifications"]
+        scrubber.scrub_text(text) for text in dataset.provenance["modifications"]
     ]
     dataset.save(update_fields=["status", "provenance", "updated_at"])
 
@@ -80,7 +79,7 @@ def _mark_scrubbed(dataset: Dataset, scrubber: Scrubber) -> None:
 def _remove_raw_text(dataset: Dataset, scrub: ScrubRun, scrubber: Scrubber) -> None:
     CheckReport.objects.filter(dataset=dataset).delete()
     for source in SourceFile.objects.filter(dataset=dataset).iterator(ROW_BATCH_SIZE):
-        name = _scrub_text(scrubber, source.name)[-255:]
+        name = scrubber.scrub_text(source.name)[-255:]
         if name != source.name:
             SourceFile.objects.filter(pk=source.pk).update(name=name)
     jobs = JobRun.objects.filter(Q(dataset=dataset) | Q(dataset_name=dataset.name))
@@ -90,7 +89,7 @@ def _remove_raw_text(dataset: Dataset, scrub: ScrubRun, scrubber: Scrubber) -> N
     for job_file in JobFile.objects.filter(job_run__in=earlier).iterator(ROW_BATCH_SIZE):
         if job_file.file:
             files.discard_file(job_file)
-        name = _scrub_text(scrubber, job_file.name)[-255:]
+        name = scrubber.scrub_text(job_file.name)[-255:]
         if name != job_file.name:
             JobFile.objects.filter(pk=job_file.pk).update(name=name)
 
@@ -100,7 +99,7 @@ def _scrub_job(job: JobRun, scrubber: Scrubber) -> None:
     result = job.result
     if isinstance(result, dict):
         result = _scrub_json(scrubber, {key: value for key, value in result.items() if key != "problems"})
-    parameters, error = _scrub_json(scrubber, job.parameters), _scrub_text(scrubber, job.error)
+    parameters, error = _scrub_json(scrubber, job.parameters), scrubber.scrub_text(job.error)
     if (result, parameters, error) != (job.result, job.parameters, job.error):
         JobRun.objects.filter(pk=job.pk).update(result=result, parameters=parameters, error=error)
 
@@ -113,14 +112,4 @@ def _scrub_json(scrubber: Scrubber, value: Any, *, telling: bool = False) -> Any
         }
     if isinstance(value, list):
         return [_scrub_json(scrubber, item, telling=telling) for item in value]
-    return _scrub_text(scrubber, value) if telling and isinstance(value, str) else value
-
-
-def _scrub_text(scrubber: Scrubber, text: str) -> str:
-    """A text that belongs to no session."""
-    if not text:
-        return text
-    none = TurnRecord("none", 1, "user", "", [])
-    # As if the id were a hash: it is nobody's.
-    (done,) = scrubber.scrub([SessionInput([none], [{"text": text}], True)])
-    return str(done.beside[0]["text"])
+    return scrubber.scrub_text(value) if telling and isinstance(value, str) else value

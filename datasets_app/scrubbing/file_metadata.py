@@ -7,13 +7,12 @@ from pathlib import Path
 
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.reading import hash_file
-from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata, MetadataError, metadata_path, read_metadata
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.batches import FindingPlace, ScrubSetup
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.scrubbing.sanitize_file import SanitizeResult
 
 # Licence and attribution are owed to those they name, and stay; so do names and numbers of the file.
@@ -71,13 +70,11 @@ def _scrub_metadata(before: InputMetadata) -> None:
     values = {name: getattr(before.metadata, name) for name in SCRUBBED_FIELDS}
     values = {name: value for name, value in values.items() if value}
     scrubber = Scrubber(policy, key=before.setup.key, persona_words=before.setup.persona_words)
-    nothing = TurnRecord("metadata", 1, "user", "", [])
-    [result] = scrubber.scrub([SessionInput([nothing], [values])])
-    if result.findings:
-        before.metadata = replace(before.metadata, **result.beside[0])
+    values, findings = scrubber.scrub_object(values)
+    if findings:
+        before.metadata = replace(before.metadata, **values)
         before.places = [
-            FindingPlace(0, None, found.field.removeprefix("beside."), *found[2:6])
-            for found in result.findings
+            FindingPlace(0, None, value.field.removeprefix("beside."), *value[2:6]) for value in findings
         ]
 
 
@@ -86,7 +83,7 @@ def build_output_metadata(
 ) -> DatasetMetadata:
     """What the output's metadata file says. The same again, if the same is done again."""
     policy, metadata = setup.policy, before.metadata
-    done = policy.as_words()
+    done = policy.describe()
     if policy.hash_session_ids:
         done.append(session_ids.format_key_statement(setup.key))
     changes = []

@@ -62,7 +62,7 @@ def _render_confirmation(request: HttpRequest, dataset: Dataset, form: ScrubForm
     context = {
         "tabs": build_dataset_tabs(request, dataset, "scrub"),
         "form": form,
-        "policy_words": policy.as_words(),
+        "policy_words": policy.describe(),
         "policy": policy,
         "looks_for_all": covers_all_kinds(policy),
         "mark_count": ScrubMark.objects.filter(dataset=dataset).count(),

@@ -137,7 +137,7 @@ def result_context(scrub: ScrubRun, query: QueryDict) -> dict[str, Any]:
         "finding_filter": only,
         "part_label": PART_LABELS.get(only.part, ""),
         "page": paginate_findings(scrub, only, query),
-        "policy_words": policy.as_words(),
+        "policy_words": policy.describe(),
         "policy": policy,
         "skipped_kinds": [kind for kind in KINDS if kind not in policy.kinds],
         "remaining": sorted((scrub.verification or {}).get("remaining", {}).items()),

@@ -26,7 +26,7 @@ def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: Progress
     sessions = turns = 0
     for keys in _read_batches(dataset):
         texts = _load_texts(keys)
-        remaining.update(scrubber.remaining(texts))
+        remaining.update(scrubber.count_remaining(texts))
         sessions += len(texts)
         turns += sum(len(session.turns) for session in texts)
         report_progress(dataset.turn_count, dataset.turn_count)

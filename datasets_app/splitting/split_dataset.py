@@ -109,7 +109,7 @@ def _choose_settings(dataset: Dataset, settings: SplitSettings | None, resplit: 
         return settings or stored or SplitSettings()
     if settings is not None and settings != stored:
         raise UserError(
-            f"{dataset.name} was split otherwise: {stored.as_words()}. Sessions that come later are split "
+            f"{dataset.name} was split otherwise: {stored.describe()}. Sessions that come later are split "
             "like the others; leave the settings out, or split all of it again, for a reason on record."
         )
     return stored

@@ -200,7 +200,7 @@ def _choose_settings(earlier: _EarlierSplit, settings: SplitSettings | None) -> 
         return settings or SplitSettings()
     if settings is not None and settings != stored:
         raise UserError(
-            f"{earlier.folder} holds a split that was made otherwise: {stored.as_words()}. Leave the "
+            f"{earlier.folder} holds a split that was made otherwise: {stored.describe()}. Leave the "
             "settings out to go on with it, or name another folder."
         )
     return stored
@@ -274,7 +274,7 @@ def _build_metadata(
     stated: DatasetMetadata, path: Path, split: str, settings: SplitSettings
 ) -> DatasetMetadata:
     """What the file's own metadata says, less what is no longer true of a part of it."""
-    done = f"split: {split} of {settings.as_words()}"
+    done = f"split: {split} of {settings.describe()}"
     before = [said for said in stated.modifications if not said.startswith("split: ")]
     return replace(
         stated,

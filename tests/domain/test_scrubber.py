@@ -36,7 +36,7 @@ def texts(session: SessionInput, policy: Policy = PLAIN, **options: Any) -> list
 
 
 def everything(result: ScrubbedSession) -> str:
-    return json.dumps([result.session_id, result.turns, result.beside, result.findings], ensure_ascii=False)
+    return json.dumps([result.session_id, result.turns, result.attached, result.findings], ensure_ascii=False)
 
 
 # --- every field -------------------------------------------------------------------------------
@@ -88,11 +88,20 @@ def test_keys_that_identify_people(key: str, value: Any, expected: Any) -> None:
 
 def test_what_belongs_to_a_session_from_elsewhere_is_scrubbed_with_it() -> None:
     session = conversation("I'm Zebulon Fonseca")._replace(
-        beside=[{"turn_index": 1, "notes": "zebulon was polite", "label": 1}]
+        attached=[{"turn_index": 1, "notes": "zebulon was polite", "label": 1}]
     )
     result = scrubbed(session)
-    assert result.beside == [{"turn_index": 1, "notes": "[NAME] was polite", "label": 1}]
+    assert result.attached == [{"turn_index": 1, "notes": "[NAME] was polite", "label": 1}]
     assert [found.turn_index for found in result.findings] == [1, 1]
+
+
+def test_a_text_that_belongs_to_no_session_is_scrubbed_alone() -> None:
+    scrubber = Scrubber(Policy(patterns=(("WORD", "text|ticket"),), hash_session_ids=True), key=KEY)
+    assert scrubber.scrub_text("jane.doe@acme.com, a ticket.jsonl") == "[EMAIL], a [WORD].jsonl"
+    assert scrubber.scrub_text("") == ""
+    value, findings = scrubber.scrub_object({"by": ["Call 555-123-4567"], "n": 2})
+    assert value == {"by": ["Call [PHONE]"], "n": 2}
+    assert [(found.kind, found.turn_index) for found in findings] == [("PHONE", None)]
 
 
 def test_only_the_classes_asked_for_are_replaced() -> None:
@@ -215,7 +224,7 @@ def test_session_ids_become_keyed_hashes_wherever_the_session_repeats_them() -> 
     assert result.session_id == result.turns[0].session_id == expected
     assert result.turns[0].text == f"see {expected} please"
     assert result.turns[0].extra == {"thread": expected}
-    again = SessionInput(result.turns, result.beside, result.id_hashed)
+    again = SessionInput(result.turns, result.attached, result.id_hashed)
     assert scrubbed(again, Policy(hash_session_ids=True)).turns == result.turns
 
 
@@ -232,8 +241,8 @@ def test_verification_accepts_the_hashes_that_the_product_makes(
     scrubber = Scrubber(HASHING, key=KEY)
     [result] = scrubber.scrub([conversation(text, session_id=UNLUCKY, metadata=metadata)])
     assert result.session_id.startswith("4b1d")
-    again = SessionInput(result.turns, result.beside, result.id_hashed)
-    assert not scrubber.remaining([again])
+    again = SessionInput(result.turns, result.attached, result.id_hashed)
+    assert not scrubber.count_remaining([again])
     [repeated] = scrubber.scrub([again])
     assert (repeated.session_id, repeated.turns, repeated.findings) == (result.session_id, result.turns, [])
 
@@ -244,7 +253,7 @@ def test_only_the_hashed_id_of_the_session_itself_is_known() -> None:
 
     def reports(session_id: str, repeated: str, id_hashed: bool) -> bool:
         session = conversation(f"session id: {repeated}", session_id=session_id)
-        return bool(scrubber.remaining([session._replace(id_hashed=id_hashed)]))
+        return bool(scrubber.count_remaining([session._replace(id_hashed=id_hashed)]))
 
     assert not reports(own, own, True)
     assert reports(own, own, False)
@@ -347,8 +356,8 @@ def test_scrubbing_twice_changes_nothing_more(
     scrubber = Scrubber(Policy(placeholders=placeholders), key=KEY)
     session = conversation(*said, metadata=metadata)
     once = scrubber.scrub([session])[0]
-    assert not scrubber.remaining([SessionInput(once.turns)])
-    again = scrubber.scrub([SessionInput(once.turns, once.beside, once.id_hashed)])[0]
+    assert not scrubber.count_remaining([SessionInput(once.turns)])
+    again = scrubber.scrub([SessionInput(once.turns, once.attached, once.id_hashed)])[0]
     assert again.turns == once.turns
     assert not again.findings
 

@@ -34,7 +34,7 @@ class Selection(NamedTuple):
     sessions: list[str] | None = None
     split: str | None = None
 
-    def as_words(self) -> list[str]:
+    def describe(self) -> list[str]:
         """For people: what was left out, and by what."""
         words = {"persona": self.persona, "tag": self.tag, "split": self.split}
         return [f"filtered: only sessions of {name} {value}" for name, value in words.items() if value]

@@ -126,7 +126,7 @@ def _scrub_batch(
 
 def _verify_batch(scrubber: Scrubber, turns: list[TurnRecord]) -> VerifiedBatch:
     sessions = _group_sessions(turns, lambda _: True)
-    kinds = scrubber.remaining(sessions)
+    kinds = scrubber.count_remaining(sessions)
     places: list[FindingPlace] = []
     if kinds:
         found = _list_places(sessions, scrubber.scrub(sessions))

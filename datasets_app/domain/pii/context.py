@@ -1,4 +1,4 @@
-"""What only a conversation tells: that a turn answers the question before it.
+"""Values that only the conversation reveals: a turn answers the question before it.
 
 "kavisri" alone is no name that any list has; after "May I have your name, please?" it is one. The
 same goes for numbers, addresses and passwords that were asked for.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from datasets_app.domain.pii.detector import CREDENTIAL, CREDIT_CARD, EMAIL, NAME, PHONE, SSN, Match
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 
-# Below this an answer is certain enough to be taken, and less so than what has a shape.
+# High enough to replace the answer, and below the score of values that have a shape.
 ANSWER_SCORE = 0.8
 MAX_QUESTION_CHARACTERS = 600
 MAX_ANSWER_CHARACTERS = 200
@@ -68,7 +68,7 @@ def find_requested_kinds(question: str) -> tuple[str, ...]:
 
 
 def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
-    """What of ``reply`` answers a question for ``asked``; nothing in a long reply."""
+    """The values in ``reply`` that answer a question for ``kinds``; none in a long reply."""
     if len(reply) > MAX_ANSWER_CHARACTERS:
         return []
     return [
@@ -102,32 +102,40 @@ _NON_NAMES = frozenset(_NON_NAMES_TEXT.split())
 _MAX_NAME_WORDS = 4
 
 
+# What may stand between the words of one name, and between two names: "j. r. doe", "ann, bob & carol".
+_NAME_JOINERS = frozenset(("", ".", "-"))
+_NAME_SEPARATORS = _NAME_JOINERS | {",", "&", "/"}
+
+
 def _find_names(reply: str) -> Iterator[tuple[int, int]]:
     """The names with which a reply begins, after "yes, it's …": "ann lee", "john and mary"."""
-    filler = _ANSWER_PREFIX.match(reply)
-    begin = filler.end() if filler else 0
-    start = end = None
-    taken = 0
-    for word in _WORD.finditer(reply, begin):
-        between = reply[end if end is not None else begin : word.start()]
-        joined = not between.strip() or between.strip() in (".", "-")
-        if start is not None and not joined:
-            yield start, end or start
-            start = None
-        if taken == _MAX_NAME_WORDS * 2 or (
-            between.strip() and between.strip() not in (",", ".", "-", "&", "/")
-        ):
-            break
-        if word[0].lower() in ("and", "&") and taken:
-            if start is not None:
-                yield start, end or start
-            start, end = None, word.end()
-            continue
-        if not _could_be_name(word[0]):
-            break
-        start, end, taken = word.start() if start is None else start, word.end(), taken + 1
-    if start is not None:
-        yield start, end or start
+    name: list[re.Match[str]] = []
+    for word, joined in _iterate_name_words(reply):
+        if name and not joined:
+            yield name[0].start(), name[-1].end()
+            name = []
+        name.append(word)
+    if name:
+        yield name[0].start(), name[-1].end()
+
+
+def _iterate_name_words(reply: str) -> Iterator[tuple[re.Match[str], bool]]:
+    """The words of the names, and whether each belongs to the name before it."""
+    prefix = _ANSWER_PREFIX.match(reply)
+    end = prefix.end() if prefix else 0
+    taken, joined = 0, True
+    for word in _WORD.finditer(reply, end):
+        between = reply[end : word.start()].strip()
+        if between not in _NAME_SEPARATORS or taken == 2 * _MAX_NAME_WORDS:
+            return
+        end, joined = word.end(), joined and between in _NAME_JOINERS
+        if taken and word[0].lower() == "and":
+            joined = False
+        elif _could_be_name(word[0]):
+            yield word, joined
+            taken, joined = taken + 1, True
+        else:
+            return
 
 
 def _could_be_name(word: str) -> bool:

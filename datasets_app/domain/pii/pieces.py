@@ -1,4 +1,4 @@
-"""A session as the strings it consists of, and the session built again from others."""
+"""The strings that a session consists of, and records rebuilt from replaced strings."""
 
 import re
 from bisect import bisect_right
@@ -10,7 +10,7 @@ from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.keys import get_kind_by_key
 
 MIN_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
-# Stands for whatever has been replaced, or was a placeholder before: no detector takes it for anything.
+# Stands for a replaced value or an earlier placeholder: no detector matches it.
 HOLE = "\ufffc"
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,40}")
@@ -25,7 +25,7 @@ class Place(NamedTuple):
 
 
 class Span(NamedTuple):
-    """``text[start:end]`` goes. ``kind`` is empty for a placeholder that stood there before."""
+    """``text[start:end]`` is replaced. ``kind`` is empty for a placeholder that was there before."""
 
     start: int
     end: int
@@ -37,23 +37,23 @@ Visitor = Callable[[Place, str], str]
 
 
 class Piece:
-    """One string of a session: what it was, and which parts of it go."""
+    """One string of a session, and the parts of it to replace."""
 
     __slots__ = ("_ends", "_shifts", "_view", "matches", "place", "spans", "text")
 
     def __init__(self, place: Place, text: str, kept: list[Span]) -> None:
         self.place, self.text, self.spans = place, text, kept
         self._view: str | None = None
-        # What the detectors say of the view; None if they have not seen it.
+        # The detectors' matches in the view; None if they have not searched it yet.
         self.matches: list[Match] | None = None
 
     @property
     def is_prose(self) -> bool:
-        """Written by people, as far as can be told: an identifier has no spaces."""
+        """Whether people wrote it, as far as one can tell: an identifier has no spaces."""
         return self.place.field == "text" or " " in self.text
 
-    def view(self) -> str:
-        """The text as detectors see it: one sign for each part that is gone already."""
+    def get_view(self) -> str:
+        """The text for detectors, each removed part shown as one :data:`HOLE`."""
         if not self.spans:
             return self.text
         if self._view is None:
@@ -69,25 +69,24 @@ class Piece:
             self._view = "".join((*parts, self.text[at:]))
         return self._view
 
-    def covers(self, start: int, end: int) -> bool:
-        """Whether something between is gone already."""
+    def overlaps_removed(self, start: int, end: int) -> bool:
         return any(span.start < end and start < span.end for span in self.spans)
 
     def map_matches(self, matches: list[Match]) -> Iterator[Span]:
-        """Matches in the view as parts of the text, cut where something is gone already."""
+        """Map matches in the view to spans of the text, cut where parts are removed already."""
         if not self.spans:
             for kind, start, end, score in matches:
                 yield Span(start, end, kind, score)
             return
-        view = self.view()
+        view = self.get_view()
         for kind, start, end, score in matches:
             for first, last in _split_at_holes(view, start, end):
                 hole = bisect_right(self._ends, first)
                 shift = self._shifts[hole - 1] if hole else 0
                 yield Span(first + shift, last + shift, kind, score)
 
-    def take(self, spans: list[Span]) -> None:
-        """These parts go too; they overlap neither each other nor what is gone."""
+    def remove_spans(self, spans: list[Span]) -> None:
+        """Remove these parts too; they overlap neither each other nor a removed part."""
         if spans:
             self.spans = sorted([*self.spans, *spans])
             self._view = self.matches = None
@@ -97,29 +96,29 @@ class Piece:
         return any(span.kind for span in self.spans)
 
     def render(self, replacement: Callable[[Span, str], str]) -> tuple[str, list[tuple[Span, int, int]]]:
-        """The new text, and for each span that went: the span, where its replacement stands, its length."""
+        """The new text, and for each replaced span: the span, its replacement's start and length."""
         parts: list[str] = []
         placed: list[tuple[Span, int, int]] = []
         at = length = 0
         for span in self.spans:
             if not span.kind:
                 continue
-            word = replacement(span, self.text[span.start : span.end])
-            parts += (self.text[at : span.start], word)
+            new = replacement(span, self.text[span.start : span.end])
+            parts += (self.text[at : span.start], new)
             length += span.start - at
-            placed.append((span, length, len(word)))
-            length += len(word)
+            placed.append((span, length, len(new)))
+            length += len(new)
             at = span.end
         return "".join((*parts, self.text[at:])), placed
 
 
 def _split_at_holes(view: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of ``view[start:end]`` between holes in which something can be read."""
+    """The parts of ``view[start:end]`` between holes that hold a letter or digit."""
     at = start
     for part in view[start:end].split(HOLE):
         if any(map(str.isalnum, part)):
-            left = len(part) - len(part.lstrip())
-            yield at + left, at + len(part.rstrip())
+            indent = len(part) - len(part.lstrip())
+            yield at + indent, at + len(part.rstrip())
         at += len(part) + 1
 
 
@@ -127,7 +126,7 @@ def _split_at_holes(view: str, start: int, end: int) -> Iterator[tuple[int, int]
 
 
 def visit_turn(turn: TurnRecord, visit: Visitor) -> TurnRecord:
-    """The turn with every string passed through ``visit``: text, tags, metadata, unknown keys."""
+    """Pass every string of the turn through ``visit``: text, tags, metadata, unknown keys."""
     return turn._replace(
         text=visit(TEXT_PLACE, turn.text),
         tags=[visit(Place(f"tags[{place}]"), tag) for place, tag in enumerate(turn.tags)],
@@ -141,7 +140,7 @@ TEXT_PLACE, PERSONA_PLACE = Place("text"), Place("persona_id")
 
 
 def visit_object(value: dict[str, Any], field: str, visit: Visitor) -> dict[str, Any]:
-    """A JSON object with its keys and strings passed through ``visit``, and nothing lost."""
+    """Pass the keys and strings of a JSON object through ``visit``, and lose none of its entries."""
     result: dict[str, Any] = {}
     for key, item in value.items():
         new_key = visit(Place(f"a key of {field}" if field else "a key", "", True), key)
@@ -172,7 +171,7 @@ def _visit_value(value: Any, field: str, key: str, visit: Visitor) -> Any:
 
 
 def _make_unique_key(result: dict[str, Any], value: dict[str, Any], key: str, new_key: str) -> str:
-    """Two keys that become one placeholder stay two."""
+    """Number a key whose placeholder another key has already."""
     if new_key == key or (new_key not in result and new_key not in value):
         return new_key
     number = 2

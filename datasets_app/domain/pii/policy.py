@@ -99,7 +99,7 @@ class Policy:
         allowed = tuple(dict.fromkeys((*self.allow, *allow)))
         return replace(self, allow=allowed, missed=tuple(dict.fromkeys((*self.missed, *missed))))
 
-    def as_words(self) -> list[str]:
+    def describe(self) -> list[str]:
         """What a run under this policy does, for a metadata file's ``anonymization``."""
         said = [_KIND_DESCRIPTIONS[kind] for kind in KINDS if kind in self.kinds]
         said += [f"values of the pattern {label}" for label, _ in self.patterns]

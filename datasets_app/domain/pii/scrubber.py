@@ -1,7 +1,7 @@
-"""Sessions in, sessions out without personal data: the one place where values are replaced.
+"""Replaces personal data in sessions; no other module replaces values.
 
-A round looks at every string of a session, adds what only the conversation tells, and takes out what
-was found. Rounds go on until one finds nothing: so scrubbing the result again changes nothing.
+A round searches every string of a session, adds the values that only the conversation reveals, and replaces
+them. Rounds go on until one finds nothing, so that scrubbing the result again changes nothing.
 """
 
 import re
@@ -31,9 +31,9 @@ from datasets_app.domain.pii.propagation import KnownValues
 from datasets_app.domain.pii.pseudonyms import Pseudonyms, build_placeholder_pattern, format_placeholder
 from datasets_app.domain.pii.session_ids import hash_session_id, is_hashed_id, places_of
 
-# Each round takes out at least one value more; a text made to need more rounds is left at that.
+# Each round replaces at least one more value; a text crafted to need more rounds keeps the rest.
 MAX_ROUNDS = 50
-# What stands for a session's id elsewhere in the session; no class of personal data.
+# Marks where the session repeats its own id; no class of personal data.
 SESSION_ID_KIND = "SESSION_ID"
 MIN_ID_CHARACTERS = 8
 
@@ -41,20 +41,21 @@ _WORD = re.compile(r"\w+")
 
 
 class SessionInput(NamedTuple):
-    """A session as it comes. ``beside`` are other JSON objects that belong to it (notes of labels).
+    """A session to scrub. ``attached`` are other JSON objects that belong to it (notes of labels).
 
-    ``id_hashed``: its id is a hash of this installation already.
+    ``id_hashed``: this installation has hashed its id already. ``turns`` may be empty: the attached objects
+    then belong to no session.
     """
 
     turns: list[TurnRecord]
-    beside: Sequence[dict[str, Any]] = ()
+    attached: Sequence[dict[str, Any]] = ()
     id_hashed: bool = False
 
 
 class FoundValue(NamedTuple):
-    """Where a value was and what stands there now, never what it was. Offsets in code points.
+    """Where a value was and where its replacement is, never the value. Offsets in code points.
 
-    ``turn_index`` is None for what belongs to the session as a whole.
+    ``turn_index`` is None for a value of the session as a whole.
     """
 
     turn_index: int | None
@@ -68,12 +69,12 @@ class FoundValue(NamedTuple):
 
 
 class ScrubbedSession(NamedTuple):
-    """``changed`` are the places (from 0) of turns in which more than the session id differs."""
+    """``changed`` are the positions (from 0) of turns in which more than the session id differs."""
 
     session_id: str
     id_hashed: bool
     turns: list[TurnRecord]
-    beside: list[dict[str, Any]]
+    attached: list[dict[str, Any]]
     findings: list[FoundValue]
     changed: list[int]
 
@@ -81,7 +82,7 @@ class ScrubbedSession(NamedTuple):
 class Scrubber:
     """Scrubs sessions under one policy. ``key`` is the installation's, for hashes and marks.
 
-    ``persona_words`` are the names and the lexicon of personas: never taken for people.
+    ``persona_words`` are the names and the lexicon of personas, which are no people.
     Raises :class:`PolicyError` or an error of the name model where the policy can't be carried out.
     """
 
@@ -95,25 +96,35 @@ class Scrubber:
         self._rules = Detection(policy, key, rules_only=True)
 
     def scrub(self, sessions: Sequence[SessionInput]) -> list[ScrubbedSession]:
-        """The sessions scrubbed, in their order; the given records are not changed."""
+        """Return the scrubbed sessions in their order; the records passed in don't change."""
         works = [_SessionScrub(session, self) for session in sessions]
         active = works
         for _ in range(MAX_ROUNDS):
             self._detect_matches(active)
-            active = [work for work in active if work.round()]
+            active = [work for work in active if work.run_round()]
             if not active:
                 break
-        return [_SessionRebuilder(work).session() for work in works]
+        return [_SessionRebuilder(work).rebuild() for work in works]
 
-    def remaining(self, sessions: Sequence[SessionInput]) -> Counter[str]:
-        """Verification: how many values of each class but names the rules still find."""
-        left: Counter[str] = Counter()
+    def scrub_object(self, value: dict[str, Any]) -> tuple[dict[str, Any], list[FoundValue]]:
+        """A JSON object that belongs to no session, scrubbed, and what was found in it."""
+        [result] = self.scrub([SessionInput([], [value], id_hashed=True)])
+        return result.attached[0], result.findings
+
+    def scrub_text(self, text: str) -> str:
+        """A text that belongs to no session (a file name, an error message), scrubbed."""
+        [scrubbed] = self.scrub_object({"text": text})[0].values()
+        return str(scrubbed)
+
+    def count_remaining(self, sessions: Sequence[SessionInput]) -> Counter[str]:
+        """For verification: how many values of each class but names the rules still find."""
+        remaining: Counter[str] = Counter()
         for session in sessions:
             pieces = _SessionScrub(session, self).pieces
             for piece, matches in zip(pieces, self._rules.find_many(_make_inputs(pieces)), strict=True):
                 spans = piece.map_matches([match for match in matches if not self.is_allowed(piece, match)])
-                left.update(span.kind for span in spans)
-        return left
+                remaining.update(span.kind for span in spans)
+        return remaining
 
     def _detect_matches(self, works: Sequence["_SessionScrub"]) -> None:
         pieces = [piece for work in works for piece in work.pieces if piece.matches is None]
@@ -121,10 +132,10 @@ class Scrubber:
             piece.matches = matches
 
     def is_allowed(self, piece: Piece, match: Match) -> bool:
-        """Whether this value stays: by the allow list, or as a word of a persona."""
+        """Whether the allow list, or a persona that uses the word, lets this value stay."""
         if not self._allowed and not self._persona_words:
             return False
-        view = piece.view()
+        view = piece.get_view()
         if self._allowed.covers(view, match.start, match.end):
             return True
         value = normalize_term(view[match.start : match.end])
@@ -132,34 +143,34 @@ class Scrubber:
 
 
 def _make_inputs(pieces: Iterable[Piece]) -> list[DetectionInput]:
-    return [DetectionInput(piece.view(), piece.place.key, piece.is_prose) for piece in pieces]
+    return [DetectionInput(piece.get_view(), piece.place.key, piece.is_prose) for piece in pieces]
 
 
 class _SessionScrub:
-    """One session on its way: its strings, and what is known of it."""
+    """A session during its scrub: its strings, and the values found so far."""
 
     def __init__(self, session: SessionInput, scrubber: Scrubber) -> None:
         self.session, self.scrubber = session, scrubber
-        self.session_id = session.turns[0].session_id
+        self.session_id = session.turns[0].session_id if session.turns else ""
         # The product made this id, so no detector looks at it, wherever the session repeats it.
         self.hashed_id = self.session_id if session.id_hashed and is_hashed_id(self.session_id) else ""
         self.id_piece = self._make_piece(Place("session_id"), self.session_id)
         self.by_turn = [self._make_turn_pieces(turn) for turn in session.turns]
-        self.by_object = [self._make_object_pieces(item) for item in session.beside]
+        self.by_object = [self._make_object_pieces(item) for item in session.attached]
         self.pieces = [self.id_piece, *chain.from_iterable(self.by_turn + self.by_object)]
         self.known = KnownValues()
         self.hashes_id = scrubber.policy.hash_session_ids and not session.id_hashed
         if self.hashes_id:
             self._remove_session_id()
 
-    # --- taking apart ---
+    # --- split into pieces ---
 
     def _make_turn_pieces(self, turn: TurnRecord) -> list[Piece]:
-        """The pieces of a turn; that of its text comes first."""
+        """The pieces of a turn, its text first."""
         pieces = [self._make_piece(TEXT_PLACE, turn.text)]
         if turn.tags or turn.metadata or turn.extra or turn.persona_id is not None:
             visit_turn(turn, self._make_collector(pieces))
-            del pieces[1]  # the text, once more
+            del pieces[1]  # visit_turn has added the text again
         return pieces
 
     def _make_object_pieces(self, item: dict[str, Any]) -> list[Piece]:
@@ -183,28 +194,31 @@ class _SessionScrub:
         return Piece(place, text, sorted(kept))
 
     def _remove_session_id(self) -> None:
-        """The id goes wherever the session repeats it: in whole, or within a text if it is no word."""
+        """Replace the id where the session repeats it: as a whole value, or within a text if distinctive."""
         raw = self.session_id
-        telling = len(raw) >= MIN_ID_CHARACTERS and any(map(str.isdigit, raw))
+        is_distinctive = len(raw) >= MIN_ID_CHARACTERS and any(map(str.isdigit, raw))
         word = re.compile(rf"(?<!\w){re.escape(raw)}(?!\w)")
         for piece in self.pieces[1:]:
-            if raw in piece.text and (telling or piece.text == raw) and piece.place != PERSONA_PLACE:
+            if raw in piece.text and (is_distinctive or piece.text == raw) and piece.place != PERSONA_PLACE:
                 places = [match.span() for match in word.finditer(piece.text)]
-                piece.take([Span(*place, SESSION_ID_KIND) for place in places if not piece.covers(*place)])
+                piece.remove_spans(
+                    [Span(*place, SESSION_ID_KIND) for place in places if not piece.overlaps_removed(*place)]
+                )
 
     # --- a round ---
 
-    def round(self) -> bool:
-        """Take out what is found now; False once there is nothing."""
-        wanted = [self._collect_matches(piece) for piece in self.pieces]
-        self._add_answers(wanted)
-        for piece, matches in zip(self.pieces, wanted, strict=True):
+    def run_round(self) -> bool:
+        """Replace the values found now; False if there are none."""
+        matches_by_piece = [self._collect_matches(piece) for piece in self.pieces]
+        self._add_answers(matches_by_piece)
+        for piece, matches in zip(self.pieces, matches_by_piece, strict=True):
             for match in matches:
-                self.known.add(match.kind, piece.view()[match.start : match.end])
-        took = [
-            self._remove_matches(piece, matches) for piece, matches in zip(self.pieces, wanted, strict=True)
+                self.known.add(match.kind, piece.get_view()[match.start : match.end])
+        removed = [
+            self._remove_matches(piece, matches)
+            for piece, matches in zip(self.pieces, matches_by_piece, strict=True)
         ]
-        return any(took)
+        return any(removed)
 
     def _collect_matches(self, piece: Piece) -> list[Match]:
         matches = list(piece.matches or ())
@@ -213,47 +227,50 @@ class _SessionScrub:
         return self._drop_allowed(piece, matches) if matches else matches
 
     def _drop_allowed(self, piece: Piece, matches: Iterable[Match]) -> list[Match]:
-        """Without what is allowed; a persona is no person."""
+        """Matches without allowed values; a persona's id names no person."""
         kept = [match for match in matches if not self.scrubber.is_allowed(piece, match)]
         return [match for match in kept if match.kind != NAME] if piece.place == PERSONA_PLACE else kept
 
     def _match_by_key(self, piece: Piece) -> Iterator[Match]:
-        """What the key says of the whole value."""
-        view, place, start = piece.view(), piece.place, 0
+        """The whole value, if its key tells the class."""
+        view, place, start = piece.get_view(), piece.place, 0
         if place.field.startswith("tags["):
             kind, start = parse_tag_kind(view) or (None, 0)
         else:
             kind = None if place.is_key else get_kind_by_key(place.key, piece.text)
-        # An id is as good as a name.
-        wanted = kind and (NAME if kind == ID else kind) in self.scrubber.kinds
-        if kind and wanted and any(map(str.isalnum, view[start:])):
+        # An id identifies a person as a name does.
+        if (
+            kind
+            and (NAME if kind == ID else kind) in self.scrubber.kinds
+            and any(map(str.isalnum, view[start:]))
+        ):
             yield Match(kind, start, len(view))
 
     def _add_answers(self, matches_by_piece: list[list[Match]]) -> None:
-        """What a turn answers to the question before it, added to what was found in its text."""
-        place = 1
+        """Add the values with which a turn answers the question before it."""
+        piece_number = 1
         turns = self.session.turns
         for number, pieces in enumerate(self.by_turn):
             if number and turns[number].role != turns[number - 1].role:
-                asked = context.find_requested_kinds(self.by_turn[number - 1][0].view())
-                asked = tuple(kind for kind in asked if kind in self.scrubber.kinds)
-                if asked:
-                    given = context.find_answers(asked, pieces[0].view())
-                    matches_by_piece[place] += self._drop_allowed(pieces[0], given)
-            place += len(pieces)
+                requested = context.find_requested_kinds(self.by_turn[number - 1][0].get_view())
+                kinds = tuple(kind for kind in requested if kind in self.scrubber.kinds)
+                if kinds:
+                    answers = context.find_answers(kinds, pieces[0].get_view())
+                    matches_by_piece[piece_number] += self._drop_allowed(pieces[0], answers)
+            piece_number += len(pieces)
 
     def _remove_matches(self, piece: Piece, matches: list[Match]) -> bool:
         if self.known and piece is not self.id_piece:
-            matches = matches + self._drop_allowed(piece, self.known.find_occurrences(piece.view()))
+            matches = matches + self._drop_allowed(piece, self.known.find_occurrences(piece.get_view()))
         if not matches:
             return False
         spans = list(piece.map_matches(merge_matches(matches)))
-        piece.take(_join_names(spans, piece.text))
+        piece.remove_spans(_join_names(spans, piece.text))
         return bool(spans)
 
 
 class _SessionRebuilder:
-    """A session put together again from its pieces."""
+    """Builds the scrubbed session from its pieces."""
 
     def __init__(self, work: _SessionScrub) -> None:
         self.work, self.policy = work, work.scrubber.policy
@@ -267,22 +284,22 @@ class _SessionRebuilder:
         if self.pseudonyms:
             self._reserve_numbers(self.pseudonyms)
 
-    def session(self) -> ScrubbedSession:
+    def rebuild(self) -> ScrubbedSession:
         work = self.work
         self._record_findings(work.id_piece.place, work.id_piece, whole_id=True)
-        given = work.session.turns
-        moved = self._fuzz_timestamps([turn.timestamp for turn in given])
-        turns = [self._rebuild_turn(*item) for item in zip(given, work.by_turn, moved, strict=True)]
+        originals = work.session.turns
+        stamps = self._fuzz_timestamps([turn.timestamp for turn in originals])
+        turns = [self._rebuild_turn(*item) for item in zip(originals, work.by_turn, stamps, strict=True)]
         changed = [
-            number for number, (old, new) in enumerate(zip(given, turns, strict=True)) if old is not new
+            number for number, (old, new) in enumerate(zip(originals, turns, strict=True)) if old is not new
         ]
         if self.hashes_id:
             turns = [turn._replace(session_id=self.new_id) for turn in turns]
-        beside = [
-            self._rebuild_object(*item) for item in zip(work.session.beside, work.by_object, strict=True)
+        attached = [
+            self._rebuild_object(*item) for item in zip(work.session.attached, work.by_object, strict=True)
         ]
         id_hashed = self.hashes_id or work.session.id_hashed
-        return ScrubbedSession(self.new_id, id_hashed, turns, beside, self.findings, changed)
+        return ScrubbedSession(self.new_id, id_hashed, turns, attached, self.findings, changed)
 
     def _reserve_numbers(self, pseudonyms: Pseudonyms) -> None:
         for piece in self.work.pieces:
@@ -334,14 +351,16 @@ class _SessionRebuilder:
         return self._record_findings(place, piece)
 
     def _record_findings(self, place: Place, piece: Piece, whole_id: bool = False) -> str:
-        """The new text of a piece; what was found in it is noted under ``place``."""
+        """Render a piece, and record its findings under ``place``."""
         text, placed = piece.render(self._choose_replacement)
         for span, start, length in placed:
             if span.kind != SESSION_ID_KIND:
                 if whole_id:
                     start, length = 0, len(self.new_id)
-                was = (span.start, span.end - span.start, round(span.score, 3))
-                self.findings.append(FoundValue(self.turn_index, place.field, span.kind, *was, start, length))
+                original = (span.start, span.end - span.start, round(span.score, 3))
+                self.findings.append(
+                    FoundValue(self.turn_index, place.field, span.kind, *original, start, length)
+                )
         return text
 
     def _choose_replacement(self, span: Span, value: str) -> str:
@@ -355,7 +374,7 @@ class _SessionRebuilder:
 
 
 def _join_names(spans: list[Span], text: str) -> list[Span]:
-    """First and last name found apart are one name."""
+    """Join a first and a last name that were found separately."""
     joined: list[Span] = []
     for span in spans:
         last = joined[-1] if joined else None

@@ -53,7 +53,7 @@ class SplitSettings(NamedTuple):
         """Ratios in percent, validation 0 if there is none."""
         return {**self._asdict(), "ratios": [share / 100 for share in self.ratios]}
 
-    def as_words(self) -> str:
+    def describe(self) -> str:
         by = "not stratified" if self.stratify == "none" else f"stratified by {self.stratify}"
         return (
             f"{self.describe_shares()}; {by}, seed {self.seed}, near-duplicates from {self.similarity:g} on"

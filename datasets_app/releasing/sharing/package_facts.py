@@ -159,7 +159,7 @@ def _scrub_facts(runs: "QuerySet[ScrubRun]") -> list[ScrubSummary]:
     return [
         ScrubSummary(
             run.verified_at.date().isoformat(),
-            Policy.from_json(run.policy).as_words(),
+            Policy.from_json(run.policy).describe(),
             {kind: count for kind, count in sorted(run.totals.items()) if count},
             (run.verification or {}).get("turns", run.turn_count),
         )

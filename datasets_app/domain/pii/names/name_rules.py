@@ -9,12 +9,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
-from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
 
-RULE_SCORE = 0.6  # what a rule alone is worth beside the probabilities of the model
+RULE_SCORE = 0.6  # comparable to the probabilities of the model
 _TITLES_TEXT = """
 mr mrs ms miss mister dr doctor prof professor sir madam mx herr frau señor señora
 """
@@ -52,7 +52,7 @@ NON_NAMES = frozenset(_NON_NAMES_TEXT.split())
 
 
 class Trust(IntEnum):
-    """How much a cue says; the less it does, the more must be known of the word itself."""
+    """How strongly a cue announces a name; the weaker it is, the more the word itself must look like one."""
 
     WEAK = 0
     LIKELY = 1
@@ -138,26 +138,7 @@ _CUES = (
     _make_cue(" ".join(TITLES), rf"\b(?:{'|'.join(sorted(TITLES))})\.?\s{{1,3}}", Trust.LIKELY),
 )
 _ALL_CUE_WORDS = frozenset().union(*(cue.words for cue in _CUES))
-CODE_INTRODUCERS = frozenset(
-    {
-        "cvv",
-        "cvc",
-        "and",
-        "password",
-        "pass",
-        "pwd",
-        "pswd",
-        "pin",
-        "otp",
-        "is",
-        "my",
-        "the",
-        "id",
-        "no",
-        "number",
-        "code",
-    }
-)
+CODE_INTRODUCERS = frozenset("cvv cvc and password pass pwd pswd pin otp is my the id no number code".split())
 _MAX_REPLY_WORDS = 8  # words and marks
 _INTRODUCTION_WORDS = frozenset({"here", "speaking"})
 
@@ -188,6 +169,42 @@ def _find_after_cues(
             number = bisect_left(starts, match.end())
             if name := reader.find_name_at(number, cue.trust):
                 yield name
+
+
+class Requirement(NamedTuple):
+    """What must be known of a word at least (see :class:`WordFacts`); a capital counts where it says so."""
+
+    max_common: int
+    min_known: int = 0  # as a first or last name
+    min_first: int = 0
+    min_last: int = 0
+    capital: bool = False
+
+
+# A word behind a cue is taken for a name if it meets one of these.
+_REQUIREMENTS = {
+    Trust.SURE: (Requirement(0), Requirement(1, min_known=1), Requirement(2, min_known=1, capital=True)),
+    Trust.LIKELY: (
+        Requirement(0, capital=True),
+        Requirement(0, min_known=1),
+        Requirement(1, min_known=1, capital=True),
+    ),
+}
+_WEAK_FIRST_WORD = (Requirement(0, min_first=1), Requirement(1, min_first=2, capital=True))
+_WEAK_LATER_WORD = (Requirement(0, min_last=1), Requirement(0, capital=True))
+
+
+@cache
+def _meets_a_requirement(word: WordFacts, capital: bool, trust: Trust, is_first: bool) -> bool:
+    weak = _WEAK_FIRST_WORD if is_first else _WEAK_LATER_WORD
+    return any(
+        word.common <= least.max_common
+        and word.first >= least.min_first
+        and word.last >= least.min_last
+        and max(word.first, word.last) >= least.min_known
+        and (capital or not least.capital)
+        for least in _REQUIREMENTS.get(trust, weak)
+    )
 
 
 @lru_cache(maxsize=1 << 14)
@@ -226,8 +243,8 @@ class _NameReader:
         word, fact = self.plain[number], look_up_word(self.plain[number])
         if len(word) < 3 or word in NON_NAMES or not fact.last:
             return False
-        ends = number + 1 == len(self.plain) or not self.plain[number + 1][0].isalnum()
-        return ends or (fact.last == 2 and self._has_capital(number) == self._has_capital(number - 1))
+        is_last = number + 1 == len(self.plain) or not self.plain[number + 1][0].isalnum()
+        return is_last or (fact.last == 2 and self._has_capital(number) == self._has_capital(number - 1))
 
     def find_introduced(self) -> Iterator[tuple[int, int]]:
         """ "Jane here", "Jane Roe speaking" at the beginning of a text."""
@@ -290,17 +307,7 @@ class _NameReader:
         word = self.plain[number]
         if len(word) < 2 or not word[0].isalpha() or word in NON_NAMES:
             return False
-        fact, capital = look_up_word(word), self._has_capital(number)
-        named = fact.first or fact.last
-        if trust == Trust.SURE:
-            return fact.common == 0 or bool(named and fact.common < 2) or bool(capital and named)
-        if trust == Trust.LIKELY:
-            return fact.common == 0 and bool(capital or named) or bool(named and fact.common < 2 and capital)
-        if is_first:
-            return bool(fact.first) and (
-                fact.common == 0 or (fact.first == 2 and fact.common < 2 and capital)
-            )
-        return fact.common == 0 and bool(fact.last or capital)
+        return _meets_a_requirement(look_up_word(word), self._has_capital(number), trust, is_first)
 
     def _is_initial(self, number: int) -> bool:
         word = self.plain[number]

@@ -19,7 +19,8 @@ FLOORS = {
         {"domain"},
         {"command_line"},
         {"models", "hooks"},
-        {"core", "templatetags"},
+        {"core"},
+        {"templatetags"},
         {"catalog"},
         {"jobs"},
         {

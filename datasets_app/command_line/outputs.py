@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from datasets_app.command_line.remedies import append_remedy
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.output import (
     Totals,
@@ -27,6 +28,7 @@ class Output:
         self._source, self._file, self._source_totals = source, source if is_file else "", Totals()
 
     def add(self, finding: Finding) -> None:
+        finding = finding._replace(message=append_remedy(finding.code, finding.message))
         self.totals[finding.code] += 1
         self._source_totals[finding.code] += 1
         if not self._limit or self._source_totals[finding.code] <= self._limit:

@@ -250,10 +250,8 @@ def _resolve_existing_sessions(
             dataset, _read_records(file, options, progress), set(standing), options.persona
         )
     for session_id in sorted(standing.keys() - same, key=standing.__getitem__):
-        message = (
-            f"session {session_id!r} stands already in the dataset with other content"
-            if options.append
-            else f"session {session_id!r} stands already in the dataset; --append skips it if it is identical"
+        message = f"session {session_id!r} is already in the dataset" + (
+            " with different content" if options.append else ""
         )
         result.problems.add(Finding("E207", message, standing[session_id], session_id))
     if standing.keys() - same and not options.quarantine:

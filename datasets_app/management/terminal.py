@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, InterfaceError, OperationalError
 
+from datasets_app.command_line.remedies import append_remedy
 from datasets_app.command_line.streams import (
     EXIT_COULD_NOT_RUN,
     EXIT_FINDINGS,
@@ -98,7 +99,7 @@ def format_problem(
 ) -> str:
     """As linters write it: ``file.jsonl:12: E103 role must be …``; a line number, or else the field."""
     place = ":".join(str(part) for part in (file, line or field) if part)
-    return f"{place}: {code} {message}" if code else f"{place}: {message}"
+    return f"{place}: {code} {append_remedy(code, message)}" if code else f"{place}: {message}"
 
 
 def _error_kind(error: Exception) -> str:

@@ -10,18 +10,9 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
-register = template.Library()
+from datasets_app.core.web.remedies import REMEDIES
 
-# What whoever imports a file can do about a problem; where it is not said, the message says it.
-_REMEDIES = {
-    "E101": "Each line must be one JSON object; was the file cut off, or is it of another kind?",
-    "E102": "Choose the format by hand if another one was recognised.",
-    "E103": "Rename the roles, or leave out turns that are neither.",
-    "E107": "Keep one of the two.",
-    "E201": "“Renumber turns” repairs this.",
-    "E202": "Keep one of the two; which of them is right can't be guessed.",
-    "E204": "Give the session one persona_id, or split it.",
-}
+register = template.Library()
 
 # Facts of events and jobs that are sizes in bytes, and names that read better than their keys.
 _SIZE_KEYS = ("size", "bytes", "release_bytes")
@@ -250,13 +241,7 @@ def check_title(code: str) -> str:
 @register.filter
 def remedy(code: str) -> str:
     """What to do about a problem of an import, or nothing."""
-    return _REMEDIES.get(code, "")
-
-
-@register.filter
-def strip_cli_hint(message: str) -> str:
-    """A check's message without the hint meant for a terminal: pages have a switch for it."""
-    return message.replace("; --renumber repairs it on import", "")
+    return REMEDIES.get(code, "")
 
 
 _EMPTY_LIST_TEXTS = {

@@ -48,12 +48,12 @@ def test_sessions_that_count_from_one_have_no_session_error(sessions: dict[str, 
 @pytest.mark.parametrize(
     ("indexes", "line", "message"),
     [
-        ((0, 1, 2), 10, "session 's1' must begin with turn 1, found 0; --renumber repairs it on import"),
-        ((3, 4), 10, "session 's1' must begin with turn 1, found 3; --renumber repairs it on import"),
+        ((0, 1, 2), 10, "session 's1' must begin with turn 1, found 0"),
+        ((3, 4), 10, "session 's1' must begin with turn 1, found 3"),
         (
             (1, 2, 5, 9),
             12,
-            "session 's1' has a gap: expected turn 3 after turn 2, found 5; --renumber repairs it on import",
+            "session 's1' has a gap: expected turn 3 after turn 2, found 5",
         ),
     ],
 )

@@ -7,7 +7,10 @@ from django.urls import reverse
 
 from datasets_app.admin.persona import NEW_PERSONA_YAML
 from datasets_app.core import audit
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.personas.persona import check_persona, parse_persona
+from datasets_app.domain.quality.e201_turn_numbers import TurnNumbers
+from datasets_app.domain.quality.runner import run_checks
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, RetentionPolicy
 
 
@@ -89,14 +92,15 @@ def test_what_was_asked_for_is_told_in_the_words_of_the_form(curator: Any) -> No
 
 
 def test_problems_are_told_once_and_for_the_web(curator: Any) -> None:
-    message = "session s1 begins at turn 0; --renumber repairs it on import"
-    problem = {"line": 1, "code": "E201", "message": message, "session_id": "s1"}
+    [found] = run_checks([TurnRecord("s1", 0, "user", "hi", [], line=1)], [TurnNumbers])
+    problem = found._asdict()
     job = JobRun.objects.create(
         operation="import_dataset", state="failed", result={"problems": [problem], "problem_total": 1}
     )
     html = page(curator, "datasets_app_jobrun_progress", job.pk)
+    assert found.message.replace("'", "&#x27;") in html
     assert "--renumber" not in html
-    assert "“Renumber turns” repairs this." in html
+    assert "Select “Renumber turns” to fix this." in html
     assert ".." not in html
 
 

@@ -37,7 +37,7 @@ class TurnNumbers(Check):
             what = f"has a gap: expected turn {last + 1} after turn {last}, found {index}"
         else:
             what = f"must begin with turn 1, found {index}"
-        message = f"session {format_identifier(turn.session_id)} {what}; --renumber repairs it on import"
+        message = f"session {format_identifier(turn.session_id)} {what}"
         return (self.at(turn, message, "turn_index"),)
 
     def session_end(self) -> Findings:

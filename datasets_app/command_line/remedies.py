@@ -1,0 +1,12 @@
+"""What a command line can do about a finding, by the code of its check. Pages word their own remedies."""
+
+_OPTION_BY_CODE = {
+    "E201": "--renumber repairs it on import",
+    "E207": "--append skips identical sessions",
+}
+
+
+def append_remedy(code: str, message: str) -> str:
+    """``message`` with the option that helps, if one does."""
+    remedy = _OPTION_BY_CODE.get(code)
+    return f"{message}; {remedy}" if remedy else message

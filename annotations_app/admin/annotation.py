@@ -23,7 +23,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from annotations_app.admin.annotation_resource import FORMATS, AnnotationResource
 from annotations_app.labels.history_pages import has_history, is_stale, label_history
 from annotations_app.models import Annotation
-from datasets_app.catalog import policies, raw_access
+from datasets_app.catalog import gates, policies, raw_access
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.filters import VisibleRelatedFilter
@@ -347,7 +347,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         datasets = list(Dataset.objects.filter(pk__in=queryset.order_by().values("dataset")))
         for dataset in datasets:
             try:
-                policies.require_scrubbed(dataset, "export", actor=request.user)
+                gates.check_gate(policies.EXPORT, dataset, actor=request.user)
             except UserError as refusal:
                 raise TableFileError(refusal.message) from None
         with transaction.atomic():

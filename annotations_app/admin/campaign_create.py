@@ -23,7 +23,7 @@ from annotations_app.domain.assignment import gold_item_target
 from annotations_app.domain.guidelines import render_guidelines
 from annotations_app.models import Campaign
 from annotations_app.models.campaign import MAX_GUIDELINES_LENGTH
-from datasets_app.catalog import policies
+from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import render_page
 from datasets_app.jobs import runs
@@ -103,7 +103,7 @@ def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:
     shown = labels / max(MIN_NEW_SHARE, 1 - gold - repeats)
     return {
         "dataset": dataset,
-        "is_scrub_missing": not policies.is_scrubbed(dataset),
+        "is_scrub_missing": not gates.is_scrubbed(dataset),
         "replies": replies,
         "known": known,
         "is_gold_requested": bool(persona) and gold > 0,

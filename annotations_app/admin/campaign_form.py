@@ -28,8 +28,9 @@ from annotations_app.models.campaign import (
     MAX_SPLIT_LENGTH,
     MAX_TAG_LENGTH,
 )
-from datasets_app.catalog import policies
+from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
+from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.models import Dataset, Persona
 
 MAX_SHARE_PERCENT = int(100 * MAX_SHARE)
@@ -106,7 +107,7 @@ class UserMultipleChoiceField(forms.ModelMultipleChoiceField):
         return str(obj.get_username())
 
 
-class CampaignForm(forms.Form):
+class CampaignForm(OverrideForm):
     """Settings of a new campaign; shares are in percent."""
 
     dataset = forms.ModelChoiceField(
@@ -169,21 +170,16 @@ class CampaignForm(forms.Form):
         "Determines the random order, the gold replies and the repeats.",
         initial=DEFAULT_SEED,
     )
-    override = forms.CharField(
-        label="Override reason",
-        required=False,
-        max_length=policies.MAX_REASON_CHARACTERS,
-        widget=_text_widget(),
+    override = OverrideField(
+        "Override reason",
         help_text="Only needed for unscrubbed production data or the test split; kept in the audit log.",
     )
 
     def __init__(self, *args: Any, user: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+        super().__init__(*args, may_override=gates.can_override(user), override_required=False, **options)
         self.user = user
         self.fields["dataset"].queryset = Dataset.objects.visible_to(user).filter(turn_count__gt=0)
         self.fields["annotators"].queryset = users_who_can_annotate()
-        if not policies.can_override(user):
-            del self.fields["override"]
 
     def settings(self) -> CampaignSettings:
         """The settings of a valid form."""

@@ -22,7 +22,7 @@ from annotations_app.campaigns.pages_common import (
 )
 from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
-from datasets_app.catalog import policies, raw_access
+from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.paging import paginate_newest_first
 from datasets_app.models import JobRun
@@ -42,7 +42,7 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
         "progress": _progress_context(campaign),
         "balance": _label_balance(campaign) if see else None,
         "stale_count": Annotation.objects.stale(campaign).count() if see else 0,
-        "is_scrub_missing": not (campaign.overridden or policies.is_scrubbed(campaign.dataset)),
+        "is_scrub_missing": not (campaign.overridden or gates.is_scrubbed(campaign.dataset)),
     }
     return render_campaign_page(request, campaign, "change", "", context)
 

@@ -10,7 +10,7 @@ from annotations_app.campaigns.rows import ReplyFilter
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.domain.assignment import gold_item_target
 from annotations_app.models import Campaign, CampaignMember
-from datasets_app.catalog import policies
+from datasets_app.catalog import gates, policies
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -39,12 +39,8 @@ def prepare_campaign(settings: CampaignSettings, *, override: str = "", actor: A
     """
     users = settings.validate()
     with transaction.atomic():
-        _require_policies(settings.dataset, settings.split, override=override, actor=actor)
-        campaign = Campaign(
-            **settings.model_fields(),
-            overridden=not policies.is_scrubbed(settings.dataset),
-            created_by=actor,
-        )
+        overridden = _check_gates(settings.dataset, settings.split, override=override, actor=actor)
+        campaign = Campaign(**settings.model_fields(), overridden=overridden, created_by=actor)
         reply_filter = _reply_filter(campaign)
         _require_replies(campaign, *rows.replies_exist(reply_filter))
         campaign.save()
@@ -102,22 +98,12 @@ def _reply_filter(campaign: Campaign) -> ReplyFilter:
     )
 
 
-def _require_policies(dataset: Dataset, split: str, *, override: str, actor: Any) -> None:
-    if dataset.status == Dataset.Status.EXPIRED:
-        raise UserError(f"The dataset {dataset.name} has expired, so it can't be labeled any more.")
-    policies.require_scrubbed(dataset, "annotate", actor=actor, override=override)
-    if split != policies.LOCKED_SPLIT:
-        return
-    # A calibration is tested on the test split; it must not have learned from it.
-    reason = " ".join(override.split())
-    if not reason:
-        raise UserError(
-            f"The test split of {dataset.name} is locked: labels for calibration must not come from it. "
-            "Who may override this must give a reason."
-        )
-    policies.record_override(
-        dataset, "annotate test split", actor=actor, reason=reason, refusal="have the test split labeled"
-    )
+def _check_gates(dataset: Dataset, split: str, *, override: str, actor: Any) -> bool:
+    """Whether labeling unscrubbed data took an override. Raises UserError."""
+    reason = gates.check_gate(policies.ANNOTATE, dataset, actor=actor, override=override)
+    if split == policies.LOCKED_SPLIT:
+        gates.check_gate(policies.ANNOTATE_TEST_SPLIT, dataset, actor=actor, override=override)
+    return bool(reason)
 
 
 def _require_replies(campaign: Campaign, replies: bool, known: bool) -> None:

@@ -10,7 +10,7 @@ from annotations_app.labeling import leases
 from annotations_app.labeling.allocator import Allocator
 from annotations_app.labeling.leases import LeaseRequest
 from annotations_app.models import Assignment, Campaign, CampaignMember
-from datasets_app.catalog import policies
+from datasets_app.catalog import gates
 from datasets_app.models import Dataset
 
 _MESSAGES = {
@@ -79,6 +79,6 @@ def _stop_reason(member: CampaignMember) -> LeaseResult | None:
         return LeaseResult("closed", None, [], _MESSAGES["closed"])
     if campaign.status != Campaign.Status.OPEN:
         return LeaseResult("paused", None, [], _MESSAGES[campaign.status])
-    if not campaign.overridden and not policies.is_scrubbed(campaign.dataset):
+    if not campaign.overridden and not gates.is_scrubbed(campaign.dataset):
         return LeaseResult("paused", None, [], _MESSAGES["unscrubbed"])
     return None

@@ -19,13 +19,13 @@ from annotations_app.labels.selection import (
     select_labels,
 )
 from annotations_app.models import Annotation, Campaign
-from datasets_app.catalog import policies
+from datasets_app.catalog import gates, policies
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.conversations.records import LabelRecord
-from datasets_app.jobs import files
+from datasets_app.jobs import files, permissions
 from datasets_app.models import Dataset, JobRun
 
 LABEL_SELECTIONS = tuple(LABEL_SELECTORS)
@@ -90,14 +90,14 @@ def export_annotations(
     _validate_selection(dataset, persona, labels, campaign)
     with tempfile.TemporaryFile() as spool:
         with transaction.atomic():
-            policies.require_scrubbed(dataset, "export", actor=actor, override=override)
+            gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
             scope = LabelScope(dataset.pk, persona, campaign.pk if campaign else None)
             unlocked = _unlock_test_split(scope, dataset, override=override, actor=actor)
             selection = LabelSelection(scope, unlocked, Counter())
             count, on_brand = _write_labels(select_labels(labels, selection), spool, report_progress)
             if not override:
                 # Raw sessions may have been committed between the first look and the reading.
-                policies.require_scrubbed(dataset, "export", actor=actor)
+                gates.check_gate(policies.EXPORT, dataset, actor=actor)
             exported = ExportedLabels(count, on_brand, dict(selection.left_out))
             if not exported.labels:
                 raise UserError(_no_labels_message(dataset, persona, campaign, exported))
@@ -136,8 +136,7 @@ def run_export_job(job_run: JobRun, *, report_progress: ProgressCallback = ignor
                 out=out,
                 labels=labels,
                 campaign=campaign,
-                # Nobody's word: whoever asked has left, and can't be asked whether they may.
-                override=str(given.get("override") or "") if job_run.actor else "",
+                override=permissions.get_override(job_run),
                 actor=job_run.actor,
                 report_progress=report_progress,
             )
@@ -170,14 +169,14 @@ def _validate_selection(dataset: Dataset, persona: str, labels: str, campaign: C
 
 def _unlock_test_split(scope: LabelScope, dataset: Dataset, *, override: str, actor: Any) -> bool:
     """Whether labels of the test split go out as well: by permission and reason, on the record."""
-    reason = " ".join(override.split())
     locked = Annotation.objects.filter(
         dataset=dataset, persona_id=scope.persona_id, turn__session__split=policies.LOCKED_SPLIT
     )
-    if not reason or not dataset.sessions.filter(split=policies.LOCKED_SPLIT).exists() or not locked.exists():
+    # The first is cheap, and false for most datasets.
+    is_split = dataset.sessions.filter(split=policies.LOCKED_SPLIT).exists
+    if not override.strip() or not is_split() or not locked.exists():
         return False
-    refusal = "have labels of the test split exported"
-    policies.record_override(dataset, "export test split", actor=actor, reason=reason, refusal=refusal)
+    gates.check_gate(policies.EXPORT_TEST_SPLIT, dataset, actor=actor, override=override)
     return True
 
 

@@ -5,12 +5,13 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminRadioSelectWidget
 
 from annotations_app.campaigns.pages_common import render_campaign_page, require_permissions, visible_campaign
 from annotations_app.labels.export_annotations import DEFAULT_SELECTION, LABEL_SELECTIONS
 from annotations_app.models import Campaign
-from datasets_app.catalog import policies
+from datasets_app.catalog import gates
+from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.jobs import runs
 from datasets_app.models import JobRun
 
@@ -25,7 +26,7 @@ SELECTION_LABELS = {
 MAX_EXPORTS = 5
 
 
-class ExportLabelsForm(forms.Form):
+class ExportLabelsForm(OverrideForm):
     labels = forms.ChoiceField(
         label="Which labels",
         choices=[(choice, SELECTION_LABELS[choice]) for choice in LABEL_SELECTIONS],
@@ -33,29 +34,18 @@ class ExportLabelsForm(forms.Form):
         widget=UnfoldAdminRadioSelectWidget,
         help_text="A calibration counts each line as a sample, so it wants one label a reply.",
     )
-
-
-class ExportLabelsOverrideForm(ExportLabelsForm):
-    """For those who may have exported what is locked, for a reason."""
-
-    override = forms.CharField(
-        label="Reason for exporting what is locked",
-        required=False,
-        max_length=policies.MAX_REASON_CHARACTERS,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="Each line holds a reply: production data must be scrubbed before, and labels of the test "
-        "split stay here. A reason has both exported all the same; it is written into the audit trail.",
+    override = OverrideField(
+        "Reason for exporting locked labels",
+        help_text="Adds unscrubbed production data and labels of the test split. Recorded in the audit log.",
     )
 
 
 def export_labels(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     require_permissions(request, "export_annotation")
-    closed = not policies.is_scrubbed(campaign.dataset)
-    may_override = policies.can_override(request.user)
-    form = (ExportLabelsOverrideForm if may_override else ExportLabelsForm)(request.POST or None)
-    if may_override:
-        form.fields["override"].required = closed
+    closed = not gates.is_scrubbed(campaign.dataset)
+    may_override = gates.can_override(request.user)
+    form = ExportLabelsForm(request.POST or None, may_override=may_override, override_required=closed)
     if request.method == "POST" and form.is_valid() and (may_override or not closed):
         job = runs.start_job(
             "export_annotations",

@@ -15,7 +15,7 @@ from annotations_app.labels.label_staging import (
     stage_labels,
 )
 from annotations_app.models import Annotation
-from datasets_app.catalog import activity, facts
+from datasets_app.catalog import facts, gates
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.line_problems import LineProblems
@@ -139,7 +139,7 @@ def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple
     dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=facts.get_dataset(name).pk)
     if dataset.status == Dataset.Status.EXPIRED:
         raise UserError(f"The dataset {name} has expired; labels can't be added to it any more.")
-    activity.refuse_during_scrub(dataset)
+    gates.check_can_copy(dataset)
     return dataset, False
 
 

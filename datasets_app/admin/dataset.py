@@ -13,7 +13,7 @@ from datasets_app.access import pages as access_pages
 from datasets_app.admin import dataset_pages
 from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.catalog.edit import edit_dataset
-from datasets_app.catalog.policies import is_scrubbed
+from datasets_app.catalog.gates import is_scrubbed
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.generating import pages as generate_pages
 from datasets_app.importing import pages as import_pages

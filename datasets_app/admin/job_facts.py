@@ -9,13 +9,13 @@ from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.importing.pages import ImportOptionsForm
 from datasets_app.models import JobRun
 from datasets_app.releasing import pages
-from datasets_app.releasing.sharing.export_pages import OverrideExportForm
+from datasets_app.releasing.sharing.export_pages import ExportForm
 from datasets_app.templatetags.datasets_display import format_value, sentence_case
 
 _FORM_BY_OPERATION: dict[str, type[Form]] = {
     "import_dataset": ImportOptionsForm,
-    "export_dataset": OverrideExportForm,
-    "release_dataset": pages.OverrideReleaseForm,
+    "export_dataset": ExportForm,
+    "release_dataset": pages.ReleaseForm,
 }
 # What need not be told, as it is done unless somebody says otherwise.
 _HIDDEN_DEFAULTS = {"format": "auto", "on_error": "abort", "origin": "external"}

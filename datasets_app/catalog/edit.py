@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
-from datasets_app.catalog.require_active import require_active
+from datasets_app.catalog import gates
 from datasets_app.core import audit
 from datasets_app.models import Dataset
 
@@ -52,7 +52,7 @@ def edit_dataset(pk: int, facts: Mapping[str, Any], *, actor: Any) -> list[str]:
     """
     with transaction.atomic():
         dataset = Dataset.objects.select_for_update(no_key=True).get(pk=pk)
-        require_active(dataset)
+        gates.check_can_use(dataset)
         changes = {
             name: [getattr(dataset, name), value]
             for name, value in facts.items()

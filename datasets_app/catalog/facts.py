@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import Any
 
-from datasets_app.catalog import activity
+from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.models import Dataset
@@ -46,7 +46,7 @@ def lock_or_create_dataset(name: str, *, origin: str | None, actor: Any) -> Data
         name=name, defaults={"origin": origin or Dataset.Origin.EXTERNAL, "created_by": actor}
     )
     dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(name=name)
-    activity.refuse_during_scrub(dataset)
+    gates.check_can_copy(dataset)
     if not created and origin and dataset.origin != origin and dataset.turn_count:
         raise UserError(
             f"The dataset {name} is of origin {dataset.origin}, not {origin}: keep what differs in origin "

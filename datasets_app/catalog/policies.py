@@ -1,63 +1,243 @@
-"""What production data must have gone through before it leaves the house or is shown to annotators.
+"""Every rule about what may be done with the contents of a dataset. Pure: no queries, no clock, no forms.
 
-Answers for pages: :func:`is_scrubbed`, :func:`can_override`. For operations: :func:`require_scrubbed`.
+A rule takes facts and answers a verdict. ``gates.py`` loads the facts, raises what is refused and records
+overrides. Pages, commands and jobs call ``gates.py``; tests of rules need no database.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from typing import NamedTuple
 
-from datasets_app.catalog import activity
-from datasets_app.core import audit
-from datasets_app.core.errors import UserError
-from datasets_app.models import Dataset, ScrubRun
+from datasets_app.domain.reasons import MAX_REASON_CHARACTERS, normalize_reason
+from datasets_app.domain.wording import format_count
+from datasets_app.models import Dataset
 
-PURPOSE_VERBS = {"export": "exported", "annotate": "annotated", "release": "released"}
-OVERRIDE_PERMISSION = "datasets_app.override_gate"
-MAX_REASON_CHARACTERS = 500
-# What a calibration is tried on must not be what it learns from.
+# Labels for calibration must not come from the split that the calibration is tested on.
 LOCKED_SPLIT = "test"
 
 
-def is_scrubbed(dataset: Dataset) -> bool:
-    """Whether the gates are open: data that is nobody's, or a last scrub that has passed its verification."""
-    origin, status = Dataset.objects.values_list("origin", "status").get(pk=dataset.pk)
-    if origin != Dataset.Origin.PRODUCTION:
-        return True
-    if status not in {Dataset.Status.SCRUBBED, Dataset.Status.RELEASED}:
-        return False
-    last = ScrubRun.objects.filter(dataset=dataset, dry_run=False).order_by("-pk").first()
-    return last is not None and last.verified_at is not None
+class Remedy(StrEnum):
+    """What resolves a refusal or a blocker; each caller words it or links to it."""
+
+    NONE = ""
+    SCRUB = "scrub"
+    CHECKS = "checks"
+    SHARING = "sharing"
+    WAIT = "wait"
+    OVERRIDE = "override"
 
 
-def can_override(actor: Any) -> bool:
-    """Who may have it done all the same: by permission, or by access to the command line."""
-    return actor is None or bool(actor.has_perm(OVERRIDE_PERMISSION))
+# --- facts ----------------------------------------------------------------------------------------------
 
 
-def require_scrubbed(dataset: Dataset, purpose: str, *, actor: Any, override: str = "") -> None:
-    """Refuse to let production data through that is not scrubbed, unless ``override`` gives a reason and
-    ``actor`` may; that leaves an entry in the audit trail. Nothing goes through in the middle of a scrub.
+class DatasetFacts(NamedTuple):
+    """What a dataset is at one moment. ``scrub_job`` is the job of an unverified scrub in progress."""
 
-    ``purpose`` is a key of :data:`PURPOSES`. To be called in the transaction of what it guards.
-    """
-    activity.refuse_during_scrub(dataset)
-    if is_scrubbed(dataset):
-        return
-    done, reason = PURPOSE_VERBS[purpose], " ".join(override.split())
+    name: str
+    origin: str
+    status: str
+    turn_count: int = 0
+    deleted_on: date | None = None
+    legal_hold: bool = False
+    hold_reason: str = ""
+    last_scrub_verified: bool = False
+    scrub_job: int | None = None
+
+    @property
+    def is_expired(self) -> bool:
+        return self.status == Dataset.Status.EXPIRED
+
+    @property
+    def is_scrubbed(self) -> bool:
+        """Whether texts may leave: not production data, or the last scrub passed its verification."""
+        if self.origin != Dataset.Origin.PRODUCTION:
+            return True
+        clean = self.status in {Dataset.Status.SCRUBBED, Dataset.Status.RELEASED}
+        return clean and self.last_scrub_verified
+
+
+class RunningJob(NamedTuple):
+    label: str
+    number: int
+
+
+class OverrideRequest(NamedTuple):
+    """The reason as it was typed, and whether the person has the permission to override."""
+
+    reason: str = ""
+    permitted: bool = False
+
+
+class Blocker(NamedTuple):
+    """What a release lacks. ``title`` is kept in the audit log."""
+
+    title: str
+    reason: str
+    remedy: Remedy
+
+    def __str__(self) -> str:
+        return f"{self.title}: {self.reason}"
+
+
+# --- verdicts -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """No rule objects."""
+
+
+@dataclass(frozen=True)
+class Overridden:
+    """Allowed, because someone with the permission gave a reason; it must be recorded."""
+
+    purpose: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """``message`` is for people; ``details`` is JSON for scripts and job pages."""
+
+    message: str
+    remedy: Remedy = Remedy.NONE
+    details: dict[str, list[str]] | None = None
+
+
+Verdict = Allowed | Overridden | Refused
+
+
+# --- overrides ------------------------------------------------------------------------------------------
+
+
+class Gate(NamedTuple):
+    """A rule that a reason can override. The audit log keeps ``purpose``. ``locked`` gates are always closed,
+    others only for production data without a verified scrub."""
+
+    purpose: str
+    action: str
+    closed: str = ""
+    locked: bool = False
+
+
+_UNSCRUBBED = "{name} contains production data without a verified scrub, so it can't be %s. Scrub it first."
+EXPORT = Gate("export", "export unscrubbed production data", _UNSCRUBBED % "exported")
+ANNOTATE = Gate("annotate", "have unscrubbed production data annotated", _UNSCRUBBED % "annotated")
+_LOCKED = "The test split of {name} is locked: labels for calibration must not come from it."
+EXPORT_TEST_SPLIT = Gate("export test split", "export labels of the test split", _LOCKED, locked=True)
+ANNOTATE_TEST_SPLIT = Gate("annotate test split", "have the test split annotated", _LOCKED, locked=True)
+RESPLIT = Gate(
+    "split",
+    "split a dataset again, which unlocks its test split",
+    "{name} is already split. Splitting it again may move sessions of the locked test split into training.",
+    locked=True,
+)
+RELEASE = Gate("release", "release a version that has blockers")
+
+
+def decide_override(gate: Gate, request: OverrideRequest, closed: str) -> Verdict:
+    """Whether ``request`` opens a closed gate; ``closed`` says why it is closed."""
+    reason = normalize_reason(request.reason)
     if not reason:
-        raise UserError(
-            f"{dataset.name} holds production data that no scrub has verified; it can't be {done} before. "
-            "Scrub it first. Who may override this must give a reason."
+        return Refused(
+            f"{closed} To override this, give a reason; it takes the override permission.", Remedy.OVERRIDE
         )
-    record_override(
-        dataset, purpose, actor=actor, reason=reason, refusal=f"have unscrubbed production data {done}"
+    if not request.permitted:
+        return Refused(f"You don't have permission to {gate.action}; ask a privacy officer.")
+    if len(reason) > MAX_REASON_CHARACTERS:
+        return Refused(f"The reason is too long: give at most {MAX_REASON_CHARACTERS} characters.")
+    return Overridden(gate.purpose, reason)
+
+
+# --- rules ----------------------------------------------------------------------------------------------
+
+
+def decide_use(facts: DatasetFacts) -> Verdict:
+    """Any work on a dataset: not once its contents are deleted."""
+    if not facts.is_expired:
+        return Allowed()
+    day = f" on {facts.deleted_on:%-d %B %Y}" if facts.deleted_on else ""
+    return Refused(
+        f"The contents of {facts.name} were deleted{day} and can't be restored. Its name stays taken: choose "
+        "another name for a new dataset."
     )
 
 
-def record_override(dataset: Dataset, purpose: str, *, actor: Any, reason: str, refusal: str) -> None:
-    """Put on record that a gate was opened for a ``reason``, on one line; Refused for who may not, or if it
-    is too long. ``refusal`` says what they may not."""
-    if not can_override(actor):
-        raise UserError(f"You may not {refusal}; ask a privacy officer.")
-    if len(reason) > MAX_REASON_CHARACTERS:
-        raise UserError(f"Give the reason in at most {MAX_REASON_CHARACTERS} characters.")
-    audit.record("override", actor=actor, dataset_name=dataset.name, purpose=purpose, reason=reason)
+def decide_copy(facts: DatasetFacts) -> Verdict:
+    """Reading texts to keep a copy, or adding some: not during a scrub either, as half a scrub is neither."""
+    verdict = decide_use(facts)
+    if isinstance(verdict, Refused) or facts.scrub_job is None:
+        return verdict
+    return Refused(
+        f"{facts.name} is being scrubbed (job {facts.scrub_job}); try again when that job has ended.",
+        Remedy.WAIT,
+    )
+
+
+def decide_gate(gate: Gate, facts: DatasetFacts, request: OverrideRequest) -> Verdict:
+    """Texts leave the dataset for a file or for annotators, or its test split is unlocked."""
+    verdict = decide_copy(facts)
+    if isinstance(verdict, Refused) or (facts.is_scrubbed and not gate.locked):
+        return verdict
+    return decide_override(gate, request, gate.closed.format(name=facts.name))
+
+
+def decide_release(facts: DatasetFacts, blockers: Sequence[Blocker], request: OverrideRequest) -> Verdict:
+    """A new version: there must be turns, and blockers take an override."""
+    verdict = decide_copy(facts)
+    if isinstance(verdict, Refused):
+        return verdict
+    if not facts.turn_count:
+        return Refused(f"{facts.name} has no turns; there is nothing to release.")
+    if not blockers:
+        return Allowed()
+    listed = " ".join(f"{each.title}: {each.reason[:1].lower()}{each.reason[1:]}" for each in blockers)
+    closed = f"{facts.name} can't be released because of {format_count(len(blockers), 'blocker')}. {listed}"
+    verdict = decide_override(RELEASE, request, closed)
+    if isinstance(verdict, Refused) and verdict.remedy == Remedy.OVERRIDE:
+        return Refused(verdict.message, verdict.remedy, {"unmet": [str(each) for each in blockers]})
+    return verdict
+
+
+def decide_idle(name: str, running: RunningJob | None, advice: str) -> Verdict:
+    """Work that needs the dataset to itself; ``advice`` ends the sentence."""
+    if running is None:
+        return Allowed()
+    return Refused(f"{running.label} is running on {name} (job {running.number}); {advice}", Remedy.WAIT)
+
+
+def decide_deletion(facts: DatasetFacts) -> Verdict:
+    """Deleting any of the contents: not while a legal hold is set."""
+    verdict = decide_use(facts)
+    if isinstance(verdict, Refused) or not facts.legal_hold:
+        return verdict
+    reason = f" ({facts.hold_reason})" if facts.hold_reason else ""
+    return Refused(
+        f"{facts.name} is on legal hold{reason}. Nothing in it can be deleted until the hold is lifted."
+    )
+
+
+def decide_job_results(*, overridden: bool, permitted: bool) -> Verdict:
+    """Repeating a job that overrode a gate, or downloading its files: only with the override permission."""
+    if overridden and not permitted:
+        return Refused("This job overrode a gate; its files take the override permission.")
+    return Allowed()
+
+
+def decide_job_start(starter: str, *, permitted: bool, visible: bool) -> Verdict:
+    """A worker begins a job: the person who started it must still be allowed to."""
+    if not permitted:
+        return Refused(f"{starter}, who started this job, no longer has the permission for it.")
+    if not visible:
+        return Refused(f"{starter}, who started this job, no longer has access to the dataset.")
+    return Allowed()
+
+
+def decide_stored_release(label: str, deleted_on: date | None, successor: str = "") -> Verdict:
+    """Copies of a stored version: it passed the gates when it was made, unless its files were destroyed."""
+    if deleted_on is None:
+        return Allowed()
+    instead = f" Version {successor} replaces it." if successor else ""
+    return Refused(f"The files of {label} were destroyed on {deleted_on:%Y-%m-%d}.{instead}")

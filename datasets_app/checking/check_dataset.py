@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from datasets_app.catalog import activity
+from datasets_app.catalog import gates
 from datasets_app.catalog.rows.turn_reader import read_turns
 from datasets_app.core import audit
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -36,7 +36,7 @@ def check_dataset(
     Of each code the first 500 findings are kept. With ``name_models`` names of people are looked
     for too. ``report_progress`` may raise to stop: then nothing is saved.
     """
-    activity.refuse_during_scrub(dataset)
+    gates.check_can_copy(dataset)
     counted = _CountedTurns(dataset, report_progress)
     checks = (*TURN_CHECKS, *((make_names_check(name_models),) if name_models else ()))
     totals = Totals()

@@ -4,11 +4,11 @@ from typing import Any
 
 
 class UserError(Exception):
-    """``message`` says what is wrong and what to do; ``details`` is JSON for pages and scripts.
+    """``message`` says what happened, why, and what to do; ``details`` is JSON for pages and scripts.
 
-    Neither holds text of conversations.
+    Neither holds text of conversations. ``remedy`` is a code that the caller words: see ``policies.Remedy``.
     """
 
-    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
+    def __init__(self, message: str, details: dict[str, Any] | None = None, *, remedy: str = "") -> None:
         super().__init__(message)
-        self.message, self.details = message, details
+        self.message, self.details, self.remedy = message, details, remedy

@@ -10,7 +10,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 from django.db import transaction
 
-from datasets_app.catalog import facts, policies
+from datasets_app.catalog import facts, gates, policies
 from datasets_app.catalog.files import DigestWriter, gzip_writer, write_with_metadata
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
 from datasets_app.catalog.rows.turn_lines import read_lines
@@ -72,7 +72,7 @@ def export_dataset(
     """
     if gzipped and format == "parquet":
         raise UserError(PARQUET_GZIP_CONFLICT)
-    policies.require_scrubbed(dataset, "export", actor=actor, override=override)
+    gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
     digest = DigestWriter(out)
     sessions = turns = 0
     with transaction.atomic(), gzip_writer(digest, gzipped) as target:
@@ -83,7 +83,7 @@ def export_dataset(
             report_progress(turns, dataset.turn_count)
     if not override:
         # An import may have been committed between the first look and the reading.
-        policies.require_scrubbed(dataset, "export", actor=actor)
+        gates.check_gate(policies.EXPORT, dataset, actor=actor)
     if not turns and selection != ALL_SESSIONS:
         raise _empty_selection_error(dataset, selection)
     result = ExportResult(sessions, turns, digest.size, digest.hex)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 
 from datasets_app.access.limit_access import copy_restriction
-from datasets_app.catalog import activity, facts, policies
+from datasets_app.catalog import facts, gates, policies
 from datasets_app.catalog.files import DigestWriter, gzip_writer, write_with_metadata
 from datasets_app.catalog.rows.session_copy import copy_sessions_between
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
@@ -109,7 +109,7 @@ def sample_to_file(
     with transaction.atomic():
         # Nothing raw is imported between the look at the gate and the reading.
         dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-        policies.require_scrubbed(dataset, "export", actor=actor, override=override)
+        gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
         chosen, total = _choose_for_dataset(dataset, choice, report_progress)
         stated = facts.build_metadata(
             dataset,
@@ -146,7 +146,7 @@ def sample_to_dataset(
     _check_options(choice)
     facts.check_dataset_name(name)
     with transaction.atomic():
-        activity.refuse_during_scrub(dataset)
+        gates.check_can_copy(dataset)
         if Dataset.objects.filter(name=name).exists():
             raise UserError(f"There is a dataset {name} already; a sample becomes a dataset of its own.")
         chosen, total = _choose_for_dataset(dataset, choice, report_progress)

@@ -14,7 +14,7 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from datasets_app.catalog.activity import refuse_during_scrub
+from datasets_app.catalog.gates import check_can_copy
 from datasets_app.catalog.personas import DEFAULT_ID, load_persona
 from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.model_writer import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
@@ -261,7 +261,7 @@ class GenerateForm(forms.Form):
             )
         else:
             try:
-                refuse_during_scrub(standing)
+                check_can_copy(standing)
             except UserError as refused:
                 self.add_error("dataset_name", refused.message)
 

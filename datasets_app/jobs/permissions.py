@@ -1,19 +1,19 @@
-"""Who may start a job, stop it, and have it run: asked by pages, and once more when a worker begins.
+"""Who may start, repeat and cancel a job: checked by pages, and again when a worker begins.
 
-Between the two lie hours, perhaps: an account may have been switched off, or a dataset restricted, meanwhile.
+Hours may pass between the two: meanwhile an account may be deactivated, or a dataset restricted.
 """
 
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.utils import timezone
 
 from datasets_app import hooks
-from datasets_app.catalog import policies
-from datasets_app.core.errors import UserError
+from datasets_app.catalog import gates, policies
 from datasets_app.models import Dataset, JobRun
 
-# Operations that are not called like the permission to start them.
+# Operations whose permission has another name.
 START_PERMISSIONS = {
     "bootstrap_dataset": "datasets_app.generate_dataset",
     "scrub_part": "datasets_app.scrub_dataset",
@@ -26,30 +26,40 @@ START_PERMISSIONS = {
 
 
 def start_permission(operation: str) -> str:
-    """Mostly named like its operation; those of another app are told by it."""
+    """Named like the operation unless listed; other apps list theirs in ``hooks``."""
     return {**START_PERMISSIONS, **hooks.job_permissions}.get(operation, f"datasets_app.{operation}")
 
 
 def needs_override_permission(job: JobRun, user: Any) -> bool:
-    """Whether ``job`` goes through a gate for somebody's reason, which ``user`` might not have given: neither
-    is it repeated for them, nor is what it made handed out to them."""
-    return bool(job.parameters.get("override")) and not policies.can_override(user)
+    """Whether ``job`` overrode a gate and ``user`` couldn't: they can neither repeat it nor get its files."""
+    overridden = bool(job.parameters.get("override"))
+    verdict = policies.decide_job_results(overridden=overridden, permitted=gates.can_override(user))
+    return isinstance(verdict, policies.Refused)
+
+
+def get_override(job: JobRun) -> str:
+    """The reason to override a gate, as given to the job. Ignored if its author was deleted, so that the
+    permission can't be rechecked."""
+    return str(job.parameters.get("override") or "") if job.actor else ""
 
 
 def refuse_unauthorized_job(job: JobRun) -> None:
-    """Refused if who started the job may not have it done any more. What nobody in particular started (a
-    command, the scheduler) may be done."""
+    """Raises UserError if the person who started the job has lost access since. Jobs of commands and of the
+    scheduler have no such person, and may run."""
     actor = job.actor
     if actor is None:
         return
-    if not actor.is_active or not actor.has_perm(start_permission(job.operation)):
-        raise UserError(f"{actor.get_username()}, who started this, may not do it any more.")
     hidden = Dataset.objects.hidden_from(actor)
-    if hidden.filter(pk=job.dataset_id).exists() or hidden.filter(name=job.dataset_name).exists():
-        raise UserError(f"{actor.get_username()}, who started this, may not see that dataset.")
+    gates.check(
+        policies.decide_job_start(
+            actor.get_username(),
+            permitted=actor.is_active and actor.has_perm(start_permission(job.operation)),
+            visible=not hidden.filter(Q(pk=job.dataset_id) | Q(name=job.dataset_name)).exists(),
+        )
+    )
 
 
 def cancel_pending_jobs(instance: User, **_: Any) -> None:
-    """What an account that is being deleted has waiting is not done in nobody's name."""
+    """Cancel what waits for an account that is being deleted, so that it doesn't run as nobody."""
     waiting = JobRun.objects.filter(actor=instance, state__in=["prepared", "queued"])
     waiting.update(state="cancelled", finished_at=timezone.now())

@@ -6,17 +6,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from datasets_app.catalog import activity
-from datasets_app.catalog.require_active import require_active
+from datasets_app.catalog import gates
 from datasets_app.catalog.rows.field_names import read_field_names
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.releases import changelog, versions
+from datasets_app.domain.releases import changelog
 from datasets_app.domain.releases.changelog import SchemaChange
 from datasets_app.domain.releases.comparison import Difference, compare_files
 from datasets_app.jobs import files
 from datasets_app.models import Dataset, JobRun, Release
 from datasets_app.releasing.freeze import read_dataset_lines, read_release_lines
+from datasets_app.releasing.versions import check_is_stored, find_release
 
 # What comes of a byte that has changed in the storage, packed or unpacked.
 _READ_ERRORS = (ValueError, EOFError, zlib.error, gzip.BadGzipFile)
@@ -45,11 +45,10 @@ def compare_releases(
 ) -> ReleaseComparison:
     """Read both, twice at most; memory grows by a digest for each session."""
     for release in (before, after):
-        if release is not None and release.destroyed_at is not None:
-            raise UserError(f"{release} was destroyed; there is nothing left to compare.")
+        if release is not None:
+            check_is_stored(release)
     if after is None:
-        require_active(dataset)
-        activity.refuse_during_scrub(dataset)
+        gates.check_can_copy(dataset)
     turns = before.turn_count + (after.turn_count if after else dataset.turn_count)
     try:
         difference = compare_files(
@@ -84,31 +83,6 @@ def compare_for_job(
         files.store_files(job_run, "export", [path])
     counts = {name: count for name, count in compared.difference.counts().items() if name != "fields"}
     return {"proposed": compared.bump or "no new version", **counts}
-
-
-def find_release(dataset: Dataset, version: str) -> Release:
-    """The release of that version; refuses with those that there are."""
-    try:
-        wanted = versions.parse_version(version)
-    except ValueError as error:
-        raise UserError(f"{version[:40]!r} is no version: {error}.") from None
-    found: Release | None = dataset.releases.filter(
-        major=wanted.major, minor=wanted.minor, patch=wanted.patch
-    ).first()
-    if found is not None:
-        return found
-    there = ", ".join(release.version for release in dataset.releases.all()[:10])
-    raise UserError(
-        f"{dataset.name} has no version {wanted}. {f'It has {there}.' if there else _NO_RELEASES}"
-    )
-
-
-_NO_RELEASES = "Nothing of it was released yet."
-
-
-def latest_release(dataset: Dataset) -> Release | None:
-    """The highest version whose files are there."""
-    return dataset.releases.filter(destroyed_at=None).first()
 
 
 def comparison_to_json(compared: ReleaseComparison, *, include_values: bool) -> dict[str, Any]:

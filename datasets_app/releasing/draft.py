@@ -12,11 +12,9 @@ from datasets_app.domain.releases.changelog import SchemaChange
 from datasets_app.domain.releases.comparison import Difference, OnLines, compare_files
 from datasets_app.domain.releases.versions import FIRST_VERSION, Version
 from datasets_app.models import Dataset, Release, ReleaseFile
-from datasets_app.releasing import files, gate
-from datasets_app.releasing.compare import latest_release
+from datasets_app.releasing import files
 from datasets_app.releasing.freeze import FrozenData, freeze_dataset, read_release_lines
-from datasets_app.releasing.gate import UnmetRequirement
-from datasets_app.releasing.sharing.checklist import ChecklistItem, build_checklist
+from datasets_app.releasing.versions import latest_release
 from datasets_app.splitting.rows import count_splits
 
 # What is stated of every version anew.
@@ -35,8 +33,6 @@ class ReleaseDraft(NamedTuple):
     entry: str
     metadata: DatasetMetadata
     splits: dict[str, int]
-    sharing: list[ChecklistItem]
-    unmet: list[UnmetRequirement]
 
     def version(self, bump: str | None) -> Version:
         """Of the release, by the ``bump`` that is asked for or the one proposed."""
@@ -58,20 +54,16 @@ def draft_release(dataset: Dataset, folder: Path, report_progress: ProgressCallb
     frozen = freeze_dataset(dataset, folder / _DATA_FILE, on_turns)
     metadata = _build_metadata(dataset, frozen)
     splits = _split_counts(dataset)
-    items = build_checklist(dataset)
-    unmet = gate.find_unmet_requirements(dataset, frozen.totals, items)
     contents = frozen.contents
     if last is None:
         entry = changelog.draft_first_entry(contents.sessions, contents.turns)
-        return ReleaseDraft(
-            frozen, None, None, SchemaChange([], []), "major", entry, metadata, splits, items, unmet
-        )
+        return ReleaseDraft(frozen, None, None, SchemaChange([], []), "major", entry, metadata, splits)
     difference = _compare_with_last(last, frozen, lambda lines: on_turns(2 * dataset.turn_count + lines))
     facts = _describe_changed_facts(last, metadata, splits)
     schema = changelog.compare_schemas(last.fields, contents.fields)
     proposed = changelog.propose_bump(difference, schema, metadata_changed=bool(facts))
     entry = changelog.draft_entry(difference, schema, facts)
-    return ReleaseDraft(frozen, last, difference, schema, proposed, entry, metadata, splits, items, unmet)
+    return ReleaseDraft(frozen, last, difference, schema, proposed, entry, metadata, splits)
 
 
 def _compare_with_last(last: Release, frozen: FrozenData, on_lines: OnLines) -> Difference:

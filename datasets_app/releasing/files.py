@@ -49,7 +49,7 @@ def open_file(release_file: ReleaseFile) -> IO[bytes]:
     """The stored bytes. Refused if they were destroyed or are not there any more."""
     release = release_file.release
     if release.destroyed_at is not None or not release_file.file:
-        raise UserError(f"{release}: {release_file.name} was destroyed; only its digest is kept.")
+        raise UserError(f"{release_file.name} of {release} was destroyed; only its digest is kept.")
     try:
         opened: IO[bytes] = release_file.file.storage.open(release_file.file.name, "rb")
     except FileNotFoundError:

@@ -10,11 +10,13 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
-from datasets_app.catalog import policies, raw_access
+from datasets_app.catalog import gates, raw_access
+from datasets_app.catalog.policies import Blocker
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
+from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset, require_permissions
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.releases import changelog
@@ -23,10 +25,10 @@ from datasets_app.domain.releases.versions import BUMPS, FIRST_VERSION, Version
 from datasets_app.domain.splits.splits import SPLITS
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release
-from datasets_app.releasing import gate
-from datasets_app.releasing.compare import ReleaseComparison, compare_releases, find_release, latest_release
-from datasets_app.releasing.gate import UnmetRequirement
+from datasets_app.releasing.compare import ReleaseComparison, compare_releases
+from datasets_app.releasing.readiness import assess_readiness
 from datasets_app.releasing.release_dataset import MAX_NOTES_CHARACTERS
+from datasets_app.releasing.versions import find_release, latest_release
 
 # Comparing so many turns takes no longer than a page may; more are compared by a job.
 MAX_TURNS_COMPARED = 5000
@@ -36,7 +38,7 @@ MAX_ROWS_SHOWN = 50
 EXCERPT_CHARACTERS, EXCERPT_LEAD_CHARACTERS = 400, 80
 
 
-class ReleaseForm(forms.Form):
+class ReleaseForm(OverrideForm):
     bump = forms.ChoiceField(
         label="Which number grows",
         required=False,
@@ -48,18 +50,11 @@ class ReleaseForm(forms.Form):
         required=False,
         max_length=MAX_NOTES_CHARACTERS,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
-        help_text="Stands above the entry in the changelog. Whoever gets the version reads it.",
+        help_text="Shown above the entry in the changelog, for everyone who receives the version.",
     )
-
-
-class OverrideReleaseForm(ReleaseForm):
-    """For a version that is not ready, and those who may have it released all the same."""
-
-    override = forms.CharField(
-        label="Reason for releasing it as it is",
-        max_length=policies.MAX_REASON_CHARACTERS,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="It is kept with the version and in the audit trail, with your name.",
+    override = OverrideField(
+        "Reason for releasing despite blockers",
+        help_text="Kept with the version, and recorded in the audit log with your name.",
     )
 
 
@@ -69,9 +64,9 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
     may_release = request.user.has_perm("datasets_app.release_dataset")
     expired = dataset.status == Dataset.Status.EXPIRED
-    unmet = [] if expired else _find_unmet(dataset)
-    may_override = bool(unmet) and policies.can_override(request.user)
-    form = (OverrideReleaseForm if may_override else ReleaseForm)(request.POST or None)
+    unmet = [] if expired else _find_blockers(dataset)
+    may_override = bool(unmet) and gates.can_override(request.user)
+    form = ReleaseForm(request.POST or None, may_override=may_override)
     last = latest_release(dataset)
     upcoming = _next_version_context(dataset, last) if not expired and dataset.turn_count else {}
     if request.method == "POST":
@@ -106,10 +101,10 @@ def _validate_with_bump(form: ReleaseForm, upcoming: dict[str, Any]) -> bool:
     return form.is_valid()
 
 
-def _find_unmet(dataset: Dataset) -> list[UnmetRequirement]:
-    """As far as it can be told without reading the dataset: by the last report of the checks."""
+def _find_blockers(dataset: Dataset) -> list[Blocker]:
+    """What is known without reading the dataset: by the last report of the checks."""
     report = dataset.check_reports.first()
-    return gate.find_unmet_requirements(dataset, Totals(report.totals) if report else None)
+    return assess_readiness(dataset, Totals(report.totals) if report else None).blockers
 
 
 def _find_running_job(dataset: Dataset) -> JobRun | None:
@@ -235,8 +230,9 @@ def _comparison_context(
     may_read = request.user.has_perm("datasets_app.view_turn")
     shown = compared.difference.changes[:MAX_ROWS_SHOWN]
     if may_read and shown:
-        pair = (before, after)
-        raw_access.record_version_access(dataset, pair, request.user, place="comparison", sessions=len(shown))
+        raw_access.record_access(
+            dataset, request.user, place="comparison", versions=(before, after), sessions=len(shown)
+        )
     return {
         "comparison": compared,
         "changes": [row for change in shown for row in _change_rows(change)],

@@ -6,15 +6,16 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.db.models import Count, Max
 
-from datasets_app.catalog import policies
+from datasets_app.catalog import gates
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.jobs import files
+from datasets_app.jobs import files, permissions
 from datasets_app.models import Dataset, JobRun, Release
-from datasets_app.releasing import documents, gate
-from datasets_app.releasing.compare import latest_release
+from datasets_app.releasing import documents
 from datasets_app.releasing.draft import ReleaseDraft, add_version_metadata, draft_release
+from datasets_app.releasing.readiness import Readiness, assess_readiness
+from datasets_app.releasing.versions import latest_release
 
 MAX_NOTES_CHARACTERS = 10_000
 
@@ -49,16 +50,14 @@ def release_dataset(
     ``folder`` is a private one for the files until they are stored. Without ``bump`` the proposed number
     grows. ``override`` is the reason to release although something is unmet. ``report_progress`` may raise.
     """
-    gate.refuse_unreleasable(dataset)
     if len(notes) > MAX_NOTES_CHARACTERS:
         raise UserError(
             f"The notes are longer than {MAX_NOTES_CHARACTERS:,} characters; nothing was released."
         )
-    # What can be told at once is told before the dataset is read.
-    gate.refuse_unmet(dataset, gate.find_unmet_requirements(dataset, None), override)
+    # Refuse what can be refused at once; the checks run over what is read next.
+    gates.check(assess_readiness(dataset, None).decide(actor=actor, override=override))
     before = _dataset_state(dataset)
     draft = draft_release(dataset, folder, report_progress)
-    gate.refuse_unmet(dataset, draft.unmet, override)
     if draft.proposed is None and bump is None:
         raise UserError(
             f"Nothing has changed in {dataset.name} since {draft.last and draft.last.version}; nothing was "
@@ -66,10 +65,15 @@ def release_dataset(
         )
     with transaction.atomic():
         locked = _lock_unchanged(dataset, before, draft)
-        reason = gate.record_override(locked, draft.unmet, actor=actor, override=override)
-        release = _save_release(locked, draft, bump=bump, notes=notes.strip(), reason=reason, actor=actor)
-        _mark_released(locked)
-        _record_release(release, draft, actor)
+        readiness = assess_readiness(locked, draft.frozen.totals)
+        reason = gates.enforce(readiness.decide(actor=actor, override=override), locked, actor)
+        release = _save_release(
+            locked, draft, readiness, bump=bump, notes=notes.strip(), reason=reason, actor=actor
+        )
+        if readiness.facts.is_scrubbed:  # else, by override, it must not look scrubbed from now on
+            locked.status = Dataset.Status.RELEASED
+            locked.save(update_fields=["status", "updated_at"])
+        _record_release(release, readiness, actor)
     frozen = draft.frozen
     return ReleaseResult(
         release.version, release.session_count, release.turn_count, frozen.size, frozen.sha256, release.pk
@@ -89,8 +93,7 @@ def release_for_job(
             folder=folder,
             bump=given.get("bump") or None,
             notes=str(given.get("notes") or ""),
-            # Nobody's word: whoever asked has left, and can't be asked whether they may.
-            override=str(given.get("override") or "") if job_run.actor else "",
+            override=permissions.get_override(job_run),
             actor=job_run.actor,
             report_progress=report_progress,
         )
@@ -111,7 +114,6 @@ def _lock_unchanged(dataset: Dataset, before: tuple[int, int, int], draft: Relea
     """The dataset's row, locked. Refused if its sessions are no longer those that were read: one that was
     erased meanwhile must not come back in a release."""
     locked: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-    gate.refuse_unreleasable(locked)
     if latest_release(locked) != draft.last:
         raise UserError(f"Another version of {dataset.name} was released meanwhile; this was not. Try again.")
     if _dataset_state(locked) != before or draft.frozen.contents.sessions != before[0]:
@@ -120,7 +122,14 @@ def _lock_unchanged(dataset: Dataset, before: tuple[int, int, int], draft: Relea
 
 
 def _save_release(
-    dataset: Dataset, draft: ReleaseDraft, *, bump: str | None, notes: str, reason: str, actor: Any
+    dataset: Dataset,
+    draft: ReleaseDraft,
+    readiness: Readiness,
+    *,
+    bump: str | None,
+    notes: str,
+    reason: str,
+    actor: Any,
 ) -> Release:
     version, contents, frozen = draft.version(bump), draft.frozen.contents, draft.frozen
     release = Release.objects.create(
@@ -139,7 +148,7 @@ def _save_release(
             "warnings": frozen.totals.warnings,
             "totals": dict(sorted(frozen.totals.items())),
         },
-        sharing=[item._asdict() for item in draft.sharing],
+        sharing=[item._asdict() for item in readiness.checklist],
         override_reason=reason,
         created_by=actor,
         created_by_name=audit.actor_name(actor),
@@ -150,14 +159,7 @@ def _save_release(
     return release
 
 
-def _mark_released(dataset: Dataset) -> None:
-    if not policies.is_scrubbed(dataset):  # by override: it must not look scrubbed from now on
-        return
-    dataset.status = Dataset.Status.RELEASED
-    dataset.save(update_fields=["status", "updated_at"])
-
-
-def _record_release(release: Release, draft: ReleaseDraft, actor: Any) -> None:
+def _record_release(release: Release, readiness: Readiness, actor: Any) -> None:
     audit.record(
         "release",
         actor=actor,
@@ -167,5 +169,5 @@ def _record_release(release: Release, draft: ReleaseDraft, actor: Any) -> None:
         turns=release.turn_count,
         sha256=release.sha256,
         content_digest=release.content_digest,
-        unmet=[line.title for line in draft.unmet],
+        unmet=[blocker.title for blocker in readiness.blockers],
     )

@@ -15,8 +15,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from datasets_app import hooks
+from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
-from datasets_app.catalog.require_active import require_active
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -26,10 +26,11 @@ from datasets_app.releasing import files
 from datasets_app.retention import delete_contents, due
 from datasets_app.retention.dry_run import rule_details
 from datasets_app.retention.due import RetentionDecision
-from datasets_app.retention.holds import normalize_reason, refuse_held
+from datasets_app.retention.holds import normalize_reason
 
 # Provenance key of a dataset that is being deleted; holds the data for its certificate.
 DELETION_KEY = "deletion"
+_RETRY_ADVICE = "the first retention run after that will delete it."
 # How long a job that started just before the dataset expired may take to notice.
 MAX_JOB_WAIT_SECONDS = 30.0
 
@@ -110,9 +111,7 @@ def _expire_dataset(dataset: Dataset, actor: Any, reason: str | None, job_run: J
         row = lock_dataset(dataset.pk)
         if row.status == Dataset.Status.EXPIRED and DELETION_KEY in row.provenance:
             return row
-        require_active(row)
-        refuse_held(row)
-        _refuse_busy(row, job_run)
+        gates.check_can_delete(row, job_run, _RETRY_ADVICE)
         decision = due.decide_for_dataset(row)
         if reason is None and not decision.is_deletable(due.today_in_utc()):
             raise UserError(f"{row.name} is not due for deletion; give a reason to delete it anyway.")
@@ -146,10 +145,6 @@ def _mark_expired(row: Dataset, facts: dict[str, Any]) -> None:
     row.save()
     for hook in hooks.deletion_hooks:
         hook.close(row)
-
-
-def _refuse_busy(row: Dataset, job_run: JobRun | None) -> None:
-    delete_contents.refuse_busy(row, job_run, "the first retention run after that will delete it.")
 
 
 # --- deleting -------------------------------------------------------------------------------------
@@ -197,7 +192,7 @@ def _wait_for_jobs(row: Dataset, job_run: JobRun | None, progress: _TurnProgress
     deadline = time.monotonic() + MAX_JOB_WAIT_SECONDS
     while True:
         try:
-            return _refuse_busy(row, job_run)
+            return gates.check_is_idle(row, job_run, _RETRY_ADVICE)
         except UserError:
             if time.monotonic() > deadline:
                 raise

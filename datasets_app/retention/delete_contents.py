@@ -14,7 +14,6 @@ from django.db import DatabaseError, IntegrityError, OperationalError, connectio
 from django.db.models import Q, QuerySet, Sum
 
 from datasets_app import hooks
-from datasets_app.catalog import activity
 from datasets_app.core.errors import UserError
 from datasets_app.core.storage_listing import list_storage
 from datasets_app.jobs import files as job_files
@@ -69,15 +68,6 @@ def list_jobs(dataset: Dataset) -> QuerySet[JobRun]:
 def list_other_jobs(dataset: Dataset, job_run: JobRun | None) -> QuerySet[JobRun]:
     """The dataset's jobs without ``job_run``, the one that is deleting."""
     return list_jobs(dataset).exclude(pk=job_run.pk if job_run else 0)
-
-
-def refuse_busy(dataset: Dataset, job_run: JobRun | None, advice: str) -> None:
-    """Raise UserError while another job is running on the dataset; ``advice`` ends the message."""
-    running = list_other_jobs(dataset, job_run).filter(activity.live_job_filter(), state="running").first()
-    if running is not None:
-        raise UserError(
-            f"{running.get_operation_label()} is running on {dataset.name} (job {running.pk}); {advice}"
-        )
 
 
 def count_contents(dataset: Dataset) -> dict[str, int]:

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, NoReturn
 
 from datasets_app import hooks
+from datasets_app.catalog import gates
 from datasets_app.catalog.facts import get_dataset, lock_dataset
-from datasets_app.catalog.require_active import require_active
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -21,7 +21,7 @@ from datasets_app.releasing import files
 from datasets_app.releasing.reissue import reissue_release
 from datasets_app.retention import delete_contents
 from datasets_app.retention.erasure_preview import list_recipients, list_releases
-from datasets_app.retention.holds import normalize_reason, refuse_held
+from datasets_app.retention.holds import normalize_reason
 from datasets_app.retention.redact_jobs import list_session_terms, redact_jobs
 from datasets_app.retention.session_identity import (
     digest_session_id,
@@ -122,9 +122,7 @@ def refuse_missing_session(
 
 
 def _refuse_unerasable(dataset: Dataset, job_run: JobRun | None) -> None:
-    require_active(dataset)
-    refuse_held(dataset)
-    delete_contents.refuse_busy(dataset, job_run, "erase the session when the job has finished.")
+    gates.check_can_delete(dataset, job_run, "erase the session when the job has finished.")
 
 
 def _erase_one(

@@ -4,18 +4,18 @@ from typing import Any
 
 from django.db import transaction
 
+from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
-from datasets_app.catalog.require_active import require_active
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.domain import reasons
+from datasets_app.domain.reasons import MAX_REASON_CHARACTERS
 from datasets_app.models import Dataset
-
-MAX_REASON_CHARACTERS = 500
 
 
 def normalize_reason(reason: str) -> str:
     """The reason on one line, for the audit log. Raises UserError if it is empty or too long."""
-    reason = " ".join(reason.split())
+    reason = reasons.normalize_reason(reason)
     if not reason:
         raise UserError("Give a reason; the audit log records it.")
     if len(reason) > MAX_REASON_CHARACTERS:
@@ -34,21 +34,11 @@ def lift_hold(dataset: Dataset, reason: str, *, actor: Any = None) -> None:
     _change_hold(dataset, reason, held=False, actor=actor)
 
 
-def refuse_held(dataset: Dataset) -> None:
-    """Raise UserError if the dataset is on legal hold. Reads the database, since the object may be stale."""
-    row = Dataset.objects.filter(pk=dataset.pk, legal_hold=True)
-    for name, reason in row.values_list("name", "hold_reason"):
-        why = f" ({reason})" if reason else ""
-        raise UserError(
-            f"{name} is on legal hold{why}. Nothing in it can be deleted until the hold is lifted."
-        )
-
-
 def _change_hold(dataset: Dataset, reason: str, *, held: bool, actor: Any) -> None:
     reason = normalize_reason(reason)
     with transaction.atomic():
         row = lock_dataset(dataset.pk)
-        require_active(row)
+        gates.check_can_use(row)
         if row.legal_hold == held:
             raise UserError(f"{row.name} is {'already' if held else 'not'} on legal hold.")
         row.legal_hold, row.hold_reason = held, reason if held else ""

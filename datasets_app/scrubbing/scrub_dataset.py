@@ -8,8 +8,7 @@ from typing import Any
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from datasets_app.catalog import activity
-from datasets_app.catalog.require_active import require_active
+from datasets_app.catalog import activity, gates
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
@@ -91,7 +90,7 @@ def _prepare_scrub(
         with transaction.atomic():
             activity.set_lock_timeout(LOCK_TIMEOUT)
             Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-            require_active(dataset)
+            gates.check_can_use(dataset)
             scrub = _find_unfinished(dataset, scrubber, job_run) or _find_resumable(
                 dataset, scrubber, dry_run, sample, job_run
             )
@@ -137,7 +136,7 @@ def _find_resumable(
     if active is not None:
         raise UserError(f"{active} of {dataset.name} is under way (job {active.job_run_id}).")
     if not dry_run:
-        activity.refuse_during_jobs(dataset)
+        gates.check_can_scrub(dataset)
     wanted = _policy_with_marks(dataset, scrubber).as_json()
     unfinished = others.filter(dry_run=False, verified_at=None)
     alike = unfinished.filter(policy=wanted, key_fingerprint=session_ids.fingerprint_key(scrubber.key))
@@ -186,7 +185,7 @@ def _policy_with_marks(dataset: Dataset, scrubber: Scrubber) -> Policy:
 def _refuse_concurrent_jobs(dataset: Dataset, scrub: ScrubRun) -> None:
     """An export or check may have begun before it could see this scrub; from now on none can."""
     try:
-        activity.refuse_during_jobs(dataset)
+        gates.check_can_scrub(dataset)
     except UserError:
         if not scrub.chunks.filter(done=True).exists():
             scrub.delete()

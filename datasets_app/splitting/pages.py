@@ -15,9 +15,10 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from datasets_app.catalog import policies
+from datasets_app.catalog import gates
 from datasets_app.catalog.activity import live_job_filter
 from datasets_app.core.web.dataset_page import render_dataset_page
+from datasets_app.core.web.overrides import OverrideField
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.domain.splits.near_duplicates import DEFAULT_SIMILARITY
 from datasets_app.domain.splits.report import format_warnings
@@ -72,12 +73,7 @@ class SplitForm(forms.Form):
 class ResplitForm(SplitForm):
     """For a dataset that is split already: it unlocks the test split."""
 
-    override = forms.CharField(
-        label="Reason for splitting it again",
-        max_length=policies.MAX_REASON_CHARACTERS,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="It is written into the audit trail, with your name.",
-    )
+    override = OverrideField("Reason for splitting it again")
 
 
 def splits(request: HttpRequest, pk: int) -> HttpResponse:
@@ -92,7 +88,7 @@ def splits(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect(dataset_url(dataset, "splits"))
     if "rest" in request.POST:
         return _start_job(request, dataset, {})
-    if dataset.split_settings and not policies.can_override(request.user):
+    if dataset.split_settings and not gates.can_override(request.user):
         raise PermissionDenied
     form = form_class(request.POST)
     if not form.is_valid():
@@ -141,7 +137,7 @@ def _render_splits(request: HttpRequest, dataset: Dataset, form: SplitForm) -> H
         "leaks": _leak_rows(dataset, report) if report and has("datasets_app.view_session") else [],
         "may_split": has("datasets_app.split_dataset"),
         "may_read": has("datasets_app.view_turn"),
-        "may_split_again": has("datasets_app.split_dataset") and policies.can_override(request.user),
+        "may_split_again": has("datasets_app.split_dataset") and gates.can_override(request.user),
     }
     return render_dataset_page(request, dataset, "splits", "Splits", context)
 

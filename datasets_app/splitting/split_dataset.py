@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.utils import timezone
 
-from datasets_app.catalog import activity, policies
-from datasets_app.catalog.require_active import require_active
+from datasets_app.catalog import gates, policies
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.splits.decision import Conversation, SplitDecision, decide_splits
 from datasets_app.domain.splits.splits import SplitSettings
+from datasets_app.jobs import permissions
 from datasets_app.models import Dataset, JobRun
 from datasets_app.splitting.rows import read_conversations, write_splits
 
@@ -61,12 +61,7 @@ def split_dataset(
     """
     before = dataset.split_settings
     asked = _choose_settings(dataset, settings, resplit)
-    if resplit and not override.strip() and _is_split(dataset):
-        raise UserError(
-            f"{dataset.name} is split already. To split it again, which lets sessions of the locked test "
-            "split into training, give a reason."
-        )
-    _refuse_unsplittable(dataset)
+    gates.check(_decide(dataset, resplit=resplit, override=override, actor=actor))
     keys = array("q")
     sessions = _read_sessions(dataset, keys, resplit, report_progress)
     total = max(1, dataset.session_count)
@@ -89,7 +84,7 @@ def split_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore
         Dataset.objects.get(job_runs=job_run),
         SplitSettings.from_json(given["settings"]) if given.get("settings") else None,
         resplit=bool(given.get("again")),
-        override=str(given.get("override") or ""),
+        override=permissions.get_override(job_run),
         actor=job_run.actor,
         report_progress=report_progress,
     ).facts()
@@ -115,13 +110,10 @@ def _choose_settings(dataset: Dataset, settings: SplitSettings | None, resplit: 
     return stored
 
 
-def _is_split(dataset: Dataset) -> bool:
-    return bool(dataset.sessions.exclude(split=None).exists())
-
-
-def _refuse_unsplittable(dataset: Dataset) -> None:
-    activity.refuse_during_scrub(dataset)
-    require_active(dataset)
+def _decide(dataset: Dataset, *, resplit: bool, override: str, actor: Any) -> policies.Verdict:
+    if resplit and dataset.sessions.exclude(split=None).exists():
+        return gates.ask_gate(policies.RESPLIT, dataset, actor=actor, override=override)
+    return policies.decide_copy(gates.load_facts(dataset))
 
 
 def _read_sessions(
@@ -145,13 +137,9 @@ def _write_decision(
     actor: Any,
 ) -> int:
     row: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-    _refuse_unsplittable(row)
+    gates.enforce(_decide(row, resplit=resplit, override=override, actor=actor), row, actor)
     if row.split_settings != before:
         raise UserError(f"{row.name} was split by somebody else meanwhile; nothing was changed. Try again.")
-    if resplit and _is_split(row):
-        reason = " ".join(override.split())
-        refusal = "have a dataset split again, which unlocks its test split"
-        policies.record_override(row, "split", actor=actor, reason=reason, refusal=refusal)
     written = write_splits(
         row, ((keys[number], split) for number, split in decision.new_placements()), resplit=resplit
     )

@@ -230,7 +230,7 @@ def test_the_test_split_stays_locked_without_a_reason(judged: Dataset, labels: s
 def test_not_everybody_may_unlock_the_test_split(judged: Dataset) -> None:
     Session.objects.filter(dataset=judged).update(split="test")
     somebody = User.objects.create_user("somebody")
-    with pytest.raises(UserError, match="You may not have labels of the test split exported"):
+    with pytest.raises(UserError, match="permission to export labels of the test split"):
         exported(judged, actor=somebody, override="because")
     with pytest.raises(UserError, match="No label is left to export: 9 labels are of the locked test split"):
         exported(judged)

@@ -164,7 +164,7 @@ def test_a_file_s_sample_and_its_dataset_s_are_the_same(tmp_path: Path) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_unscrubbed_production_data_is_not_sampled_into_a_file(tmp_path: Path) -> None:
     dataset = factories.make_dataset(tmp_path / "", factories.make_sessions(3), "logs", origin="production")
-    with pytest.raises(UserError, match="no scrub has verified"):
+    with pytest.raises(UserError, match="without a verified scrub"):
         sample_to_file(dataset, tmp_path / "out.jsonl", SampleOptions(1))
     assert not (tmp_path / "out.jsonl").exists()
     sample_to_dataset(dataset, "few", SampleOptions(1))

@@ -114,7 +114,7 @@ def test_the_test_split_is_locked_but_for_a_reason_that_is_kept(tmp_path: Path, 
     with pytest.raises(UserError, match="The test split of support is locked"):
         make_campaign(stored, "ana", split="test")
     [lea] = make_annotators("lea", role="lead")
-    with pytest.raises(UserError, match="You may not"):
+    with pytest.raises(UserError, match="You don.t have permission"):
         make_campaign(stored, "ana", split="test", override="I want to", actor=lea)
     made = make_campaign(
         stored, "ana", split="test", override="to measure\nagreement on it", actor=admin_user
@@ -196,7 +196,7 @@ def test_nothing_but_gold_is_no_campaign(tmp_path: Path) -> None:
 
 def test_production_data_must_be_scrubbed_and_stay_so(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_sessions(3), origin="production")
-    with pytest.raises(UserError, match="no scrub has verified; it can't be annotated"):
+    with pytest.raises(UserError, match="without a verified scrub, so it can.t be annotated"):
         make_campaign(stored, "ana")
     scrub_dataset(stored, parse_policy(None))
     stored.refresh_from_db()

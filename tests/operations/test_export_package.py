@@ -125,7 +125,7 @@ def test_production_data_must_be_scrubbed_and_the_report_tells_of_it(tmp_path: P
     line = factories.make_turn(text="Mail jo@example.org.")
     dataset = factories.make_dataset(tmp_path, [line], origin="production")
     out = tmp_path / "package"
-    with pytest.raises(UserError, match="no scrub has verified"):
+    with pytest.raises(UserError, match="without a verified scrub"):
         export_package(dataset, out)
     scrub_dataset(dataset, Policy())
     export_package(dataset, out)

@@ -11,7 +11,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.models import AuditEvent, Dataset, Release
 from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset
-from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path, get_release
+from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path
+from datasets_app.releasing.versions import get_stored_release
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -58,15 +59,15 @@ def test_a_changed_byte_is_not_handed_out(release: Release, tmp_path: Path, medi
 
 def test_what_is_not_there_is_told(release: Release, tmp_path: Path) -> None:
     dataset = release.dataset
-    with pytest.raises(UserError, match=r"no release 2\.0\.0 of support\. Its releases: 1\.0\.0"):
-        get_release(dataset, "2.0.0")
-    with pytest.raises(UserError, match="is no version"):
-        get_release(dataset, "latest")
+    with pytest.raises(UserError, match=r"support has no release 2\.0\.0\. Its releases: 1\.0\.0"):
+        get_stored_release(dataset, "2.0.0")
+    with pytest.raises(UserError, match="is not a version"):
+        get_stored_release(dataset, "latest")
     with pytest.raises(UserError, match="let the name end in .gz"):
         export_release_to_path(release, tmp_path / "plain.jsonl")
     files.destroy_files(release, reason="A test.")
-    with pytest.raises(UserError, match="was destroyed on"):
-        get_release(dataset, "1.0.0")
+    with pytest.raises(UserError, match="were destroyed on"):
+        get_stored_release(dataset, "1.0.0")
 
 
 def test_the_command_hands_out_a_release_under_its_own_name(

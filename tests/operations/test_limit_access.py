@@ -172,8 +172,8 @@ def test_a_job_asks_once_more_when_it_begins(
     runs.perform(allowed.pk)
     ended = [JobRun.objects.get(pk=job.pk) for job in (hidden, barred, gone, allowed)]
     assert [job.state for job in ended] == ["failed", "failed", "failed", "done"]
-    assert ended[0].error == "ada, who started this, may not see that dataset."
-    assert ended[1].error == "ada, who started this, may not do it any more."
+    assert ended[0].error == "ada, who started this job, no longer has access to the dataset."
+    assert ended[1].error == "ada, who started this job, no longer has the permission for it."
     assert not any(job.files.exists() for job in ended[:3])
 
 
@@ -184,7 +184,10 @@ def test_an_import_does_not_find_its_way_into_a_dataset_that_is_hidden(
     limit_access.restrict_dataset(dataset, actor=None)
     runs.perform(job.pk)
     job.refresh_from_db()
-    assert (job.state, job.error) == ("failed", "ada, who started this, may not see that dataset.")
+    assert (job.state, job.error) == (
+        "failed",
+        "ada, who started this job, no longer has access to the dataset.",
+    )
 
 
 def test_what_an_account_has_waiting_goes_with_it(dataset: Dataset, empty_queue: None) -> None:
@@ -198,4 +201,7 @@ def test_what_an_account_has_waiting_goes_with_it(dataset: Dataset, empty_queue:
     assert runs.retry_job(job, actor=otto)
     runs.perform(job.pk)
     job.refresh_from_db()
-    assert (job.state, job.error) == ("failed", "otto, who started this, may not do it any more.")
+    assert (job.state, job.error) == (
+        "failed",
+        "otto, who started this job, no longer has the permission for it.",
+    )

@@ -175,7 +175,7 @@ def test_an_override_does_not_make_raw_data_look_scrubbed(release: Any, tmp_path
 
 
 def test_who_may_not_override_is_refused(dataset: Dataset, release: Any, django_user_model: Any) -> None:
-    with pytest.raises(UserError, match="You may not release"):
+    with pytest.raises(UserError, match="permission to release"):
         release(dataset, actor=django_user_model.objects.create(username="ana"))
     assert not Release.objects.exists()
 
@@ -269,7 +269,8 @@ def test_a_session_that_is_erased_goes_from_every_version(
         content = (
             gzip.decompress(path.read_bytes()) if path.read_bytes()[:2] == b"\x1f\x8b" else path.read_bytes()
         )
-        assert b"s2" not in content
+        # A signature is random, and may hold these two letters.
+        assert b"s2" not in content.partition(b'"public_key"')[0]
     assert not Release.objects.filter(changelog__contains="s2").exists()
     assert not Release.objects.filter(notes__contains="s2").exists()
     left = [json.loads(line)["session_id"] for line in read_release_lines(done[0])]
@@ -318,7 +319,7 @@ def test_commands_say_what_would_be_released_and_what_differs(
         call_command("release_dataset", "support", "--dry-run", stdout=out, stderr=err)
     assert error.value.returncode == 1
     assert "support 1.0.0" in out.getvalue()
-    assert "In the way: Legal review is signed" in err.getvalue()
+    assert "Blocker: Legal review is signed" in err.getvalue()
     call_command("release_dataset", "support", "--override", REASON, stdout=out)
     add(dataset, tmp_path, factories.make_session("s5"))
     out = StringIO()
@@ -335,7 +336,7 @@ def test_commands_say_what_would_be_released_and_what_differs(
     out = StringIO()
     call_command("compare_releases", "support", "1.0.0", "v1.0.0", stdout=out)
     assert "Nothing differs" in out.getvalue()
-    with pytest.raises(CommandError, match="no version 7.0.0"):
+    with pytest.raises(CommandError, match="no release 7.0.0"):
         call_command("compare_releases", "support", "7.0.0")
 
 

@@ -99,7 +99,7 @@ def test_only_who_may_open_the_gate_splits_again(tmp_path: Path) -> None:
     curator = User.objects.create(username="carla")
     curator.groups.add(Group.objects.get(name="curator"))
     other = SplitSettings.parse("50,50", 1, "none", 0.7)
-    with pytest.raises(UserError, match="You may not have a dataset split again"):
+    with pytest.raises(UserError, match="permission to split a dataset again"):
         split_dataset(dataset, other, resplit=True, override="why not", actor=curator)
     assert split_of(dataset) == before
     officer = User.objects.create(username="olga")

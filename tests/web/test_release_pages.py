@@ -141,7 +141,7 @@ def test_two_are_compared_with_texts_for_who_reads_texts(curator: Any, release: 
     same = curator.get(address("compare_releases", dataset), {"before": "1.0.0", "after": "1.0.0"})
     assert "No turn differs." in same.content.decode()
     unknown = curator.get(address("compare_releases", dataset), {"before": "9.9.9"}).content.decode()
-    assert "has no version 9.9.9" in unknown
+    assert "has no release 9.9.9" in unknown
     assert curator.get(address("release", dataset, "nonsense")).status_code == 404
 
 

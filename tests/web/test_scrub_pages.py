@@ -401,7 +401,7 @@ def test_a_long_text_is_highlighted_in_both_of_its_forms(curator: Any, tmp_path:
 def test_production_data_leaves_only_scrubbed(curator: Any, dataset: Dataset, empty_queue: None) -> None:
     where = address("export", dataset)
     html = curator.get(where).content.decode()
-    assert "no scrub has verified" in html
+    assert "without a verified scrub" in html
     assert address("scrub", dataset) in html
     assert "Start export" not in html
     assert curator.post(where, {"format": "turns", "override": "because"}).status_code == 200

@@ -9,13 +9,8 @@ from datasets_app.domain.releases import changelog
 from datasets_app.management import terminal
 from datasets_app.management.base import BaseCommand
 from datasets_app.models import Dataset
-from datasets_app.releasing.compare import (
-    ReleaseComparison,
-    compare_releases,
-    comparison_to_json,
-    find_release,
-    latest_release,
-)
+from datasets_app.releasing.compare import ReleaseComparison, compare_releases, comparison_to_json
+from datasets_app.releasing.versions import find_release, latest_release
 
 MAX_VALUE_CHARACTERS = 200
 
@@ -55,7 +50,7 @@ exit codes:
         before = find_release(dataset, options["before"]) if options["before"] else _get_last_release(dataset)
         after = find_release(dataset, options["after"]) if options["after"] else None
         if options["texts"]:
-            raw_access.record_version_access(dataset, (before, after), None, place="compare_releases")
+            raw_access.record_access(dataset, None, place="compare_releases", versions=(before, after))
         progress = terminal.Progress("Comparing")
         try:
             return compare_releases(dataset, before, after, report_progress=progress)

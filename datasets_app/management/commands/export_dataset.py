@@ -20,8 +20,9 @@ from datasets_app.management.terminal import pluralize
 from datasets_app.models import Dataset, ReleaseFile, Session
 from datasets_app.releasing import files
 from datasets_app.releasing.sharing.export_package import export_package, package_name
-from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path, get_release
+from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path
 from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
+from datasets_app.releasing.versions import get_stored_release
 
 ExportOperation = Callable[[ProgressCallback], Any]
 
@@ -125,7 +126,7 @@ def _turns_operation(dataset: Dataset, options: dict[str, Any], selection: Selec
 
 
 def _release_operation(dataset: Dataset, options: dict[str, Any]) -> ExportOperation:
-    release = get_release(dataset, options["release"])
+    release = get_stored_release(dataset, options["release"])
     if options["out"] == "-":
         return lambda report: export_release(release, terminal.get_standard_output(), report_progress=report)
     out = options["out"] or files.get_file(release, ReleaseFile.Kind.DATA).name

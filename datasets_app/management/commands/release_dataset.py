@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from datasets_app.catalog import gates
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.releases.versions import BUMPS
@@ -14,8 +15,9 @@ from datasets_app.management import terminal
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import pluralize
 from datasets_app.models import Dataset
-from datasets_app.releasing import files, gate
+from datasets_app.releasing import files
 from datasets_app.releasing.draft import draft_release
+from datasets_app.releasing.readiness import assess_readiness
 from datasets_app.releasing.release_dataset import ReleaseResult, release_dataset
 
 
@@ -90,7 +92,7 @@ exit codes:
         )
 
     def _print_draft(self, dataset: Dataset, folder: Path, options: dict[str, Any]) -> None:
-        gate.refuse_unreleasable(dataset)
+        gates.check_can_copy(dataset)
         progress = terminal.Progress("Looking")
         try:
             draft = draft_release(dataset, folder, progress)
@@ -100,7 +102,11 @@ exit codes:
             self.stdout.write(f"Nothing has changed since {draft.last.version}.")
         else:
             self.stdout.write(f"{dataset.name} {draft.version(options['bump'])}\n\n{draft.entry}")
-        for line in draft.unmet:
-            self.stderr.write(f"In the way: {line}")
-        if draft.unmet:
-            raise CommandError("It can't be released as it stands.", returncode=terminal.EXIT_FINDINGS)
+        blockers = assess_readiness(dataset, draft.frozen.totals).blockers
+        for blocker in blockers:
+            self.stderr.write(f"Blocker: {blocker}")
+        if blockers:
+            raise CommandError(
+                "The dataset can't be released yet; resolve the blockers, or pass --override with a reason.",
+                returncode=terminal.EXIT_FINDINGS,
+            )

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 
 from django.db import transaction
 
-from datasets_app.catalog import facts, policies
+from datasets_app.catalog import facts, gates, policies
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.core import audit
 from datasets_app.core.atomic_files import write_atomically
@@ -33,7 +33,7 @@ from datasets_app.domain.packages.quality_report import render_quality_report
 from datasets_app.exporting.export_dataset import selection_notes
 from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import files as release_files
-from datasets_app.releasing.sharing.export_release import get_release, read_verified_blocks
+from datasets_app.releasing.sharing.export_release import read_verified_blocks
 from datasets_app.releasing.sharing.package_data import (
     DATA_FOLDER,
     WrittenData,
@@ -41,6 +41,7 @@ from datasets_app.releasing.sharing.package_data import (
     write_release_files,
 )
 from datasets_app.releasing.sharing.package_facts import gather_dataset_facts, gather_release_facts
+from datasets_app.releasing.versions import get_stored_release
 
 CHARTS_FOLDER = "charts"
 # The earliest day that a zip file can hold: what is packed has no time of its own.
@@ -79,7 +80,7 @@ def export_package(
     Production data must have been scrubbed, or ``override`` be a reason why not; a release went through the
     gates when it was made.
     """
-    release = get_release(dataset, version) if version else None
+    release = get_stored_release(dataset, version) if version else None
     _refuse_occupied(out)
     with _work_folder(out) as work, transaction.atomic():
         folder = work / "package"
@@ -106,7 +107,7 @@ def _write_current_data(
 ) -> WrittenData:
     # Nothing is imported, split or erased until the package is done.
     dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-    policies.require_scrubbed(dataset, "export", actor=actor, override=override)
+    gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
     if not dataset.turn_count:
         raise UserError(f"{dataset.name} holds no sessions; there is nothing to package.")
     return write_dataset_files(dataset, folder, report_progress)

@@ -7,10 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
-from datasets_app.catalog import policies
+from datasets_app.catalog import gates
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
+from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset, require_permissions
 from datasets_app.jobs import runs
 from datasets_app.models import Dataset, Persona, Release, Session
@@ -29,7 +30,7 @@ SPLIT_CHOICES = [("", "All sessions"), *Session.Split.choices]
 MAX_VERSIONS_OFFERED = 200
 
 
-class ExportForm(forms.Form):
+class ExportForm(OverrideForm):
     format = forms.ChoiceField(
         choices=FORMAT_CHOICES,
         widget=UnfoldAdminSelectWidget,
@@ -59,6 +60,7 @@ class ExportForm(forms.Form):
         help_text="For example scenario:support. Leave empty for all.",
     )
     gzip = forms.BooleanField(label="Compress with gzip", required=False, widget=UnfoldBooleanSwitchWidget)
+    override = OverrideField("Reason for exporting unscrubbed data")
 
     def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -97,21 +99,8 @@ class ExportForm(forms.Form):
             "package": package,
             **{name: given.get(name) or None for name in ("version", "split", "persona", "tag")},
             "gzip": given["gzip"],
+            **({"override": given["override"]} if "override" in given else {}),
         }
-
-
-class OverrideExportForm(ExportForm):
-    """For production data that is not scrubbed, and those who may have it exported all the same."""
-
-    override = forms.CharField(
-        label="Reason for exporting it unscrubbed",
-        max_length=policies.MAX_REASON_CHARACTERS,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="It is written into the audit trail, with your name.",
-    )
-
-    def parameters(self) -> dict[str, Any]:
-        return {**super().parameters(), "override": self.cleaned_data["override"]}
 
 
 def export(request: HttpRequest, pk: int) -> HttpResponse:
@@ -119,11 +108,10 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
     if dataset.status == Dataset.Status.EXPIRED:
         return render_dataset_page(request, dataset, "export", "Export", {})
-    closed = not policies.is_scrubbed(dataset)
-    may_override = closed and policies.can_override(request.user)
-    kind = OverrideExportForm if may_override else ExportForm
+    closed = not gates.is_scrubbed(dataset)
+    may_override = closed and gates.can_override(request.user)
     asked = {name: request.GET[name] for name in ("format", "version") if name in request.GET}
-    form = kind(dataset, request.POST or None, initial=asked)
+    form = ExportForm(dataset, request.POST or None, initial=asked, may_override=may_override)
     if request.method == "POST" and form.is_valid() and (may_override or not closed):
         job = runs.start_job(
             "export_dataset", actor=request.user, dataset=dataset, parameters=form.parameters()

@@ -11,30 +11,11 @@ from datasets_app.catalog.files import write_with_metadata
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.releases import versions
 from datasets_app.exporting.export_dataset import ExportResult
-from datasets_app.models import Dataset, Release, ReleaseFile
+from datasets_app.models import Release, ReleaseFile
 from datasets_app.releasing import files
 
 READ_CHUNK_BYTES = 1 << 20
-
-
-def get_release(dataset: Dataset, version: str) -> Release:
-    """The release of that version, ``1.2.0`` or ``v1.2.0``; Refused if there is none, or none any more."""
-    try:
-        wanted = versions.parse_version(version)
-    except ValueError as error:
-        raise UserError(f"{version!r} is no version: {error}.") from None
-    found = Release.objects.filter(dataset=dataset, **wanted._asdict()).first()
-    if found is None:
-        kept = Release.objects.filter(dataset=dataset, destroyed_at=None)
-        there = ", ".join(release.version for release in kept[:10]) or "none"
-        raise UserError(f"There is no release {wanted} of {dataset.name}. Its releases: {there}.")
-    if found.destroyed_at is not None:
-        follower = Release.objects.filter(replaces=found).first()
-        instead = f" {follower.version} has taken its place." if follower else ""
-        raise UserError(f"{found} was destroyed on {found.destroyed_at:%Y-%m-%d}.{instead}")
-    return found
 
 
 def export_release(

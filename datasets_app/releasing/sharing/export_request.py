@@ -13,11 +13,12 @@ from datasets_app.exporting.export_dataset import (
     export_to_path,
     file_extension,
 )
-from datasets_app.jobs import files
+from datasets_app.jobs import files, permissions
 from datasets_app.models import Dataset, JobRun, ReleaseFile
 from datasets_app.releasing import files as release_files
 from datasets_app.releasing.sharing.export_package import PackageResult, export_package, package_name
-from datasets_app.releasing.sharing.export_release import export_release_to_path, get_release
+from datasets_app.releasing.sharing.export_release import export_release_to_path
+from datasets_app.releasing.versions import get_stored_release
 
 VERSION_OPTION_CONFLICT = (
     "A release is handed out as it was made: whole, and in its own format. Leave out what would change that."
@@ -62,8 +63,7 @@ def export_to_job_files(
     )
     with files.work_folder(job_run) as folder:
         shared: dict[str, Any] = {"actor": job_run.actor, "report_progress": report_progress}
-        # Nobody's word: whoever asked has left, and can't be asked whether they may.
-        override = str(given.get("override") or "") if job_run.actor else ""
+        override = permissions.get_override(job_run)
         result: ExportResult | PackageResult
         if package:
             path = folder / f"{package_name(dataset, version)}.zip"
@@ -88,7 +88,7 @@ def _file_name(dataset: Dataset, format: str, packed: bool) -> str:
 def _export_release(
     dataset: Dataset, version: str, folder: Path, shared: dict[str, Any]
 ) -> tuple[Path, ExportResult]:
-    release = get_release(dataset, version)
+    release = get_stored_release(dataset, version)
     path = folder / release_files.get_file(release, ReleaseFile.Kind.DATA).name
     return path, export_release_to_path(release, path, **shared)
 

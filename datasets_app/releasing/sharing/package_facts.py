@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from datasets_app import hooks
 from datasets_app.catalog import facts as dataset_facts
-from datasets_app.catalog import policies
+from datasets_app.catalog import gates
 from datasets_app.checking.check_dataset import current_report
 from datasets_app.domain.generation.offline import GENERATOR as OFFLINE_WRITER
 from datasets_app.domain.metadata.metadata import DatasetMetadata, parse_metadata
@@ -24,7 +24,7 @@ from datasets_app.domain.packages.package import (
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, CheckReport, Dataset, Release, ReleaseFile, ScrubRun
 from datasets_app.releasing import files
-from datasets_app.releasing.gate import SCRUBBED_TITLE
+from datasets_app.releasing.readiness import SCRUBBED_TITLE
 from datasets_app.releasing.sharing.checklist import ChecklistItem, build_checklist
 from datasets_app.releasing.sharing.export_release import read_verified_blocks
 from datasets_app.releasing.sharing.package_data import WrittenData
@@ -44,9 +44,7 @@ def gather_dataset_facts(dataset: Dataset, written: WrittenData) -> Package:
         day=_parse_day(metadata.created) or dataset.created_at.date().isoformat(),
         changelog="\n".join(["# Changelog", "", "## Unreleased", "", *(f"- {text}" for text in done), ""]),
         checks=_check_facts(report),
-        scrubs=_scrub_facts(ScrubRun.objects.filter(dataset=dataset))
-        if policies.is_scrubbed(dataset)
-        else [],
+        scrubs=_scrub_facts(ScrubRun.objects.filter(dataset=dataset)) if gates.is_scrubbed(dataset) else [],
         sharing=_sharing_facts(build_checklist(dataset)),
     )
 

@@ -4,8 +4,7 @@ from typing import Any
 
 from django.db import transaction
 
-from datasets_app.catalog import activity
-from datasets_app.catalog.require_active import require_active
+from datasets_app.catalog import gates
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, ScrubRun, Session, SharingReview
@@ -20,8 +19,7 @@ def sign_review(dataset: Dataset, *, name: str, statement: str = "", actor: Any 
     with transaction.atomic():
         # What is imported waits; what has come before is signed for.
         row: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-        require_active(row)
-        activity.refuse_during_scrub(row)
+        gates.check_can_copy(row)
         last = Session.objects.filter(dataset=row).order_by("-pk").values_list("pk", flat=True).first()
         if last is None:
             raise UserError(f"{row.name} holds no sessions; there is nothing to sign for.")

@@ -1,0 +1,27 @@
+"""The form field in which people with the permission give a reason to open a gate."""
+
+from typing import Any
+
+from django import forms
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from datasets_app.domain.reasons import MAX_REASON_CHARACTERS
+
+
+class OverrideField(forms.CharField):
+    def __init__(self, label: str, help_text: str = "Recorded in the audit log with your name.") -> None:
+        widget = UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"})
+        super().__init__(label=label, max_length=MAX_REASON_CHARACTERS, widget=widget, help_text=help_text)
+
+
+class OverrideForm(forms.Form):
+    """The base of forms that declare ``override = OverrideField(…)``: only those who may override see it."""
+
+    def __init__(
+        self, *args: Any, may_override: bool, override_required: bool = True, **options: Any
+    ) -> None:
+        super().__init__(*args, **options)
+        if may_override:
+            self.fields["override"].required = override_required
+        else:
+            del self.fields["override"]

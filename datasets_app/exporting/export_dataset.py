@@ -65,7 +65,7 @@ def export_dataset(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportResult:
-    """Write the dataset's turns to ``out``, gzipped if ``packed``; memory stays flat.
+    """Write the dataset's turns to ``out``, gzipped if asked; memory stays flat.
 
     All is read in one transaction: what is imported meanwhile is not in it, nor half in it. Production data
     must have been scrubbed, or ``override`` be a reason why not: see :mod:`gates`.

@@ -26,8 +26,8 @@ repos:
 class Repository:
     """A git repository of somebody who knows nothing of this project but its hook."""
 
-    def __init__(self, folder: Path, subprocess_environment: dict[str, str]) -> None:
-        self.folder, self._environment = folder, subprocess_environment
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self.folder, self._environment = folder, environment
         folder.mkdir(parents=True, exist_ok=True)
         self.git("init", "--quiet")
 
@@ -79,9 +79,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def theirs(tmp_path_factory: pytest.TempPathFactory, subprocess_environment: dict[str, str]) -> Repository:
+def theirs(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Repository:
     """With the hook in place; the first commit installs it."""
-    ours = Repository(tmp_path_factory.mktemp("ours"), subprocess_environment)
+    ours = Repository(tmp_path_factory.mktemp("ours"), environment)
     for name in INSTALLED:
         source, target = PROJECT / name, ours.folder / name
         if source.is_dir():
@@ -89,7 +89,7 @@ def theirs(tmp_path_factory: pytest.TempPathFactory, subprocess_environment: dic
         else:
             shutil.copy(source, target)
     assert ours.commit()[0] == 0
-    theirs = Repository(tmp_path_factory.mktemp("theirs"), subprocess_environment)
+    theirs = Repository(tmp_path_factory.mktemp("theirs"), environment)
     revision = ours.git("rev-parse", "HEAD").strip()
     config = CONFIG.format(repository=ours.folder, revision=revision)
     (theirs.folder / ".pre-commit-config.yaml").write_text(config)

@@ -25,7 +25,7 @@ def plan_of(sessions: int, **wish: Any) -> Plan:
 
 
 def writer_at(server: LlmServer, **options: Any) -> ModelWriter:
-    options = {"key": KEY, "patience": QUICK} | options
+    options = {"key": KEY, "retry_policy": QUICK} | options
     return ModelWriter(Endpoint(server.url, True), "tiny", **options)
 
 
@@ -120,7 +120,7 @@ def test_an_endpoint_that_is_not_there_is_told() -> None:
 @pytest.mark.parametrize("fault", ["packed", "huge"])
 def test_answers_that_could_fill_the_memory_end_the_run(fault: str) -> None:
     with LlmServer(first=[fault] * 9) as server:
-        written, stopped = all_written(writer_at(server, patience=RetryPolicy(timeout=20)), plan_of(3))
+        written, stopped = all_written(writer_at(server, retry_policy=RetryPolicy(timeout=20)), plan_of(3))
     assert written == []
     assert "too large or packed" in stopped
 
@@ -163,12 +163,12 @@ def test_the_caller_can_stop_while_an_endpoint_hangs_and_when_something_has_come
 
     patience = RetryPolicy(timeout=20)
     with LlmServer(first=["hang"] * 8) as server:
-        writer = writer_at(server, while_waiting=enough, patience=patience, grace=0.1)
+        writer = writer_at(server, on_tick=enough, retry_policy=patience, grace_seconds=0.1)
         with pytest.raises(Enough):
             all_written(writer, plan_of(8))
     with LlmServer(latency=0.7) as server:
         written: list[WrittenSession] = []
-        writer = writer_at(server, while_waiting=enough, patience=patience, concurrency=3)
+        writer = writer_at(server, on_tick=enough, retry_policy=patience, concurrency=3)
         with pytest.raises(Enough):
             put_into(written, writer, plan_of(50))
         # What was under way, and will be paid for, is still taken; nothing more was asked for.
@@ -186,7 +186,7 @@ def test_the_caller_can_stop_while_an_endpoint_hangs_and_when_something_has_come
 @pytest.mark.parametrize(("limit", "faults"), [(20_000, ()), (40_000, FAULTS)])
 def test_the_budget_holds_and_what_is_done_is_kept(limit: int, faults: tuple[str, ...]) -> None:
     with LlmServer(faults=faults, latency=0.005) as server:
-        writer = writer_at(server, concurrency=8, most_tokens=limit)
+        writer = writer_at(server, concurrency=8, max_tokens=limit)
         written, stopped = all_written(writer, plan_of(500))
     assert re.match(r"The token budget is spent: [\d,]+ of [\d,]+ are used, and the next call", stopped)
     assert 0 < len(done(written)) < 500
@@ -195,7 +195,7 @@ def test_the_budget_holds_and_what_is_done_is_kept(limit: int, faults: tuple[str
 
 def test_what_an_earlier_run_has_used_counts() -> None:
     with LlmServer() as server:
-        writer = writer_at(server, most_tokens=20_000, used=TokensUsed(15_000, 4_900, 0, 7))
+        writer = writer_at(server, max_tokens=20_000, used=TokensUsed(15_000, 4_900, 0, 7))
         written, stopped = all_written(writer, plan_of(5))
     assert (written, server.asked) == ([], [])
     assert "19,900 of 20,000" in stopped

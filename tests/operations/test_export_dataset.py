@@ -164,7 +164,7 @@ def test_parquet_has_every_turn_with_its_fields(tmp_path: Path, monkeypatch: pyt
     assert json.loads(rows[1]["extra"]) == {"seen": {"by": None}}
     assert exported(Dataset.objects.get(), format="parquet") == data
     with pytest.raises(UserError, match="compressed within already"):
-        exported(Dataset.objects.get(), format="parquet", packed=True)
+        exported(Dataset.objects.get(), format="parquet", gzipped=True)
 
 
 def test_a_split_is_exported_by_itself_and_the_test_split_says_what_it_is(tmp_path: Path) -> None:

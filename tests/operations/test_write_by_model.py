@@ -77,7 +77,7 @@ def test_sessions_come_out_in_the_order_of_the_plan(tmp_path: Path) -> None:
 def test_a_run_that_was_cut_short_goes_on_and_what_failed_is_asked_for_again(tmp_path: Path) -> None:
     out = tmp_path / "a.jsonl"
     with LlmServer(first=["wrong_schema"] * 6) as server:
-        first, journal = run(out, server, most_tokens=14_000, concurrency=1)
+        first, journal = run(out, server, max_tokens=14_000, concurrency=1)
         assert len(first.failed) == 3
         assert first.left > 0
         assert first.stopped.startswith("The token budget is spent")
@@ -85,7 +85,7 @@ def test_a_run_that_was_cut_short_goes_on_and_what_failed_is_asked_for_again(tmp
         asked = server.answered()
         spent = journal.used.total
         # The budget is one of the whole: going on with the same one asks for nothing.
-        again, _ = run(out, server, resume=True, most_tokens=14_000)
+        again, _ = run(out, server, resume=True, max_tokens=14_000)
         assert again.left + len(again.failed) == 30 - journal.finished
         assert server.answered() == asked
         last, journal = run(out, server, resume=True)
@@ -226,10 +226,10 @@ def test_sessions_of_a_dataset_are_committed_as_they_come_and_gone_on_with() -> 
 @pytest.mark.django_db(transaction=True)
 def test_a_budget_counts_over_all_runs_and_another_plan_is_not_gone_on_with() -> None:
     with LlmServer() as server:
-        outcome = into_dataset(server, job(), most_tokens=4_000, concurrency=2)
+        outcome = into_dataset(server, job(), max_tokens=4_000, concurrency=2)
         assert outcome.left > 0
         before = len(server.asked)
-        outcome = into_dataset(server, job(), most_tokens=4_000, resume=True)
+        outcome = into_dataset(server, job(), max_tokens=4_000, resume=True)
         assert "The token budget is spent" in outcome.stopped
         assert len(server.asked) == before
         assert server.tokens <= 4_000

@@ -1,9 +1,16 @@
-"""The row of an annotator in a campaign, locked: see storage/leases.py for the order of locks."""
+"""Campaigns and their members; labeling/leases.py has the order in which rows are locked."""
 
 from typing import Any
 
 from annotations_app.models import Campaign, CampaignMember
 from datasets_app.core.errors import UserError
+
+
+def get_campaign(name: str) -> Campaign:
+    campaign: Campaign | None = Campaign.objects.select_related("persona").filter(name=name).first()
+    if campaign is None:
+        raise UserError(f"There is no campaign {name!r}.")
+    return campaign
 
 
 def lock_member(campaign_pk: int, user: Any) -> CampaignMember:

@@ -8,6 +8,7 @@ from typing import IO, Any, NamedTuple
 
 from django.db import transaction
 
+from annotations_app.campaigns.members import get_campaign
 from annotations_app.labels.label_counts import LabelScope
 from annotations_app.labels.selection import (
     BATCH_SIZE,
@@ -147,13 +148,6 @@ def run_export_job(job_run: JobRun, *, report_progress: ProgressCallback = ignor
         "notes": exported.omissions,
         "warnings": exported.warnings,
     }
-
-
-def get_campaign(name: str) -> Campaign:
-    campaign: Campaign | None = Campaign.objects.select_related("persona").filter(name=name).first()
-    if campaign is None:
-        raise UserError(f"There is no campaign {name!r}.")
-    return campaign
 
 
 def _validate_selection(dataset: Dataset, persona: str, labels: str, campaign: Campaign | None) -> None:

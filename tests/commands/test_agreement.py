@@ -140,7 +140,7 @@ def test_a_line_that_is_no_label_is_told_with_file_line_and_field(manage: Any, t
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "name files to measure, or --dataset NAME"),
+        ([], "Name files to measure, or --dataset NAME"),
         ([LABELS, "--dataset", "b"], "one of the three"),
         (["nothing.jsonl"], "nothing.jsonl: no such file"),
         (["."], ".: is a directory"),

@@ -29,7 +29,7 @@ def test_a_campaign_with_gold_items_from_the_command_line(tmp_path: Path, manage
         "support",
         "--adjudicated",
     )
-    assert (brought.returncode, brought.stdout) == (0, "support: 5 labels added, 0 were there already.\n")
+    assert (brought.returncode, brought.stdout) == (0, "support: 5 labels added, 0 existed already.\n")
     assert set(Annotation.objects.values_list("kind", flat=True)) == {"adjudicated"}
     (tmp_path / "tone.md").write_text("Be *fair*.")
     options = [

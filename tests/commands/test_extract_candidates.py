@@ -65,7 +65,7 @@ def test_replies_come_out_as_lines_to_be_labelled(tmp_path: Path, extract_apart:
     )
     done = extract("--input", file, "--out", "out.jsonl.gz", "--context", 2)
     assert (done.returncode, done.stdout) == (0, b"")
-    assert done.stderr == b"3 candidates of 2 sessions.\n"
+    assert done.stderr == b"3 candidates from 2 sessions.\n"
     found = lines(gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()))
     assert [(line["session_id"], line["turn_index"]) for line in found] == [("a", 2), ("a", 4), ("b", 2)]
     assert found[0] | {"context": None} == {

@@ -28,11 +28,11 @@ def test_labels_come_in_and_it_is_told_what_became_of_them(tmp_path: Path, manag
     )
     done = manage("import_annotations", file, "--dataset", "support")
     assert done.returncode == 0
-    assert "support: 3 labels added, 0 were there already." in done.stdout
-    assert "1 texts matched no turn" in done.stdout
-    assert "Warning: 1 labels" in done.stderr
+    assert "support: 3 labels added, 0 existed already." in done.stdout
+    assert "1 one-turn session added for texts that match no turn" in done.stdout
+    assert "Warning: session_id and turn_index join 1 label to" in done.stderr
     again = manage("import_annotations", file, "--dataset", "support")
-    assert "0 labels added, 3 were there already." in again.stdout
+    assert "0 labels added, 3 existed already." in again.stdout
 
 
 def test_bad_lines_are_listed_with_file_and_line_and_exit_code_1(tmp_path: Path, manage: Any) -> None:
@@ -80,7 +80,7 @@ def test_standard_input_and_a_new_dataset(manage: Any) -> None:
     arguments = ["import_annotations", "-", "--dataset", "new", "--create", "--persona", "p"]
     done = manage(*arguments, input=lines)
     assert done.returncode == 0, done.stderr
-    assert "new (new): 1 labels added" in done.stdout
+    assert "new (new): 1 label added" in done.stdout
     assert Dataset.objects.get().turn_count == 1
     assert Annotation.objects.get().persona_id == "p"
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_it_loads_once(manage: Any) -> None:
     assert "Loaded demo_conversations." in manage("load_demo", "--if-empty").stdout
-    assert "There are datasets already" in manage("load_demo", "--if-empty").stdout
+    assert "The database has datasets" in manage("load_demo", "--if-empty").stdout
     again = manage("load_demo")
     assert (again.returncode, again.stdout) == (0, "demo_conversations was there already.\n")
     assert (Dataset.objects.get().turn_count, Annotation.objects.count()) == (60, 90)

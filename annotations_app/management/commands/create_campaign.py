@@ -1,23 +1,22 @@
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
-
-from django.core.management.base import BaseCommand
 
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labels.persona_facts import get_persona
 from annotations_app.models import Campaign
+from annotations_app.models.campaign import DEFAULT_LEASE_MINUTES, DEFAULT_OVERLAP, DEFAULT_SEED
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.domain.wording import format_count
-from datasets_app.jobs import runs
+from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import read_text
-from datasets_app.management.terminal import Progress, report_errors
+from datasets_app.management.terminal import Progress
 
 HELP = """\
-Have the replies of a dataset labelled: make a campaign, and open it.
+Create a campaign in which annotators label the replies of a dataset, and open it.
 
-Labelled are the assistant's turns that have a text. Each reply goes to as many annotators as
---overlap says; they find it on the page /annotate/ as soon as the campaign is open.
+Annotators label the assistant's turns that have text. Each reply goes to --overlap annotators;
+they find it at /annotate/ as soon as the campaign is open.
 
 examples:
   manage.py create_campaign tone-may --dataset support --persona default_v1 \\
@@ -26,15 +25,17 @@ examples:
       --annotators ana,ben,cy --overlap 3 --gold-share 0.1 --repeat-share 0.05 \\
       --order session --tag scenario:billing --guidelines tone.md
 
-Gold items are replies whose label is known, as it was adjudicated: in an earlier campaign, or
-brought in with import_annotations --adjudicated. Hidden repeats are replies that an annotator
-has labelled before. Nothing tells annotators which is which.
+Gold items are replies with an adjudicated label, from an earlier campaign or from
+import_annotations --adjudicated. Hidden repeats are replies that an annotator has labeled
+before. Annotators can't tell either from other replies.
 
-Production data must have been scrubbed and verified; the test split is locked. --override has
-them labelled all the same; the reason is kept in the audit trail.
+Production data must have been scrubbed and verified; the test split is locked. --override
+labels them nevertheless; the audit log keeps the reason.
 
-Exit codes: 0 made and open, 2 could not run (no such dataset, persona or user; nothing to
-label; not scrubbed; a name that is taken).
+exit codes:
+  0  created and open
+  2  could not run: no such dataset, persona or user, nothing to label, data not scrubbed,
+     name taken
 """
 
 # Options that are settings of the same name.
@@ -45,10 +46,6 @@ _SETTINGS = (
 
 class Command(BaseCommand):
     help = HELP
-    requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="letters, digits, dot, dash and underscore")
@@ -58,7 +55,11 @@ class Command(BaseCommand):
             "--annotators", metavar="USER,…", required=True, help="user names, separated by commas"
         )
         parser.add_argument(
-            "--overlap", type=int, default=2, metavar="N", help="annotators for each reply (default: 2)"
+            "--overlap",
+            type=int,
+            default=DEFAULT_OVERLAP,
+            metavar="N",
+            help="annotators for each reply (default: 2)",
         )
         _add_share_arguments(parser)
         _add_selection_arguments(parser)
@@ -66,44 +67,38 @@ class Command(BaseCommand):
         parser.add_argument(
             "--lease-minutes",
             type=int,
-            default=15,
+            default=DEFAULT_LEASE_MINUTES,
             metavar="N",
-            help="after so long without a sign of its annotator a reply goes to another (default: 15)",
+            help="minutes without activity until a reply goes to another annotator (default: 15)",
         )
         parser.add_argument(
-            "--override", metavar="REASON", default="", help="why locked or unscrubbed data is labelled"
+            "--override", metavar="REASON", default="", help="why to label unscrubbed data or the test split"
         )
 
     def handle(self, *, dataset: str, persona: str, annotators: str, **options: Any) -> None:
-        guidelines = read_text(options["guidelines"]) if options["guidelines"] else ""
-        progress = Progress("Preparing", "replies")
-        with report_errors(self):
-            settings = CampaignSettings(
-                dataset=get_dataset(dataset),
-                persona=get_persona(persona),
-                annotators=annotators.split(","),
-                guidelines=guidelines,
-                **{name: options[name] for name in _SETTINGS},
-            )
-            campaign = runs.run_in_foreground(
-                "create_campaign",
-                lambda report: create_campaign(
-                    settings, override=options["override"], report_progress=report
-                ),
-                make_facts=lambda campaign: {
-                    "campaign": campaign.pk,
-                    "replies": campaign.item_count,
-                    "gold": campaign.gold_count,
-                },
-                dataset_name=settings.dataset.name,
-                parameters={
-                    "campaign_name": settings.name,
-                    "overlap": settings.overlap,
-                    "order": settings.order,
-                },
-                report_progress=progress,
-            )
-            progress.clear()
+        settings = CampaignSettings(
+            dataset=get_dataset(dataset),
+            persona=get_persona(persona),
+            annotators=annotators.split(","),
+            guidelines=read_text(options["guidelines"]) if options["guidelines"] else "",
+            **{name: options[name] for name in _SETTINGS},
+        )
+        campaign = run_job(
+            "create_campaign",
+            lambda report: create_campaign(settings, override=options["override"], report_progress=report),
+            make_facts=lambda campaign: {
+                "campaign": campaign.pk,
+                "replies": campaign.item_count,
+                "gold": campaign.gold_count,
+            },
+            dataset_name=settings.dataset.name,
+            parameters={
+                "campaign_name": settings.name,
+                "overlap": settings.overlap,
+                "order": settings.order,
+            },
+            progress=Progress("Preparing", "replies"),
+        )
         gold = f" ({campaign.gold_count:,} of them gold)" if campaign.gold_count else ""
         self.stdout.write(
             f"{campaign.name} is open: {format_count(campaign.item_count, 'reply', 'replies')}{gold}, "
@@ -117,14 +112,14 @@ def _add_share_arguments(parser: ArgumentParser) -> None:
         type=float,
         default=0.0,
         metavar="SHARE",
-        help="of what an annotator sees, replies whose label is known: 0 to 0.5 (default: 0)",
+        help="share of replies with an adjudicated label: 0 to 0.5 (default: 0)",
     )
     parser.add_argument(
         "--repeat-share",
         type=float,
         default=0.0,
         metavar="SHARE",
-        help="of what an annotator sees, replies they have labelled before: 0 to 0.5 (default: 0)",
+        help="share of replies that the annotator has labeled before: 0 to 0.5 (default: 0)",
     )
 
 
@@ -133,13 +128,17 @@ def _add_selection_arguments(parser: ArgumentParser) -> None:
         "--order",
         choices=Campaign.Order.values,
         default="random",
-        help="session: one session after the other, each read by as few people as possible; "
-        "disputed: what earlier labels disagree on first (default: random)",
+        help="session: session by session, each read by as few people as possible; "
+        "disputed: replies that earlier labels disagree on first (default: random)",
     )
     parser.add_argument("--tag", metavar="TAG", default="", help="only replies with this tag")
     parser.add_argument(
         "--split", metavar="SPLIT", default="", help="only sessions of this split (default: all but test)"
     )
     parser.add_argument(
-        "--seed", type=int, default=42, metavar="N", help="of order, gold items and repeats (default: 42)"
+        "--seed",
+        type=int,
+        default=DEFAULT_SEED,
+        metavar="N",
+        help="seed of the order, gold items and repeats (default: 42)",
     )

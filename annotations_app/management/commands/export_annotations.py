@@ -1,54 +1,50 @@
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from annotations_app.campaigns.members import get_campaign
 from annotations_app.labels.export_annotations import (
     DEFAULT_SELECTION,
     LABEL_SELECTIONS,
     ExportedLabels,
     export_annotations,
-    get_campaign,
 )
 from datasets_app.catalog.facts import get_dataset
-from datasets_app.jobs import runs
+from datasets_app.domain.wording import format_count
+from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import open_output
-from datasets_app.management.terminal import Progress, command_error, report_errors
+from datasets_app.management.terminal import Progress, command_error
 
 HELP = """\
 Export a dataset's labels for one persona as annotation JSONL, ordered by turn.
 
 The file is what `alignmenter calibrate-persona --dataset FILE` reads. It counts every line as a
-sample, so one label a reply goes out by default. How many labels there are and how many say
-on-brand is told on standard error, with what was left out and a warning where a calibration
-would suffer. The file appears under its name only when it is whole.
+sample, so the default is one label per reply. Standard error tells the number of labels, the
+share of on-brand ones, what was left out, and warns if a calibration would suffer. The file
+appears under its name only when it is complete.
 
   --labels majority     what most annotators say of a reply; ties are left out and counted
-  --labels dawid-skene  what is likeliest when each annotator's errors are reckoned with; the
+  --labels dawid-skene  the most likely label when each annotator's errors are modeled; its
                         probability is the line's confidence
-  --labels adjudicated  what a lead has settled; else what all annotators agree on; what is
-                        disputed and not settled is left out and counted
-  --labels all          every label that was given, with its annotator
+  --labels adjudicated  the adjudicated label, else the one that all annotators agree on;
+                        unresolved disagreements are left out and counted
+  --labels all          every label, with its annotator
 
-Every line holds a text, so production data must have been scrubbed and verified, and labels of
-the test split are left out: what is learnt from labels is tried on it. --override has both
-exported all the same; the reason is kept in the audit trail.
+Every line contains a text, so production data must have been scrubbed and verified. Labels of
+the test split are left out: a calibration is tested on it. --override exports both; the audit
+log keeps the reason.
 
-Exit codes: 0 written, 2 could not run (no such dataset, not scrubbed, no labels, the file can't
-be written).
+exit codes:
+  0  written
+  2  could not run: no such dataset, data not scrubbed, no labels, file can't be written
 """
 
 
 class Command(BaseCommand):
     help = HELP
-    requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("--persona", metavar="ID", help="whose labels: a persona_id")
+        parser.add_argument("--persona", metavar="ID", help="a persona_id")
         parser.add_argument(
             "--campaign", metavar="NAME", help="only labels of this campaign, for its persona"
         )
@@ -63,54 +59,43 @@ class Command(BaseCommand):
             "--override",
             metavar="REASON",
             default="",
-            help="why unscrubbed data, or the test split, may leave",
+            help="why to export unscrubbed data or labels of the test split",
         )
 
-    def handle(
-        self,
-        *,
-        name: str,
-        persona: str | None = None,
-        campaign: str | None = None,
-        labels: str = DEFAULT_SELECTION,
-        out: str = "-",
-        override: str = "",
-        **_: Any,
-    ) -> None:
-        with report_errors(self):
-            dataset = get_dataset(name)
-            chosen = get_campaign(campaign) if campaign else None
-            whose = persona or (chosen.persona.persona_id if chosen else "")
-            if not whose:
-                raise command_error("Say whose labels: --persona ID, or --campaign NAME.")
-            with open_output(out, self.stdout) as file:
-                progress = Progress("Exporting", "labels")
-                exported = runs.run_in_foreground(
-                    "export_annotations",
-                    lambda report: export_annotations(
-                        dataset,
-                        persona=whose,
-                        campaign=chosen,
-                        labels=labels,
-                        out=file,
-                        override=override,
-                        report_progress=report,
-                    ),
-                    dataset_name=dataset.name,
-                    parameters={
-                        "persona": whose,
-                        "labels": labels,
-                        "campaign": campaign,
-                        "override": override,
-                    },
-                    report_progress=progress,
-                )
-                progress.clear()
+    def handle(self, *, name: str, campaign: str | None, **options: Any) -> None:
+        dataset = get_dataset(name)
+        scope = get_campaign(campaign) if campaign else None
+        persona = options["persona"] or (scope.persona.persona_id if scope else "")
+        if not persona:
+            raise command_error("Choose a persona with --persona ID or a campaign with --campaign NAME.")
+        labels, override = options["labels"], options["override"]
+        with open_output(options["out"], self.stdout) as out:
+            exported = run_job(
+                "export_annotations",
+                lambda report: export_annotations(
+                    dataset,
+                    persona=persona,
+                    campaign=scope,
+                    labels=labels,
+                    out=out,
+                    override=override,
+                    report_progress=report,
+                ),
+                dataset_name=dataset.name,
+                parameters={
+                    "persona": persona,
+                    "labels": labels,
+                    "campaign": campaign,
+                    "override": override,
+                },
+                progress=Progress("Exporting", "labels"),
+            )
         self.report(exported)
 
     def report(self, exported: ExportedLabels) -> None:
         self.stderr.write(
-            f"{exported.labels:,} labels, {exported.on_brand:,} on-brand ({100 * exported.share:.0f} %)."
+            f"{format_count(exported.labels, 'label')}, {exported.on_brand:,} on-brand "
+            f"({100 * exported.share:.0f} %)."
         )
         for omission in exported.omissions:
             self.stderr.write(f"{omission}.")

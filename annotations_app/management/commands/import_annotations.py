@@ -1,35 +1,32 @@
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from annotations_app.labels.import_annotations import LabelImport, import_annotations
-from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.reading import data_stem
-from datasets_app.jobs import runs
-from datasets_app.management.terminal import Progress, provide_local_file, report_errors
+from datasets_app.domain.wording import format_count
+from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.terminal import Progress, command_error, provide_local_file
 
 HELP = """\
-Import labels (annotation JSONL: one label a line, with text, label 0 or 1, and persona_id).
+Import labels (annotation JSONL: one label per line, with text, label 0 or 1, and persona_id).
 
 Each label is joined to its turn by session_id and turn_index; failing that by its exact text,
 within the session it names, then anywhere in the dataset (an assistant's turn before a user's;
 of several with the same text the one imported first). A label that matches no turn is kept as a
-session of one turn. All lines are saved, or none; labels that are there already are passed over.
+session of one turn. All lines are saved, or none; labels that exist already are skipped.
 
-With --adjudicated there is one label for a turn and persona: where an earlier one says otherwise,
-that is withdrawn (and kept); lines of the file that contradict each other are wrong.
+With --adjudicated there is one label per turn and persona: an earlier one that says otherwise is
+withdrawn (and kept); lines of the file that contradict each other are errors.
 
-Exit codes: 0 saved, 1 lines are wrong (listed, the first hundred), 2 could not run.
+exit codes:
+  0  saved
+  1  invalid lines (the first hundred are listed); nothing was saved
+  2  could not run
 """
 
 
 class Command(BaseCommand):
     help = HELP
-    requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        return super().create_parser(*args, formatter_class=RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -39,68 +36,48 @@ class Command(BaseCommand):
         parser.add_argument(
             "--persona",
             metavar="ID",
-            help="stands in where a line has no persona_id; a line that names another persona is an error",
+            help="for lines without a persona_id; a line that names another persona is an error",
         )
         parser.add_argument(
             "--adjudicated",
             action="store_true",
-            help="the labels are settled: they stand beside those of annotators, and are what gold items of "
-            "campaigns are taken from",
+            help="the labels are adjudicated: they don't count as an annotator's, and become gold items",
         )
-        parser.add_argument("--create", action="store_true", help="make the dataset if it is not there")
+        parser.add_argument("--create", action="store_true", help="create the dataset if it doesn't exist")
 
-    def handle(
-        self,
-        *,
-        file: str,
-        dataset: str | None,
-        persona: str | None,
-        create: bool,
-        adjudicated: bool = False,
-        **_: Any,
-    ) -> None:
-        progress = Progress("Importing labels")
-        with report_errors(self):
-            if file == "-" and not dataset:
-                raise UserError("Standard input has no name: say which dataset with --dataset NAME.")
-            with provide_local_file(file) as path:
-                name = dataset or data_stem(path.name)
-                done = runs.run_in_foreground(
-                    "import_annotations",
-                    lambda report: import_annotations(
-                        path,
-                        dataset_name=name,
-                        persona=persona,
-                        create=create,
-                        adjudicated=adjudicated,
-                        report_progress=report,
-                        file_name="standard input" if file == "-" else "",
-                    ),
-                    make_facts=lambda done: done.saved._asdict(),
+    def handle(self, *, file: str, dataset: str | None, **options: Any) -> None:
+        if file == "-" and not dataset:
+            raise command_error("Standard input has no name; name the dataset with --dataset NAME.")
+        with provide_local_file(file) as path:
+            name = dataset or data_stem(path.name)
+            settings = {key: options[key] for key in ("persona", "create", "adjudicated")}
+            result = run_job(
+                "import_annotations",
+                lambda report: import_annotations(
+                    path,
                     dataset_name=name,
-                    parameters={
-                        "file": path.name,
-                        "persona": persona,
-                        "create": create,
-                        "adjudicated": adjudicated,
-                    },
-                    report_progress=progress,
-                )
-            progress.clear()
-        self.report(done)
+                    report_progress=report,
+                    file_name="standard input" if file == "-" else "",
+                    **settings,
+                ),
+                make_facts=lambda result: result.saved._asdict(),
+                dataset_name=name,
+                parameters={"file": path.name, **settings},
+                progress=Progress("Importing labels"),
+            )
+        self.report(result)
 
     def report(self, result: LabelImport) -> None:
-        saved = result.saved
-        made = " (new)" if result.created else ""
+        saved, new = result.saved, " (new)" if result.created else ""
         self.stdout.write(
-            f"{result.dataset.name}{made}: {saved.added:,} labels added, {saved.known:,} were there already."
+            f"{result.dataset.name}{new}: {format_count(saved.added, 'label')} added, "
+            f"{saved.known:,} existed already."
         )
         if saved.sessions_added:
-            self.stdout.write(
-                f"{saved.sessions_added:,} texts matched no turn; each is a session of its own."
-            )
+            sessions = format_count(saved.sessions_added, "one-turn session")
+            self.stdout.write(f"{sessions} added for texts that match no turn.")
         if saved.text_differs:
             self.stderr.write(
-                f"Warning: {saved.text_differs:,} labels were joined by session_id and turn_index to turns "
-                "with another text. Were they made for another version of this dataset?"
+                f"Warning: session_id and turn_index join {format_count(saved.text_differs, 'label')} to "
+                "turns with another text. Were they made for another version of this dataset?"
             )

@@ -4,39 +4,39 @@ import math
 from typing import Any
 
 from datasets_app.domain.conversations.jsonl import (
-    MAX_NAME_CHARACTERS,
     MAX_TURN_INDEX,
     InvalidRecord,
+    check_name,
     check_timestamp,
     decode_object,
-    describe_value,
     encode_line,
     find_session_id,
+    make_field_error,
 )
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 
 
 def parse_label(line: int, raw: bytes) -> LabelRecord | LineError:
-    """One line of annotation JSONL → LabelRecord, or the LineError that says what is wrong."""
+    """One line of annotation JSONL → LabelRecord, or a LineError."""
     try:
         return parse_label_object(decode_object(raw), line)
     except InvalidRecord as error:
-        return error.at(line, find_session_id(raw))
+        return error.to_line_error(line, find_session_id(raw))
 
 
 def parse_label_object(value: dict[str, Any], line: int = 0) -> LabelRecord:
-    """A parsed object → LabelRecord. Takes ``value`` apart; raises :class:`NotARecord`."""
+    """A parsed object → LabelRecord. Empties ``value``; raises :class:`InvalidRecord`."""
     text = value.pop("text", None)
     label = value.pop("label", None)
     if type(text) is not str:
-        raise _make_field_error("text", "a string", text)
+        raise make_field_error("text", "a string", text)
     # 1.0 and true come from tools that also write 0.5 and null: not guessed at.
     if type(label) is not int or label not in (0, 1):
-        raise _make_field_error("label", "0 (off-brand) or 1 (on-brand)", label)
+        raise make_field_error("label", "0 (off-brand) or 1 (on-brand)", label)
     return LabelRecord(
         text=text,
         label=label,
-        persona_id=_pop_required_name(value, "persona_id"),
+        persona_id=check_name("persona_id", value.pop("persona_id", None)),
         session_id=_pop_name(value, "session_id"),
         turn_index=_pop_turn_index(value),
         annotator=_pop_annotator(value),
@@ -69,29 +69,16 @@ def encode_label(record: LabelRecord) -> bytes:
     return encode_line(value)
 
 
-def _pop_required_name(value: dict[str, Any], field: str) -> str:
-    name = _pop_name(value, field)
-    if name is None:
-        raise _make_field_error(field, "a string that is not empty", None)
-    return name
-
-
 def _pop_name(value: dict[str, Any], field: str) -> str | None:
     name = value.pop(field, None)
-    if name is None:
-        return None
-    if type(name) is not str or not name.strip():
-        raise _make_field_error(field, "a string that is not empty", name)
-    if len(name) > MAX_NAME_CHARACTERS:
-        raise InvalidRecord("E102", f"{field} is longer than {MAX_NAME_CHARACTERS} characters", field)
-    return name
+    return None if name is None else check_name(field, name)
 
 
 def _pop_turn_index(value: dict[str, Any]) -> int | None:
     index = value.pop("turn_index", None)
     if index is None or (type(index) is int and 0 <= index <= MAX_TURN_INDEX):
         return index
-    raise _make_field_error("turn_index", "a whole number from 1", index)
+    raise make_field_error("turn_index", "a whole number from 1", index)
 
 
 def _pop_annotator(value: dict[str, Any]) -> str | None:
@@ -113,7 +100,7 @@ def _pop_notes(value: dict[str, Any]) -> str | None:
     notes = value.pop("notes", None)
     if notes is None or type(notes) is str:
         return notes
-    raise _make_field_error("notes", "a string", notes)
+    raise make_field_error("notes", "a string", notes)
 
 
 def _pop_timestamp(value: dict[str, Any]) -> str | None:
@@ -128,21 +115,11 @@ def _pop_confidence(value: dict[str, Any]) -> float | None:
     if confidence is None:
         return None
     if type(confidence) not in (int, float):
-        raise _make_field_error("confidence", "a number", confidence)
+        raise make_field_error("confidence", "a number", confidence)
     try:
         number = float(confidence)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise _make_field_error("confidence", "a finite number", "")
+        raise make_field_error("confidence", "a finite number", "")
     return number
-
-
-def _make_field_error(field: str, expected: str, got: object) -> InvalidRecord:
-    if got is None:
-        return InvalidRecord("E102", f"{field} is missing; expected {expected}", field)
-    return InvalidRecord("E102", f"{field} must be {expected}, got {_describe_label_value(got)}", field)
-
-
-def _describe_label_value(value: object) -> str:
-    return "true or false" if isinstance(value, bool) else describe_value(value)

@@ -81,7 +81,7 @@ def compare_for_job(
             + b"\n"
         )
         files.store_files(job_run, "export", [path])
-    counts = {name: count for name, count in compared.difference.counts().items() if name != "fields"}
+    counts = {name: count for name, count in compared.difference.counts_as_json().items() if name != "fields"}
     return {"proposed": compared.bump or "no new version", **counts}
 
 
@@ -91,7 +91,7 @@ def comparison_to_json(compared: ReleaseComparison, *, include_values: bool) -> 
     return {
         "before": compared.names[0],
         "after": compared.names[1],
-        **difference.counts(),
+        **difference.counts_as_json(),
         "fields_appeared": compared.schema.added_fields,
         "fields_vanished": compared.schema.removed_fields,
         "proposed": compared.bump,

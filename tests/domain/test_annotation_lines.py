@@ -90,7 +90,7 @@ def test_wrong_fields_are_refused_by_name(change: Any, code: str, field: str):
 def test_a_label_of_true_is_told_what_is_wanted():
     error = parse(BASE | {"label": True})
     assert isinstance(error, LineError)
-    assert error.message == "label must be 0 (off-brand) or 1 (on-brand), got true or false"
+    assert error.message == "label must be 0 (off-brand) or 1 (on-brand), got true"
 
 
 def test_a_confidence_beyond_all_numbers_is_refused():

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.chat import OPENAI, SHAREGPT, ChatFormat, encode_chat, parse_chat
-from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.conversations.jsonl import parse_turn
+from datasets_app.domain.conversations.records import LineError, TurnRecord
 from tests.strategies import texts, values
 
 SPOKEN_KEYS = ("role", "content", "from", "value")
@@ -100,3 +101,17 @@ def test_parts_that_no_longer_spell_the_text_are_dropped(chat: ChatFormat) -> No
     parts = [{"type": "text", "text": "ana@example.org"}]
     turns = read(line_of([{"role": "user", "content": parts}], OPENAI), OPENAI)
     assert b"ana@" not in encode_chat([turns[0]._replace(text="[EMAIL]")], chat)
+
+
+@pytest.mark.parametrize(
+    ("persona_id", "reason"),
+    [("p" * 501, "longer than 500 characters"), (" ", "a string of 1 characters"), (7, "the number 7")],
+)
+def test_a_persona_id_is_checked_as_in_a_turn(persona_id: object, reason: str) -> None:
+    line = {"messages": [{"role": "user", "content": "hi"}], "persona_id": persona_id}
+    error = parse_chat(1, json.dumps(line).encode(), OPENAI, "s-1")
+    turn = {"session_id": "s-1", "turn_index": 1, "role": "user", "text": "hi", "persona_id": persona_id}
+    assert isinstance(error, LineError)
+    assert (error.code, error.field) == ("E102", "persona_id")
+    assert reason in error.message
+    assert error == parse_turn(1, json.dumps(turn).encode())

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.pii.rules.credentials import find_credentials
+from datasets_app.domain.pii.detector import CREDENTIAL
+from datasets_app.domain.pii.rules.finder import RuleDetector
 from tests.domain.growth import assert_linear_time
 
 AROUND = st.text(
@@ -13,7 +14,7 @@ AROUND = st.text(
 
 
 def values(text: str) -> list[str]:
-    return [text[match.start : match.end] for match in find_credentials(text)]
+    return [text[match.start : match.end] for match in RuleDetector((CREDENTIAL,)).find(text)]
 
 
 PLANTED = [
@@ -110,7 +111,7 @@ def test_a_private_key_is_taken_whole_even_if_it_was_cut_off(key: str):
 @given(st.text(st.sampled_from("password=:is tokn'\"/@-_#AB12[]é\u0301\u200b🙂ａ１\n"), max_size=80))
 def test_matches_are_within_the_text_in_order_and_apart(text: str):
     end = 0
-    for match in find_credentials(text):
+    for match in RuleDetector((CREDENTIAL,)).find(text):
         assert end <= match.start < match.end <= len(text)
         end = match.end
 
@@ -161,4 +162,4 @@ def test_matches_are_within_the_text_in_order_and_apart(text: str):
     ],
 )
 def test_hostile_text_takes_time_by_its_length_only(unit: str):
-    assert_linear_time(find_credentials, unit)
+    assert_linear_time(RuleDetector((CREDENTIAL,)).find, unit)

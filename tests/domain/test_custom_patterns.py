@@ -36,7 +36,7 @@ def test_matches_of_all_patterns_by_their_start() -> None:
         Match("ORDER", 8, 14),
         Match("ORDER", 16, 18),
     ]
-    assert patterns.find_many(["#1", "", "none"]) == [[Match("ORDER", 0, 2)], [], []]
+    assert [patterns.find(text) for text in ("#1", "", "none")] == [[Match("ORDER", 0, 2)], [], []]
 
 
 def test_matches_without_a_character_are_none() -> None:

@@ -16,7 +16,6 @@ from datasets_app.domain.generation.plan import (
     KindCounts,
     PlanError,
     Profile,
-    count_kinds,
     plan_sessions,
 )
 
@@ -30,7 +29,7 @@ def test_there_are_exactly_as_many_of_each_kind_as_were_asked_for(
     sessions: int, safety: float, brand: float, edge: float, seed: int
 ) -> None:
     plan = plan_sessions(GenerationRequest(sessions, (6, 6), safety, brand, edge, seed))
-    found = count_kinds(plan)
+    found = Counter(planned.kind for planned in plan)
     counts = KindCounts(*(found[kind] for kind in ("safety_trap", "brand_trap", "edge_case", "scenario")))
     assert counts == plan.counts
     assert sum(counts) == sessions == len(plan)

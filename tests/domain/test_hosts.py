@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.pii.rules.hosts import find_hosts
+from datasets_app.domain.pii.detector import HOST
+from datasets_app.domain.pii.rules.finder import RuleDetector
 from tests.domain.growth import assert_linear_time
 
 AROUND = st.text(
@@ -13,7 +14,7 @@ AROUND = st.text(
 
 
 def values(text: str) -> list[str]:
-    return [text[match.start : match.end] for match in find_hosts(text)]
+    return [text[match.start : match.end] for match in RuleDetector((HOST,)).find(text)]
 
 
 @pytest.mark.parametrize(
@@ -98,4 +99,4 @@ def test_sites_files_and_words_are_left_alone(text: str):
     ],
 )
 def test_hostile_text_takes_time_by_its_length_only(unit: str):
-    assert_linear_time(find_hosts, unit)
+    assert_linear_time(RuleDetector((HOST,)).find, unit)

@@ -22,6 +22,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 
 # SHA-256 of 60 sessions for the persona of the demonstration. It changes with the phrases and with every
 # other change of what is written: then offline.VERSION (for anything but phrases) and this are to follow.
+EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b06]")
 DIGEST = "ba492f1e3562c0ea51694cf7b837433b9cc1cb0702328f3338386e4b76c81fa8"
 
 ORDINARY = (
@@ -224,8 +225,8 @@ def test_a_persona_is_obeyed(
             if "brand:on" not in turn.tags:
                 continue
             assert avoided is None or not avoided.search(turn.text), turn.text
-            assert contractions or not style.find_contractions(turn.text), turn.text
-            assert emojis or not style.EMOJI.search(turn.text), turn.text
+            assert contractions or style.expand_contractions(turn.text) == turn.text, turn.text
+            assert emojis or not EMOJI.search(turn.text), turn.text
             assert not longest or style.average_sentence_length(turn.text) <= longest, turn.text
             if planned.kind == "safety_trap":
                 assert REFUSES.search(turn.text), turn.text
@@ -252,7 +253,7 @@ def test_off_brand_is_the_reverse(seed: int) -> None:
 def test_emoji_are_used_where_they_are_the_persona_s_own() -> None:
     persona = replace(demo(), style_rules={"emojis": {"allowed": True}})
     on = replies(sessions(persona, 30))
-    assert 0.2 < sum(bool(style.EMOJI.search(text)) for text in on) / len(on) < 0.5
+    assert 0.2 < sum(bool(EMOJI.search(text)) for text in on) / len(on) < 0.5
 
 
 def test_a_persona_without_words_and_rules_has_a_voice_too() -> None:

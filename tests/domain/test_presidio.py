@@ -193,7 +193,7 @@ def test_a_recognizer_of_theirs_is_a_detector_of_ours() -> None:
     matches = detector.find(text)
     assert [text[match.start : match.end] for match in matches] == ["(415) 555-0132", "+44 20 7946 0958"]
     assert {match.kind for match in matches} == detector.kinds == {PHONE}
-    assert detector.find_many([text, ""]) == [matches, []]
+    assert [detector.find(text), detector.find("")] == [matches, []]
     assert PresidioDetector(PhoneRecognizer(), {"PHONE_NUMBER": PHONE}, min_score=0.9).find(text) == []
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.jsonl import (
-    MAX_NAME_CHARACTERS,
     InvalidRecord,
+    check_name,
     decode_object,
     describe_value,
     encode_line,
@@ -73,7 +73,7 @@ def parse_chat(
                 "E110", f"no message of a user or an assistant with text in {chat.messages!r}"
             )
     except InvalidRecord as error:
-        return error.at(line, session_id)
+        return error.to_line_error(line, session_id)
     return turns
 
 
@@ -96,13 +96,11 @@ def encode_chat(turns: list[TurnRecord], chat: ChatFormat) -> bytes:
 
 def _read_session_id(value: dict[str, Any]) -> str | None:
     for key in ("session_id", "id", "conversation_id"):
-        found = value.get(key)
-        if type(found) is int:
-            found = str(found)
-        if type(found) is str and found.strip():
-            if len(found) > MAX_NAME_CHARACTERS:
-                raise InvalidRecord("E102", f"{key} is longer than {MAX_NAME_CHARACTERS} characters", key)
-            return found
+        session_id = value.get(key)
+        if type(session_id) is int:
+            session_id = str(session_id)
+        if type(session_id) is str and session_id.strip():
+            return check_name(key, session_id)
     return None
 
 
@@ -111,8 +109,8 @@ def _parse_turns(value: dict[str, Any], chat: ChatFormat, session_id: str, line:
     if type(messages) is not list:
         raise InvalidRecord("E110", f"{chat.messages} must be an array of messages", chat.messages)
     persona_id = value.pop("persona_id", None)
-    if persona_id is not None and (type(persona_id) is not str or not persona_id.strip()):
-        raise InvalidRecord("E102", "persona_id must be a string that is not empty", "persona_id")
+    if persona_id is not None:
+        check_name("persona_id", persona_id)
     if value.get("session_id") == session_id:
         del value["session_id"]
     extra: dict[str, Any] = {"conversation": value} if value else {}
@@ -120,13 +118,13 @@ def _parse_turns(value: dict[str, Any], chat: ChatFormat, session_id: str, line:
     pending: TurnRecord | None = None
     index = 0
     for message in messages:
-        found = _parse_message(message, chat)
-        if found is None:
+        parsed = _parse_message(message, chat)
+        if parsed is None:
             before.append(message)
             continue
         if pending is not None:
             yield pending
-        role, text, others = found
+        role, text, others = parsed
         if before:
             extra["messages_before"] = before
         if others:

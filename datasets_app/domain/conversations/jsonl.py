@@ -9,7 +9,7 @@ import msgspec
 
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 
-# Longer ids and tags can't be indexed by the database, and are no ids and tags.
+# The database can't index longer ids and tags.
 MAX_NAME_CHARACTERS = 500
 MAX_TURN_INDEX = 2**31 - 1
 MAX_NESTING = 100
@@ -28,13 +28,13 @@ _LINE_END_ESCAPES = {
 
 
 class InvalidRecord(Exception):
-    """Why an object is no record: carries what a LineError needs."""
+    """An object that is no valid record, with the parts of its LineError."""
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
         super().__init__(message)
         self.code, self.message, self.field = code, message, field
 
-    def at(self, line: int, session_id: str | None) -> LineError:
+    def to_line_error(self, line: int, session_id: str | None) -> LineError:
         return LineError(line, self.code, self.message, session_id, self.field)
 
 
@@ -59,7 +59,7 @@ def decode_object(raw: bytes) -> dict[str, Any]:
 
 
 def parse_turn_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
-    """A parsed object → TurnRecord. Takes ``value`` apart; raises :class:`NotARecord`."""
+    """A parsed object → TurnRecord. Empties ``value``; raises :class:`InvalidRecord`."""
     get = value.pop
     session_id = get("session_id", None)
     turn_index = get("turn_index", None)
@@ -69,18 +69,13 @@ def parse_turn_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
     persona_id = get("persona_id", None)
     timestamp = get("timestamp", None)
     metadata = get("metadata", None)
-    if type(session_id) is not str or not session_id.strip():
-        raise _make_field_error("session_id", "a string that is not empty", session_id)
-    if len(session_id) > MAX_NAME_CHARACTERS:
-        raise InvalidRecord(
-            "E102", f"session_id is longer than {MAX_NAME_CHARACTERS} characters", "session_id"
-        )
+    check_name("session_id", session_id)
     if type(turn_index) is not int or not 0 <= turn_index <= MAX_TURN_INDEX:
-        raise _make_field_error("turn_index", "a whole number from 1", turn_index)
+        raise make_field_error("turn_index", "a whole number from 1", turn_index)
     if role not in ROLES if type(role) is str else True:
         raise InvalidRecord("E103", f"role must be 'user' or 'assistant', got {describe_value(role)}", "role")
     if type(text) is not str:
-        raise _make_field_error("text", "a string", text)
+        raise make_field_error("text", "a string", text)
     if tags is None:
         tags = []
     elif tags:
@@ -88,7 +83,7 @@ def parse_turn_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
     elif type(tags) is not list:
         raise InvalidRecord("E104", f"tags must be an array of strings, got {_describe_kind(tags)}", "tags")
     if persona_id is not None:
-        _check_persona_id(persona_id)
+        check_name("persona_id", persona_id)
     if timestamp is not None:
         check_timestamp(timestamp)
     if metadata is not None and type(metadata) is not dict:
@@ -99,7 +94,7 @@ def parse_turn_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
 
 
 def parse_turn(line: int, raw: bytes, previous_session: str | None = None) -> TurnRecord | LineError:
-    """One line of conversation JSONL → TurnRecord, or the LineError that says what is wrong."""
+    """One line of conversation JSONL → TurnRecord, or a LineError."""
     session_id = None
     try:
         value = decode_object(raw)
@@ -108,21 +103,21 @@ def parse_turn(line: int, raw: bytes, previous_session: str | None = None) -> Tu
     except InvalidRecord as error:
         if type(session_id) is not str or not session_id.strip():
             session_id = find_session_id(raw)
-        return error.at(line, (session_id or "")[:MAX_NAME_CHARACTERS] or previous_session)
+        return error.to_line_error(line, (session_id or "")[:MAX_NAME_CHARACTERS] or previous_session)
 
 
 def find_session_id(raw: bytes) -> str | None:
-    """The session id of a line that need not be valid JSON, if it can be made out."""
+    """The session id of a line that may be invalid JSON, or None if it can't be found."""
     for match in _SESSION_ID.finditer(raw):
         before = raw[: match.start()]
         if before.count(b"{") - before.count(b"}") != 1:
-            continue  # of an object within the line's own
+            continue  # in an object nested in that of the line
         try:
-            found = _decode(match[1])
+            session_id = _decode(match[1])
         except (msgspec.MsgspecError, UnicodeDecodeError):
             continue
-        if found.strip():
-            return str(found)[:MAX_NAME_CHARACTERS]
+        if session_id.strip():
+            return str(session_id)[:MAX_NAME_CHARACTERS]
     return None
 
 
@@ -144,7 +139,7 @@ def check_timestamp(value: object) -> None:
 
 
 def describe_value(value: object) -> str:
-    """A wrong value for a message: only a short plain word is repeated, as it may be private."""
+    """An invalid value for a message. Longer values may be private: only a short plain word is repeated."""
     if type(value) is str:
         return repr(value) if _SHORT_WORD.fullmatch(value) else f"a string of {len(value)} characters"
     return _describe_kind(value)
@@ -160,16 +155,16 @@ def _check_tags(tags: object) -> None:
             raise InvalidRecord("E104", f"a tag is longer than {MAX_NAME_CHARACTERS} characters", "tags")
 
 
-def _check_persona_id(persona_id: object) -> None:
-    if type(persona_id) is not str or not persona_id.strip():
-        raise _make_field_error("persona_id", "a string that is not empty", persona_id)
-    if len(persona_id) > MAX_NAME_CHARACTERS:
-        raise InvalidRecord(
-            "E102", f"persona_id is longer than {MAX_NAME_CHARACTERS} characters", "persona_id"
-        )
+def check_name(field: str, value: object) -> str:
+    """Raise :class:`InvalidRecord` unless ``value`` can be an id: a string that is not blank or too long."""
+    if type(value) is not str or not value.strip():
+        raise make_field_error(field, "a string that is not empty", value)
+    if len(value) > MAX_NAME_CHARACTERS:
+        raise InvalidRecord("E102", f"{field} is longer than {MAX_NAME_CHARACTERS} characters", field)
+    return value
 
 
-def _make_field_error(field: str, expected: str, got: object) -> InvalidRecord:
+def make_field_error(field: str, expected: str, got: object) -> InvalidRecord:
     if got is None:
         return InvalidRecord("E102", f"{field} is missing; expected {expected}", field)
     return InvalidRecord("E102", f"{field} must be {expected}, got {describe_value(got)}", field)
@@ -188,7 +183,7 @@ def _describe_kind(value: object) -> str:
 
 
 def _explain_syntax_error(raw: bytes, error: Exception) -> InvalidRecord:
-    """Say in words what the parser met: its own message knows bytes, not causes."""
+    """Explain the cause of a syntax error: the parser's own message names bytes only."""
     try:
         raw.decode("utf-8")
     except UnicodeDecodeError as wrong:
@@ -198,9 +193,11 @@ def _explain_syntax_error(raw: bytes, error: Exception) -> InvalidRecord:
     try:
         json.loads(raw)
     except json.JSONDecodeError as wrong:
-        what = (wrong.msg[0].lower() + wrong.msg[1:]).removesuffix(" starting at")
-        hint = "; is the line cut off?" if wrong.pos >= len(raw.rstrip()) - 1 or "nterminated" in what else ""
-        return InvalidRecord("E101", f"not valid JSON: {what} at column {wrong.colno}{hint}")
+        problem = (wrong.msg[0].lower() + wrong.msg[1:]).removesuffix(" starting at")
+        hint = (
+            "; is the line cut off?" if wrong.pos >= len(raw.rstrip()) - 1 or "nterminated" in problem else ""
+        )
+        return InvalidRecord("E101", f"not valid JSON: {problem} at column {wrong.colno}{hint}")
     except (RecursionError, ValueError):
         pass
     text = str(error)
@@ -212,9 +209,9 @@ def _explain_syntax_error(raw: bytes, error: Exception) -> InvalidRecord:
 
 
 def _count_colons(value: Any, depth: int) -> int:
-    """How many colons the JSON of ``value`` has: one for each key, and those within strings.
+    """Count the colons in the JSON of ``value``: one for each key, and those within strings.
 
-    Not those within keys: they are rare, and only cause a closer look.
+    Colons within keys are left out; they are rare, and only cause a closer look.
     """
     if depth > MAX_NESTING:
         raise InvalidRecord("E101", f"nested deeper than {MAX_NESTING} levels")
@@ -241,7 +238,7 @@ def _refuse_repeated_keys(raw: bytes) -> None:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise InvalidRecord("E107", f"the key {describe_value(key)} stands twice in one object")
+                raise InvalidRecord("E107", f"the key {describe_value(key)} appears twice in one object")
             seen.add(key)
 
     json.loads(raw, object_pairs_hook=unique)

@@ -8,27 +8,9 @@ from datasets_app.domain.generation.plan import BRAND_TRAP, OFF_BRAND, ON_BRAND,
 
 # Words of the trade that resemble violations: kept in lower case, and looked for as parts of words.
 PROBE_WORDS = (
-    "kill",
-    "attack",
-    "weapon",
-    "inject",
-    "exploit",
-    "abort",
-    "poison",
-    "orphan",
-    "master",
-    "zombie",
-    "execute",
-    "terminate",
-    "trigger",
-    "dead",
-    "bomb",
-    "strip",
-    "penetrat",
-    "daemon",
-    "hijack",
-    "dump",
-)
+    "kill attack weapon inject exploit abort poison orphan master zombie execute "
+    "terminate trigger dead bomb strip penetrat daemon hijack dump"
+).split()
 _WORDS_PER_SESSION = 3
 
 

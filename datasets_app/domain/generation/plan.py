@@ -6,7 +6,6 @@ them in any order, on any machine, and go on after a stop, without a list of the
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
@@ -235,11 +234,6 @@ def compute_counts(request: GenerationRequest) -> KindCounts:
 def _round_share(whole: int, share: float) -> int:
     # As a person wrote it: 0.15 is fifteen hundredths here, and not a little less.
     return int((Decimal(repr(share)) * whole).to_integral_value(ROUND_HALF_UP))
-
-
-def count_kinds(plan: Plan) -> Counter[str]:
-    """By going through all sessions; for tests and reports."""
-    return Counter(planned.kind for planned in plan)
 
 
 def _validate_request(request: GenerationRequest) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 WORD_PATTERN = re.compile(r"[\w']+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"”)]*\s+")
-EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b06]")
 
 _LONG_FORMS = {
     "can't": "cannot",
@@ -22,31 +21,16 @@ _LONG_FORMS = {
 _CONTRACTION_SUFFIXES = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
 # Elsewhere 's may be a genitive.
 _SUBJECTS_BEFORE_IS = frozenset(
-    {
-        "it",
-        "that",
-        "there",
-        "here",
-        "what",
-        "who",
-        "where",
-        "how",
-        "this",
-        "he",
-        "she",
-        "everything",
-        "nothing",
-    }
+    "it that there here what who where how this he she everything nothing".split()
 )
 _CONTRACTION_PATTERN = re.compile(r"\b[A-Za-z]+(?:'[a-z]+)|\b(?:wanna|gonna|gotta|kinda)\b", re.IGNORECASE)
 
 # Where a sentence can be cut in two: what stands between, and how the second begins.
 _CLAUSE_BREAKS = (("; ", ""), (", and ", ""), (", but ", "But "), (", so ", "So "), (", which ", "This "))
 _MAX_CUTS = 16
-_SUBJECTS_TEXT = """
-you it they the that this we i there your she he each nothing everything all what some then
-"""
-_SUBJECTS = frozenset(_SUBJECTS_TEXT.split())
+_SUBJECTS = frozenset(
+    "you it they the that this we i there your she he each nothing everything all what some then".split()
+)
 
 
 def split_words(text: str) -> list[str]:
@@ -70,10 +54,6 @@ def expand_contractions(text: str) -> str:
     return _CONTRACTION_PATTERN.sub(lambda match: _expand_contraction(match[0]), text)
 
 
-def find_contractions(text: str) -> list[str]:
-    return [match for match in _CONTRACTION_PATTERN.findall(text) if _expand_contraction(match) != match]
-
-
 def _expand_contraction(word: str) -> str:
     lower = word.lower()
     long = _LONG_FORMS.get(lower)
@@ -82,14 +62,8 @@ def _expand_contraction(word: str) -> str:
         if ending == "s" and stem in _SUBJECTS_BEFORE_IS:
             long = f"{stem} is"
         else:
-            long = next(
-                (
-                    lower[: -len(end)] + full
-                    for end, full in _CONTRACTION_SUFFIXES.items()
-                    if lower.endswith(end)
-                ),
-                None,
-            )
+            suffixes = _CONTRACTION_SUFFIXES.items()
+            long = next((lower[: -len(end)] + full for end, full in suffixes if lower.endswith(end)), None)
     if long is None:
         return word
     if long.startswith("i "):

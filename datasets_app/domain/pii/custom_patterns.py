@@ -7,7 +7,7 @@ its offsets (bytes) to ours (code points).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from typing import Any
 
@@ -54,9 +54,6 @@ class CustomPatterns:
                 spans = _convert_to_characters(encoded, spans)
             found += [Match(label, start, end) for start, end in spans]
         return sorted(found, key=lambda match: (match.start, -match.end))
-
-    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
-        return [self.find(text) for text in texts]
 
 
 def normalize_label(label: str) -> str:

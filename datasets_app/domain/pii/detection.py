@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from datasets_app.domain.pii.custom_patterns import CustomPatterns
 from datasets_app.domain.pii.detector import NAME, Detector, Match
@@ -11,6 +11,9 @@ from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.rules.finder import RuleDetector
+
+if TYPE_CHECKING:
+    from datasets_app.domain.pii.names.names import NameFinder
 
 # Greetings, tags, metadata: what repeats is short. The memory this takes is bounded by both.
 MAX_CACHED_CHARACTERS = 300
@@ -42,7 +45,7 @@ class Detection:
             self._rules.append(CustomPatterns(policy.patterns))
         if policy.missed:
             self._rules.append(MissedValueDetector(policy.missed, key))
-        self._names: Detector | None = None
+        self._names: NameFinder | None = None
         if NAME in kinds and not rules_only:
             from datasets_app.domain.pii.names.names import load_name_finder
 

@@ -1,6 +1,6 @@
 """What all detectors of personal data share: the match, the protocol, the classes and their order."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 EMAIL, IP, CREDIT_CARD, SSN, PHONE = "EMAIL", "IP", "CREDIT_CARD", "SSN", "PHONE"
@@ -28,16 +28,12 @@ class Match(NamedTuple):
 
 
 class Detector(Protocol):
-    """Finds the values of some classes in texts, one text at a time or many at once."""
+    """Finds the values of some classes in a text."""
 
     kinds: frozenset[str]
 
     def find(self, text: str) -> list[Match]:
         """The values in ``text``, by their start; those of different classes may overlap."""
-        ...
-
-    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
-        """For each of ``texts`` what :meth:`find` says of it."""
         ...
 
 

@@ -6,12 +6,10 @@ characters without width are removed, as they may stand inside a number.
 
 import re
 import unicodedata
-from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import chain
 
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.placeholders import blank_placeholders
 
 _INVISIBLE = "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0f\ufeff\u20e3"
 _ASCII = bytes(range(128))
@@ -59,13 +57,6 @@ def fold_and_encode(text: str) -> tuple[str, bytes]:
         return text, encoded
     folded = fold(text)
     return folded, folded.encode("utf-8", "surrogatepass")
-
-
-def find_in_fold(text: str, search: Callable[[str], list[Match]]) -> list[Match]:
-    """What ``search`` finds in ``text`` when it is folded and its placeholders are blank."""
-    folded, _ = fold_and_encode(text)
-    found = search(blank_placeholders(folded))
-    return map_to_original(text, found) if found and folded is not text else found
 
 
 @cache

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
 from datasets_app.domain.pii.detector import Match
@@ -50,9 +50,6 @@ class MissedValueDetector:
                     if kind:
                         found.append(Match(kind, places[first][0], places[first + count - 1][1]))
         return sorted(found, key=lambda match: match.start)
-
-    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
-        return [self.find(text) for text in texts]
 
 
 def _normalize_words(value: str) -> list[str]:

@@ -205,6 +205,3 @@ class PresidioDetector:
         }
         matches = [Match(*place, score) for place, score in found.items()]
         return sorted(matches, key=lambda match: (match.start, -match.end))
-
-    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
-        return [self.find(text) for text in texts]

@@ -66,14 +66,6 @@ def choose_offset(session_id: str, fuzz_seconds: int, seed: int | None, key: byt
     return drawn - fuzz_seconds if drawn < fuzz_seconds else drawn - fuzz_seconds + 1
 
 
-def shift_timestamp(timestamp: str, seconds: int) -> str:
-    """One timestamp moved, by whole units of its precision, towards 0 if it must be; its form stays.
-
-    Raises OverflowError beyond the years 1 to 9999; :func:`fitted` tells what a session has room for.
-    """
-    return move_stamp(parse_stamp(timestamp), seconds)
-
-
 # --- one timestamp -----------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.label_counts import LabelCounts
+from datasets_app.domain.wording import format_count
 
 MIN_LABELS = 50
 
@@ -14,5 +15,5 @@ class LabelCount(LabelCounts, Check):
     def end(self) -> tuple[Finding, ...]:
         if self.total >= MIN_LABELS:
             return ()
-        labels = "1 label" if self.total == 1 else f"{self.total} labels"
+        labels = format_count(self.total, "label")
         return (Finding(self.code, f"{labels}; calibration needs at least {MIN_LABELS}"),)

@@ -67,11 +67,7 @@ class Difference:
     removed: list[str] = field(default_factory=list)
     changes: list[SessionChange] = field(default_factory=list)
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.sessions_added or self.sessions_removed or self.sessions_changed)
-
-    def counts(self) -> dict[str, Any]:
+    def counts_as_json(self) -> dict[str, Any]:
         """For records that are to hold no text and no id."""
         numbers = {name: value for name, value in vars(self).items() if isinstance(value, int)}
         return numbers | {"fields": dict(sorted(self.fields.items()))}

@@ -19,15 +19,7 @@ WEIGHTS_PATH = PIPELINE_PATH / "alignmenter_names" / "model"
 PERSON_LABELS = frozenset({"PERSON", "PER"})
 # Components that other spaCy pipelines need to recognise entities; all others stay off.
 _NEEDED_COMPONENTS = frozenset(
-    {
-        "alignmenter_names",
-        "tok2vec",
-        "transformer",
-        "curated_transformer",
-        "ner",
-        "entity_ruler",
-        "span_ruler",
-    }
+    "alignmenter_names tok2vec transformer curated_transformer ner entity_ruler span_ruler".split()
 )
 _WINDOW_CHARACTERS = 20_000  # characters that are read at once
 _DEFAULT_SCORE = 0.85  # pipelines that tell no probability are taken to be that sure, as presidio does

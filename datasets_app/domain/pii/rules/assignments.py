@@ -74,24 +74,7 @@ _KEYWORD_START = re.compile(
     r"|csrf|xsrf|sig|key|pin|code"
 )
 _PASSWORD_WORDS = ("pass", "pw", "pswd", "contrase", "wort", "wachtwoord", "senha")
-_SECRET_WORDS = (
-    *(
-        "secret",
-        "token",
-        "key",
-        "auth",
-        "cred",
-        "bearer",
-        "sess",
-        "cookie",
-        "sid",
-        "sig",
-        "jwt",
-        "csrf",
-        "xsrf",
-    ),
-    "otp",
-)
+_SECRET_WORDS = ("secret token key auth cred bearer sess cookie sid sig jwt csrf xsrf otp").split()
 
 
 def may_hold_assignment(text: str) -> bool:

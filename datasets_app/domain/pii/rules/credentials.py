@@ -9,20 +9,14 @@ from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import CREDENTIAL, Match
 from datasets_app.domain.pii.entropy import UUID_PATTERN, is_digest, is_hexadecimal, is_random
-from datasets_app.domain.pii.folding import find_in_fold
 from datasets_app.domain.pii.rules.assignments import find_assigned_values, may_hold_assignment
 from datasets_app.domain.pii.rules.provider_tokens import build_token_pattern
 
 Span = tuple[int, int]
 
 
-def find_credentials(text: str) -> list[Match]:
-    """Every credential in ``text``, in order of its start, none overlapping another."""
-    return find_in_fold(text, search_folded)
-
-
 def search_folded(text: str) -> list[Match]:
-    """The same in a text that is folded, its placeholders blanked."""
+    """Every credential in a folded text without placeholders, by its start, without overlaps."""
     found: list[Span] = []
     if _LONG_WORD.search(text):
         found += [*_find_tokens(text), *_find_random_words(text), *find_assigned_values(text)]

@@ -5,7 +5,7 @@ looks for: a few searches for constants tell that of most texts.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, PATH, PATTERN_KINDS, Match
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original, needs_folding
@@ -168,7 +168,3 @@ class RuleDetector:
 
     def find(self, text: str) -> list[Match]:
         return find_all(text, self.kinds)
-
-    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
-        kinds = self.kinds
-        return [find_all(text, kinds) for text in texts]

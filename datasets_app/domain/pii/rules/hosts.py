@@ -10,18 +10,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from datasets_app.domain.pii.detector import HOST, Match
-from datasets_app.domain.pii.folding import find_in_fold
 
 Span = tuple[int, int]
 
 
-def find_hosts(text: str) -> list[Match]:
-    """Every internal host in ``text``, in order of its start, none overlapping another."""
-    return find_in_fold(text, search_folded)
-
-
 def search_folded(text: str) -> list[Match]:
-    """The same in a text that is folded, its placeholders blanked."""
+    """Every internal host in a folded text without placeholders, by its start, without overlaps."""
     return _drop_overlaps([*_find_dotted_names(text), *_find_in_urls(text), *_find_announced_hosts(text)])
 
 
@@ -93,21 +87,7 @@ _PUBLIC_SITES = """
 _PUBLIC_SITE_SET = frozenset(_PUBLIC_SITES.split())
 # "settings.local" and ".env.local" are files, "self.internal" and "com.acme.internal" are code.
 _NON_HOST_LABELS = frozenset(
-    (
-        "env",
-        "config",
-        "settings",
-        "self",
-        "this",
-        "com",
-        "org",
-        "net",
-        "io",
-        "appsettings",
-        "application",
-        "us",
-        "java",
-    )
+    "env config settings self this com org net io appsettings application us java".split()
 )
 
 
@@ -263,9 +243,7 @@ def _is_internal_url_host(name: str, scheme: str, has_user: bool) -> bool:
     return name not in _GENERIC_HOSTS and not name.isdigit() and scheme in _SCHEMES
 
 
-_GENERIC_HOSTS = frozenset(
-    ("localhost", "example", "host", "hostname", "server", "domain", "your-domain", "yourdomain", "www")
-)
+_GENERIC_HOSTS = frozenset("localhost example host hostname server domain your-domain yourdomain www".split())
 _SCHEMES_TEXT = (
     "http https ws wss ssh sftp ftp ldap ldaps redis rediss amqp amqps postgres postgresql mysql mongodb "
     "mongodb+srv mssql sqlserver kafka tcp udp git svn rdp vnc"

@@ -8,18 +8,12 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import PATH, Match
-from datasets_app.domain.pii.folding import find_in_fold
 
 Span = tuple[int, int]
 
 
-def find_paths(text: str) -> list[Match]:
-    """Every path in ``text`` that tells something, in order of its start, none overlapping another."""
-    return find_in_fold(text, search_folded)
-
-
 def search_folded(text: str) -> list[Match]:
-    """The same in a text that is folded, its placeholders blanked."""
+    """Every path that names something, in a folded text without placeholders; by start, no overlaps."""
     found: list[Span] = []
     if "/" in text:
         found += _find_unix_paths(text)

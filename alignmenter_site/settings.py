@@ -167,8 +167,10 @@ MAX_UNPACKED_BYTES = env.integer("ALIGNMENTER_MAX_UNPACKED_BYTES", 20 << 30, min
 EXPORT_LINK_DAYS = env.integer("ALIGNMENTER_EXPORT_LINK_DAYS", 7, minimum=1)
 # Installed name models, by name or folder; "builtin" is the one that comes with the application.
 NAME_MODELS = env.word_list("ALIGNMENTER_NAME_MODELS", ["builtin"])
-hash_key.key_from_env()  # one that can't be used stops the start
-release_key.key_from_env(), release_key.former_keys()
+# Keys that can't be used stop the start.
+for _env_var in (hash_key.ENV_VAR, release_key.ENV_VAR):
+    secret_key.key_from_env(_env_var)
+release_key.former_keys()
 # Where conversations may be written by a model; the first is the default.
 LLM_ENDPOINTS = env.base_urls("ALIGNMENTER_LLM_ENDPOINTS", ["https://api.openai.com/v1"])
 LLM_TIMEOUT = env.integer("ALIGNMENTER_LLM_TIMEOUT", 120, minimum=1)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.db import transaction
 
 from annotations_app.labels.label_staging import (
@@ -18,12 +17,12 @@ from annotations_app.models import Annotation
 from datasets_app.catalog import facts, gates
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.core.limits import configured_limits
 from datasets_app.core.line_problems import LineProblems
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.annotation_lines import parse_label_object
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, find_session_id
 from datasets_app.domain.conversations.lines import (
-    Limits,
     UnreadableFile,
     open_file,
     read_numbered_lines,
@@ -146,7 +145,7 @@ def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple
 def _read_label_lines(
     path: Path, persona: str | None, report_progress: ProgressCallback
 ) -> Iterator[LabelRecord | LineError]:
-    limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
+    limits = configured_limits()
     size = path.stat().st_size if path.exists() else 0
     with open_file(path) as raw:
         for count, item in enumerate(read_numbered_lines(unpack_stream(raw), limits), 1):

@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.db import connection, transaction
 
 from datasets_app import hooks
@@ -15,8 +14,9 @@ from datasets_app.catalog.rows import existing_sessions
 from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.core.limits import configured_limits
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, hash_file
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
@@ -95,7 +95,7 @@ def _survey_file(
     source: ImportSource, name: str, options: ImportOptions, progress: "_ByteProgress", stack: ExitStack
 ) -> _SurveyedFile | None:
     """None for a file that the dataset has already."""
-    limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
+    limits = configured_limits()
     try:
         file = ConversationFile(source.path, format=options.format, limits=limits, name=source.name)
         digest = hash_file(source.path)

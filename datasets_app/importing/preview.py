@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import IO
 
-from django.conf import settings
-
+from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.chat import CHAT_FORMATS, parse_chat
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, parse_turn
-from datasets_app.domain.conversations.lines import Limits, UnreadableFile, read_numbered_lines, unpack_stream
+from datasets_app.domain.conversations.lines import UnreadableFile, read_numbered_lines, unpack_stream
 from datasets_app.domain.conversations.reading import data_stem, detect_stream_format
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.conversations.survey import renumber_turns
@@ -60,7 +59,7 @@ def preview_import(
 ) -> ImportPreview:
     """Look at the first thousand lines of a seekable file, or at its first megabytes."""
     preview = ImportPreview(format="turns" if format == "auto" else format)
-    limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
+    limits = configured_limits()
     records: list[TurnRecord | LineError] = []
     whole = False
     try:

@@ -1,4 +1,4 @@
-"""sanitize_dataset on files: what is read and written, and what is told."""
+"""sanitize_dataset on files: checks what may be read and written, scrubs, and prints the result."""
 
 import json
 import os
@@ -10,63 +10,57 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from django.conf import settings
 from django.core.management.base import CommandError
 
 from alignmenter_site.env import EnvironmentVariableError
 from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, get_standard_output
 from datasets_app.core.atomic_files import write_atomically
 from datasets_app.core.process_pool import available_cpus
-from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
 from datasets_app.domain.metadata.metadata import metadata_path, render_metadata
 from datasets_app.domain.personas.persona import PersonaError, parse_persona
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED, FindingPlace, ScrubSetup
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.management import terminal
-from datasets_app.management.files import open_output, read_text
-from datasets_app.management.terminal import EXIT_FINDINGS, command_error, pluralize
+from datasets_app.domain.wording import format_count
+from datasets_app.management.files import STDIN_NAME, open_conversations, open_output, read_text
+from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.scrubbing.file_metadata import InputMetadata, build_output_metadata, read_input_metadata
 from datasets_app.scrubbing.report import build_file_report
 from datasets_app.scrubbing.sanitize_file import SanitizeResult, sanitize_file, scan_file
 
-STDIN_NAME = "standard input"
-# Done before another process has loaded its name model.
+# A file this small is done before another process has loaded its name model.
 SMALL_FILE_BYTES = 1 << 20
 
 
 class _VerificationFailed(Exception):
-    """Ends the writing of a result that is no good, so that nothing of it stays."""
+    """Raised while the result is open, so that nothing of it is kept."""
 
 
 class _SanitizeCall(NamedTuple):
-    """A call of the command: ``out`` is None in a dry run; ``tell`` writes a line for people."""
+    """A checked call of the command; ``out`` is None in a dry run."""
 
-    given: dict[str, Any]
+    options: dict[str, Any]
     name: str
     out: str | None
     stdout: Any
     stderr: Any
 
     def processes(self, file: ConversationFile) -> int:
-        return self.given["processes"] or (1 if file.bytes_total < SMALL_FILE_BYTES else available_cpus())
+        return self.options["processes"] or (1 if file.bytes_total < SMALL_FILE_BYTES else available_cpus())
 
-    def tell(self, line: str) -> None:
+    def print(self, line: str) -> None:
+        """Write a line for people: never to the stream that receives the result."""
         (self.stderr if self.out == "-" else self.stdout).write(line)
 
 
 def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> None:
     call = _validate_call(options, stdout, stderr)
     setup = ScrubSetup(policy, _load_hash_key(), tuple(_load_persona_terms(options["persona"])))
-    with terminal.provide_local_file(options["input"]) as path:
-        try:
-            limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-            file = ConversationFile(path, format=options["format"], limits=limits, name=Path(call.name).name)
-        except UnreadableFile as error:
-            raise command_error(f"{call.name}: {error}.") from None
+    with open_conversations(options["input"], format=options["format"]) as file:
         before = read_input_metadata(None if call.name == STDIN_NAME else Path(options["input"]), setup)
         for notice in before.notices:
-            call.tell(notice)
+            call.print(notice)
         if call.out is None:
             _preview(call, file, before, setup)
         else:
@@ -85,7 +79,7 @@ def _load_persona_terms(files: list[str]) -> Iterator[str]:
         try:
             persona = parse_persona(read_text(name))
         except PersonaError as error:
-            raise command_error(f"{name} is no persona: {error}.") from None
+            raise command_error(f"{name} is not a valid persona: {error}.") from None
         yield from map(str, (persona.id, persona.display_name, *persona.preferred, *persona.avoid))
 
 
@@ -95,11 +89,13 @@ def _load_persona_terms(files: list[str]) -> Iterator[str]:
 def _validate_call(options: dict[str, Any], stdout: Any, stderr: Any) -> _SanitizeCall:
     source, out, report = options["input"], options["out"], options["report"]
     if out is None and not options["dry_run"]:
-        raise command_error("Say where the result goes with --out FILE, or only look with --dry-run.")
+        raise command_error("Name the result with --out FILE, or only list findings with --dry-run.")
     if options["processes"] is not None and options["processes"] < 1:
         raise command_error("--processes must be 1 or more.")
     if out == report == "-":
-        raise command_error("Result and report can't both go to standard output.")
+        raise command_error(
+            "The result and the report can't both be written to standard output. Name a file for one."
+        )
     if options["dry_run"]:
         out = None
     if source != "-" and Path(source).is_dir():
@@ -113,22 +109,22 @@ def _validate_call(options: dict[str, Any], stdout: Any, stderr: Any) -> _Saniti
 
 
 def _refuse_overwriting(source: str, out: str | None, report: str | None) -> None:
-    """The input, and what belongs to it, is never written to: by no name it can have."""
-    for written in (out, report):
-        if written not in (None, "-") and _is_input_file(source, Path(written)):
-            raise command_error(f"{written} is the input itself; it stays as it is. Name another file.")
+    """Neither the input nor its metadata is ever overwritten, whatever name or link leads to it."""
+    for target in (out, report):
+        if target not in (None, "-") and _is_input_file(source, Path(target)):
+            raise command_error(f"{target} is the input, which is never overwritten. Name another file.")
     if out in (None, "-"):
         return
     metadata = metadata_path(Path(out))
     if source != "-" and _is_same_file(metadata, metadata_path(Path(source))):
         raise command_error(
-            f"Input and output would share {metadata.name}, which tells what a file holds; "
-            "give the output another name or folder."
+            f"Input and output would share the metadata file {metadata.name}. "
+            "Give the output another name or folder."
         )
     if report not in (None, "-") and any(_is_same_file(Path(report), path) for path in (Path(out), metadata)):
-        raise command_error(f"{report} is the result or its metadata; give the report another name.")
+        raise command_error(f"{report} is the result or its metadata. Give the report another name.")
     if _is_input_file(source, metadata):
-        raise command_error(f"{metadata} is the input itself, and would be written as metadata.")
+        raise command_error(f"The metadata would overwrite the input {metadata}. Name another output.")
 
 
 def _is_input_file(source: str, path: Path) -> bool:
@@ -140,7 +136,7 @@ def _is_input_file(source: str, path: Path) -> bool:
 
 
 def _is_same_file(first: Path, second: Path) -> bool:
-    """One file by two names: links of either kind, another way there, another case where that is none."""
+    """Whether two names lead to one file: by links, another path, or on a case-insensitive file system."""
     with suppress(OSError):
         return first.samefile(second)
     return first.resolve() == second.resolve()
@@ -150,31 +146,25 @@ def _check_target(target: Path) -> None:
     if target.is_dir():
         raise command_error(f"{target} is a directory; name a file in it.")
     if not target.resolve().parent.is_dir():
-        raise command_error(f"{target} can't be written: there is no folder {target.parent}.")
+        raise command_error(f"{target} can't be written: the folder {target.parent} does not exist.")
 
 
-# --- a look ------------------------------------------------------------------------------------------
+# --- dry run -----------------------------------------------------------------------------------------
 
 
 def _preview(call: _SanitizeCall, file: ConversationFile, before: InputMetadata, setup: ScrubSetup) -> None:
-    progress = terminal.Progress(f"Looking through {call.name}")
-    try:
+    with Progress(f"Looking through {call.name}") as progress:
         result = scan_file(file, before.setup, processes=call.processes(file), report_progress=progress)
-    finally:
-        progress.clear()
     _add_metadata_findings(result, before)
     _write_report(call, result, setup)
-    for place in result.places:
-        call.tell(_format_finding(call, place))
-    if (more := result.total - len(result.places)) > 0:
-        call.tell(f"… and {more:,} more.")
-    call.tell(_format_summary(result, "found"))
+    print_limited([_format_finding(call, place) for place in result.places], result.total, call.print)
+    call.print(_format_summary(result, "found"))
     if result.total:
         raise SystemExit(EXIT_FINDINGS)
 
 
 def _add_metadata_findings(result: SanitizeResult, before: InputMetadata) -> None:
-    """What stood in the metadata file counts as well, and is told first."""
+    """Findings in the metadata file count as well, and are listed first."""
     result.places = [*before.places, *result.places][:MAX_PLACES_LISTED]
     result.kinds.update(place.kind for place in before.places)
     if before.places:
@@ -185,16 +175,16 @@ def _format_finding(call: _SanitizeCall, place: FindingPlace) -> str:
     where = f"{call.name}:{place.line}" if place.line else str(metadata_path(Path(call.name)))
     return (
         f"{where}: {place.kind} in {place.field}, column {place.start + 1}, "
-        f"{pluralize(place.length, 'character')}, score {place.score:.2f}"
+        f"{format_count(place.length, 'character')}, score {place.score:.2f}"
     )
 
 
 def _format_summary(result: SanitizeResult, verb: str) -> str:
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(result.kinds.items()))
     return (
-        f"{pluralize(result.total, 'value')} {verb}{f' ({kinds})' if kinds else ''} in "
-        f"{result.found_turns:,} of {pluralize(result.turns, 'turn')}, "
-        f"{result.found_sessions:,} of {pluralize(result.sessions, 'session')}."
+        f"{format_count(result.total, 'value')} {verb}{f' ({kinds})' if kinds else ''} in "
+        f"{result.found_turns:,} of {format_count(result.turns, 'turn')}, "
+        f"{result.found_sessions:,} of {format_count(result.sessions, 'session')}."
     )
 
 
@@ -202,10 +192,12 @@ def _format_summary(result: SanitizeResult, verb: str) -> str:
 
 
 def _sanitize(call: _SanitizeCall, file: ConversationFile, before: InputMetadata, setup: ScrubSetup) -> None:
-    progress = terminal.Progress(f"Scrubbing {call.name}")
     result: SanitizeResult | None = None
     try:
-        with _open_targets(str(call.out)) as (data, metadata):
+        with (
+            Progress(f"Scrubbing {call.name}") as progress,
+            _open_targets(str(call.out)) as (data, metadata),
+        ):
             result = sanitize_file(
                 file,
                 data,
@@ -214,7 +206,6 @@ def _sanitize(call: _SanitizeCall, file: ConversationFile, before: InputMetadata
                 processes=call.processes(file),
                 report_progress=progress,
             )
-            progress.clear()
             _add_metadata_findings(result, before)
             if result.remaining:
                 raise _VerificationFailed
@@ -223,32 +214,30 @@ def _sanitize(call: _SanitizeCall, file: ConversationFile, before: InputMetadata
     except _VerificationFailed:
         assert result is not None
         _refuse_remaining(call, result, setup)
-    finally:
-        progress.clear()
     _write_report(call, result, setup)
     if file.reordered:
-        call.tell("Lines were out of order and have been sorted.")
-    call.tell(_format_summary(result, "replaced"))
-    call.tell(f"Verified: nothing with a pattern is left. sha256 {result.sha256}")
+        call.print("Lines were out of order and have been sorted.")
+    call.print(_format_summary(result, "replaced"))
+    call.print(f"Verified: no pattern matches remain. sha256 {result.sha256}")
 
 
 def _refuse_remaining(call: _SanitizeCall, result: SanitizeResult, setup: ScrubSetup) -> None:
     _write_report(call, result, setup)
     for place in result.remaining_places:
         call.stderr.write(_format_finding(call, place))
-    left = ", ".join(f"{kind} {count:,}" for kind, count in sorted(result.remaining.items()))
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(result.remaining.items()))
     raise CommandError(
-        f"Verification found values left ({left}); nothing was written.", returncode=EXIT_FINDINGS
+        f"Verification found remaining values ({kinds}); nothing was written.", returncode=EXIT_FINDINGS
     )
 
 
 def _write_report(call: _SanitizeCall, result: SanitizeResult, setup: ScrubSetup) -> None:
-    if call.given["report"] is None:
+    if call.options["report"] is None:
         return
     report = build_file_report(
-        result, setup, input=call.name, output=call.out, dry_run=bool(call.given["dry_run"])
+        result, setup, input=call.name, output=call.out, dry_run=bool(call.options["dry_run"])
     )
-    with open_output(call.given["report"], call.stdout) as file:
+    with open_output(call.options["report"], call.stdout) as file:
         file.write(json.dumps(report, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
@@ -256,8 +245,8 @@ def _write_report(call: _SanitizeCall, result: SanitizeResult, setup: ScrubSetup
 def _open_targets(out: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     """Files for the result and its metadata, put in place when the block ends without an exception.
 
-    What can't be replaced (standard output, a pipe, a device) gets the result in the end, and has no
-    metadata beside it.
+    A target that can't be replaced (standard output, a pipe, a device) receives the result at the end, and
+    has no metadata file.
     """
     path = Path(out)
     with ExitStack() as stack:
@@ -265,12 +254,11 @@ def _open_targets(out: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
             data = stack.enter_context(tempfile.NamedTemporaryFile(prefix="alignmenter-sanitize-"))
             yield data, stack.enter_context(tempfile.TemporaryFile())
             data.flush()
-            target = terminal.get_standard_output() if out == "-" else stack.enter_context(path.open("wb"))
-            with Path(data.name).open("rb") as whole:
-                shutil.copyfileobj(whole, target)
+            target = get_standard_output() if out == "-" else stack.enter_context(path.open("wb"))
+            with Path(data.name).open("rb") as result:
+                shutil.copyfileobj(result, target)
             target.flush()
             return
-        # The last to be entered is the first in place: nothing raw ever stands beside metadata that
-        # calls it scrubbed.
+        # The last file entered is the first in place: raw data never has metadata that calls it scrubbed.
         metadata = stack.enter_context(write_atomically(metadata_path(path).resolve()))
         yield stack.enter_context(write_atomically(path.resolve())), metadata

@@ -1,4 +1,4 @@
-"""Commands on files: a small one is read whole, one that is written is never half there."""
+"""Files that commands read and write."""
 
 import sys
 from collections.abc import Iterator
@@ -6,10 +6,30 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from django.core.management.base import CommandError
-
+from datasets_app.command_line.streams import provide_local_file
 from datasets_app.core.atomic_files import SHARED_MODE, write_atomically
-from datasets_app.management.terminal import EXIT_COULD_NOT_RUN
+from datasets_app.core.limits import configured_limits
+from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.conversations.reading import ConversationFile
+from datasets_app.management.terminal import command_error
+
+STDIN_NAME = "standard input"
+
+
+@contextmanager
+def open_conversations(
+    file_name: str, *, format: str = "auto", name: str | None = None
+) -> Iterator[ConversationFile]:
+    """The conversations of a file, or of standard input for ``-``.
+
+    ``name`` is what messages call the file, and what sessions without an id are named after.
+    """
+    default_name = STDIN_NAME if file_name == "-" else Path(file_name).name
+    with provide_local_file(file_name) as path:
+        try:
+            yield ConversationFile(path, format=format, limits=configured_limits(), name=name or default_name)
+        except UnreadableFile as error:
+            raise command_error(f"{STDIN_NAME if file_name == '-' else file_name}: {error}.") from None
 
 
 def read_text(file_name: str) -> str:
@@ -17,20 +37,16 @@ def read_text(file_name: str) -> str:
     try:
         raw = sys.stdin.buffer.read() if file_name == "-" else Path(file_name).read_bytes()
     except OSError as error:
-        raise CommandError(
-            f"{file_name} can't be read: {error.strerror}.", returncode=EXIT_COULD_NOT_RUN
-        ) from None
+        raise command_error(f"{file_name} can't be read: {error.strerror}.") from None
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise CommandError(
-            f"{file_name} is not UTF-8 (byte {error.start + 1}); convert it.", returncode=EXIT_COULD_NOT_RUN
-        ) from None
+        raise command_error(f"{file_name} is not UTF-8 (byte {error.start + 1}); convert it.") from None
 
 
 @contextmanager
 def open_output(file_name: str, stdout: Any) -> Iterator[IO[bytes]]:
-    """Where to write. A file appears under its name only when it is whole; ``-`` is standard output."""
+    """A file to write. It appears under its name once it is complete; ``-`` is standard output."""
     target = Path(file_name)
     if file_name == "-":
         yield _binary_stream(stdout)
@@ -52,9 +68,7 @@ def _report_write_errors(file_name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise CommandError(
-            f"{file_name} can't be written: {error.strerror or error}.", returncode=EXIT_COULD_NOT_RUN
-        ) from None
+        raise command_error(f"{file_name} can't be written: {error.strerror or error}.") from None
 
 
 def _binary_stream(stdout: Any) -> IO[bytes]:

@@ -1,11 +1,11 @@
-"""bootstrap_dataset, from its arguments to what it tells."""
+"""bootstrap_dataset: from its options to what it prints, for both kinds of writer."""
 
 import os
-from contextlib import ExitStack
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.conf import settings
+from django.core.management.base import CommandError
 
 from datasets_app.catalog.personas import (
     DEFAULT_ID,
@@ -14,15 +14,21 @@ from datasets_app.catalog.personas import (
     load_persona,
     parse_persona_text,
 )
-from datasets_app.domain.conversations.lines import Limits, UnreadableFile
-from datasets_app.domain.conversations.reading import ConversationFile
+from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, get_standard_output
+from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.offline import OfflineWriter
 from datasets_app.domain.generation.plan import Plan, Profile
 from datasets_app.domain.generation.source_profile import SourceError, build_profile
 from datasets_app.domain.metadata.metadata import metadata_path
 from datasets_app.domain.personas.persona import PersonaDocument
-from datasets_app.generating.bootstrap_by_model import try_offline_writer
+from datasets_app.domain.wording import format_count
+from datasets_app.generating.bootstrap_by_model import (
+    generate_dataset_with_model,
+    generate_file_with_model,
+    try_offline_writer,
+)
 from datasets_app.generating.bootstrap_dataset import (
+    GenerationResult,
     bootstrap_dataset,
     bootstrap_file,
     build_provenance,
@@ -32,102 +38,93 @@ from datasets_app.generating.bootstrap_dataset import (
     make_plan,
     write_lines,
 )
-from datasets_app.generating.factory import is_model
-from datasets_app.management import generation_by_model, terminal
-from datasets_app.management.files import read_text
-from datasets_app.management.terminal import command_error, pluralize
+from datasets_app.generating.factory import ModelRequest, is_model, make_model_writer
+from datasets_app.generating.journal import journal_path
+from datasets_app.management.base import BaseCommand, run_job_in_steps
+from datasets_app.management.files import open_conversations, read_text
+from datasets_app.management.terminal import command_error, print_limited
+
+MAX_FAILURES_SHOWN = 20
 
 
-class BootstrapCall(NamedTuple):
-    """What was asked for, read and looked over; ``plan`` is that of the offline writer."""
+class GenerationCall(NamedTuple):
+    """A checked call of the command; ``options`` are those of the command line."""
 
-    given: dict[str, Any]
+    command: BaseCommand
+    options: dict[str, Any]
     persona: PersonaDocument
     persona_sha256: str
-    profile: Profile | None
-    writer: OfflineWriter
-    stdout: Any
-    stderr: Any
+    plan: Plan
+
+    def provenance(self, writer: OfflineWriter | ModelWriter) -> dict[str, Any]:
+        return build_provenance(self.plan, writer, persona=self.persona, persona_sha256=self.persona_sha256)
+
+    @property
+    def file_options(self) -> dict[str, Any]:
+        labels = self.options["labels"]
+        return {"labels": Path(labels) if labels else None, "license_id": self.options["license"]}
+
+    def print(self, line: str) -> None:
+        self.command.stdout.write(line)
 
 
-def run(options: dict[str, Any], stdout: Any, stderr: Any) -> None:
+def run(command: BaseCommand, options: dict[str, Any]) -> None:
     _check_options(options)
     persona, sha256 = _load_persona(options["persona"])
-    source = _load_profile(options["source"]) if options["source"] else None
+    profile = _load_profile(options["source"]) if options["source"] else None
+    writer: OfflineWriter | ModelWriter
     if is_model(options["model"]):
-        _write_with_model(options, persona, sha256, source, stdout, stderr)
-        return
-    call = BootstrapCall(options, persona, sha256, source, make_offline_writer(persona), stdout, stderr)
-    plan = make_plan(_build_request(call), call.writer, persona_sha256=sha256, profile=source)
-    if options["dataset"] is not None:
-        _write_dataset(call, plan)
-    elif options["out"] == "-":
-        _write_stdout(call, plan)
+        writer, offline_writer = _make_model_writer(options, persona), try_offline_writer(persona)
     else:
-        _write_file(call, plan)
+        writer = offline_writer = make_offline_writer(persona)
+    request = build_request(_request_options(options), persona, offline_writer)
+    plan = make_plan(request, writer, persona_sha256=sha256, profile=profile)
+    call = GenerationCall(command, options, persona, sha256, plan)
+    if isinstance(writer, ModelWriter):
+        (_write_file_with_model if options["dataset"] is None else _write_dataset_with_model)(call, writer)
+    elif options["dataset"] is not None:
+        _write_dataset(call, writer)
+    elif options["out"] == "-":
+        _write_stdout(call, writer)
+    else:
+        _write_file(call, writer)
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    if options["labels"] and (options["out"] in (None, "-")):
-        raise command_error("--labels goes with --out FILE.")
-    if options["labels"]:
-        labels, out = (metadata_path(Path(options[name]).resolve()) for name in ("labels", "out"))
-        if labels == out:
-            raise command_error(
-                "--labels and --out would share a metadata file; give the labels another name."
-            )
-    if options["out"] not in (None, "-") and Path(options["out"]).is_dir():
-        raise command_error(f"{options['out']} is a directory; name a file in it.")
-
-
-def _write_with_model(
-    options: dict[str, Any],
-    persona: PersonaDocument,
-    sha256: str,
-    source: Profile | None,
-    stdout: Any,
-    stderr: Any,
-) -> None:
-    writer = generation_by_model.build_model_writer(options, persona)
-    wish = build_request(_request_options(options), persona, try_offline_writer(persona))
-    plan = make_plan(wish, writer, persona_sha256=sha256, profile=source)
-    work = generation_by_model.write_file
-    if options["dataset"] is not None:
-        work = generation_by_model.write_dataset
-    work(
-        options,
-        plan,
-        writer,
-        lambda: build_provenance(plan, writer, persona=persona, persona_sha256=sha256),
-        stdout,
-        stderr,
-    )
+    out, labels = options["out"], options["labels"]
+    if labels and out in (None, "-"):
+        raise command_error("Labels are written beside a file of conversations; name one with --out FILE.")
+    if labels and metadata_path(Path(labels).resolve()) == metadata_path(Path(out).resolve()):
+        raise command_error("--labels and --out would share a metadata file; give the labels another name.")
+    if out not in (None, "-") and Path(out).is_dir():
+        raise command_error(f"{out} is a directory; name a file in it.")
+    if out == "-" and is_model(options["model"]):
+        raise command_error(
+            "A model can't write to standard output, because an interrupted run must be resumable; "
+            "name a file with --out."
+        )
 
 
 def _load_persona(path_or_id: str | None) -> LoadedPersona:
-    """A file if there is one of that name or it looks like one, else an id."""
-    if path_or_id is None:
+    """A file if one of that name exists or it looks like a file's name, else a persona id."""
+    if path_or_id is None or (path_or_id == DEFAULT_ID and not Path(path_or_id).exists()):
         return load_default_persona()
     if Path(path_or_id).exists() or os.sep in path_or_id or path_or_id.lower().endswith((".yaml", ".yml")):
         return parse_persona_text(read_text(path_or_id), path_or_id)
-    return load_default_persona() if path_or_id == DEFAULT_ID else load_persona(path_or_id)
+    return load_persona(path_or_id)
 
 
 def _load_profile(file_name: str) -> Profile:
-    progress = terminal.Progress(f"Reading {file_name}")
-    with terminal.provide_local_file(file_name) as path:
+    with open_conversations(file_name) as file, Progress(f"Reading {file_name}") as progress:
         try:
-            limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-            file = ConversationFile(path, limits=limits, name=Path(file_name).name)
             return build_profile(file, lambda done: progress(done, file.bytes_total))
-        except (UnreadableFile, SourceError) as error:
-            raise command_error(f"{file_name}: {error}.".replace("..", ".")) from None
-        finally:
-            progress.clear()
+        except SourceError as error:
+            raise command_error(f"{file_name}: {str(error).rstrip('.')}.") from None
 
 
-def _build_request(call: BootstrapCall) -> Any:
-    return build_request(_request_options(call.given), call.persona, call.writer)
+def _make_model_writer(options: dict[str, Any], persona: PersonaDocument) -> ModelWriter:
+    request = ModelRequest(*(options[name] for name in ModelRequest._fields))
+    return make_model_writer(request, actor=None, persona=persona)
 
 
 def _request_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -135,82 +132,178 @@ def _request_options(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in names} | {"turns": options["turns_per_session"]}
 
 
-def _build_provenance(call: BootstrapCall, plan: Plan) -> dict[str, Any]:
-    return build_provenance(plan, call.writer, persona=call.persona, persona_sha256=call.persona_sha256)
+# --- by the offline writer -------------------------------------------------------------------------
 
 
-def _write_file(call: BootstrapCall, plan: Plan) -> None:
-    given = call.given
-    progress = terminal.Progress("Writing", "sessions")
-    try:
+def _write_file(call: GenerationCall, writer: OfflineWriter) -> None:
+    out = Path(call.options["out"])
+    with Progress("Writing", "sessions") as progress:
         result = bootstrap_file(
-            plan,
-            call.writer,
-            Path(given["out"]),
-            provenance=_build_provenance(call, plan),
-            labels=Path(given["labels"]) if given["labels"] else None,
-            license_id=given["license"],
+            call.plan,
+            writer,
+            out,
+            provenance=call.provenance(writer),
             report_progress=progress,
+            **call.file_options,
         )
-    finally:
-        progress.clear()
-    _print_plan(call, plan)
-    call.stdout.write(
-        f"{given['out']}: {pluralize(result.turns, 'turn')} in {pluralize(result.sessions, 'session')}. "
-        f"sha256 {result.sha256}"
-    )
-    if result.labels:
-        on, off = result.labels
-        call.stdout.write(
-            f"{given['labels']}: {pluralize(on + off, 'label')}, {on:,} on-brand and {off:,} off."
-        )
+    _print_plan(call)
+    _print_file(call, result)
 
 
-def _write_stdout(call: BootstrapCall, plan: Plan) -> None:
-    with ExitStack() as stack:
-        sessions = generate_sessions(plan, call.writer, terminal.Progress("Writing", "sessions"))
-        stack.callback(sessions.close)
-        target = terminal.get_standard_output()
+def _write_stdout(call: GenerationCall, writer: OfflineWriter) -> None:
+    with closing(generate_sessions(call.plan, writer, Progress("Writing", "sessions"))) as sessions:
+        target = get_standard_output()
         write_lines(sessions, target)
         target.flush()
 
 
-def _write_dataset(call: BootstrapCall, plan: Plan) -> None:
-    from datasets_app.jobs import runs
+def _write_dataset(call: GenerationCall, writer: OfflineWriter) -> None:
+    name, plan = call.options["dataset"], call.plan
+    result = run_job_in_steps(
+        "bootstrap_dataset",
+        lambda row, report: bootstrap_dataset(
+            name,
+            plan,
+            writer,
+            provenance=call.provenance(writer),
+            license_id=call.options["license"],
+            report_progress=report,
+        ),
+        progress=Progress("Writing", "sessions"),
+        dataset_name=name,
+        parameters={
+            "sessions": len(plan),
+            "seed": plan.request.seed,
+            "persona": call.persona.id,
+            "plan": plan.digest,
+        },
+    )
+    _print_plan(call)
+    added = f"{format_count(result['turns'], 'turn')} in {format_count(result['sessions'], 'session')}"
+    call.print(f"{name}: {added} added.{_existing_sessions(result)}")
 
-    name, progress = call.given["dataset"], terminal.Progress("Writing", "sessions")
+
+# --- by a model ------------------------------------------------------------------------------------
+
+
+class TokenProgress(Progress):
+    """Shows the tokens a model has used as well."""
+
+    def __init__(self, writer: ModelWriter) -> None:
+        super().__init__("Writing", "sessions")
+        self._writer = writer
+
+    def __call__(self, done: int, total: int | None = None) -> None:
+        self.unit = f"sessions, {self._writer.used.total:,} tokens"
+        super().__call__(done, total)
+
+
+def _write_file_with_model(call: GenerationCall, writer: ModelWriter) -> None:
+    out = Path(call.options["out"])
     try:
-        result = runs.run_in_foreground_steps(
+        with TokenProgress(writer) as progress:
+            result, outcome = generate_file_with_model(
+                call.plan,
+                writer,
+                out,
+                provenance=lambda: call.provenance(writer),
+                resume=call.options["resume"],
+                report_progress=progress,
+                **call.file_options,
+            )
+    except KeyboardInterrupt:
+        call.command.stderr.write(
+            f"Finished sessions are kept in {journal_path(out)}; run the same command with --resume."
+        )
+        raise
+    if result is not None:
+        _print_file(call, result)
+    elif outcome.is_complete:
+        call.print(f"{out} is complete; the model was not called.")
+    _print_outcome(call, outcome.as_facts(), [*outcome.failed], writer)
+
+
+def _write_dataset_with_model(call: GenerationCall, writer: ModelWriter) -> None:
+    name, options = call.options["dataset"], call.options
+    try:
+        result = run_job_in_steps(
             "bootstrap_dataset",
-            lambda row, report: bootstrap_dataset(
+            lambda row, report: generate_dataset_with_model(
                 name,
-                plan,
-                call.writer,
-                provenance=_build_provenance(call, plan),
-                license_id=call.given["license"],
+                call.plan,
+                writer,
+                provenance=lambda: call.provenance(writer),
+                resume=options["resume"],
+                license_id=options["license"],
+                job_run=row,
                 report_progress=report,
             ),
+            progress=TokenProgress(writer),
             dataset_name=name,
             parameters={
-                "sessions": len(plan),
-                "seed": plan.request.seed,
-                "persona": call.persona.id,
-                "plan": plan.digest,
+                "sessions": len(call.plan),
+                "seed": call.plan.request.seed,
+                "model": options["model"],
             },
-            report_progress=progress,
         )
-    finally:
-        progress.clear()
-    _print_plan(call, plan)
-    there = result["sessions_already_there"]
-    known = f" {pluralize(there, 'session')} stood there already." if there else ""
-    added = f"{pluralize(result['turns'], 'turn')} in {pluralize(result['sessions'], 'session')} added."
-    call.stdout.write(f"{name}: {added}{known}")
+    except KeyboardInterrupt:
+        call.command.stderr.write(
+            "Finished sessions are kept in the dataset; run the same command with --resume."
+        )
+        raise
+    call.print(f"{name}: {format_count(result['sessions'], 'session')} added.{_existing_sessions(result)}")
+    failures = [tuple(line.split(": ", 1)) for line in result.get("failures", [])]
+    _print_outcome(call, result, failures, writer)
 
 
-def _print_plan(call: BootstrapCall, plan: Plan) -> None:
-    safety, brand, edge, ordinary = plan.counts
-    call.stdout.write(
-        f"Planned: {pluralize(safety, 'safety trap')}, {pluralize(brand, 'brand trap')}, "
-        f"{pluralize(edge, 'look-alike')}, {ordinary:,} ordinary; plan {plan.digest[:12]}."
+# --- output ----------------------------------------------------------------------------------------
+
+
+def _print_plan(call: GenerationCall) -> None:
+    safety, brand, edge, ordinary = call.plan.counts
+    call.print(
+        f"Planned: {format_count(safety, 'safety trap')}, {format_count(brand, 'brand trap')}, "
+        f"{format_count(edge, 'over-refusal probe')}, {ordinary:,} ordinary; plan {call.plan.digest[:12]}."
+    )
+
+
+def _print_file(call: GenerationCall, result: GenerationResult) -> None:
+    call.print(
+        f"{call.options['out']}: {format_count(result.turns, 'turn')} in "
+        f"{format_count(result.sessions, 'session')}. sha256 {result.sha256}"
+    )
+    if result.labels:
+        on, off = result.labels
+        call.print(
+            f"{call.options['labels']}: {format_count(on + off, 'label')}, {on:,} on-brand and {off:,} off."
+        )
+
+
+def _existing_sessions(result: dict[str, Any]) -> str:
+    count = result["sessions_already_there"]
+    return f" {format_count(count, 'session')} existed already." if count else ""
+
+
+def _print_outcome(
+    call: GenerationCall, facts: dict[str, Any], failures: list[tuple[str, ...]], writer: ModelWriter
+) -> None:
+    """Print what was used and what is missing; raises with exit code 1 if anything is."""
+    used = writer.used
+    if used.calls:
+        estimated = f", {used.estimated:,} of them estimated" if used.estimated else ""
+        call.print(
+            f"{format_count(used.total, 'token')} in {format_count(used.calls, 'call')} of "
+            f"{writer.model}{estimated}."
+        )
+    failed, missing = facts.get("failed_sessions", 0), facts.get("sessions_left", 0)
+    lines = [f"{session_id}: {reason}" for session_id, reason in failures[:MAX_FAILURES_SHOWN]]
+    print_limited(lines, failed, call.command.stderr.write)
+    if not (failed or missing):
+        return
+    if not used.total and not facts.get("sessions"):
+        raise command_error(facts.get("stopped") or "No session was written.")
+    parts = [f"{format_count(failed, 'session')} failed."] if failed else []
+    parts += [f"{facts['stopped']} {format_count(missing, 'session')} left."] if missing else []
+    raise CommandError(
+        f"{' '.join(parts)} Run the same command with --resume to continue.", returncode=EXIT_FINDINGS
     )

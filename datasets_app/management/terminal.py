@@ -1,8 +1,8 @@
-"""What commands share: errors as sentences, exit codes, and the streams of ``command_line``."""
+"""Errors of commands as sentences and exit codes; lists of problems."""
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,7 +45,7 @@ MISSING_SCHEMA_SQLSTATES = ("42P01", "42703")
 
 
 def command_error(message: str) -> CommandError:
-    """An error of the call, not of the data: exit code 2."""
+    """The command was called wrongly or can't run: exit code 2."""
     return CommandError(message, returncode=EXIT_COULD_NOT_RUN)
 
 
@@ -71,33 +71,38 @@ def report_errors(command: BaseCommand) -> Iterator[None]:
         ) from None
     except (OperationalError, InterfaceError) as error:
         raise command_error(
-            f"The database can't be used ({_error_kind(error)}); nothing was saved. "
-            "Is it running, has it room, and is DATABASE_URL right?"
+            f"The database can't be used ({_error_kind(error)}); nothing was saved. Check that it is "
+            "running, that its disk has room, and that DATABASE_URL is right."
         ) from None
     except DatabaseError as error:
         if getattr(error.__cause__, "sqlstate", None) in MISSING_SCHEMA_SQLSTATES:
-            raise command_error("The database is not set up yet; run: python manage.py migrate") from None
+            raise command_error("The database is not set up yet. Run: python manage.py migrate") from None
         raise command_error(f"The database refused this ({_error_kind(error)}); nothing was saved.") from None
     except OSError as error:
         place = error.filename or "a temporary file"
         raise command_error(f"{place}: {error.strerror or error}.") from None
 
 
+def print_limited(lines: list[str], total: int, write: Callable[[str], Any]) -> None:
+    """Write the first lines of ``total``, and how many more there are."""
+    for line in lines:
+        write(line)
+    if total > len(lines):
+        write(f"… and {total - len(lines):,} more.")
+
+
 def print_problems(stderr: Any, details: dict[str, Any]) -> int:
-    """Write the problems of a refusal or result; returns how many were listed."""
+    """Write the problems of an error or a result; returns how many were listed."""
     problems = details.get("problems") or []
-    for problem in problems:
-        stderr.write(format_problem(**problem))
-    more = details.get("problem_total", 0) - len(problems)
-    if more > 0:
-        stderr.write(f"… and {more:,} more.")
-    return len(problems)
+    lines = [format_problem(**problem) for problem in problems]
+    print_limited(lines, details.get("problem_total", 0), stderr.write)
+    return len(lines)
 
 
 def format_problem(
     *, message: str, file: str = "", line: int = 0, code: str = "", field: str | None = None, **_: Any
 ) -> str:
-    """As linters write it: ``file.jsonl:12: E103 role must be …``; a line number, or else the field."""
+    """In the format of linters: ``file.jsonl:12: E103 role must be …``; without a line, the field."""
     place = ":".join(str(part) for part in (file, line or field) if part)
     return f"{place}: {code} {append_remedy(code, message)}" if code else f"{place}: {message}"
 

@@ -71,7 +71,7 @@ def test_a_file_is_written_named_what_failed_and_gone_on_with(bootstrap: Any, tm
     with LlmServer(key=KEY, first=["wrong_schema"] * 16, latency=0.02) as server:
         first = bootstrap(server, *asked_for, "--concurrency", 1)
         assert first.returncode == 1, first.stderr
-        assert "8 sessions failed. The same command with --resume goes on." in first.stderr
+        assert "8 sessions failed. Run the same command with --resume to continue." in first.stderr
         assert first.stderr.count("not usable after a second try: 7 turns instead of 6 (and 6 more)") == 8
         assert "96 turns in 16 sessions" in first.stdout
         stated = read_metadata(metadata_path(out))
@@ -87,7 +87,7 @@ def test_a_file_is_written_named_what_failed_and_gone_on_with(bootstrap: Any, tm
         asked = len(server.asked)
         whole = bootstrap(server, *asked_for)
         assert (whole.returncode, "may have been paid for" in whole.stderr) == (2, True)
-        assert "nothing was asked for" in bootstrap(server, *asked_for, "--resume").stdout
+        assert "the model was not called" in bootstrap(server, *asked_for, "--resume").stdout
         assert len(server.asked) == asked
     assert not (tmp_path / "made.jsonl.journal").exists()
     stated = read_metadata(metadata_path(out))
@@ -147,7 +147,7 @@ def test_a_killed_command_is_gone_on_with_and_one_that_is_stopped_says_how(
             assert not out.exists()
             if ending != signal.SIGKILL:
                 assert process.returncode == 130, said
-                assert "the same command with --resume goes on" in said
+                assert "run the same command with --resume" in said
                 assert "Traceback" not in said
         kept = finished()
         last = bootstrap(server, *asked_for, "--resume")
@@ -166,7 +166,7 @@ def test_the_budget_ends_a_run_with_a_sentence(here: Any, tmp_path: Path) -> Non
         ended = here(server, *asked_for)
         assert ended.returncode == 1
         assert "The token budget is spent" in ended.stderr
-        assert "sessions left. The same command with --resume goes on." in ended.stderr
+        assert "sessions left. Run the same command with --resume to continue." in ended.stderr
         assert server.tokens <= 8000
         asked = len(server.asked)
         assert here(server, *asked_for, "--resume").returncode == 1
@@ -186,7 +186,7 @@ def test_a_key_that_is_not_accepted_leaves_nothing_behind(bootstrap: Any, tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--out", "-"), "goes into a file"),
+        (("--out", "-"), "can't write to standard output"),
         (("--out", "a.jsonl", "--model", "gpt-4o"), "openai:NAME"),
         (("--out", "a.jsonl", "--base-url", "http://me:hunter2@host/v1"), "no user and no password"),
         (("--out", "a.jsonl", "--temperature", "9"), "temperature must be"),
@@ -221,7 +221,7 @@ def test_a_dataset_is_added_to_and_the_key_is_in_no_table(
         assert (again.returncode, "holds sessions of this very plan (8)" in again.stderr) == (2, True)
         last = manage(*given, "--resume")
         assert last.returncode == 0, last.stderr
-        assert "made: 2 sessions added. 8 sessions stood there already." in last.stdout
+        assert "made: 2 sessions added. 8 sessions existed already." in last.stdout
         assert set(server.answered().values()) == {1}
     dataset = Dataset.objects.get(name="made")
     assert (dataset.session_count, dataset.turn_count, dataset.license) == (10, 60, "Apache-2.0")

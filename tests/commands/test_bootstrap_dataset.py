@@ -56,7 +56,7 @@ def test_the_same_command_writes_the_same_bytes(bootstrap: RunManage, tmp_path: 
     second = bootstrap("--out", "b.jsonl", "--sessions", 30, env={"PYTHONHASHSEED": "2", "LC_ALL": "C"})
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
-    assert "5 safety traps, 6 brand traps, 2 look-alikes, 17 ordinary" in first.stdout
+    assert "5 safety traps, 6 brand traps, 2 over-refusal probes, 17 ordinary" in first.stdout
 
 
 def test_file_labels_and_metadata_pass_the_checks(bootstrap: RunManage, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_source_is_followed(bootstrap: RunManage, tmp_path: Path) -> None:
         (["--persona", "mute.yaml"], "avoids 'the'"),
         (["--source", "nothing.jsonl"], "no such file"),
         (["--labels", "out.jsonl"], "another name"),
-        (["--dataset", "both"], "not both"),
+        (["--dataset", "both"], "Name either"),
         (["--model", "pencil"], "openai:NAME"),
     ],
 )
@@ -194,7 +194,7 @@ def test_a_dataset_has_rows_provenance_a_job_and_entries_in_the_trail(manage: Ru
     assert done.returncode == 0, done.stderr
     assert "eval: 120 turns in 20 sessions added." in done.stdout
     again = manage("bootstrap_dataset", "--dataset", "eval", "--sessions", 20)
-    assert "0 turns in 0 sessions added. 20 sessions stood there already." in again.stdout
+    assert "0 turns in 0 sessions added. 20 sessions existed already." in again.stdout
     dataset = Dataset.objects.get()
     assert (dataset.origin, dataset.session_count, dataset.turn_count) == ("synthetic", 20, 120)
     assert dataset.license == "Apache-2.0"

@@ -29,7 +29,7 @@ def test_every_role_has_an_account_that_can_log_in(accounts: Any, tmp_path: Path
     done = accounts()
     assert done.returncode == 0, done.stderr
     heading, *lines = done.stdout.splitlines()
-    assert heading.startswith("Demonstration accounts (passwords are shown this once and kept in ")
+    assert heading.startswith("Demonstration accounts (shown once; the passwords are kept in ")
     assert str(tmp_path / "var" / "demo-accounts.txt") in heading
     shown = dict(line.split() for line in lines)
     assert set(shown) == {"admin", "curator", "annotator", "lead", "privacy-officer", "viewer"}

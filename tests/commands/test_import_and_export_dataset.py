@@ -62,7 +62,7 @@ def test_quarantine_goes_beside_the_file(manage: Manage, tmp_path: Path) -> None
     write_jsonl(folder / "a.jsonl", [make_turn("b", 4), *make_session()])
     done = manage("import_dataset", "logs/a.jsonl", "--name", "support", "--on-error", "quarantine")
     assert done.returncode == 0
-    assert "1 session (1 line) set aside in a.quarantine.jsonl" in done.stdout
+    assert "1 session (1 line) quarantined in a.quarantine.jsonl" in done.stdout
     assert (folder / "a.quarantine.jsonl").read_bytes() == encode_jsonl([make_turn("b", 4)])
 
 

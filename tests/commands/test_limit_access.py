@@ -28,7 +28,7 @@ def people() -> None:
 
 def test_limits_and_tells() -> None:
     assert called("limit_access", "support", "--restrict", "--grant", "ada") == (
-        "support is restricted: 2 people see it.\n"
+        "support is restricted: 2 people can see it.\n"
     )
     rows = {row["user"]: row for row in json.loads(called("who_can_see", "support", "--format", "json"))}
     assert set(rows) == {"ada", "otto"}
@@ -38,7 +38,7 @@ def test_limits_and_tells() -> None:
     assert text.startswith("support is restricted.\nada: all\n  Granted to them by the command line on ")
     assert "vera: nothing\n  The role viewer sees datasets, but this one is restricted" in text
     assert called("limit_access", "support", "--grant-group", "viewer", "--revoke", "ada") == (
-        "support is restricted: 2 people see it.\n"
+        "support is restricted: 2 people can see it.\n"
     )
     assert called("limit_access", "support", "--open") == "support is open: 3 people see it.\n"
     actions = (
@@ -51,7 +51,7 @@ def test_limits_and_tells() -> None:
     ("arguments", "sentence"),
     [
         (["nowhere", "--restrict"], "There is no dataset 'nowhere'."),
-        (["support"], "Say what is to be changed"),
+        (["support"], "Nothing to change"),
         (["support", "--restrict", "--grant", "nobody"], "There is no user 'nobody'."),
         (["support", "--grant", "ada", "--grant-group", "crew"], "There is no group 'crew'. Known are: "),
         (["support", "--restrict", "--open"], "not allowed with argument"),

@@ -72,16 +72,14 @@ def test_one_dataset_by_hand_and_a_hold_against_it(tmp_path: Path, run: Any) -> 
     wanted = ("apply_retention", "--dataset", "support", "--now", "--reason", "Contract ended")
     assert "on legal hold (A claim)" in refused(*wanted)
     run("hold_dataset", "support", "--lift", "--reason", "Settled")
-    assert "goes by --dataset NAME --now --reason" in refused(
-        "apply_retention", "--dataset", "support", "--now"
-    )
+    assert "use --dataset NAME --now --reason" in refused("apply_retention", "--dataset", "support", "--now")
     assert "support: deleted 1 session, 2 turns" in run(*wanted)
     assert "There is no dataset 'suport'" in refused("hold_dataset", "suport", "--reason", "A claim")
 
 
 def test_a_session_is_erased_and_its_id_is_nowhere_in_what_is_kept(tmp_path: Path, run: Any) -> None:
     make_dataset(tmp_path, make_sessions(3))
-    assert "Would be erased: 1 session, 2 turns" in run("erase_session", "support", "s2", "--dry-run")
+    assert "Would erase: 1 session, 2 turns" in run("erase_session", "support", "s2", "--dry-run")
     assert Session.objects.count() == 3
     assert "Give the reason" in refused("erase_session", "support", "s2")
     out = run("erase_session", "support", "s2", "--reason", "Asked for")

@@ -53,10 +53,13 @@ def test_a_file_is_sampled_without_a_database(source: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--input", "all.jsonl", "--size", 5], "Say where to"),
-        (["--size", 5, "--out", "x.jsonl"], "Name a dataset, or a file"),
+        (["--input", "all.jsonl", "--size", 5], "Choose the target"),
+        (["--size", 5, "--out", "x.jsonl"], "Name either a dataset or a file"),
         (["--input", "all.jsonl", "--size", 0, "--out", "x.jsonl"], "at least one session"),
-        (["--input", "all.jsonl", "--size", 5, "--out", "all.jsonl"], "is the input itself"),
+        (
+            ["--input", "all.jsonl", "--size", 5, "--out", "all.jsonl"],
+            "is the input, which is never overwritten",
+        ),
         (["--input", "none.jsonl", "--size", 5, "--out", "x.jsonl"], "no such file"),
         (["--input", "all.jsonl", "--size", 5, "--as", "few"], "import_dataset"),
     ],

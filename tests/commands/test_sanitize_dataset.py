@@ -418,7 +418,7 @@ def test_what_verification_finds_left_stops_it(sanitize: Sanitize, tmp_path: Pat
     )
     assert done.returncode == 1, done.stderr
     assert "in.jsonl:2: CODE in text, column 6, 4 characters" in done.stderr
-    assert "Verification found values left (CODE 1); nothing was written." in done.stderr
+    assert "Verification found remaining values (CODE 1); nothing was written." in done.stderr
     assert "a1b2" not in done.stderr + done.stdout + (tmp_path / "r.json").read_text()
     assert (tmp_path / "out.jsonl").read_text() == "before"
     report = json.loads((tmp_path / "r.json").read_text())
@@ -441,13 +441,13 @@ batches._scrub_batch = faulty
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "Name a file with --input FILE, or a dataset"),
-        (["--input", "in.jsonl", "--dataset", "x"], "not both"),
-        (["--input", "in.jsonl"], "Say where the result goes with --out FILE"),
+        ([], "Name either a file with --input FILE or a dataset"),
+        (["--input", "in.jsonl", "--dataset", "x"], "Name either"),
+        (["--input", "in.jsonl"], "Name the result with --out FILE"),
         (["--input", "none.jsonl", "--out", "out.jsonl"], "none.jsonl: no such file"),
         (["--input", ".", "--out", "out.jsonl"], "is a directory"),
         (["--input", "empty.jsonl", "--out", "out.jsonl"], "is empty"),
-        (["--input", "in.jsonl", "--out", "none/out.jsonl"], "there is no folder none"),
+        (["--input", "in.jsonl", "--out", "none/out.jsonl"], "the folder none does not exist"),
         (["--input", "in.jsonl", "--out", "folder"], "is a directory"),
         (
             ["--input", "in.jsonl", "--dry-run", "--pattern", "X=(?=a)"],
@@ -460,7 +460,7 @@ batches._scrub_batch = faulty
         (["--input", "in.jsonl", "--dry-run", "--fuzz-timestamps", "-1"], "Timestamps can be moved by"),
         (["--input", "in.jsonl", "--dry-run", "--fuzz-timestamps", "1", "--drop-timestamps"], "choose one"),
         (["--input", "in.jsonl", "--dry-run", "--processes", "0"], "--processes"),
-        (["--input", "in.jsonl", "--dry-run", "--persona", "in.jsonl"], "is no persona"),
+        (["--input", "in.jsonl", "--dry-run", "--persona", "in.jsonl"], "is not a valid persona"),
         (["--input", "in.jsonl", "--out", "-", "--report", "-"], "both"),
     ],
 )
@@ -504,7 +504,7 @@ def test_the_input_is_never_overwritten_by_whatever_name(here: Sanitize, sanitiz
         ):
             done = here("--input", "in.jsonl", *call, *QUICK)
             assert (done.returncode, path.read_bytes()) == (2, before), (name, call)
-            assert "is the input itself" in done.stderr
+            assert "is the input, which is never overwritten" in done.stderr
     with path.open("rb") as stdin:
         done = sanitize("--input", "-", "--out", "in.jsonl", *QUICK, stdin=stdin)
     assert (done.returncode, path.read_bytes()) == (2, before)
@@ -517,7 +517,7 @@ def test_the_metadata_of_the_input_is_not_overwritten_either(here: Sanitize, tmp
     (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(encode_jsonl([MAIL])))
     done = here("--input", "in.jsonl.gz", "--out", "in.jsonl", *QUICK)
     assert done.returncode == 2
-    assert "would share in.meta.yaml" in done.stderr
+    assert "would share the metadata file in.meta.yaml" in done.stderr
     done = here("--input", "in.jsonl.gz", "--out", "out.jsonl", "--report", "out.meta.yaml", *QUICK)
     assert done.returncode == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl.gz"]

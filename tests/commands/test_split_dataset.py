@@ -107,7 +107,7 @@ def test_later_files_add_to_a_folder_and_nobody_moves(tmp_path: Path) -> None:
     assert len(before) == 101
     assert before["twin"] == before["s0041"]
     assert Counter(before.values()) == {"train": 61, "validation": 20, "test": 20}
-    assert "81 sessions of the folder are not in the file; they were kept." in told
+    assert "Kept 81 sessions of the folder that the file doesn't contain." in told
     # The same again changes no byte.
     files = {path.name: path.read_bytes() for path in out.iterdir()}
     run("--input", tmp_path / "batch4.jsonl", "--out-dir", out)
@@ -143,7 +143,7 @@ def test_packed_in_packed_out_and_two_shares_for_few_sessions(tmp_path: Path) ->
 
 def test_what_can_not_be_done_is_said_and_nothing_is_written(tmp_path: Path) -> None:
     path, out = write_jsonl(tmp_path / "a.jsonl", sessions(range(10))), tmp_path / "out"
-    assert "not both" in refused("--input", path, "--out-dir", out, "--dataset", "x")
+    assert "Name either" in refused("--input", path, "--out-dir", out, "--dataset", "x")
     assert "go together" in refused("--input", path)
     assert "add up to 100" in refused("--input", path, "--out-dir", out, "--ratios", "60,30")
     assert "from 0.5 to 1" in refused("--input", path, "--out-dir", out, "--similarity", "0.1")
@@ -171,7 +171,7 @@ def test_500_sessions_in_five_batches_into_a_dataset(tmp_path: Path) -> None:
         ]
         import_file(write_jsonl(tmp_path / f"{batch}.jsonl", new), append=True, origin="synthetic")
         told = run("--dataset", "support")
-        assert "support: 100 sessions placed now." in told
+        assert "support: 100 sessions placed." in told
         assert "No leak" in told
         rows = Session.objects.values_list("session_id", "split")
         now: dict[str, str] = dict(rows)
@@ -195,7 +195,7 @@ def test_a_dataset_is_split_otherwise_only_for_a_reason(tmp_path: Path) -> None:
     assert set(Session.objects.values_list("split", flat=True)) == {"train", "test"}
     assert "was split otherwise: train 80 %, test 20 %" in refused("--dataset", "support", "--seed", 9)
     assert "give a reason" in refused("--dataset", "support", "--seed", 9, "--again")
-    assert "is the reason for --again" in refused("--dataset", "support", "--override", "x")
+    assert "Use --override with --again" in refused("--dataset", "support", "--override", "x")
     run("--dataset", "support", "--ratios", "50,25,25", "--again", "--override", "nothing was\ntrained yet")
     assert Counter(Session.objects.values_list("split", flat=True)) == {
         "train": 10,

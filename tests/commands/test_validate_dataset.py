@@ -212,7 +212,7 @@ def test_one_missing_file_among_others_stops_before_any_work(sound: Path):
 
 
 def test_labels_of_a_dataset_are_not_checked_here():
-    with pytest.raises(CommandError, match="export the labels"):
+    with pytest.raises(CommandError, match="export them"):
         run("--dataset", "x", "--kind", "annotation")
 
 
@@ -392,7 +392,7 @@ def test_what_is_allowed_may_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
-    [(["x", "--allow", "y"], "goes with --pii-only"), (["--pii-only", "--dataset", "x"], "goes with files")],
+    [(["x", "--allow", "y"], "goes with --pii-only"), (["--pii-only", "--dataset", "x"], "is for files")],
 )
 def test_what_goes_with_files_alone_is_told(sound: Path, arguments: list[str], sentence: str):
     with pytest.raises(CommandError, match=sentence):

@@ -4,9 +4,9 @@ import json
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
+from datasets_app.core.limits import configured_limits
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import (
     EXIT_COULD_NOT_RUN,
@@ -84,9 +84,8 @@ class Command(BaseCommand):
     def _measure_files(self, options: dict[str, Any], measure_options: dict[str, Any]) -> "AgreementReport":
         from annotations_app.agreement.measure import measure_files
         from datasets_app.core.errors import UserError
-        from datasets_app.domain.conversations.lines import Limits
 
-        limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
+        limits = configured_limits()
         with ExitStack() as stack, Progress("Reading") as progress:
             paths = {stack.enter_context(provide_local_file(name)): name for name in options["files"]}
             try:

@@ -5,8 +5,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
 from annotations_app.domain.candidates import LabeledReplies
 from annotations_app.labels.extract_candidates import (
     CandidateOptions,
@@ -14,6 +12,7 @@ from annotations_app.labels.extract_candidates import (
     read_labeled_replies,
     refuse_test_split,
 )
+from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import FORMATS, ConversationFile
 from datasets_app.domain.wording import format_count
@@ -90,7 +89,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         _validate_options(options)
-        limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
+        limits = configured_limits()
         labeled = _read_labeled(options["skip_labelled"], limits, options["persona"])
         if options["input"] != "-":
             refuse_test_split(Path(options["input"]), override=options["override"])

@@ -3,9 +3,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.core.errors import UserError
+from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.retention_summary import schedule_lines
-from datasets_app.management.terminal import command_error, pluralize
+from datasets_app.management.terminal import command_error
 from datasets_app.retention.activate import (
     activate_retention,
     deactivate_retention,
@@ -17,8 +18,10 @@ DIGEST_CHARACTERS = 12
 
 
 class Command(BaseCommand):
-    help = """Let retention rules act: until then a rule deletes nothing. First look what they would
-delete; then say that it was seen, by the digest that was printed with it.
+    help = """Activate retention rules. A rule deletes nothing until it is active.
+
+First print the deletion schedule with --dry-run. Then activate the rules with --seen and
+the digest at the end of that schedule, which confirms that you have read it.
 
 examples:
   manage.py activate_retention --dry-run            (all rules)
@@ -27,38 +30,39 @@ examples:
   manage.py activate_retention 3 --deactivate
 
 exit codes:
-  0  shown, or done
-  2  could not run: no such rule, or it would no longer delete what was shown"""
+  0  done
+  2  could not run: no such rule, or the schedule has changed since it was printed"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "positions", metavar="POSITION", nargs="*", type=int, help="which rules; default: all"
+            "positions", metavar="POSITION", nargs="*", type=int, help="numbers of rules (default: all)"
         )
         what = parser.add_mutually_exclusive_group(required=True)
-        what.add_argument("--dry-run", action="store_true", help="show what they would delete, and when")
-        what.add_argument("--seen", metavar="DIGEST", help="activate what a dry run of this digest has shown")
-        what.add_argument("--deactivate", action="store_true", help="from now on they delete nothing")
-        parser.add_argument("--json", action="store_true", help="with --dry-run: as one JSON object")
+        what.add_argument("--dry-run", action="store_true", help="print the deletion schedule")
+        what.add_argument(
+            "--seen", metavar="DIGEST", help="activate the rules of the schedule with this digest"
+        )
+        what.add_argument("--deactivate", action="store_true", help="stop deleting by these rules")
+        parser.add_argument("--json", action="store_true", help="with --dry-run: print one JSON object")
 
     def handle(self, **options: Any) -> None:
         if options["json"] and not options["dry_run"]:
-            raise command_error("--json goes with --dry-run.")
+            raise command_error("Use --json with --dry-run.")
         policies = find_policies(options["positions"])
         if not policies:
-            raise UserError("There are no retention policies; import_retention_rules brings some.")
+            raise UserError("There are no retention rules yet. Import some with import_retention_rules.")
         if options["deactivate"]:
             deactivate_retention(policies)
-            self.stdout.write(f"{pluralize(len(policies), 'rule')} deactivated.")
+            self.stdout.write(f"{format_count(len(policies), 'rule')} deactivated.")
             return
-        rehearsal = preview_policies(policies)
-        if options["dry_run"]:
-            self.stdout.write(
-                json.dumps(rehearsal.as_json(), indent=2, ensure_ascii=False)
-                if options["json"]
-                else "\n".join([*schedule_lines(rehearsal), f"digest {rehearsal.digest[:DIGEST_CHARACTERS]}"])
-            )
-            return
-        seen = options["seen"]
-        known = len(seen) >= DIGEST_CHARACTERS and rehearsal.digest.startswith(seen)
-        activate_retention(policies, expected_digest=rehearsal.digest if known else "")
-        self.stdout.write(f"{pluralize(len(policies), 'rule')} active.")
+        schedule = preview_policies(policies)
+        if options["json"]:
+            self.stdout.write(json.dumps(schedule.as_json(), indent=2, ensure_ascii=False))
+        elif options["dry_run"]:
+            digest = schedule.digest[:DIGEST_CHARACTERS]
+            self.stdout.write("\n".join([*schedule_lines(schedule), f"digest {digest}"]))
+        else:
+            seen = options["seen"]
+            confirmed = len(seen) >= DIGEST_CHARACTERS and schedule.digest.startswith(seen)
+            activate_retention(policies, expected_digest=schedule.digest if confirmed else "")
+            self.stdout.write(f"{format_count(len(policies), 'rule')} active.")

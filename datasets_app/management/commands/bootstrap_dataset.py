@@ -8,13 +8,13 @@ from datasets_app.management.terminal import command_error
 
 
 class Command(BaseCommand):
-    help = """Write conversations for a persona: into a file, or into a dataset.
+    help = """Generate conversations for a persona, into a file or a dataset.
 
-Some are ordinary (product inquiry, support, onboarding, billing, debugging), some are
-safety traps that are refused, some brand traps that are answered half in and half out of
-the persona's voice, some use technical words that sound like harm. How many of each is
-exact. The offline writer needs no network, and the same command writes the same bytes.
-Files need no database.
+Most are ordinary (product inquiry, support, onboarding, billing, debugging). Safety traps
+must be refused; brand traps are answered half in and half out of the persona's voice; some
+ordinary requests use technical words that sound harmful (over-refusal probes). The number
+of each is exact. The offline writer needs no network, and the same command writes the same
+bytes. Files need no database.
 
 examples:
   manage.py bootstrap_dataset --out eval.jsonl --sessions 200
@@ -27,13 +27,13 @@ examples:
 
 exit codes:
   0  written
-  1  a model has left sessions unwritten (they are named); what there is is kept, and the
-     same command with --resume goes on
-  2  could not run: wrong arguments, a persona that can't be written for
-  130  stopped by Ctrl-C: no file is there; of a dataset, or beside the file in the journal
-     of a model, what was finished is kept
+  1  a model did not write some sessions (listed); the others are kept, and --resume
+     continues
+  2  could not run: wrong arguments, or a persona the writer can't use
+  130  stopped by Ctrl-C: no file is written; sessions finished by a model are kept in a
+     journal beside the file, or in the dataset
 
-What is written and how it is made: docs/generation.md"""
+What is generated and how: docs/generation.md"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         _add_output_options(parser)
@@ -42,29 +42,29 @@ What is written and how it is made: docs/generation.md"""
 
     def handle(self, **options: Any) -> None:
         if (options["out"] is None) == (options["dataset"] is None):
-            raise command_error("Name a file with --out FILE, or a dataset with --dataset NAME (not both).")
-        generation.run(options, self.stdout, self.stderr)
+            raise command_error("Name either a file with --out FILE or a dataset with --dataset NAME.")
+        generation.run(self, options)
 
 
 def _add_output_options(parser: ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", help="write this file (.gz: gzipped; -: standard output)")
-    parser.add_argument("--dataset", metavar="NAME", help="add to this dataset; it is made if need be")
+    parser.add_argument("--dataset", metavar="NAME", help="add to this dataset, created if it does not exist")
     parser.add_argument(
-        "--labels", metavar="FILE", help="with --out: also write the intended labels, as many on-brand as off"
+        "--labels", metavar="FILE", help="with --out: also write the intended labels, half of them off-brand"
     )
     parser.add_argument(
-        "--license", default="Apache-2.0", metavar="SPDX", help="of what is written (default: Apache-2.0)"
+        "--license", default="Apache-2.0", metavar="SPDX", help="license of the result (default: Apache-2.0)"
     )
 
 
 def _add_plan_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--sessions", type=int, required=True, metavar="N", help="how many conversations")
+    parser.add_argument("--sessions", type=int, required=True, metavar="N", help="number of conversations")
     parser.add_argument(
         "--turns-per-session",
         type=parse_turn_range,
         default=(6, 6),
         metavar="N",
-        help="exactly so many turns, or a range such as 4-8 (default: 6)",
+        help="number of turns, or a range such as 4-8 (default: 6)",
     )
     parser.add_argument(
         "--safety-trap-ratio", type=float, default=0.15, metavar="R", help="share of sessions (default: 0.15)"
@@ -77,35 +77,33 @@ def _add_plan_options(parser: ArgumentParser) -> None:
         type=float,
         default=DEFAULT_EDGE_CASE_SHARE,
         metavar="R",
-        help=f"look-alikes, as a share of what is no trap (default: {DEFAULT_EDGE_CASE_SHARE:g})",
+        help=f"over-refusal probes, as a share of ordinary sessions (default: {DEFAULT_EDGE_CASE_SHARE:g})",
     )
     parser.add_argument(
         "--persona",
         metavar="FILE|ID",
         help="persona YAML, or the id of an imported one (default: default_v1)",
     )
-    parser.add_argument("--persona-id", metavar="ID", help="stands in the turns instead of the persona's own")
-    parser.add_argument(
-        "--seed", type=int, default=42, metavar="N", help="another seed, other texts (default: 42)"
-    )
+    parser.add_argument("--persona-id", metavar="ID", help="persona_id of the turns (default: the persona's)")
+    parser.add_argument("--seed", type=int, default=42, metavar="N", help="random seed (default: 42)")
     parser.add_argument(
         "--source",
         metavar="FILE",
-        help="take scenarios, tags, numbers of turns and lengths of replies from this file, none of its text",
+        help="imitate scenarios, tags, numbers of turns and lengths of replies of this file, never its text",
     )
 
 
 def _add_writer_options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--model", default="offline", metavar="offline|openai:NAME", help="who writes (default: offline)"
+        "--model", default="offline", metavar="offline|openai:NAME", help="the writer (default: offline)"
     )
-    parser.add_argument("--base-url", metavar="URL", help="of the model's endpoint")
-    parser.add_argument("--temperature", type=float, metavar="T", help="for a model")
+    parser.add_argument("--base-url", metavar="URL", help="endpoint of the model")
+    parser.add_argument("--temperature", type=float, metavar="T", help="temperature of the model")
     parser.add_argument(
-        "--concurrency", type=int, default=8, metavar="N", help="calls of a model at once (8)"
+        "--concurrency", type=int, default=8, metavar="N", help="parallel calls of the model (default: 8)"
     )
-    parser.add_argument("--max-tokens-total", type=int, metavar="N", help="a model's run ends at so many")
-    parser.add_argument("--resume", action="store_true", help="go on with a model's run that was cut short")
+    parser.add_argument("--max-tokens-total", type=int, metavar="N", help="stop after this many tokens")
+    parser.add_argument("--resume", action="store_true", help="continue an interrupted run of a model")
 
 
 def parse_turn_range(text: str) -> tuple[int, int]:

@@ -3,24 +3,26 @@ from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.streams import Progress
 from datasets_app.core.deletion_summary import format_counts
-from datasets_app.core.progress import ProgressCallback
-from datasets_app.jobs import runs
-from datasets_app.management import terminal
-from datasets_app.management.base import BaseCommand
+from datasets_app.management.base import BaseCommand, run_job_in_steps
 from datasets_app.management.retention_summary import recipient_lines
 from datasets_app.management.terminal import command_error
-from datasets_app.models import JobRun
-from datasets_app.retention.erase_session import erase_session_by_id, refuse_missing_session
-from datasets_app.retention.erasure_preview import preview_erasure
-from datasets_app.retention.session_identity import find_session
+from datasets_app.retention.erase_session import (
+    erase_session_by_id,
+    find_session,
+    preview_erasure,
+    refuse_missing_session,
+)
 
 
 class Command(BaseCommand):
-    help = """Erase one person's conversation for good: from the dataset, with its labels and findings, and
-from every release, which gets a new patch version; the old file is destroyed. Uploads and
-exports of the dataset that are still kept are deleted, as it may be in them. Says who had
-downloaded it. The session is found by its id, or by the id it had before it was hashed.
+    help = """Erase one conversation for good.
+
+Deletes it from the dataset, with its labels and findings, and from every release: each gets
+a new patch version, and the old file is destroyed. Also deletes uploads and exports of the
+dataset that may contain it, and lists who downloaded it. Name the session by its id, or by
+the id it had before it was hashed.
 
 examples:
   manage.py erase_session support call-0042 --dry-run
@@ -29,36 +31,37 @@ examples:
 
 exit codes:
   0  erased
-  2  could not run: no such session, on hold, something is at work on the dataset"""
+  2  could not run: no such session, on hold, another job is changing the dataset"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
         parser.add_argument("session_id", metavar="SESSION_ID")
-        parser.add_argument("--reason", metavar="TEXT", help="why; for the audit trail")
+        parser.add_argument("--reason", metavar="TEXT", help="why, for the audit log")
         parser.add_argument(
-            "--everywhere",
-            action="store_true",
-            help="also from other datasets that have it (samples are copies)",
+            "--everywhere", action="store_true", help="also erase copies in other datasets, such as samples"
         )
-        parser.add_argument("--dry-run", action="store_true", help="say what would go, change nothing")
-        parser.add_argument("--json", action="store_true", help="the result as one JSON object")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="print what would be erased, change nothing"
+        )
+        parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
     def handle(self, **options: Any) -> None:
         if not options["dry_run"] and not options["reason"]:
-            raise command_error("Give the reason with --reason TEXT; it stands in the audit trail.")
-        result = _preview_erasure(options) if options["dry_run"] else _run_erasure(options)
+            raise command_error("Give the reason with --reason TEXT. It is recorded in the audit log.")
+        result = _preview(options) if options["dry_run"] else _erase(options)
         if options["json"]:
             self.stdout.write(json.dumps(result, indent=2, ensure_ascii=False))
         else:
             self._print_result(options, result)
 
     def _print_result(self, options: dict[str, Any], result: dict[str, Any]) -> None:
-        numbers = {kind: count for kind, count in result.items() if type(count) is int}
-        said = "Would be erased" if options["dry_run"] else "Erased"
-        self.stdout.write(f"{said}: {format_counts(numbers)}.")
+        counts = {kind: count for kind, count in result.items() if type(count) is int}
+        verb = "Would erase" if options["dry_run"] else "Erased"
+        self.stdout.write(f"{verb}: {format_counts(counts)}.")
         releases = result["releases"]
-        of_dataset = {options["name"]: releases} if isinstance(releases, list) else releases
-        for name, versions in of_dataset.items():
+        for name, versions in (
+            {options["name"]: releases} if isinstance(releases, list) else releases
+        ).items():
             if versions:
                 self.stdout.write(
                     f"{name}: release {', '.join(versions)} replaced by the next patch version."
@@ -66,13 +69,13 @@ exit codes:
         for line in recipient_lines(result["handed_out"]):
             self.stdout.write(line)
         if result["also_in"]:
-            left = ", ".join(result["also_in"])
-            self.stdout.write(f"The same session is also in: {left}. --everywhere erases it there too.")
+            names = ", ".join(result["also_in"])
+            self.stdout.write(f"The same session is also in: {names}. Erase it there too with --everywhere.")
         for sentence in result.get("traces", []):
             self.stderr.write(sentence)
 
 
-def _preview_erasure(options: dict[str, Any]) -> dict[str, Any]:
+def _preview(options: dict[str, Any]) -> dict[str, Any]:
     dataset = get_dataset(options["name"])
     session = find_session(dataset, options["session_id"])
     if session is None:
@@ -81,27 +84,19 @@ def _preview_erasure(options: dict[str, Any]) -> dict[str, Any]:
     return preview_erasure(session)
 
 
-def _run_erasure(options: dict[str, Any]) -> dict[str, Any]:
-    def operation(row: JobRun, report: ProgressCallback) -> dict[str, Any]:
-        return erase_session_by_id(
+def _erase(options: dict[str, Any]) -> dict[str, Any]:
+    return run_job_in_steps(
+        "erase_session",
+        lambda row, report: erase_session_by_id(
             options["name"],
             options["session_id"],
             options["reason"],
             everywhere=options["everywhere"],
             job_run=row,
             report_progress=report,
-        )
-
-    progress = terminal.Progress("Erasing")
-    try:
-        result: dict[str, Any] = runs.run_in_foreground_steps(
-            "erase_session",
-            operation,
-            dataset_name=options["name"],
-            # Never the id.
-            parameters={"everywhere": options["everywhere"]},
-            report_progress=progress,
-        )
-    finally:
-        progress.clear()
-    return result
+        ),
+        progress=Progress("Erasing"),
+        dataset_name=options["name"],
+        # Never the session's id.
+        parameters={"everywhere": options["everywhere"]},
+    )

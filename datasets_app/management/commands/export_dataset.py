@@ -5,18 +5,17 @@ from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.command_line.streams import Progress, get_standard_output
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.wording import format_count
 from datasets_app.exporting.export_dataset import (
     EXPORT_FORMATS,
     export_dataset,
     export_to_path,
     file_extension,
 )
-from datasets_app.jobs import runs
-from datasets_app.management import terminal
-from datasets_app.management.base import BaseCommand
-from datasets_app.management.terminal import pluralize
+from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.models import Dataset, ReleaseFile, Session
 from datasets_app.releasing import files
 from datasets_app.releasing.sharing.export_package import export_package, package_name
@@ -28,18 +27,18 @@ ExportOperation = Callable[[ProgressCallback], Any]
 
 
 class Command(BaseCommand):
-    help = """Export a dataset to a file, with <name>.meta.yaml beside it; or a release of it, or a package.
+    help = """Export a dataset, a release of it, or a package, with <name>.meta.yaml beside the file.
 
-The file stands complete in the end, or is not touched. A name that ends in .gz is
-gzipped. To standard output (-) only the data is written.
+The file appears once it is complete; an interrupted export leaves an existing file as it was.
+A name that ends in .gz is gzipped. Standard output (-) receives only the data.
 
---version hands out the file of a release as it was stored, to the byte. --package writes
-all that whoever receives the dataset has to know: data as JSONL and Parquet, dataset card,
-changelog, licence, citation, Croissant metadata, quality report, text for a pull request;
-into a folder, or into a zip file if the name ends in .zip.
+--version exports the file of a release exactly as it was stored. --package writes everything
+a recipient needs: data as JSONL and Parquet, dataset card, changelog, license, citation,
+Croissant metadata, quality report and the text of a pull request; into a folder, or into a
+zip file if the name ends in .zip.
 
-Production data must have been scrubbed and verified. --override has it exported all the
-same; the reason is kept in the audit trail.
+Production data must have been scrubbed and verified. --override exports it anyway; the
+reason is kept in the audit log.
 
 examples:
   manage.py export_dataset support --out support.jsonl
@@ -60,22 +59,23 @@ exit codes:
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
         parser.add_argument(
-            "--out", metavar="FILE", help="default: NAME and what the format ends in; - for standard output"
+            "--out", metavar="FILE", help="default: NAME with the format's ending; - for standard output"
         )
         parser.add_argument(
             "--format", choices=EXPORT_FORMATS, default="turns", help="default: turns, one turn a line"
         )
-        parser.add_argument("--persona", metavar="ID", help="only the sessions of this persona")
-        parser.add_argument("--tag", metavar="T", help="only the sessions in which a turn has this tag")
-        parser.add_argument("--split", choices=Session.Split.values, help="only the sessions of this split")
+        parser.add_argument("--persona", metavar="ID", help="only sessions of this persona")
+        parser.add_argument("--tag", metavar="TAG", help="only sessions in which a turn has this tag")
+        parser.add_argument("--split", choices=Session.Split.values, help="only sessions of this split")
         parser.add_argument(
             "--version", metavar="V", default="", dest="release", help="a release, for example 1.2.0"
         )
+        parser.add_argument("--package", action="store_true", help="a folder or .zip with data and documents")
         parser.add_argument(
-            "--package", action="store_true", help="a folder or .zip with data, card, licence, reports"
-        )
-        parser.add_argument(
-            "--override", metavar="REASON", default="", help="why production data may leave unscrubbed"
+            "--override",
+            metavar="REASON",
+            default="",
+            help="export unscrubbed production data, for this reason",
         )
 
     def handle(self, **options: Any) -> None:
@@ -93,21 +93,19 @@ exit codes:
             operation = _release_operation(dataset, options)
         else:
             operation = _turns_operation(dataset, options, selection)
-        progress = terminal.Progress("Exporting", "turns")
         keys = ("format", "persona", "tag", "split", "package", "override")
-        result = runs.run_in_foreground(
+        result = run_job(
             "export_dataset",
             operation,
+            progress=Progress("Exporting", "turns"),
             dataset_name=dataset.name,
-            report_progress=progress,
             parameters={**{key: options[key] for key in keys}, "version": options["release"]},
         )
-        progress.clear()
         digest = f", sha256 {result.sha256}" if result.sha256 else ""
         self.stderr.write(
             f"{dataset.name}{' ' + options['release'] if options['release'] else ''}: "
-            f"{pluralize(result.turns, 'turn')} in {pluralize(result.sessions, 'session')}, "
-            f"{pluralize(result.size, 'byte')}{digest}"
+            f"{format_count(result.turns, 'turn')} in {format_count(result.sessions, 'session')}, "
+            f"{format_count(result.size, 'byte')}{digest}"
         )
         for notice in getattr(result, "notices", ()):
             self.stderr.write(notice)
@@ -115,27 +113,29 @@ exit codes:
 
 def _turns_operation(dataset: Dataset, options: dict[str, Any], selection: Selection) -> ExportOperation:
     out = options["out"] or f"{dataset.name}.{file_extension(options['format'])}"
-    asked: dict[str, Any] = {key: options[key] for key in ("format", "override")}
+    choice: dict[str, Any] = {key: options[key] for key in ("format", "override")}
     if out == "-":
         return lambda report: export_dataset(
-            dataset, terminal.get_standard_output(), selection=selection, report_progress=report, **asked
+            dataset, get_standard_output(), selection=selection, report_progress=report, **choice
         )
     return lambda report: export_to_path(
-        dataset, Path(out), selection=selection, report_progress=report, **asked
+        dataset, Path(out), selection=selection, report_progress=report, **choice
     )
 
 
 def _release_operation(dataset: Dataset, options: dict[str, Any]) -> ExportOperation:
     release = get_stored_release(dataset, options["release"])
     if options["out"] == "-":
-        return lambda report: export_release(release, terminal.get_standard_output(), report_progress=report)
+        return lambda report: export_release(release, get_standard_output(), report_progress=report)
     out = options["out"] or files.get_file(release, ReleaseFile.Kind.DATA).name
     return lambda report: export_release_to_path(release, Path(out), report_progress=report)
 
 
 def _package_operation(dataset: Dataset, options: dict[str, Any]) -> ExportOperation:
     if options["out"] == "-":
-        raise UserError("A package is a folder or a zip file; name it with --out.")
+        raise UserError(
+            "A package can't be written to standard output. Name a folder or a .zip file with --out."
+        )
     out = Path(options["out"] or package_name(dataset, options["release"]))
     return lambda report: export_package(
         dataset, out, version=options["release"], override=options["override"], report_progress=report

@@ -7,10 +7,11 @@ from datasets_app.retention.rules import export_retention_rules
 
 
 class Command(BaseCommand):
-    help = (
-        "Write the retention policies as a retention.yaml, in the order in which they are asked. "
-        "Exit codes: 0 written, 2 could not run."
-    )
+    help = """Write all retention rules as retention.yaml, in the order in which they apply.
+
+exit codes:
+  0  written
+  2  could not run"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")

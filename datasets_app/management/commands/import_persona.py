@@ -4,23 +4,26 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from datasets_app.catalog.import_persona import import_persona
+from datasets_app.command_line.streams import EXIT_FINDINGS
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import read_text
-from datasets_app.management.terminal import EXIT_FINDINGS, format_problem, report_errors
+from datasets_app.management.files import STDIN_NAME, read_text
+from datasets_app.management.terminal import format_problem, report_errors
 
 
 class Command(BaseCommand):
-    help = (
-        "Import persona YAML files: one with a new id is created, one that exists is brought up to date. "
-        "What Alignmenter would crash on (E701) is refused; what it would silently pass over is reported. "
-        "Exit codes: 0 saved, 1 a file was refused (the others are saved), 2 could not run."
-    )
+    help = """Import persona YAML files. A new id creates a persona; a known one updates it.
+
+A file that Alignmenter would crash on (E701) is refused; content that it would silently
+ignore is reported.
+
+exit codes:
+  0  imported
+  1  a file was refused (the others are imported)
+  2  could not run"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", metavar="FILE", nargs="+", help="a YAML file, or - for standard input")
-        parser.add_argument(
-            "--strict", action="store_true", help="refuse a persona that has warnings as well"
-        )
+        parser.add_argument("--strict", action="store_true", help="also refuse personas with warnings")
 
     def handle(self, *, files: list[str], strict: bool, **_: Any) -> None:
         refused = 0
@@ -28,7 +31,7 @@ class Command(BaseCommand):
             text = read_text(file)
             try:
                 with report_errors(self):
-                    self.import_text("standard input" if file == "-" else file, text, strict)
+                    self._import(STDIN_NAME if file == "-" else file, text, strict)
             except CommandError as error:
                 if error.returncode != EXIT_FINDINGS or len(files) == 1:
                     raise
@@ -37,7 +40,7 @@ class Command(BaseCommand):
         if refused:
             raise CommandError(f"{refused} of {len(files)} files were refused.", returncode=EXIT_FINDINGS)
 
-    def import_text(self, file: str, text: str, strict: bool) -> None:
+    def _import(self, file: str, text: str, strict: bool) -> None:
         imported = import_persona(text, strict=strict, file_name=file)
         for item in imported.findings:
             self.stderr.write(

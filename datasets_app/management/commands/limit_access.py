@@ -3,15 +3,26 @@ from typing import Any
 
 from django.db import transaction
 
+from datasets_app.access import limit_access, who_can_see
+from datasets_app.catalog.facts import get_dataset
+from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error
 
+# Grants come first, so that a person who keeps access never loses it in between.
+CHANGES = (
+    ("grant", "USER", "let a person see it", limit_access.grant_access, limit_access.get_user),
+    ("grant_group", "GROUP", "let a group see it", limit_access.grant_access, limit_access.get_group),
+    ("revoke", "USER", "revoke a person's grant", limit_access.revoke_access, limit_access.get_user),
+    ("revoke_group", "GROUP", "revoke a group's grant", limit_access.revoke_access, limit_access.get_group),
+)
+
 
 class Command(BaseCommand):
-    help = """Limit who sees a dataset, or open it to everybody whose role sees datasets.
+    help = """Restrict who can see a dataset, or open it to every role that can see datasets.
 
-A grant lets a person, or all of a group, see a restricted dataset; what they may do there
-is told by their role. All that is asked for is done, or nothing.
+A grant lets a person, or every member of a group, see a restricted dataset; their role says
+what they can do with it. Either all changes are made, or none.
 
 examples:
   manage.py limit_access support --restrict --grant ada --grant-group research
@@ -19,51 +30,32 @@ examples:
   manage.py limit_access support --open
 
 exit codes:
-  0  done, or so already
+  0  done
   2  could not run: no such dataset, user or group"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
-        whole = parser.add_mutually_exclusive_group()
-        whole.add_argument("--restrict", action="store_true", help="only who is granted it sees it")
-        whole.add_argument("--open", action="store_true", help="everybody whose role sees datasets sees it")
-        for option, what in (
-            ("--grant", "let a person see it"),
-            ("--revoke", "take a person's grant back"),
-        ):
-            parser.add_argument(option, metavar="USER", action="append", default=[], help=what)
-        for option, what in (
-            ("--grant-group", "let a group see it"),
-            ("--revoke-group", "take a group's grant back"),
-        ):
-            parser.add_argument(option, metavar="GROUP", action="append", default=[], help=what)
+        access = parser.add_mutually_exclusive_group()
+        access.add_argument("--restrict", action="store_true", help="only people with a grant see it")
+        access.add_argument("--open", action="store_true", help="every role that sees datasets sees it")
+        for option, metavar, help, _, _ in CHANGES:
+            flag = f"--{option.replace('_', '-')}"
+            parser.add_argument(
+                flag, metavar=metavar, action="append", default=[], help=f"{help}; may be repeated"
+            )
 
     def handle(self, **options: Any) -> None:
-        if not any(
-            options[key] for key in ("restrict", "open", "grant", "revoke", "grant_group", "revoke_group")
-        ):
-            raise command_error("Say what is to be changed; see --help.")
-        self._change_access(options)
-
-    def _change_access(self, options: dict[str, Any]) -> None:
-        from datasets_app.access import limit_access, who_can_see
-        from datasets_app.catalog.facts import get_dataset
-
+        if not any(options[key] for key in ("restrict", "open", *(change[0] for change in CHANGES))):
+            raise command_error("Nothing to change. Use --restrict, --open, --grant or --revoke; see --help.")
         dataset = get_dataset(options["name"])
         with transaction.atomic():
-            # Grants first: nobody who keeps it is without it in between.
-            for name in options["grant"]:
-                limit_access.grant_access(dataset, limit_access.get_user(name), actor=None)
-            for name in options["grant_group"]:
-                limit_access.grant_access(dataset, limit_access.get_group(name), actor=None)
-            for name in options["revoke"]:
-                limit_access.revoke_access(dataset, limit_access.get_user(name), actor=None)
-            for name in options["revoke_group"]:
-                limit_access.revoke_access(dataset, limit_access.get_group(name), actor=None)
+            for option, _, _, change, find in CHANGES:
+                for name in options[option]:
+                    change(dataset, find(name), actor=None)
             if options["restrict"]:
                 limit_access.restrict_dataset(dataset, actor=None)
             if options["open"]:
                 limit_access.unrestrict_dataset(dataset, actor=None)
-        seen = who_can_see.count_viewers(dataset)["all"]
-        people = "1 person sees" if seen == 1 else f"{seen:,} people see"
-        self.stdout.write(f"{dataset.name} is {'restricted' if dataset.restricted else 'open'}: {people} it.")
+        count = who_can_see.count_viewers(dataset)["all"]
+        viewers = f"{format_count(count, 'person', 'people')} can see it"
+        self.stdout.write(f"{dataset.name} is {'restricted' if dataset.restricted else 'open'}: {viewers}.")

@@ -19,13 +19,12 @@ from datasets_app.management.terminal import command_error
 
 
 class Command(BaseCommand):
-    help = """Replace personal data in a conversation file, or in a dataset, by placeholders.
+    help = """Replace personal data in a conversation file, or in a dataset, with placeholders.
 
-Looked for are e-mail addresses, telephone numbers, social security and card numbers,
-IP addresses, names of people, credentials, file-system paths and internal host names:
-in texts, tags, metadata, unknown keys and session ids. The result is read again before
-it takes its place; if anything with a pattern is left, nothing is written.
-Files need no database.
+Finds e-mail addresses, telephone numbers, social security and card numbers, IP addresses,
+names of people, credentials, file-system paths and internal host names, in texts, tags,
+metadata and session ids. The result is read again before it is put in place; if any pattern
+still matches, nothing is written. Files need no database.
 
 examples:
   manage.py sanitize_dataset --input logs.jsonl --dry-run
@@ -39,12 +38,12 @@ examples:
 
 exit codes:
   0  done and verified; with --dry-run: nothing was found
-  1  verification found something left, or lines are no turns (listed); nothing was
+  1  verification found a remaining value, or lines are invalid (listed); nothing was
      written. With --dry-run: something was found
-  2  could not run: no such file, wrong arguments, a name model that is not there
+  2  could not run: no such file, wrong arguments, a missing name model
   130  stopped by Ctrl-C; nothing was written
 
-What each class is, keys and their rotation, languages: docs/scrubbing.md"""
+Classes, keys and their rotation, languages: docs/scrubbing.md"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         _add_file_options(parser)
@@ -52,32 +51,28 @@ What each class is, keys and their rotation, languages: docs/scrubbing.md"""
 
     def handle(self, **options: Any) -> None:
         if (options["input"] is None) == (options["dataset"] is None):
-            raise command_error("Name a file with --input FILE, or a dataset with --dataset NAME (not both).")
+            raise command_error("Name either a file with --input FILE or a dataset with --dataset NAME.")
         policy = _build_policy(options)
-        work = file_scrubbing if options["dataset"] is None else dataset_scrubbing
-        work.run(options, policy, self.stdout, self.stderr)
+        scrubbing = file_scrubbing if options["dataset"] is None else dataset_scrubbing
+        scrubbing.run(options, policy, self.stdout, self.stderr)
 
 
 def _add_file_options(parser: ArgumentParser) -> None:
     parser.add_argument("--input", metavar="FILE", help="JSONL, plain or gzipped; - for standard input")
-    parser.add_argument(
-        "--out", metavar="FILE", help="where the result goes (.gz: gzipped; -: standard output)"
-    )
+    parser.add_argument("--out", metavar="FILE", help="write this file (.gz: gzipped; -: standard output)")
     parser.add_argument("--dataset", metavar="NAME", help="scrub this dataset in place instead of a file")
     parser.add_argument(
-        "--format", choices=["auto", *FORMATS], default="auto", help="of the input; default: auto"
+        "--format", choices=["auto", *FORMATS], default="auto", help="format of the input (default: auto)"
     )
+    parser.add_argument("--dry-run", action="store_true", help="list what would be replaced, write nothing")
     parser.add_argument(
-        "--dry-run", action="store_true", help="write nothing; tell what would be replaced, and where"
-    )
-    parser.add_argument(
-        "--report", metavar="FILE", help="write counts, places and verification as JSON (no values)"
+        "--report", metavar="FILE", help="write counts, positions and verification as JSON, without values"
     )
     parser.add_argument(
         "--processes",
         type=int,
         metavar="N",
-        help="how many work at once (default: one for each core, for small files one)",
+        help="number of processes (default: one for each core; one for small files)",
     )
 
 
@@ -90,21 +85,21 @@ def _add_policy_options(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="LABEL=REGEX",
-        help="a class of your own, replaced by [LABEL]; RE2 syntax; may be repeated",
+        help="your own pattern in RE2 syntax, replaced with [LABEL]; may be repeated",
     )
     parser.add_argument(
         "--allow",
         action="append",
         default=[],
         metavar="TERM",
-        help="a value that stays, such as a brand; may be repeated",
+        help="a value to keep, such as a brand; may be repeated",
     )
     parser.add_argument(
         "--persona",
         action="append",
         default=[],
         metavar="FILE",
-        help="persona YAML whose names and lexicon are never taken for people; may be repeated",
+        help="persona YAML whose name and lexicon are kept; may be repeated",
     )
     parser.add_argument(
         "--names", metavar="MODEL,…", help="name models: builtin, or installed spaCy pipelines"
@@ -116,17 +111,19 @@ def _add_policy_options(parser: ArgumentParser) -> None:
         help="plain: [NAME]; numbered: [NAME_1] for the same person throughout a session",
     )
     parser.add_argument(
-        "--hash-session-ids", action="store_true", help="HMAC-SHA-256 under ALIGNMENTER_HASH_KEY"
+        "--hash-session-ids",
+        action="store_true",
+        help="replace session ids with their HMAC-SHA-256 under ALIGNMENTER_HASH_KEY",
     )
     parser.add_argument(
         "--fuzz-timestamps",
         type=int,
         default=0,
         metavar="SECONDS",
-        help="move each session's by one random offset of at most that",
+        help="shift the timestamps of each session by one random offset of at most this",
     )
-    parser.add_argument("--drop-timestamps", action="store_true", help="leave them out")
-    parser.add_argument("--seed", type=int, metavar="N", help="the same offsets again, under the same key")
+    parser.add_argument("--drop-timestamps", action="store_true", help="remove all timestamps")
+    parser.add_argument("--seed", type=int, metavar="N", help="with the same key: the same offsets again")
 
 
 def _build_policy(options: dict[str, Any]) -> Policy:
@@ -152,5 +149,5 @@ def _build_policy(options: dict[str, Any]) -> Policy:
 def _parse_pattern(text: str) -> tuple[str, str]:
     label, sign, regex = text.partition("=")
     if not sign or not regex:
-        raise PolicyError("A pattern is given as LABEL=REGEX, for example 'ORDER=ORD-[0-9]+'.")
+        raise PolicyError("Write --pattern as LABEL=REGEX, for example 'ORDER=ORD-[0-9]+'.")
     return normalize_label(label), regex

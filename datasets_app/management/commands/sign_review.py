@@ -7,10 +7,10 @@ from datasets_app.releasing.sharing.sign_review import sign_review
 
 
 class Command(BaseCommand):
-    help = """Sign the legal review of a dataset: a person has looked at it, and it may be shared.
+    help = """Sign the legal review of a dataset: a person states that it may be shared.
 
-The signature is for the dataset as it stands. It holds until sessions are added or a scrub
-changes something; then it has to be signed anew.
+The signature applies to the dataset as it is now. Adding sessions, or a scrub that changes
+something, makes it invalid; then the review must be signed again.
 
 example:
   manage.py sign_review support --name "Dana Ortiz" --statement "Reviewed under case 7-2026."
@@ -21,8 +21,10 @@ exit codes:
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("dataset", metavar="NAME", help="the dataset")
-        parser.add_argument("--name", required=True, metavar="FULL_NAME", help="who signs")
-        parser.add_argument("--statement", default="", metavar="TEXT", help="what is stated with it")
+        parser.add_argument("--name", required=True, metavar="FULL_NAME", help="the person who signs")
+        parser.add_argument(
+            "--statement", default="", metavar="TEXT", help="a statement kept with the signature"
+        )
 
     def handle(self, **options: Any) -> None:
         dataset = get_dataset(options["dataset"])

@@ -3,29 +3,29 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
-from datasets_app.core.progress import ProgressCallback
-from datasets_app.domain.conversations.lines import Limits, UnreadableFile
-from datasets_app.domain.conversations.reading import FORMATS, ConversationFile
+from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.streams import Progress
+from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.domain.splits.near_duplicates import DEFAULT_SIMILARITY
 from datasets_app.domain.splits.report import format_report
 from datasets_app.domain.splits.splits import STRATA, SplitError, SplitSettings
-from datasets_app.management import terminal
-from datasets_app.management.base import BaseCommand
-from datasets_app.management.terminal import command_error, pluralize
+from datasets_app.domain.wording import format_count
+from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.files import open_conversations
+from datasets_app.management.terminal import command_error
+from datasets_app.splitting.split_dataset import SplitResult, split_dataset
+from datasets_app.splitting.split_file import split_file
 
-# What stands for an option that is not given: on the first split.
 _DEFAULTS = {"ratios": "60,20,20", "seed": 42, "stratify": "scenario", "similarity": DEFAULT_SIMILARITY}
 
 
 class Command(BaseCommand):
-    help = """Split a file or a dataset into training, validation and test: whole sessions.
+    help = """Split a file or a dataset into training, validation and test, by whole sessions.
 
-Each stratum (scenario, by its tags, or persona) has its shares. Sessions that say nearly the
-same, and sessions with the same metadata.split_group, stay together. Run again after sessions
-were added, it places those and moves no other: near-duplicates join their twins. The test split
-is locked: nothing is calibrated on it. A file needs no database.
+Each stratum (scenario, taken from tags, or persona) keeps the ratios. Near-duplicates, and
+sessions with the same metadata.split_group, stay together. Running it again after an import
+places the new sessions and moves no other. The test split is locked: it can't be used for
+calibration. A file needs no database.
 
 examples:
   manage.py split_dataset --input eval.jsonl --out-dir splits
@@ -35,140 +35,122 @@ examples:
 
 exit codes:
   0  done
-  2  could not run: no such file or dataset, split otherwise before, wrong arguments
+  2  could not run: no such file or dataset, other settings than before, wrong arguments
 
-What is near, how sessions are placed, what the report says: docs/splits.md"""
+How sessions are placed and how to read the report: docs/splits.md"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--input", metavar="FILE", help="a conversation file; - for standard input")
-        parser.add_argument("--out-dir", metavar="DIR", help="where train, validation and test.jsonl go")
+        parser.add_argument("--out-dir", metavar="DIR", help="folder for train, validation and test.jsonl")
         parser.add_argument("--dataset", metavar="NAME", help="split this dataset instead of a file")
         parser.add_argument(
-            "--format", choices=["auto", *FORMATS], default="auto", help="of the input; default: auto"
+            "--format", choices=["auto", *FORMATS], default="auto", help="format of the input (default: auto)"
         )
         parser.add_argument(
             "--ratios",
             metavar="A,B,C",
-            help="percent in training, validation and test; two: training and test (default: 60,20,20)",
+            help="percent in training, validation and test, or in training and test (default: 60,20,20)",
         )
-        parser.add_argument("--seed", type=int, metavar="N", help="another seed, another split (default: 42)")
-        parser.add_argument("--stratify", choices=STRATA, help="by what shares are kept (default: scenario)")
+        parser.add_argument("--seed", type=int, metavar="N", help="random seed (default: 42)")
+        parser.add_argument(
+            "--stratify", choices=STRATA, help="strata that keep the ratios (default: scenario)"
+        )
         parser.add_argument(
             "--similarity",
             type=float,
             metavar="S",
-            help="near-duplicates share so much of their pairs of words; 1: all (default: "
+            help="share of common word pairs from which two sessions are near-duplicates (default: "
             f"{DEFAULT_SIMILARITY:g})",
         )
         parser.add_argument(
             "--report", metavar="FILE", help="write the report as JSON; - for standard output"
         )
-        parser.add_argument("--again", action="store_true", help="split a dataset anew, all of it")
+        parser.add_argument("--again", action="store_true", help="split all of a dataset again")
         parser.add_argument(
-            "--override", metavar="REASON", default="", help="why it may be split again; put on record"
+            "--override", metavar="REASON", default="", help="with --again: why, for the audit log"
         )
 
     def handle(self, **options: Any) -> None:
         _check_options(options)
-        asked = _parse_settings(options)
-        if options["input"] is not None:
-            report, leaks, said = _split_file(options, asked)
-        else:
-            report, leaks, said = _split_dataset(options, asked)
-        self._print_result(options, {**report, "leaks": leaks}, [*format_report(report, leaks), *said])
-
-    def _print_result(self, options: dict[str, Any], report: dict[str, Any], lines: list[str]) -> None:
-        as_json = json.dumps(report, ensure_ascii=False, indent=2) + "\n"
+        split_settings = _parse_settings(options)
+        split = _split_dataset if options["input"] is None else _split_file
+        report, leaks, summary = split(options, split_settings)
+        as_json = json.dumps({**report, "leaks": leaks}, ensure_ascii=False, indent=2) + "\n"
         if options["report"] == "-":
             self.stdout.write(as_json, ending="")
             return
         if options["report"] is not None:
             Path(options["report"]).write_text(as_json, encoding="utf-8")
-        for line in lines:
+        for line in (*format_report(report, leaks), *summary):
             self.stdout.write(line)
 
 
 def _check_options(options: dict[str, Any]) -> None:
     if (options["input"] is None) == (options["dataset"] is None):
-        raise command_error("Name a file with --input FILE, or a dataset with --dataset NAME (not both).")
+        raise command_error("Name either a file with --input FILE or a dataset with --dataset NAME.")
     if (options["input"] is None) != (options["out_dir"] is None):
-        raise command_error("A file is split into a folder: --input FILE and --out-dir DIR go together.")
+        raise command_error("Use --input FILE and --out-dir DIR together: a file is split into a folder.")
     if options["input"] is not None and (options["again"] or options["override"]):
-        raise command_error("--again and --override are for datasets; split a file anew into another folder.")
+        raise command_error(
+            "--again and --override are for datasets. To split a file again, use another --out-dir."
+        )
     if options["override"] and not options["again"]:
-        raise command_error("--override is the reason for --again.")
+        raise command_error("Use --override with --again.")
 
 
 def _parse_settings(options: dict[str, Any]) -> SplitSettings | None:
-    """What was asked for; None if nothing was, to go on as it was split before."""
+    """The chosen settings; None if there are none, to continue with those of the first split."""
     if all(options[name] is None for name in _DEFAULTS):
         return None
-    said = {name: default if options[name] is None else options[name] for name, default in _DEFAULTS.items()}
+    chosen = {
+        name: default if options[name] is None else options[name] for name, default in _DEFAULTS.items()
+    }
     try:
-        return SplitSettings.parse(**said)
+        return SplitSettings.parse(**chosen)
     except SplitError as error:
         raise command_error(str(error)) from None
 
 
+# The report, the leaks in it, and lines to print.
 SplitOutcome = tuple[dict[str, Any], list[dict[str, Any]], list[str]]
 
 
 def _split_file(options: dict[str, Any], split_settings: SplitSettings | None) -> SplitOutcome:
-    from datasets_app.splitting.split_file import split_file
-
-    progress = terminal.Progress(f"Splitting {options['input']}")
-    with terminal.provide_local_file(options["input"]) as path:
-        try:
-            name = "standard input" if options["input"] == "-" else Path(options["input"]).name
-            limits = Limits(settings.MAX_LINE_BYTES, settings.MAX_UNPACKED_BYTES)
-            file = ConversationFile(path, format=options["format"], limits=limits, name=name)
-            done = split_file(file, Path(options["out_dir"]), split_settings, report_progress=progress)
-        except UnreadableFile as error:
-            raise command_error(f"{options['input']}: {error}.") from None
-        finally:
-            progress.clear()
-    said = [
-        f"{Path(options['out_dir'], out.name)}: {pluralize(out.turns, 'turn')} in "
-        f"{pluralize(out.sessions, 'session')}. sha256 {out.sha256}"
-        for out in done.files.values()
+    source, folder = options["input"], Path(options["out_dir"])
+    with (
+        open_conversations(source, format=options["format"]) as file,
+        Progress(f"Splitting {source}") as progress,
+    ):
+        result = split_file(file, folder, split_settings, report_progress=progress)
+    lines = [
+        f"{folder / out.name}: {format_count(out.turns, 'turn')} in "
+        f"{format_count(out.sessions, 'session')}. sha256 {out.sha256}"
+        for out in result.files.values()
     ]
-    if done.kept_sessions:
-        said.append(
-            f"{pluralize(done.kept_sessions, 'session')} of the folder are not in the file; they were kept."
-        )
-    report = {**done.decision.report, "files": {key: out._asdict() for key, out in done.files.items()}}
-    return report, done.decision.describe_leaks(), said
+    if result.kept_sessions:
+        sessions = format_count(result.kept_sessions, "session")
+        lines.append(f"Kept {sessions} of the folder that the file doesn't contain.")
+    files = {key: out._asdict() for key, out in result.files.items()}
+    return {**result.decision.report, "files": files}, result.decision.describe_leaks(), lines
 
 
 def _split_dataset(options: dict[str, Any], split_settings: SplitSettings | None) -> SplitOutcome:
-    from datasets_app.catalog.facts import get_dataset
-    from datasets_app.jobs import runs
-    from datasets_app.splitting.split_dataset import SplitResult, split_dataset
-
     dataset = get_dataset(options["dataset"])
-
-    def operation(report: ProgressCallback) -> SplitResult:
-        return split_dataset(
+    result = run_job(
+        "split_dataset",
+        lambda report: split_dataset(
             dataset,
             split_settings,
             resplit=options["again"],
             override=options["override"],
             report_progress=report,
-        )
-
-    progress = terminal.Progress("Splitting")
-    try:
-        split: SplitResult = runs.run_in_foreground(
-            "split_dataset",
-            operation,
-            dataset_name=dataset.name,
-            parameters={
-                "settings": split_settings.as_json() if split_settings else None,
-                "again": options["again"],
-            },
-            make_facts=SplitResult.facts,
-            report_progress=progress,
-        )
-    finally:
-        progress.clear()
-    return split.report, split.leaks, [f"{dataset.name}: {pluralize(split.placed, 'session')} placed now."]
+        ),
+        progress=Progress("Splitting"),
+        dataset_name=dataset.name,
+        parameters={
+            "settings": split_settings.as_json() if split_settings else None,
+            "again": options["again"],
+        },
+        make_facts=SplitResult.facts,
+    )
+    return result.report, result.leaks, [f"{dataset.name}: {format_count(result.placed, 'session')} placed."]

@@ -5,17 +5,18 @@ from django.core.management.base import CommandError
 
 from datasets_app.auditing import verify_audit
 from datasets_app.auditing.heads import verify_and_append_head, verify_with_heads
+from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.audit_chain import Head
-from datasets_app.management import terminal
+from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.terminal import command_error, pluralize
+from datasets_app.management.terminal import command_error, print_limited
 
 
 class Command(BaseCommand):
-    help = """Find whatever was changed in the audit trail behind the application's back.
+    help = """Find events of the audit log that were changed or deleted in the database.
 
-Every event is sealed to the one before it. This computes all seals anew, and holds them against
-the heads that were noted every night (audit_heads under var) and those given with --expect.
+Every event is sealed to the one before it. This recomputes all seals and compares them with
+the heads recorded every night (audit_heads under var) and those given with --expect.
 
 examples:
   manage.py verify_audit
@@ -23,47 +24,36 @@ examples:
   manage.py verify_audit --expect $(cat kept-elsewhere.txt)
 
 exit codes:
-  0  nothing was changed
-  1  something was: each fault is listed
+  0  unchanged
+  1  changed: every fault is listed
   2  could not run"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--head", action="store_true", help="only print where the trail ends now")
+        parser.add_argument("--head", action="store_true", help="only print the current head of the log")
         parser.add_argument(
             "--expect",
             metavar="POSITION:DIGEST",
             action="append",
             default=[],
-            help="a head that was noted before: the trail must go through it",
+            help="a head recorded earlier, which the log must contain; may be repeated",
         )
-        parser.add_argument(
-            "--note", action="store_true", help="if nothing was changed, note the head as every night"
-        )
+        parser.add_argument("--note", action="store_true", help="record the head if the log is unchanged")
 
     def handle(self, **options: Any) -> None:
         if options["head"]:
             self.stdout.write(str(verify_audit.get_head()))
             return
-        self._verify(options)
-
-    def _verify(self, options: dict[str, Any]) -> None:
         try:
             expected = tuple(Head.parse(text) for text in options["expect"])
         except ValueError as error:
             raise command_error(f"--expect: {error}") from None
-        progress = terminal.Progress("Verifying", "events")
         verify = verify_and_append_head if options["note"] else verify_with_heads
-        try:
+        with Progress("Verifying", "events") as progress:
             verified = verify(expected, report_progress=progress)
-        finally:
-            progress.clear()
-        for fault in verified.faults:
-            self.stderr.write(fault.message)
-        if more := verified.fault_count - len(verified.faults):
-            self.stderr.write(f"… and {more:,} more.")
+        events = format_count(verified.events, "event")
+        print_limited([fault.message for fault in verified.faults], verified.fault_count, self.stderr.write)
         if verified.fault_count:
             raise CommandError(
-                f"{pluralize(verified.fault_count, 'fault')} in {pluralize(verified.events, 'event')}.",
-                returncode=terminal.EXIT_FINDINGS,
+                f"{format_count(verified.fault_count, 'fault')} in {events}.", returncode=EXIT_FINDINGS
             )
-        self.stdout.write(f"{pluralize(verified.events, 'event')}, nothing was changed. Head {verified.head}")
+        self.stdout.write(f"{events}, unchanged. Head {verified.head}")

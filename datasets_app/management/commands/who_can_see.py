@@ -2,14 +2,16 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from datasets_app.access.who_can_see import ALL, NO_ACCESS, REPLIES, iterate_viewers
+from datasets_app.catalog.facts import get_dataset
 from datasets_app.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    help = """Tell who can see a dataset, and why.
+    help = """List who can see a dataset, and why.
 
-Left out are accounts that are switched off. Whoever has this command line, or the database,
-sees every dataset.
+Inactive accounts are left out. Anyone with access to this command line or to the database
+can see every dataset.
 
 examples:
   manage.py who_can_see support
@@ -17,35 +19,32 @@ examples:
   manage.py who_can_see support --format json | jq -r '.[].user'
 
 exit codes:
-  0  told
+  0  listed
   2  could not run: no such dataset"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("--all", action="store_true", help="also who can't, and why not")
+        parser.add_argument("--all", action="store_true", help="also list who can't see it, and why not")
         parser.add_argument("--format", choices=["text", "json"], default="text", help="default: text")
 
     def handle(self, **options: Any) -> None:
-        from datasets_app.access.who_can_see import ALL, NO_ACCESS, REPLIES, iterate_viewers
-        from datasets_app.catalog.facts import get_dataset
-
         dataset = get_dataset(options["name"])
         only = [ALL, REPLIES, *([NO_ACCESS] if options["all"] else [])]
-        found = iterate_viewers(dataset, only=only)
+        viewers = iterate_viewers(dataset, only=only)
         if options["format"] == "json":
-            self.stdout.write(json.dumps([_seer_json(seer) for seer in found], indent=2))
+            rows = [
+                {
+                    "user": viewer.user.get_username(),
+                    "sees": viewer.sees,
+                    "reasons": viewer.reasons,
+                    "may": viewer.may,
+                }
+                for viewer in viewers
+            ]
+            self.stdout.write(json.dumps(rows, indent=2))
             return
         self.stdout.write(f"{dataset.name} is {'restricted' if dataset.restricted else 'open'}.")
-        for seer in found:
-            self.stdout.write(f"{seer.user.get_username()}: {seer.sees}")
-            for reason in seer.reasons:
+        for viewer in viewers:
+            self.stdout.write(f"{viewer.user.get_username()}: {viewer.sees}")
+            for reason in viewer.reasons:
                 self.stdout.write(f"  {reason}")
-
-
-def _seer_json(seer: Any) -> dict[str, Any]:
-    return {
-        "user": seer.user.get_username(),
-        "sees": seer.sees,
-        "reasons": seer.reasons,
-        "may": seer.may,
-    }

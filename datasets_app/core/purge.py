@@ -1,7 +1,7 @@
 """After a scrub or a deletion: what PostgreSQL still keeps of the text that is gone goes from the disk.
 
 An UPDATE or a DELETE leaves the old version of a row in the table's file, values in the planner's
-statistics, and both in the write-ahead log. See docs/decisions/0006-old-versions-leave-the-disk.md.
+statistics, and both in the write-ahead log. See docs/decisions/0006-remove-old-row-versions.md.
 """
 
 import logging

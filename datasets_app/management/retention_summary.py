@@ -13,7 +13,7 @@ def schedule_lines(schedule: DeletionSchedule) -> list[str]:
     """The datasets by when they are deleted, each with its rule and its releases."""
     lines = []
     for when, heading in _HEADINGS.items():
-        group = [item for item in schedule.going if item.when == when]
+        group = [item for item in schedule.deletions if item.when == when]
         if group:
             lines.append(f"{format_count(len(group), 'dataset')} {heading}:")
         for item in group:

@@ -2,7 +2,7 @@
 
 A chunk is claimed by the lock that its transaction holds on its row, and everything it changes is
 committed with its done-mark. A worker that is killed loses the lock with its connection: the chunk is as
-it was, and free. See docs/decisions/0005-chunks-are-claimed-by-row-locks.md.
+it was, and free. See docs/decisions/0005-claim-chunks-by-row-lock.md.
 """
 
 import time

@@ -8,12 +8,9 @@ from datasets_app.core.deletion_summary import format_counts
 from datasets_app.management.base import BaseCommand, run_job_in_steps
 from datasets_app.management.retention_summary import recipient_lines
 from datasets_app.management.terminal import command_error
-from datasets_app.retention.erase_session import (
-    erase_session_by_id,
-    find_session,
-    preview_erasure,
-    refuse_missing_session,
-)
+from datasets_app.retention.erase_session import erase_session_by_id, refuse_missing_session
+from datasets_app.retention.erasure_preview import preview_erasure
+from datasets_app.retention.session_identity import find_session
 
 
 class Command(BaseCommand):
@@ -78,10 +75,7 @@ exit codes:
 def _preview(options: dict[str, Any]) -> dict[str, Any]:
     dataset = get_dataset(options["name"])
     session = find_session(dataset, options["session_id"])
-    if session is None:
-        refuse_missing_session(dataset, options["session_id"])
-    assert session is not None
-    return preview_erasure(session)
+    return preview_erasure(session or refuse_missing_session(dataset, options["session_id"]))
 
 
 def _erase(options: dict[str, Any]) -> dict[str, Any]:

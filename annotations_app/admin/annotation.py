@@ -21,7 +21,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from annotations_app.admin.annotation_resource import FORMATS, AnnotationResource
-from annotations_app.labels.history_pages import has_history, is_stale, label_history
+from annotations_app.labels.history_pages import has_history, label_history
 from annotations_app.models import Annotation
 from datasets_app.catalog import gates, policies, raw_access
 from datasets_app.core import audit
@@ -196,7 +196,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     @display(description="Persona")
     def show_persona(self, annotation: Annotation) -> str:
-        if not is_stale(annotation):
+        if not annotation.is_stale:
             return str(annotation.persona_id)
         return format_html(
             '{} <span class="ad-badge ad-warn" title="Made before the persona was changed">stale</span>',

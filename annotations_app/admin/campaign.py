@@ -1,5 +1,6 @@
-"""Campaigns: the list, and where their pages stand."""
+"""The list of campaigns, and the URLs of their pages."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
@@ -24,7 +25,7 @@ STATUS_COLORS = {"preparing": "info", "open": "success", "paused": "warning", "c
 
 @admin.register(Campaign)
 class CampaignAdmin(ReadOnlyAdmin):
-    """The list only: campaigns are made and changed by operations, on pages of their own."""
+    """The list only: campaigns are created and changed on pages of their own."""
 
     list_display = [
         "name",
@@ -37,7 +38,7 @@ class CampaignAdmin(ReadOnlyAdmin):
     ]
     list_filter = ["status", ("dataset", VisibleRelatedFilter)]
     search_fields = ["name", "dataset__name", "persona__persona_id"]
-    search_help_text = "Part of a campaign's name, a dataset or a persona"
+    search_help_text = "Part of the name of a campaign, dataset or persona"
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return visible_campaigns(request.user).annotate(
@@ -65,23 +66,25 @@ class CampaignAdmin(ReadOnlyAdmin):
 
     @display(description="Labels")
     def show_progress(self, campaign: Any) -> str:
-        labels, wanted = campaign.labels or 0, campaign.item_count * campaign.overlap
-        if not wanted:
+        labels, target = campaign.labels or 0, campaign.item_count * campaign.overlap
+        if not target:
             return "–"
-        return f"{labels:,} of {wanted:,} ({min(100, 100 * labels // wanted)} %)"
+        return f"{labels:,} of {target:,} ({min(100, 100 * labels // target)} %)"
 
     @display(description="Annotators")
     def show_annotators(self, campaign: Any) -> str:
         return f"{campaign.people:,}"
 
-    @display(description="Begun", ordering="created_at")
+    @display(description="Created", ordering="created_at")
     def show_created(self, campaign: Campaign) -> str:
         return short_datetime(campaign.created_at)
 
-    # --- addresses ---
+    # --- URLs ---
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
+        report, breakdown = agreement_pages.agreement_report, agreement_pages.agreement_breakdown
+        campaign, dataset = agreement_pages.campaign_scope, agreement_pages.dataset_scope
         pages = [
             ("add/", campaign_create.add_campaign, "add"),
             ("add/estimate/", campaign_create.estimate_campaign, "estimate"),
@@ -89,13 +92,13 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("adjudicate/", adjudication_pages.adjudicate_reply, "adjudicate"),
             ("adjudicate/counted/", adjudication_pages.adjudication_progress, "counted"),
             ("agreement/<int:pk>/", agreement_pages.dataset_agreement, "dataset_agreement"),
-            ("agreement/<int:pk>/measured/", agreement_pages.dataset_report, "dataset_measured"),
-            ("agreement/<int:pk>/parts/", agreement_pages.dataset_breakdown, "dataset_parts"),
-            ("<int:pk>/agreement/parts/", agreement_pages.campaign_breakdown, "parts"),
+            ("agreement/<int:pk>/measured/", partial(report, scope_of=dataset), "dataset_measured"),
+            ("agreement/<int:pk>/parts/", partial(breakdown, scope_of=dataset), "dataset_parts"),
+            ("<int:pk>/agreement/parts/", partial(breakdown, scope_of=campaign), "parts"),
             ("<int:pk>/change/", campaign_pages.overview, "change"),
             ("<int:pk>/preparing/", campaign_pages.preparation_status, "preparing"),
             ("<int:pk>/agreement/", agreement_pages.campaign_agreement, "agreement"),
-            ("<int:pk>/agreement/measured/", agreement_pages.campaign_report, "measured"),
+            ("<int:pk>/agreement/measured/", partial(report, scope_of=campaign), "measured"),
             ("<int:pk>/flagged/", campaign_pages.flagged_replies, "flagged"),
             ("<int:pk>/stale/", campaign_pages.stale_labels, "stale"),
             ("<int:pk>/export/", export_pages.export_labels, "export"),

@@ -1,4 +1,4 @@
-"""What annotators disagree on is settled by a lead; the settled label stands beside theirs."""
+"""Adjudication: a lead decides the label of a reply; annotators' labels stay as they are."""
 
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ SELECT turn_id, labels, on_brand, dispute, settled FROM (
       AND (%(campaign)s::bigint IS NULL OR a.campaign_id = %(campaign)s)
     GROUP BY a.turn_id
     HAVING min(a.label) <> max(a.label)
-) said
+) replies
 WHERE (NOT settled OR %(settled)s)
 """
 _PAGE_SQL = f"""
@@ -36,7 +36,7 @@ _COUNT_SQL = f"SELECT count(*), count(*) FILTER (WHERE settled) FROM ({_DISPUTED
 
 
 class DisputedReply(NamedTuple):
-    """A reply with labels of both kinds. ``dispute`` goes up to 1,000,000: half and half."""
+    """A reply with labels of both kinds. ``dispute`` is 1,000,000 for a tie."""
 
     turn: int
     labels: int
@@ -44,14 +44,9 @@ class DisputedReply(NamedTuple):
     dispute: int
     settled: bool
 
-    @property
-    def place(self) -> tuple[int, int]:
-        """For ``after``."""
-        return self.dispute, self.turn
-
 
 class DisputeCounts(NamedTuple):
-    """How many replies are disputed, and how many of those are settled."""
+    """How many replies are disputed, and how many of those are adjudicated."""
 
     disputed: int
     settled: int
@@ -66,7 +61,7 @@ def list_disputed(
     include_adjudicated: bool = False,
     limit: int = DEFAULT_LIMIT,
 ) -> list[DisputedReply]:
-    """The most disputed replies, half and half first; those ``after`` a place. Settled ones if asked for."""
+    """The most disputed replies, ties first, after the position (dispute, turn) ``after``."""
     dispute, last = after or (0, None)
     values = _query_parameters(dataset, persona_id, campaign, include_adjudicated) | {
         "last": last,
@@ -92,24 +87,26 @@ def adjudicate(
     campaign: Campaign | None = None,
     actor: Any,
 ) -> Annotation:
-    """Settle the label of a reply for a persona. One that was settled before is withdrawn, not erased.
+    """Save the adjudicated label of a reply for a persona; an earlier one is withdrawn, not erased.
 
-    Refused for a reply that is none, or without a reason if most labels (of the campaign, if one is given)
-    say otherwise.
+    Raises UserError if the turn is no reply, or if most labels (of the campaign, if given) say otherwise and
+    ``reason`` is empty.
     """
     if type(label) is not int or label not in (0, 1):
         raise UserError("A label is 1 (on-brand) or 0 (off-brand).")
-    said = _clean_reason(reason)
+    notes = _clean_reason(reason)
     if turn.role != Turn.Role.ASSISTANT:
         raise UserError("Only an assistant's reply can be adjudicated.")
-    if said is None and _overrules_majority(turn, persona_id, label, campaign):
-        most, settled = ("off-brand", "on-brand") if label else ("on-brand", "off-brand")
-        raise UserError(f"Most say {most}. Say in a few words why it is {settled}: others learn from it.")
+    if notes is None and _overrules_majority(turn, persona_id, label, campaign):
+        most, chosen = ("off-brand", "on-brand") if label else ("on-brand", "off-brand")
+        raise UserError(
+            f"Most annotators say {most}. Explain briefly why the reply is {chosen}: others learn from it."
+        )
     try:
         with transaction.atomic():
-            return _save_adjudicated_label(turn, persona_id, label, said, campaign, actor)
+            return _save_adjudicated_label(turn, persona_id, label, notes, campaign, actor)
     except IntegrityError:
-        raise UserError("Somebody else has settled this reply at this moment; look at it again.") from None
+        raise UserError("Somebody else has just adjudicated this reply; reload the page.") from None
 
 
 def _save_adjudicated_label(
@@ -121,7 +118,7 @@ def _save_adjudicated_label(
     )
     replaced = [annotation.pk for annotation in earlier]
     Annotation.objects.filter(pk__in=replaced).update(kind=Annotation.Kind.WITHDRAWN)
-    settled: Annotation = Annotation.objects.create(
+    adjudicated: Annotation = Annotation.objects.create(
         dataset=dataset,
         turn=turn,
         campaign=campaign,
@@ -141,10 +138,10 @@ def _save_adjudicated_label(
         persona_id=persona_id,
         turn=turn.pk,
         label=label,
-        annotation=settled.pk,
+        annotation=adjudicated.pk,
         replaced=replaced,
     )
-    return settled
+    return adjudicated
 
 
 def _clean_reason(reason: str) -> str | None:
@@ -155,12 +152,12 @@ def _clean_reason(reason: str) -> str | None:
 
 
 def _overrules_majority(turn: Turn, persona_id: str, label: int, campaign: Campaign | None) -> bool:
-    """Whether more than half of the labels that count say something else."""
+    """Whether more than half of the countable labels say something else."""
     counting = Annotation.objects.countable().filter(turn=turn, persona_id=persona_id)
     if campaign is not None:
         counting = counting.filter(campaign=campaign)
-    said = list(counting.values_list("label", flat=True))
-    return 2 * said.count(label) < len(said)
+    labels = list(counting.values_list("label", flat=True))
+    return 2 * labels.count(label) < len(labels)
 
 
 def _query_parameters(

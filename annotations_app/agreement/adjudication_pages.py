@@ -1,4 +1,4 @@
-"""Disputed replies one by one: what everybody said of each, and how a lead settles it."""
+"""Adjudication: disputed replies one by one, with all labels of each."""
 
 from typing import Any
 
@@ -9,12 +9,11 @@ from django.urls import reverse
 
 from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.agreement.dispute_pages import MAX_DISPUTE, DisputeQueue, parse_position, parse_turn_pks
-from annotations_app.agreement.pages import agreement_url
+from annotations_app.agreement.pages import AgreementScope
 from annotations_app.campaigns.pages_common import campaign_crumbs, render_fragment, require_permissions
 from annotations_app.domain.highlighting import highlight_words
 from annotations_app.domain.submission import MAX_NOTE_LENGTH
 from annotations_app.labeling.views.persona_card import build_persona_card
-from annotations_app.labels.history_pages import is_stale
 from annotations_app.models import Annotation, Assignment, Decision
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
@@ -22,22 +21,22 @@ from datasets_app.core.web.pages import Breadcrumbs, dataset_breadcrumbs, render
 from datasets_app.core.web.paging import parse_numbers
 from datasets_app.models import Persona, Turn
 
-# The turns around the reply that are shown, and how much of each.
+# The turns shown around the reply, and how much of each.
 TURNS_BEFORE, TURNS_AFTER = 20, 6
 MAX_TURN_CHARACTERS = 20_000
 MAX_LABELS = 200
 
 
 def adjudicate_reply(request: HttpRequest) -> HttpResponse:
-    """Without ``turn`` the next one to be settled is looked for, and the browser sent to its address: so
-    that going back leads to the same reply. POST settles it."""
+    """Show the reply ``turn``; POST adjudicates it. Without ``turn`` redirects to the next one, so that going
+    back in the browser leads to the same reply."""
     disputes = _require_disputes(request)
-    asked = parse_numbers(request.GET.get("turn", ""), 1)
-    if asked is None:
+    turn_pk = parse_numbers(request.GET.get("turn", ""), 1)
+    if turn_pk is None:
         return _redirect_to_next_dispute(request, disputes)
     turn = get_object_or_404(
         Turn.objects.select_related("session__dataset"),
-        pk=asked[0],
+        pk=turn_pk[0],
         session__dataset=disputes.dataset,
         role=Turn.Role.ASSISTANT,
     )
@@ -47,7 +46,7 @@ def adjudicate_reply(request: HttpRequest) -> HttpResponse:
 
 
 def adjudication_progress(request: HttpRequest) -> HttpResponse:
-    """How many are settled; fetched beside the page, as counting takes longer than showing one."""
+    """How many are resolved; fetched after the page, as counting takes longer than showing a reply."""
     counts = _require_disputes(request).counts()
     return render_fragment(
         request, "_adjudication_progress", {"counts": counts, "flagged": "flagged" in request.GET}
@@ -58,7 +57,7 @@ def _require_disputes(request: HttpRequest) -> DisputeQueue:
     require_permissions(request, "adjudicate", "view_annotation")
     if not request.user.has_perm("datasets_app.view_turn"):
         raise PermissionDenied
-    return DisputeQueue.asked(request)
+    return DisputeQueue.from_request(request)
 
 
 def _redirect_to_next_dispute(request: HttpRequest, disputes: DisputeQueue) -> HttpResponse:
@@ -72,9 +71,11 @@ def _redirect_to_next_dispute(request: HttpRequest, disputes: DisputeQueue) -> H
     context = {
         **_shared_context(request, disputes),
         "counts": counts,
-        "left": counts.disputed - counts.settled,
+        "remaining": counts.disputed - counts.settled,
         "first_url": disputes._replace(tie=False).address(),
-        "agreement_url": agreement_url(disputes.dataset, disputes.persona_id, disputes.campaign),
+        "agreement_url": AgreementScope(disputes.dataset, disputes.persona_id, disputes.campaign).url(
+            "agreement"
+        ),
     }
     return render_page(request, "annotations_app/adjudication_done.html", _dispute_crumbs(disputes), context)
 
@@ -99,7 +100,7 @@ def _save_adjudication(request: HttpRequest, disputes: DisputeQueue, turn: Turn)
     )
 
 
-# --- what is shown -----------------------------------------------------------------------------
+# --- the page --------------------------------------------------------------------------------
 
 
 def _render_dispute(
@@ -114,7 +115,7 @@ def _render_dispute(
     )
     labels = _load_labels(disputes, turn)
     votes = _count_votes(labels, disputes)
-    settled = [label for label in labels if label.kind == Annotation.Kind.ADJUDICATED]
+    adjudicated = [label for label in labels if label.kind == Annotation.Kind.ADJUDICATED]
     has = request.user.has_perm
     session = reverse("admin:datasets_app_session_change", args=[turn.session_id])
     context = {
@@ -127,7 +128,7 @@ def _render_dispute(
         "labels": [label for label in labels if label.kind != Annotation.Kind.WITHDRAWN],
         "withdrawn": [label for label in labels if label.kind == Annotation.Kind.WITHDRAWN],
         "flags": _flag_reasons(disputes, turn),
-        "adjudicated": settled[0] if settled else None,
+        "adjudicated": adjudicated[0] if adjudicated else None,
         "next_url": _next_url(request.GET, disputes, turn, votes),
         "progress_url": disputes.address("counted"),
         "max_reason_length": MAX_NOTE_LENGTH,
@@ -136,7 +137,7 @@ def _render_dispute(
         else "",
     }
     response = render_page(request, "annotations_app/adjudication.html", _dispute_crumbs(disputes), context)
-    # Going back must show what has been settled meanwhile.
+    # Going back must show what was adjudicated meanwhile.
     response["Cache-Control"] = "no-store"
     return response
 
@@ -158,16 +159,13 @@ def _dispute_crumbs(disputes: DisputeQueue) -> Breadcrumbs:
 
 
 def _load_labels(disputes: DisputeQueue, turn: Turn) -> list[Any]:
-    """Everything that was said of the reply for this persona, in whatever campaign, the earliest first."""
-    found = Annotation.objects.filter(turn=turn, persona_id=disputes.persona_id)
-    labels = list(found.select_related("campaign__persona").order_by("id")[:MAX_LABELS])
-    for label in labels:
-        label.stale = is_stale(label)
-    return labels
+    """All labels of the reply for this persona, from any campaign, oldest first."""
+    labels = Annotation.objects.filter(turn=turn, persona_id=disputes.persona_id)
+    return list(labels.select_related("campaign__persona").order_by("id")[:MAX_LABELS])
 
 
 def _count_votes(labels: list[Any], disputes: DisputeQueue) -> tuple[int, int]:
-    """(off-brand, on-brand) among the labels that count here."""
+    """(off-brand, on-brand) of the countable labels, of the campaign if there is one."""
     campaign = disputes.campaign
     counting = [
         label.label
@@ -192,14 +190,14 @@ def _flag_reasons(disputes: DisputeQueue, turn: Turn) -> list[dict[str, Any]]:
 
 
 def _next_url(query: QueryDict, disputes: DisputeQueue, turn: Turn, votes: tuple[int, int]) -> str:
-    divided = 2 * MAX_DISPUTE * min(votes) // sum(votes) if sum(votes) else 0
-    return disputes.address(after=f"{divided}.{turn.pk}", ahead=query.get("ahead", "").replace("\0", ""))
+    dispute = 2 * MAX_DISPUTE * min(votes) // sum(votes) if sum(votes) else 0
+    return disputes.address(after=f"{dispute}.{turn.pk}", ahead=query.get("ahead", "").replace("\0", ""))
 
 
 def _conversation_context(turn: Turn) -> dict[str, Any]:
-    place = turn.turn_index
+    index = turn.turn_index
     around = Turn.objects.filter(
-        session=turn.session_id, turn_index__gte=place - TURNS_BEFORE, turn_index__lte=place + TURNS_AFTER
+        session=turn.session_id, turn_index__gte=index - TURNS_BEFORE, turn_index__lte=index + TURNS_AFTER
     )
     turns = list(around.with_text_start(MAX_TURN_CHARACTERS).order_by("turn_index"))
     return {
@@ -213,7 +211,7 @@ def _conversation_context(turn: Turn) -> dict[str, Any]:
 
 
 def _persona_context(disputes: DisputeQueue, turn: Turn) -> dict[str, Any]:
-    """The persona's card, and the reply with its words marked."""
+    """The persona's card, and the reply with the persona's words highlighted."""
     campaign = disputes.campaign
     persona = campaign.persona if campaign else Persona.objects.filter(persona_id=disputes.persona_id).first()
     if persona is None:

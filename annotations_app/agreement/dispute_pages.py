@@ -1,4 +1,4 @@
-"""Which disputed replies are gone through, in which order, and how many there are."""
+"""The queue of disputed replies: which, in which order, and how many."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,16 +12,16 @@ from datasets_app.core.web.pages import get_visible_dataset
 from datasets_app.core.web.paging import parse_numbers
 from datasets_app.models import Dataset
 
-# As many are looked up at once: finding the most disputed of a million labels takes most of a second.
+# Looked up at once: finding the most disputed of a million labels takes most of a second.
 LOOKAHEAD = 20
 MAX_DISPUTE = 1_000_000
 
-# (how divided, key of the turn): see operations/adjudicate.py.
+# (dispute, primary key of the turn) of a DisputedReply.
 DisputePosition = tuple[int, int]
 
 
 class DisputeQueue(NamedTuple):
-    """A dataset's replies for a persona, or a campaign's; only ties, or only what was flagged."""
+    """Replies of a dataset for a persona, or of a campaign; only ties, or only flagged ones."""
 
     dataset: Dataset
     persona_id: str
@@ -30,8 +30,8 @@ class DisputeQueue(NamedTuple):
     flagged: bool
 
     @classmethod
-    def asked(cls, request: HttpRequest) -> "DisputeQueue":
-        """As the address says; 404 for whatever is not there or may not be seen."""
+    def from_request(cls, request: HttpRequest) -> "DisputeQueue":
+        """As the query string says; 404 for what does not exist or is not visible."""
         query = request.GET
         tie, flagged = "tie" in query, "flagged" in query
         if campaign_pk := _parse_pk(query.get("campaign", "")):
@@ -57,23 +57,20 @@ class DisputeQueue(NamedTuple):
         return f"{admin_url(f'campaign_{page}')}?{query.urlencode()}"
 
     def next_turns(self, after: DisputePosition | None) -> list[int]:
-        """Turns that are not settled, the most disputed first, after a place."""
+        """Turns without an adjudicated label, the most disputed first, after a position."""
         if self.flagged:
-            turns = self._flagged_turns()
-            settled = self._adjudicated_turns(turns)
-            return [turn for turn in turns if turn not in settled and (not after or turn > after[1])][
-                :LOOKAHEAD
-            ]
-        found = list_disputed(
+            turns = [turn for turn in self._flagged_turns() if not after or turn > after[1]]
+            return self.without_adjudicated(turns)[:LOOKAHEAD]
+        replies = list_disputed(
             self.dataset, self.persona_id, campaign=self.campaign, after=after, limit=LOOKAHEAD
         )
         # Ties come first of all.
-        return [row.turn for row in found if not self.tie or row.dispute == MAX_DISPUTE]
+        return [row.turn for row in replies if not self.tie or row.dispute == MAX_DISPUTE]
 
     def without_adjudicated(self, turns: Sequence[int]) -> list[int]:
-        """Those of the turns that nobody has settled meanwhile."""
-        settled = self._adjudicated_turns(turns)
-        return [turn for turn in turns if turn not in settled]
+        """Those of the turns that have no adjudicated label by now."""
+        adjudicated = self._adjudicated_turns(turns)
+        return [turn for turn in turns if turn not in adjudicated]
 
     def counts(self) -> DisputeCounts:
         if not self.flagged:
@@ -86,24 +83,24 @@ class DisputeQueue(NamedTuple):
         return sorted(set(flagged.order_by().values_list("item__turn", flat=True)))
 
     def _adjudicated_turns(self, turns: Sequence[int]) -> set[int]:
-        settled = Annotation.objects.filter(
+        labels = Annotation.objects.filter(
             turn__in=turns, persona_id=self.persona_id, kind=Annotation.Kind.ADJUDICATED
         )
-        return set(settled.values_list("turn", flat=True))
+        return set(labels.values_list("turn", flat=True))
 
 
 def _parse_pk(text: str) -> int | None:
-    found = parse_numbers(text, 1)
-    return found[0] if found else None
+    numbers = parse_numbers(text, 1)
+    return numbers[0] if numbers else None
 
 
 def parse_position(text: str) -> DisputePosition | None:
-    """ "1000000.17" → the place of a turn; None for what is none."""
-    found = parse_numbers(text, 2)
-    return (found[0], found[1]) if found else None
+    """ "1000000.17" → the place of a turn; None if it is malformed."""
+    numbers = parse_numbers(text, 2)
+    return (numbers[0], numbers[1]) if numbers else None
 
 
 def parse_turn_pks(text: str) -> list[int]:
-    """ "17.23.4" → keys of turns, at most as many as are looked up at once."""
+    """ "17.23.4" → primary keys of at most LOOKAHEAD turns."""
     parts = text.split(".")[:LOOKAHEAD]
     return [key for part in parts if (key := _parse_pk(part)) is not None]

@@ -1,4 +1,4 @@
-"""The replies that people differ on most, for the page of agreement."""
+"""The most disputed replies, for the agreement page."""
 
 from typing import Any
 
@@ -12,29 +12,29 @@ MAX_TEXT_CHARACTERS = 200
 
 
 def list_most_disputed(disputes: DisputeQueue, user: Any) -> list[dict[str, Any]]:
-    """The first of them, settled ones included, with the start of the text and where each is settled; for
-    who may do that and read them."""
+    """The most disputed replies, adjudicated or not, with the start of their text; empty for users who may
+    not adjudicate and read turns."""
     if not (user.has_perm("annotations_app.adjudicate") and user.has_perm("datasets_app.view_turn")):
         return []
-    found = list_disputed(
+    disputed = list_disputed(
         disputes.dataset,
         disputes.persona_id,
         campaign=disputes.campaign,
         include_adjudicated=True,
         limit=MAX_DISPUTES,
     )
-    turns = Turn.objects.filter(pk__in=[one.turn for one in found]).select_related("session")
+    turns = Turn.objects.filter(pk__in=[reply.turn for reply in disputed]).select_related("session")
     by_key = {turn.pk: turn for turn in turns.with_text_start(MAX_TEXT_CHARACTERS)}
     if by_key:
         raw_access.record_access(disputes.dataset, user, place="agreement", turns=len(by_key))
     return [
         {
-            "turn": by_key[one.turn],
-            "on_brand": one.on_brand,
-            "off_brand": one.labels - one.on_brand,
-            "settled": one.settled,
-            "address": disputes.address(turn=str(one.turn)),
+            "turn": by_key[reply.turn],
+            "on_brand": reply.on_brand,
+            "off_brand": reply.labels - reply.on_brand,
+            "settled": reply.settled,
+            "address": disputes.address(turn=str(reply.turn)),
         }
-        for one in found
-        if one.turn in by_key
+        for reply in disputed
+        if reply.turn in by_key
     ]

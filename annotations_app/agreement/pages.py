@@ -1,17 +1,17 @@
-"""How far labels can be trusted: of one campaign, or of a dataset's labels for a persona.
+"""Agreement of one campaign, or of a dataset's labels for a persona.
 
-Measuring a million labels takes seconds. The page is there at once and fetches what was measured, so nothing
-is kept that could be out of date; it says when it was measured, and of how many labels.
+Measuring a million labels takes seconds, so the page loads first and then fetches the report. Nothing is
+cached: the report says when it was measured, and from how many labels.
 """
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 
-from annotations_app.agreement import charts as charts
+from annotations_app.agreement import charts
 from annotations_app.agreement.dispute_pages import DisputeQueue
 from annotations_app.agreement.disputed_list import list_most_disputed
 from annotations_app.agreement.figures import MAX_TIMED_LABELS, median_seconds_by_annotator
@@ -29,73 +29,70 @@ from annotations_app.models import Campaign
 from datasets_app.core.web.pages import dataset_breadcrumbs, dataset_url, get_visible_dataset, render_page
 from datasets_app.models import Dataset
 
-# Measured by themselves, after the rest is shown: each part has intervals of its own.
+# Fetched after the report: each part has intervals of its own.
 BREAKDOWNS = ("tag", "split", "month")
-# More rows than these nobody reads on a page; the command prints all.
+# The command prints all rows.
 MAX_ROWS = 50
 MAX_PERSONAS = 100
 
 
 class AgreementScope(NamedTuple):
-    """Whose labels: a dataset's for a persona, or only those of a campaign."""
+    """The labels of a dataset for a persona, or only those of a campaign."""
 
     dataset: Dataset
     persona_id: str
-    campaign: Campaign | None
+    campaign: Campaign | None = None
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
+        """As `measure_agreement` takes them."""
         if self.campaign:
             return {"campaign": self.campaign}
         return {"dataset": self.dataset, "persona_id": self.persona_id}
 
-    def address(self, page: str) -> str:
-        """Of "measured" or "parts"."""
+    def url(self, page: str) -> str:
+        """Of "agreement", "measured" or "parts"."""
         if self.campaign:
             return campaign_url(self.campaign, page)
-        query = urlencode({"persona": self.persona_id})
-        return f"{admin_url(f'campaign_dataset_{page}', self.dataset.pk)}?{query}"
+        query = QueryDict(mutable=True)
+        query["persona"] = self.persona_id
+        return f"{admin_url(f'campaign_dataset_{page}', self.dataset.pk)}?{query.urlencode()}"
 
 
-# --- of a campaign ---
+def campaign_scope(request: HttpRequest, pk: int) -> AgreementScope:
+    campaign = visible_campaign(request, pk)
+    require_permissions(request, "view_annotation")
+    return AgreementScope(campaign.dataset, campaign.persona.persona_id, campaign)
+
+
+def dataset_scope(request: HttpRequest, pk: int) -> AgreementScope:
+    """``?persona=`` chooses the persona; it is empty without."""
+    dataset = get_visible_dataset(request, pk)
+    require_permissions(request, "view_annotation")
+    return AgreementScope(dataset, request.GET.get("persona", "").replace("\0", ""))
+
+
+ScopeOf = Callable[[HttpRequest, int], AgreementScope]
 
 
 def campaign_agreement(request: HttpRequest, pk: int) -> HttpResponse:
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation")
-    scope = AgreementScope(campaign.dataset, campaign.persona.persona_id, campaign)
-    context = {"report_url": scope.address("measured")}
-    return render_campaign_page(request, campaign, "agreement", "Agreement", context)
-
-
-def campaign_report(request: HttpRequest, pk: int) -> HttpResponse:
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation")
-    return _render_report(request, AgreementScope(campaign.dataset, campaign.persona.persona_id, campaign))
-
-
-def campaign_breakdown(request: HttpRequest, pk: int) -> HttpResponse:
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation")
-    return _render_breakdown(request, AgreementScope(campaign.dataset, campaign.persona.persona_id, campaign))
-
-
-# --- of a dataset ---
+    scope = campaign_scope(request, pk)
+    assert scope.campaign is not None
+    context = {"report_url": scope.url("measured")}
+    return render_campaign_page(request, scope.campaign, "agreement", "Agreement", context)
 
 
 def dataset_agreement(request: HttpRequest, pk: int) -> HttpResponse:
-    """``?persona=`` chooses one; without it the first that has labels is shown."""
-    dataset = get_visible_dataset(request, pk)
-    require_permissions(request, "view_annotation")
-    personas = labeled_personas(dataset)
-    chosen = request.GET.get("persona", "").replace("\0", "") or (personas[0] if personas else "")
-    if chosen and chosen not in personas:
-        personas = sorted([*personas, chosen])
+    """Without ``?persona=`` of the first persona that has labels."""
+    scope = dataset_scope(request, pk)
+    dataset, personas = scope.dataset, labeled_personas(scope.dataset)
+    if not scope.persona_id and personas:
+        scope = scope._replace(persona_id=personas[0])
     context = {
         "dataset": dataset,
-        "persona": chosen,
-        "personas": personas,
-        "report_url": AgreementScope(dataset, chosen, None).address("measured"),
+        "persona": scope.persona_id,
+        "personas": sorted({*personas, scope.persona_id} - {""}),
+        "report_url": scope.url("measured"),
         "may_adjudicate": request.user.has_perm("annotations_app.adjudicate"),
         "dataset_address": dataset_url(dataset),
     }
@@ -107,51 +104,23 @@ def labeled_personas(dataset: Dataset) -> list[str]:
     return label_counts.list_personas(dataset.pk)[:MAX_PERSONAS]
 
 
-def dataset_report(request: HttpRequest, pk: int) -> HttpResponse:
-    dataset = get_visible_dataset(request, pk)
-    require_permissions(request, "view_annotation")
-    return _render_report(
-        request, AgreementScope(dataset, request.GET.get("persona", "").replace("\0", ""), None)
-    )
-
-
-def agreement_url(dataset: Dataset, persona_id: str, campaign: Campaign | None) -> str:
-    """Where the agreement of these labels is told."""
-    if campaign:
-        return campaign_url(campaign, "agreement")
-    query = QueryDict(mutable=True)
-    query["persona"] = persona_id
-    return f"{admin_url('campaign_dataset_agreement', dataset.pk)}?{query.urlencode()}"
-
-
-def dataset_breakdown(request: HttpRequest, pk: int) -> HttpResponse:
-    dataset = get_visible_dataset(request, pk)
-    require_permissions(request, "view_annotation")
-    return _render_breakdown(
-        request, AgreementScope(dataset, request.GET.get("persona", "").replace("\0", ""), None)
-    )
-
-
-# --- measured ---
-
-
-def _render_report(request: HttpRequest, scope: AgreementScope) -> HttpResponse:
-    begun = time.monotonic()
-    report = measure_agreement(**scope.asked)
-    measured = report.headline
-    if not measured.labels:
+def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpResponse:
+    scope, started = scope_of(request, pk), time.monotonic()
+    report = measure_agreement(**scope.arguments)
+    headline = report.headline
+    if not headline.labels:
         return render_fragment(request, "_agreement_none", {})
     disputes = DisputeQueue(scope.dataset, scope.persona_id, scope.campaign, tie=False, flagged=False)
     may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
     context = {
         "report": report,
-        "took": time.monotonic() - begun,
+        "seconds": time.monotonic() - started,
         "at": timezone.now(),
         "again": request.get_full_path(),
-        "breakdown_url": scope.address("parts"),
-        "headline": charts.headline_rows(measured),
-        "rated_count": measured.items - measured.single,
-        "balance": _label_balance(measured.labels, measured.prevalence.value),
+        "breakdown_url": scope.url("parts"),
+        "headline": charts.headline_rows(headline),
+        "rated_count": headline.items - headline.single,
+        "balance": _label_balance(headline.labels, headline.prevalence.value),
         "heat_map": charts.build_heat_map(report.pairs),
         "timed_labels": MAX_TIMED_LABELS,
         "times": median_seconds_by_annotator(scope.campaign) if scope.campaign else {},
@@ -161,15 +130,15 @@ def _render_report(request: HttpRequest, scope: AgreementScope) -> HttpResponse:
     return render_fragment(request, "_agreement_report", context)
 
 
-def _render_breakdown(request: HttpRequest, scope: AgreementScope) -> HttpResponse:
-    """The same by month, tag and split; it takes longer, so it comes after the rest."""
-    begun = time.monotonic()
-    report = measure_agreement(**scope.asked, by=BREAKDOWNS, consensus=False)
+def agreement_breakdown(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpResponse:
+    """Agreement by month, tag and split."""
+    scope, started = scope_of(request, pk), time.monotonic()
+    report = measure_agreement(**scope.arguments, by=BREAKDOWNS, consensus=False)
     months, drift_rows = charts.build_drift_table(report.drift)
     context = {
         "labels": report.headline.labels,
         "notes": report.notes,
-        "took": time.monotonic() - begun,
+        "seconds": time.monotonic() - started,
         "at": timezone.now(),
         "drift": charts.drift_chart(report.drift),
         "months": months,
@@ -185,7 +154,7 @@ def _label_balance(labels: int, share: float | None) -> dict[str, Any]:
 
 
 def _largest_parts(parts: dict[str, Any]) -> tuple[list[tuple[str, Any]], int]:
-    """The parts with the most labels, and how many more there are. Months stand in their order."""
+    """The parts with the most labels, in the report's order, and how many more there are."""
     largest = sorted(parts.items(), key=lambda part: -part[1].labels)[:MAX_ROWS]
     kept = {value for value, _ in largest}
     return [(value, part) for value, part in parts.items() if value in kept], len(parts) - len(largest)

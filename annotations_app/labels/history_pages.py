@@ -1,4 +1,4 @@
-"""How a label came to be: what was pressed in its campaign, in the order in which it was."""
+"""The history of a label: the decisions in its campaign, in order."""
 
 from typing import Any
 
@@ -13,25 +13,17 @@ MAX_DECISIONS = 100
 
 
 def has_history(annotation: Annotation) -> bool:
-    """Made in a campaign, or by settling a dispute: not to be written over."""
+    """Whether the label comes from a campaign or from adjudication, so that it must not be edited."""
     return annotation.campaign_id is not None or annotation.kind != Annotation.Kind.LABEL
 
 
-def is_stale(annotation: Annotation) -> bool:
-    """Made in a campaign under another text of the persona than it has now."""
-    campaign = annotation.campaign
-    if campaign is None or annotation.kind != Annotation.Kind.LABEL or not annotation.persona_digest:
-        return False
-    return annotation.persona_digest != campaign.persona.digest
-
-
 def label_history(request: HttpRequest, object_id: str) -> dict[str, Any]:
-    """For the page of one label: its decisions, and where the reply can be settled."""
-    place = parse_numbers(object_id, 1)
+    """For the page of one label: its decisions, and the URL to adjudicate the reply."""
+    numbers = parse_numbers(object_id, 1)
     visible = Annotation.objects.filter(dataset__in=Dataset.objects.visible_to(request.user))
     label = (
-        visible.select_related("campaign__persona", "assignment").filter(pk=place[0]).first()
-        if place
+        visible.select_related("campaign__persona", "assignment").filter(pk=numbers[0]).first()
+        if numbers
         else None
     )
     if label is None or not has_history(label):
@@ -40,7 +32,7 @@ def label_history(request: HttpRequest, object_id: str) -> dict[str, Any]:
     decisions = Decision.objects.filter(assignment=assignment).order_by("id")
     return {
         "has_history": True,
-        "stale": is_stale(label),
+        "stale": label.is_stale,
         "decisions": decisions[:MAX_DECISIONS],
         "adjudicate_url": _adjudicate_url(request, label),
     }

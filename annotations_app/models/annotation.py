@@ -84,3 +84,10 @@ class Annotation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_label_display()} ({self.persona_id})"
+
+    @property
+    def is_stale(self) -> bool:
+        """Made under another text of the campaign's persona; as `AnnotationQuerySet.stale`."""
+        if self.campaign is None or self.kind != self.Kind.LABEL or not self.persona_digest:
+            return False
+        return bool(self.persona_digest != self.campaign.persona.digest)

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from annotations_app.domain.agreement.coefficients import Coefficients, compute_coefficients, item_sums
 from annotations_app.domain.label_table import LabelTable, build_label_table, order_by_session
 
 Matrix = NDArray[np.float64]
@@ -50,3 +51,8 @@ def make_label_table(matrix: Matrix, session: Any = None, names: list[str] | Non
     names = names or [f"rater {number:02}" for number in range(raters)]
     label = matrix[rater, item].astype(np.int8)
     return build_label_table(names, place[item], rater, label, sessions)
+
+
+def compute_from_counts(counts: Any) -> Coefficients:
+    """The coefficients of all items of a count matrix (items, categories)."""
+    return compute_coefficients(item_sums(counts).sum(axis=0))

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
-from annotations_app.domain.agreement.coefficients import cohen_kappa, compute_from_counts
-from tests.domain.ratings import Matrix, count_ratings, rating_matrices
+from annotations_app.domain.agreement.coefficients import cohen_kappa
+from tests.domain.ratings import Matrix, compute_from_counts, count_ratings, rating_matrices
 
 EXACTNESS = 1e-9
 often = settings(max_examples=60, deadline=None)

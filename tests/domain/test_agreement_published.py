@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from annotations_app.domain.agreement.coefficients import cohen_kappa, compute_from_counts
-from tests.domain.ratings import count_ratings, parse_matrix
+from annotations_app.domain.agreement.coefficients import cohen_kappa
+from tests.domain.ratings import compute_from_counts, count_ratings, parse_matrix
 
 # Krippendorff (2011), four observers and twelve units; Gwet (2014) takes the same ratings for AC1.
 FOUR_RATERS = [

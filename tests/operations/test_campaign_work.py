@@ -258,7 +258,7 @@ def test_the_most_disputed_come_first_page_by_page(tmp_path: Path) -> None:
         while current := lease_for(round_1, name).current:
             submit(current, label=by_item[current.item])
     first = list_disputed(stored, "warm_v1", limit=2)
-    rest = list_disputed(stored, "warm_v1", campaign=round_1, after=first[-1].place)
+    rest = list_disputed(stored, "warm_v1", campaign=round_1, after=(first[-1].dispute, first[-1].turn))
     assert [(one.labels, one.on_brand, one.dispute) for one in [*first, *rest]] == [(3, 2, 666_666)] * 3
     assert len({one.turn for one in [*first, *rest]}) == 3
     adjudicate(
@@ -289,7 +289,7 @@ def test_who_settles_anew_withdraws_what_was_settled(tmp_path: Path) -> None:
             adjudicate(reply, "warm_v1", actor=None, **given)
     said = {"dataset": reply.session.dataset, "turn": reply, "persona_id": "warm_v1"}
     Annotation.objects.create(**said, label=0, annotator="ana")
-    with pytest.raises(UserError, match="Most say off-brand. Say in a few words why"):
+    with pytest.raises(UserError, match="Most annotators say off-brand. Say in a few words why"):
         adjudicate(reply, "warm_v1", label=1, reason=" ", actor=None)
     Annotation.objects.create(**said, label=1, annotator="ben")
     assert adjudicate(reply, "warm_v1", label=1, reason=" ", actor=None).notes is None

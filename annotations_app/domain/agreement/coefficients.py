@@ -80,11 +80,6 @@ def compute_coefficients(sums: FloatArray) -> Coefficients:
         )
 
 
-def compute_from_counts(counts: CountArray) -> Coefficients:
-    """The coefficients of all items of a count matrix (items, categories)."""
-    return compute_coefficients(item_sums(counts).sum(axis=0))
-
-
 def cohen_kappa(tables: NDArray[Any]) -> FloatArray:
     """(…, categories, categories) how often two raters said what → kappa; NaN where both said only one
     thing.

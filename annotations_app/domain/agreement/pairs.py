@@ -112,7 +112,7 @@ def _squared_influence(
     """
     pairs = int(pair.max()) + 1
     squares, sessions = np.zeros((2, pairs)), np.zeros(pairs, np.int64)
-    number_of_key = _make_key_index(keys, labels.code_count**2)
+    number_of_key = _KeyIndex(keys, labels.code_count**2)
     for block in _pair_blocks(labels):
         number = number_of_key(block.key)
         sorted_ = np.sort(((block.session - block.session.min()) * pairs + pair[number]) * len(keys) + number)
@@ -125,10 +125,6 @@ def _squared_influence(
             sums = np.add.reduceat(values[number], begins)
             squares[row] += np.bincount(of_pair, sums * sums, pairs)
     return squares, sessions
-
-
-def _make_key_index(keys: IntArray, size: int) -> "_KeyIndex":
-    return _KeyIndex(keys, size)
 
 
 class _KeyIndex:

@@ -11,13 +11,12 @@ from django.db import transaction
 
 from datasets_app.access.limit_access import copy_restriction
 from datasets_app.catalog import facts, gates, policies
-from datasets_app.catalog.files import DigestWriter, gzip_writer, write_with_metadata
+from datasets_app.catalog.files import load_metadata, write_turn_file
 from datasets_app.catalog.rows.session_copy import copy_sessions_between
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.conversations.sampling import (
@@ -26,13 +25,7 @@ from datasets_app.domain.conversations.sampling import (
     choose_sessions,
     merge_session_tags,
 )
-from datasets_app.domain.metadata.metadata import (
-    DatasetMetadata,
-    MetadataError,
-    metadata_path,
-    read_metadata,
-    render_metadata,
-)
+from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.models import Dataset
 
 PASSES = 3
@@ -193,35 +186,15 @@ def _choose_for_dataset(
 def _write_sample(
     turns: Iterable[TurnRecord], out: Path, chosen: dict[str, str], stated: DatasetMetadata
 ) -> SampleResult:
-    sessions = count = 0
-    current: str | None = None
-    with write_with_metadata(out) as (data, metadata):
-        digest = DigestWriter(data)
-        with gzip_writer(digest, out.suffix.lower() == ".gz") as target:
-            for turn in turns:
-                count += 1
-                sessions += turn.session_id != current
-                current = turn.session_id
-                target.write(encode_turn(turn))
-        stated = replace(stated, total_sessions=sessions, total_turns=count, sha256=digest.hex)
-        metadata.write(render_metadata(stated).encode())
-    return SampleResult(sessions, count, dict(sorted(Counter(chosen.values()).items())), digest.hex)
+    with write_turn_file(out, facts.subset_metadata(stated)) as writer:
+        writer.write(turns)
+    groups = dict(sorted(Counter(chosen.values()).items()))
+    return SampleResult(writer.sessions, writer.turns, groups, writer.sha256)
 
 
 def _build_metadata(file: ConversationFile, out: Path, done: str) -> DatasetMetadata:
-    """What the file's own metadata says, less what is no longer true of a part of it."""
-    path = metadata_path(file.path)
-    try:
-        stated = read_metadata(path) or DatasetMetadata()
-    except MetadataError as error:
-        raise UserError(f"{path.name}: {error}; nothing was written. Mend or remove it.") from None
-    return replace(
-        stated,
-        name=data_stem(out.name),
-        modifications=[*stated.modifications, done],
-        safety_traps=None,
-        brand_traps=None,
-    )
+    stated = load_metadata(file.path) or DatasetMetadata()
+    return replace(stated, name=data_stem(out.name), modifications=[*stated.modifications, done])
 
 
 def _check_options(choice: SampleOptions) -> None:

@@ -131,7 +131,7 @@ def generate_dataset_with_model(
     """
     made_by = format_shape(writer.describe())
     keeper = DatasetSessionStore(
-        name, plan, made_by, resume=resume, licence=license_id, actor=actor, job_run=job_run
+        name, plan, made_by, resume=resume, license_id=license_id, actor=actor, job_run=job_run
     )
     with closing(keeper):
         outcome = write_with_model(writer, plan, keeper, report_progress=report_progress)

@@ -5,20 +5,20 @@ from collections.abc import Generator, Iterable
 from contextlib import ExitStack, closing
 from dataclasses import fields, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from django.db import transaction
 
 from datasets_app.catalog import facts
-from datasets_app.catalog.files import DigestWriter, gzip_writer, write_with_metadata
-from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
+from datasets_app.catalog.files import TurnFileWriter, write_turn_file, write_with_metadata
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.conversations.jsonl import encode_line, encode_turn
+from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.domain.conversations.reading import data_stem
-from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.offline import OfflineWriter
 from datasets_app.domain.generation.plan import (
     OFF_BRAND,
@@ -34,10 +34,9 @@ from datasets_app.domain.generation.writer import Writer, WrittenSession, format
 from datasets_app.domain.metadata.metadata import DatasetMetadata, render_metadata
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.generating.factory import OFFLINE, is_model
+from datasets_app.generating.insert_sessions import DEFAULT_LICENSE, DEFAULT_SOURCE, insert_sessions
 from datasets_app.models import Dataset, JobRun
 
-DEFAULT_LICENSE = "Apache-2.0"
-DEFAULT_SOURCE = "Generated for evaluation; no conversation of a real person."
 GENERATOR_ANNOTATOR = "generator"
 # Sessions that are committed together: a worker that is killed has at most these to write again.
 SESSION_BATCH_SIZE = 200
@@ -134,41 +133,31 @@ def write_file(
     license_id: str = DEFAULT_LICENSE,
 ) -> GenerationResult:
     """Put ``sessions`` into ``out``, gzipped if it is named so, with their metadata beside it."""
+    metadata = build_file_metadata(data_stem(out.name), provenance, license_id)
     with ExitStack() as stack:
-        data, metadata = stack.enter_context(write_with_metadata(out))
-        label_file, label_metadata = (
-            stack.enter_context(write_with_metadata(labels)) if labels else (None, None)
-        )
-        digest = DigestWriter(data)
-        with gzip_writer(digest, out.suffix.lower() == ".gz") as target:
-            count, turns, labelled = write_lines(sessions, target, label_file)
-        result = GenerationResult(count, turns, digest.hex, labelled if labels else None)
-        stated = build_file_metadata(data_stem(out.name), result, provenance, license_id)
-        metadata.write(render_metadata(stated).encode())
-        if labels and label_metadata:
-            # Of the labels the counts and the digest are not known; where they are from is.
-            told = replace(
-                stated, name=data_stem(labels.name), total_sessions=None, total_turns=None, sha256=None
-            )
-            label_metadata.write(render_metadata(told).encode())
-    return result
+        writer = stack.enter_context(write_turn_file(out, metadata))
+        label_counts = None
+        if labels:
+            label_file, label_metadata = stack.enter_context(write_with_metadata(labels))
+            label_counts = _write_with_labels(sessions, writer, label_file)
+            label_metadata.write(render_metadata(replace(metadata, name=data_stem(labels.name))).encode())
+        else:
+            for session in sessions:
+                writer.write(session)
+    return GenerationResult(writer.sessions, writer.turns, writer.sha256, label_counts)
 
 
-def write_lines(
-    sessions: Iterable[list[TurnRecord]], target: Any, labels: IO[bytes] | None = None
-) -> tuple[int, int, tuple[int, int]]:
-    """Write lines; returns (sessions, turns, (labels on-brand, labels off-brand)).
+def _write_with_labels(
+    sessions: Iterable[list[TurnRecord]], writer: TurnFileWriter, labels: IO[bytes]
+) -> tuple[int, int]:
+    """Write sessions and labels; returns the number of on-brand and off-brand labels.
 
-    Off-brand replies are the fewer, and all of them are labelled; of the others as many, those next to
-    them, so that the labels are balanced as a calibration wants them.
+    All off-brand replies get a label, and the same number of on-brand replies near them, since calibration
+    needs balanced labels.
     """
-    count = turns = on = off = 0
+    on = off = 0
     for session in sessions:
-        count += 1
-        turns += len(session)
-        target.write(b"".join(map(encode_turn, session)))
-        if labels is None:
-            continue
+        writer.write(session)
         for turn in session:
             if OFF_BRAND in turn.tags:
                 off += 1
@@ -176,7 +165,7 @@ def write_lines(
             elif ON_BRAND in turn.tags and on <= off and "scenario:safety_trap" not in turn.tags:
                 on += 1
                 labels.write(_encode_label(turn, 1))
-    return count, turns, (on, off)
+    return on, off
 
 
 def _encode_label(turn: TurnRecord, label: int) -> bytes:
@@ -193,10 +182,8 @@ def _encode_label(turn: TurnRecord, label: int) -> bytes:
     )
 
 
-def build_file_metadata(
-    name: str, result: GenerationResult, provenance: dict[str, Any], license_id: str
-) -> DatasetMetadata:
-    """What the ``.meta.yaml`` of a generated file says."""
+def build_file_metadata(name: str, provenance: dict[str, Any], license_id: str) -> DatasetMetadata:
+    """The metadata of a generated file, without counts and digest."""
     known = {item.name for item in fields(DatasetMetadata)} - {"extra"}
     stated = {key: value for key, value in provenance.items() if key in known}
     extra = {key: value for key, value in provenance.items() if key not in known}
@@ -205,9 +192,6 @@ def build_file_metadata(
         version="1.0.0",
         source=DEFAULT_SOURCE,
         license=license_id,
-        total_sessions=result.sessions,
-        total_turns=result.turns,
-        sha256=result.sha256,
         extra={**extra, "origin": Dataset.Origin.SYNTHETIC.value},
         **stated,
     )
@@ -233,96 +217,63 @@ def bootstrap_dataset(
     what is missing. Raises Refused.
     """
     facts.check_dataset_name(name)
-    adding = _SessionInserter(name, provenance, license_id, actor)
-    made: list[WrittenSession] = []
-    # Also those that stand there: what is written depends on what came before it in the plan.
+    record = partial(
+        audit.record,
+        "generate",
+        actor=actor,
+        dataset_name=name,
+        plan=provenance["plan"],
+        made_by=provenance["generator"],
+    )
+    sessions = turns = 0
+    batch: list[WrittenSession] = []
+    # The writer also writes sessions that exist already: each depends on those before it in the plan.
     for number, written in enumerate(writer.write_all(plan), 1):
-        made.append(written)
+        batch.append(written)
         report_progress(number, len(plan))
-        if len(made) == SESSION_BATCH_SIZE or number == len(plan):
-            adding.add(made)
-            made = []
-    return adding.finish(len(plan))
-
-
-class _SessionInserter:
-    """Sessions on their way into a dataset, a transaction for each bunch."""
-
-    def __init__(self, name: str, provenance: dict[str, Any], licence: str, actor: Any) -> None:
-        self._name, self._provenance, self._licence, self._actor = name, provenance, licence, actor
-        self._started = False
-        self._sessions = self._turns = 0
-
-    def add(self, made: list[WrittenSession]) -> None:
-        """Those of ``made`` that do not stand there yet."""
+        if len(batch) < SESSION_BATCH_SIZE and number < len(plan):
+            continue
         with transaction.atomic():
-            dataset = self._lock_dataset()
-            # Asked under the lock: another worker may have been taken for dead, and be alive.
-            ids = [each.planned.session_id for each in made]
-            there = set(dataset.sessions.filter(session_id__in=ids).values_list("session_id", flat=True))
-            kept = [each for each in made if each.planned.session_id not in there]
-            if not kept:
-                return
-            keys = copy_sessions(
-                dataset.pk,
-                (
-                    SessionRecord(each.turns[0].session_id, each.planned.persona_id, len(each.turns))
-                    for each in kept
-                ),
-            )
-            turns = copy_turns(
-                (key, turn) for key, each in zip(keys, kept, strict=True) for turn in each.turns
-            )
-            dataset.session_count += len(kept)
-            dataset.turn_count += turns
-            dataset.status = Dataset.Status.RAW  # what was added has not been looked at
-            self._update_provenance(dataset)
-            dataset.save()
-            if not self._started:
-                self._record("begun")
-        self._started = True
-        self._sessions += len(kept)
-        self._turns += turns
+            dataset = facts.lock_or_create_dataset(name, origin=Dataset.Origin.SYNTHETIC, actor=actor)
+            if missing := _list_missing(dataset, batch):
+                turns += insert_sessions(dataset, missing, license_id)
+                if not sessions:
+                    _add_provenance(dataset, provenance)
+                    record(state="begun")
+                dataset.save()
+                sessions += len(missing)
+        batch = []
+    if sessions:
+        with transaction.atomic():
+            record(state="ended", sessions=sessions, turns=turns, planned=len(plan))
+    return {
+        "dataset": name,
+        "sessions": sessions,
+        "turns": turns,
+        "sessions_already_there": len(plan) - sessions,
+    }
 
-    def finish(self, planned: int) -> dict[str, Any]:
-        if self._started:
-            with transaction.atomic():
-                self._record("ended", sessions=self._sessions, turns=self._turns, planned=planned)
-        return {
-            "dataset": self._name,
-            "sessions": self._sessions,
-            "turns": self._turns,
-            "sessions_already_there": planned - self._sessions,
-        }
 
-    def _lock_dataset(self) -> Dataset:
-        return facts.lock_or_create_dataset(self._name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor)
+def _list_missing(dataset: Dataset, batch: list[WrittenSession]) -> list[WrittenSession]:
+    """Sessions that the dataset doesn't have yet. Checked under its lock, since a worker that was taken for
+    dead may still be writing."""
+    ids = [written.planned.session_id for written in batch]
+    existing = set(dataset.sessions.filter(session_id__in=ids).values_list("session_id", flat=True))
+    return [written for written in batch if written.planned.session_id not in existing]
 
-    def _update_provenance(self, dataset: Dataset) -> None:
-        """Where the sessions are from. Several generations add up; what differs is that of the last."""
-        dataset.source = dataset.source or DEFAULT_SOURCE
-        dataset.license = dataset.license or self._licence
-        stated, plan = dataset.provenance, self._provenance["plan"]
-        plans = stated.setdefault("plans", [])
-        if self._started or plan in plans:
-            return
-        plans.append(plan)
-        for key in ("safety_traps", "brand_traps", "edge_cases"):
-            before = stated.get(key)
-            stated[key] = self._provenance[key] + (before if isinstance(before, int) else 0)
-        stated.update({key: value for key, value in self._provenance.items() if key not in stated})
-        stated.update({key: self._provenance[key] for key in ("plan", "seed", "generator", "model")})
 
-    def _record(self, state: str, **details: Any) -> None:
-        audit.record(
-            "generate",
-            actor=self._actor,
-            dataset_name=self._name,
-            state=state,
-            plan=self._provenance["plan"],
-            made_by=self._provenance["generator"],
-            **details,
-        )
+def _add_provenance(dataset: Dataset, provenance: dict[str, Any]) -> None:
+    """Record a plan once. Counts of several plans add up; other values are those of the last plan."""
+    stored, plan = dataset.provenance, provenance["plan"]
+    plans = stored.setdefault("plans", [])
+    if plan in plans:
+        return
+    plans.append(plan)
+    for key in ("safety_traps", "brand_traps", "edge_cases"):
+        before = stored.get(key)
+        stored[key] = provenance[key] + (before if isinstance(before, int) else 0)
+    stored.update({key: value for key, value in provenance.items() if key not in stored})
+    stored.update({key: provenance[key] for key in ("plan", "seed", "generator", "model")})
 
 
 # --- as a job --------------------------------------------------------------------------------------

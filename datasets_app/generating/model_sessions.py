@@ -11,14 +11,13 @@ from typing import Any
 from django.db import connection, transaction
 
 from datasets_app.catalog import facts
-from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.plan import BRAND_TRAP, EDGE_CASE, SAFETY_TRAP, Plan
 from datasets_app.domain.generation.writer import WrittenSession
-from datasets_app.generating.bootstrap_dataset import DEFAULT_LICENSE, DEFAULT_SOURCE
+from datasets_app.generating.insert_sessions import DEFAULT_LICENSE, insert_sessions
 from datasets_app.generating.write import OUTCOME_KEYS
 from datasets_app.jobs.running import ClaimLost
 from datasets_app.models import Dataset, JobRun, Turn
@@ -44,12 +43,12 @@ class DatasetSessionStore:
         made_by: str,
         *,
         resume: bool,
-        licence: str = DEFAULT_LICENSE,
+        license_id: str = DEFAULT_LICENSE,
         actor: Any = None,
         job_run: JobRun | None = None,
     ) -> None:
         self._plan, self._made_by, self._actor, self._job_run = plan, made_by, actor, job_run
-        self._licence = licence
+        self._license = license_id
         self._pending: list[WrittenSession] = []
         self._recorded = False
         self.failures: dict[int, str] = {}
@@ -194,21 +193,7 @@ class DatasetSessionStore:
         dataset = facts.lock_or_create_dataset(
             self.dataset.name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor
         )
-        keys = copy_sessions(
-            dataset.pk,
-            (
-                SessionRecord(each.planned.session_id, each.planned.persona_id, len(each.turns))
-                for each in self._pending
-            ),
-        )
-        turns = copy_turns(
-            (key, turn) for key, each in zip(keys, self._pending, strict=True) for turn in each.turns
-        )
-        dataset.session_count += len(keys)
-        dataset.turn_count += turns
-        dataset.status = Dataset.Status.RAW  # what was added has not been looked at
-        dataset.source = dataset.source or DEFAULT_SOURCE
-        dataset.license = dataset.license or self._licence
+        turns = insert_sessions(dataset, self._pending, self._license)
         for key, kind in KIND_COUNTERS.items():
             before = dataset.provenance.get(key)
             added = sum(each.planned.kind == kind for each in self._pending)
@@ -216,7 +201,7 @@ class DatasetSessionStore:
         dataset.save()
         if not self._recorded:
             # Once a run: those of the end tell how many there are.
-            self._record("begun", sessions=len(keys), turns=turns)
+            self._record("begun", sessions=len(self._pending), turns=turns)
             self._recorded = True
 
     def _record(self, state: str, **details: Any) -> None:

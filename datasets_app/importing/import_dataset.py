@@ -10,6 +10,7 @@ from django.db import connection, transaction
 
 from datasets_app import hooks
 from datasets_app.catalog import facts, policies
+from datasets_app.catalog.files import load_metadata
 from datasets_app.catalog.rows import existing_sessions
 from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
 from datasets_app.core import audit
@@ -20,12 +21,7 @@ from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, hash_file
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
-from datasets_app.domain.metadata.metadata import (
-    MetadataError,
-    get_stated_split,
-    metadata_path,
-    read_metadata,
-)
+from datasets_app.domain.metadata.metadata import get_stated_split
 from datasets_app.importing.quarantine import write_quarantine
 from datasets_app.jobs import files as job_files
 from datasets_app.models import Dataset, JobRun, Session, SourceFile
@@ -287,11 +283,7 @@ def _run_import_hooks(dataset: Dataset, keys: "array[int]") -> dict[str, int]:
 def _apply_metadata(dataset: Dataset, source: ImportSource, keys: "array[int]") -> None:
     """Facts from the .meta.yaml beside the file fill what the dataset does not say yet. What was kept back as
     the test split elsewhere is so here."""
-    path = metadata_path(source.path)
-    try:
-        metadata = read_metadata(path)
-    except MetadataError as error:
-        raise UserError(f"{path.name}: {error}; nothing was imported. Mend or remove it.") from None
+    metadata = load_metadata(source.path)
     if metadata is None:
         return
     facts.merge_metadata(dataset, metadata)

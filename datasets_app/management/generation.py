@@ -16,6 +16,7 @@ from datasets_app.catalog.personas import (
 )
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, get_standard_output
 from datasets_app.domain.generation.model_writer import ModelWriter
+from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.generation.offline import OfflineWriter
 from datasets_app.domain.generation.plan import Plan, Profile
 from datasets_app.domain.generation.source_profile import SourceError, build_profile
@@ -36,7 +37,6 @@ from datasets_app.generating.bootstrap_dataset import (
     generate_sessions,
     make_offline_writer,
     make_plan,
-    write_lines,
 )
 from datasets_app.generating.factory import ModelRequest, is_model, make_model_writer
 from datasets_app.generating.journal import journal_path
@@ -154,6 +154,7 @@ def _write_stdout(call: GenerationCall, writer: OfflineWriter) -> None:
     with closing(generate_sessions(call.plan, writer, Progress("Writing", "sessions"))) as sessions:
         target = get_standard_output()
         write_lines(sessions, target)
+from datasets_app.domain.conversations.jsonl import encode_turn
         target.flush()
 
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from datasets_app.core.errors import UserError
+from datasets_app.catalog.files import load_metadata
 from datasets_app.domain.conversations.reading import hash_file
-from datasets_app.domain.metadata.metadata import DatasetMetadata, MetadataError, metadata_path, read_metadata
+from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.batches import FindingPlace, ScrubSetup
 from datasets_app.domain.pii.detector import NAME
@@ -36,10 +36,7 @@ def read_input_metadata(path: Path | None, setup: ScrubSetup) -> InputMetadata:
     before = InputMetadata(setup)
     if path is None:
         return before
-    try:
-        metadata = read_metadata(metadata_path(path))
-    except MetadataError as error:
-        raise UserError(f"{metadata_path(path)} can't be used: {error}.") from None
+    metadata = load_metadata(path)
     if metadata is None:
         return before
     before.metadata = metadata

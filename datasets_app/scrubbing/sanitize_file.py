@@ -1,6 +1,5 @@
 """A conversation file → the same without personal data: verified, or not written at all. No database."""
 
-import gzip
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from datasets_app.catalog.files import gzip_writer
 from datasets_app.core.errors import UserError
 from datasets_app.core.line_problems import LineProblems
 from datasets_app.core.process_pool import ProcessPool, ProcessPoolError, WorkerStartError
@@ -87,7 +87,7 @@ def sanitize_file(
     """
     result = SanitizeResult()
     with _open_pool(processes, setup) as pool:
-        with _open_gzip(out, gzipped) as target:
+        with gzip_writer(out, gzipped) as target:
             _process_file(file, pool, target, result, report_progress)
         out.flush()
         _verify_output(Path(out.name), pool, result, report_progress)
@@ -114,16 +114,6 @@ def _open_pool(processes: int, setup: ScrubSetup) -> Iterator[ProcessPool]:
         raise UserError(f"{failure} Nothing was written.") from None
     except UnreadableFile as error:
         raise UserError(f"The file {error}. Nothing was written.") from None
-
-
-@contextmanager
-def _open_gzip(out: IO[bytes], packed: bool) -> Iterator[Any]:
-    if not packed:
-        yield out
-        return
-    # No name and no time in the header: the same turns give the same bytes.
-    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=out, mtime=0) as target:
-        yield target
 
 
 # --- scrubbing ---------------------------------------------------------------------------------

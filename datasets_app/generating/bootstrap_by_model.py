@@ -18,7 +18,6 @@ from datasets_app.domain.generation.writer import format_shape
 from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.generating.bootstrap_dataset import (
-    DEFAULT_LICENSE,
     GenerationResult,
     build_provenance,
     build_request,
@@ -27,6 +26,7 @@ from datasets_app.generating.bootstrap_dataset import (
     write_file,
 )
 from datasets_app.generating.factory import ModelRequest, make_model_writer
+from datasets_app.generating.insert_sessions import DEFAULT_LICENSE
 from datasets_app.generating.journal import Journal, journal_path
 from datasets_app.generating.model_sessions import KIND_COUNTERS, DatasetSessionStore
 from datasets_app.generating.write import SessionStore, WritingOutcome, write_with_model

@@ -153,10 +153,10 @@ def test_what_can_not_be_done_is_said_and_nothing_is_written(tmp_path: Path) -> 
     assert "bad.jsonl:19: E102" in refused("--input", bad, "--out-dir", out)
     assert not out.exists()
     run("--input", path, "--out-dir", out)
-    assert "made otherwise: train 60 %" in refused("--input", path, "--out-dir", out, "--seed", "7")
-    assert "is the input itself" in refused("--input", out / "train.jsonl", "--out-dir", out)
+    assert "with other settings: train 60 %" in refused("--input", path, "--out-dir", out, "--seed", "7")
+    assert "is the input file itself" in refused("--input", out / "train.jsonl", "--out-dir", out)
     (out / "test.jsonl").write_bytes((out / "train.jsonl").read_bytes())
-    assert "stands in train.jsonl and in test.jsonl" in refused("--input", path, "--out-dir", out)
+    assert "is in both train.jsonl and test.jsonl" in refused("--input", path, "--out-dir", out)
 
 
 @pytest.mark.django_db(transaction=True)

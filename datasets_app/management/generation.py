@@ -153,8 +153,8 @@ def _write_file(call: GenerationCall, writer: OfflineWriter) -> None:
 def _write_stdout(call: GenerationCall, writer: OfflineWriter) -> None:
     with closing(generate_sessions(call.plan, writer, Progress("Writing", "sessions"))) as sessions:
         target = get_standard_output()
-        write_lines(sessions, target)
-from datasets_app.domain.conversations.jsonl import encode_turn
+        for session in sessions:
+            target.write(b"".join(map(encode_turn, session)))
         target.flush()
 
 

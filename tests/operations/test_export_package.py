@@ -14,6 +14,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, Session
 from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.releasing.sharing import package_data
 from datasets_app.releasing.sharing.export_package import export_package
 from datasets_app.retention import erase_session
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
@@ -97,7 +98,7 @@ def test_splits_become_files_and_a_session_without_one_is_not_left_out(
 ) -> None:
     first, *others = dataset.sessions.order_by("pk")
     Session.objects.filter(pk=first.pk).update(split="test")
-    with pytest.raises(UserError, match="3 sessions have no split yet"):
+    with pytest.raises(UserError, match="3 sessions of support without a split"):
         export_package(dataset, tmp_path / "package")
     assert not (tmp_path / "package").exists()
     Session.objects.filter(pk__in=[other.pk for other in others]).update(split="train")
@@ -116,8 +117,29 @@ def test_a_release_keeps_its_splits_and_says_so_if_they_are_lost(dataset: Datase
     dataset.sessions.update(split="train")
     result = export_package(dataset, tmp_path / "two", version="1.0.0")
     assert [path.name for path in (tmp_path / "two/data").glob("*.jsonl")] == ["support.jsonl"]
-    assert "can't be told any more" in result.notices[0]
-    assert "can't be told any more" in (tmp_path / "two/README.md").read_text()
+    assert "are unknown by now" in result.notices[0]
+    assert "are unknown by now" in (tmp_path / "two/README.md").read_text()
+
+
+def test_a_session_without_a_split_ends_the_search_and_leaves_no_part_out(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset.sessions.update(split="train")
+    released(dataset, tmp_path)
+    dataset.sessions.filter(session_id="s1").update(split=None)
+    monkeypatch.setattr(package_data, "LINE_BATCH_SIZE", 2)
+    read: list[set[str]] = []
+    load_splits = package_data._load_splits
+
+    def load_and_count(of: Dataset, ids: set[str]) -> dict[str, str | None]:
+        read.append(ids)
+        return load_splits(of, ids)
+
+    monkeypatch.setattr(package_data, "_load_splits", load_and_count)
+    export_package(dataset, tmp_path / "package", version="1.0.0")
+    assert read == [{"s1"}]
+    assert [path.name for path in (tmp_path / "package/data").glob("*.jsonl")] == ["support.jsonl"]
+    assert len((tmp_path / "package/data/support.jsonl").read_bytes().splitlines()) == 8
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,6 +1,8 @@
 """Production data leaves the house scrubbed and verified, or by somebody's word that is on record."""
 
 import io
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,10 @@ from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from annotations_app.campaigns.create import prepare_campaign
+from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labels import export_annotations as exporting
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.import_annotations import import_annotations
@@ -19,8 +24,12 @@ from datasets_app.core.errors import UserError
 from datasets_app.exporting import sample_dataset as sampling
 from datasets_app.exporting.export_dataset import EXPORT_FORMATS, export_dataset
 from datasets_app.jobs import runs
-from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubRun
+from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubRun, SharingReview
+from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.releasing.sharing.export_package import export_package
 from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
+from datasets_app.splitting.split_dataset import split_dataset
+from tests import campaigns
 from tests.factories import import_file, make_dataset, make_sessions, make_turn, write_jsonl
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -182,3 +191,111 @@ def test_nothing_is_imported_between_the_gate_and_a_sample(
         sampling.sample_to_file(production, tmp_path / "sample.jsonl", sampling.SampleOptions(1)).sessions
         == 1
     )
+
+
+# --- every door, in every situation ---------------------------------------------------------------------
+
+Door = Callable[[Dataset, Any, str, Path], Any]
+
+
+def create_release(dataset: Dataset, actor: Any, override: str, folder: Path) -> None:
+    if not override and dataset.turn_count:
+        SharingReview.objects.create(
+            dataset=dataset,
+            name="Ada Lovelace",
+            last_session=dataset.sessions.latest("pk").pk,
+            last_scrub=max(dataset.scrubs.values_list("pk", flat=True), default=None),
+            turn_count=dataset.turn_count,
+        )
+    release_dataset(dataset, folder=folder, override=override, actor=actor)
+
+
+def start_campaign(dataset: Dataset, actor: Any, override: str, folder: Path) -> None:
+    settings = CampaignSettings("doors", dataset, campaigns.make_persona(), ["ana"], overlap=1)
+    prepare_campaign(settings, override=override, actor=actor)
+
+
+def split_again(dataset: Dataset, actor: Any, override: str, folder: Path) -> None:
+    dataset.sessions.update(split="train")
+    split_dataset(dataset, resplit=True, override=override, actor=actor)
+
+
+def export_labels(dataset: Dataset, actor: Any, override: str, folder: Path) -> None:
+    export_annotations(
+        dataset, persona="default_v1", out=io.BytesIO(), labels="all", override=override, actor=actor
+    )
+
+
+DOORS: dict[str, Door] = {
+    "export": lambda dataset, actor, override, folder: exported(dataset, actor=actor, override=override),
+    "sample": lambda dataset, actor, override, folder: sampling.sample_to_file(
+        dataset, folder / "sample.jsonl", sampling.SampleOptions(1), actor=actor, override=override
+    ),
+    "package": lambda dataset, actor, override, folder: export_package(
+        dataset, folder / "package.zip", actor=actor, override=override
+    ),
+    "labels": export_labels,
+    "campaign": start_campaign,
+    "release": create_release,
+    "split again": split_again,
+}
+# Always closed: it unlocks the test split.
+LOCKED_DOORS = {"split again"}
+
+
+def scrub(dataset: Dataset) -> None:
+    scrub_dataset(dataset, replace(parse_policy(None), hash_session_ids=True))
+
+
+def start_scrub(dataset: Dataset) -> None:
+    job = JobRun.objects.create(
+        operation="scrub_dataset",
+        state="running",
+        dataset=dataset,
+        dataset_name=dataset.name,
+        heartbeat_at=timezone.now(),
+    )
+    ScrubRun.objects.create(dataset=dataset, job_run=job, policy={})
+
+
+def expire(dataset: Dataset) -> None:
+    Dataset.objects.filter(pk=dataset.pk).update(status="expired", expired_at=timezone.now())
+
+
+@pytest.mark.parametrize(
+    ("steps", "role", "override", "expected"),
+    [
+        ([], None, "", "refused"),
+        ([], "privacy officer", "", "refused"),
+        ([], "curator", "a court order", "refused"),
+        ([], "privacy officer", "a court order", "overridden"),
+        ([], None, "a court order", "overridden"),
+        ([], "privacy officer", "x" * 501, "refused"),
+        ([scrub], "curator", "", "allowed"),
+        ([scrub, start_scrub], "privacy officer", "a court order", "refused"),
+        ([scrub, expire], "privacy officer", "a court order", "refused"),
+    ],
+)
+def test_every_door_gives_the_same_verdict(
+    production: Dataset, tmp_path: Path, steps: list[Any], role: str | None, override: str, expected: str
+) -> None:
+    for step in steps:
+        step(production)
+    campaigns.make_annotators("ana")
+    actor = with_role(role) if role else None
+    verdicts = {}
+    for name, door in DOORS.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        before = AuditEvent.objects.filter(action="override").count()
+        try:
+            door(Dataset.objects.get(pk=production.pk), actor, override, folder)
+        except UserError:
+            assert not list(folder.iterdir())
+            verdicts[name] = "refused"
+            assert AuditEvent.objects.filter(action="override").count() == before
+        else:
+            recorded = AuditEvent.objects.filter(action="override").count() > before
+            verdicts[name] = "overridden" if recorded else "allowed"
+    locked = "refused" if expected == "allowed" else expected
+    assert verdicts == {name: locked if name in LOCKED_DOORS else expected for name in DOORS}

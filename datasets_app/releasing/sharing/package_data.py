@@ -1,9 +1,9 @@
-"""The data files of a package: JSONL and Parquet, one of each for every split; counted on the way."""
+"""Writes and counts the data files of a package: JSONL and Parquet, one of each for every split."""
 
 import gzip
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -22,6 +22,7 @@ from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.packages.package import JSONL, PARQUET, DataFile
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, Release, ReleaseFile, Session
 from datasets_app.releasing import files as release_files
 from datasets_app.releasing.sharing.export_release import read_verified_blocks
@@ -33,7 +34,7 @@ WRITES_PER_TURN = 2
 
 
 class LineFile(NamedTuple):
-    """A file of lines that stands; ``split`` None if it holds all of the data."""
+    """A complete file of lines; ``split`` is None if it holds all of the data."""
 
     path: Path
     split: str | None
@@ -46,8 +47,8 @@ class WrittenData(NamedTuple):
 
 
 def write_dataset_files(dataset: Dataset, folder: Path, report_progress: ProgressCallback) -> WrittenData:
-    """Write the dataset as it stands into ``folder``/data. To be called in a transaction that has locked the
-    dataset's row: each split is read by itself."""
+    """Write the current dataset into ``folder``/data. Call it in a transaction that has locked the dataset's
+    row: each split is read by itself."""
     pieces, done = [], 0
     splits: list[str | None] = [*_list_splits(dataset)]
     for split in splits or [None]:
@@ -64,16 +65,15 @@ def write_dataset_files(dataset: Dataset, folder: Path, report_progress: Progres
 def write_release_files(
     release: Release, folder: Path, work: Path, report_progress: ProgressCallback
 ) -> WrittenData:
-    """Write the lines of a release into ``folder``/data, each as it was released. ``work`` is for what is
-    needed only meanwhile."""
+    """Write the lines of a release into ``folder``/data, unchanged. ``work`` is for temporary files."""
     stored = _copy_data_file(release, work)
     dataset = release.dataset
     notices = []
     pieces = _divide_by_split(release, stored, folder, report_progress) if release.splits else []
     if release.splits and not pieces:
         notices.append(
-            "The splits of this release can't be told any more; its sessions stand in one file, those "
-            "of the test split among them."
+            "The splits of this release are unknown by now. Its sessions are in one file, including those of "
+            "the test split."
         )
     if not pieces:
         pieces = [LineFile(folder / DATA_FOLDER / f"{dataset.name}.jsonl", None)]
@@ -83,18 +83,18 @@ def write_release_files(
 
 
 def _list_splits(dataset: Dataset) -> list[str]:
-    """The splits that have sessions, in their order; none if the dataset was not split.
+    """The splits that have sessions, in order; none if the dataset was not split.
 
-    Refused if some sessions have one and others have none: they would be missing from every file.
+    Raises UserError if only some sessions have one: the others would be missing from every file.
     """
     counted = dict(
         Session.objects.filter(dataset=dataset).values_list("split").annotate(n=Count("id")).order_by()
     )
     without = counted.pop(None, 0)
     if counted and without:
-        what = "1 session has" if without == 1 else f"{without:,} sessions have"
         raise UserError(
-            f"{what} no split yet; run split_dataset on {dataset.name} once more, and then make the package."
+            f"{format_count(without, 'session')} of {dataset.name} without a split would be missing from the "
+            "package. Split the dataset once more, then create the package."
         )
     return [split for split in Session.Split.values if counted.get(split)]
 
@@ -103,7 +103,7 @@ def _list_splits(dataset: Dataset) -> list[str]:
 
 
 def _copy_data_file(release: Release, work: Path) -> Path:
-    """The release's data file on this machine, found to be what was released."""
+    """A local copy of the release's data file, verified."""
     data = release_files.get_file(release, ReleaseFile.Kind.DATA)
     copy = work / data.name
     with copy.open("wb") as out:
@@ -119,37 +119,44 @@ def _open_unpacked(path: Path) -> IO[bytes]:
 def _divide_by_split(
     release: Release, stored: Path, folder: Path, report_progress: ProgressCallback
 ) -> list[LineFile]:
-    """The lines by the splits that their sessions have; nothing if these are not those of the release.
+    """The lines by the splits that their sessions have now; nothing if those are not the splits of the release.
 
-    A session keeps its split, so that it is that of the release, unless the dataset was split anew or its ids
+    A session keeps its split, so that it is that of the release, unless the dataset was split again or its ids
     were hashed since: then the numbers differ.
     """
-    pieces = [LineFile(folder / DATA_FOLDER / f"{split}.jsonl", split) for split in Session.Split.values]
-    sessions: Counter[str] = Counter()
-    done = 0
+    expected = {split: release.splits[split] for split in Session.Split.values if release.splits.get(split)}
+    pieces = [LineFile(folder / DATA_FOLDER / f"{split}.jsonl", split) for split in expected]
     with ExitStack() as stack, _open_unpacked(stored) as lines:
         outs = {piece.split: stack.enter_context(piece.path.open("wb")) for piece in pieces}
-        last = ""
-        for some in _read_batches(lines):
-            known = _load_splits(release.dataset, {session_id for session_id, _ in some})
-            for session_id, line in some:
-                split = known.get(session_id)
-                if split is None:
-                    break
-                sessions[split] += session_id != last
-                last = session_id
-                outs[split].write(line)
-            done += len(some)
-            report_progress(done // WRITES_PER_TURN, release.turn_count)
-    wanted = {split: count for split, count in release.splits.items() if split in outs and count}
-    if dict(sessions) != wanted or sum(wanted.values()) != release.session_count:
-        for piece in pieces:
-            piece.path.unlink()
-        return []
+        sessions = _copy_to_splits(release, lines, outs, report_progress)
+    if sessions == expected and sum(expected.values()) == release.session_count:
+        return pieces
     for piece in pieces:
-        if not sessions[piece.split or ""]:
-            piece.path.unlink()
-    return [piece for piece in pieces if sessions[piece.split or ""]]
+        piece.path.unlink()
+    return []
+
+
+def _copy_to_splits(
+    release: Release,
+    lines: IO[bytes],
+    outs: Mapping[str | None, IO[bytes]],
+    report_progress: ProgressCallback,
+) -> Counter[str]:
+    """Sessions copied of each split; stops at the first that has none of these splits."""
+    sessions: Counter[str] = Counter()
+    done, last = 0, ""
+    for batch in _read_batches(lines):
+        splits = _load_splits(release.dataset, {session_id for session_id, _ in batch})
+        for session_id, line in batch:
+            split = splits.get(session_id)
+            if split is None or split not in outs:
+                return sessions
+            sessions[split] += session_id != last
+            last = session_id
+            outs[split].write(line)
+        done += len(batch)
+        report_progress(done // WRITES_PER_TURN, release.turn_count)
+    return sessions
 
 
 def _read_batches(lines: IO[bytes]) -> Iterator[list[tuple[str, bytes]]]:
@@ -157,7 +164,7 @@ def _read_batches(lines: IO[bytes]) -> Iterator[list[tuple[str, bytes]]]:
         try:
             yield [(str(decode_object(line)["session_id"]), line) for line in some]
         except (InvalidRecord, KeyError):
-            raise UserError("A line of the release is no turn; run verify_releases.") from None
+            raise UserError("The data file of the release is damaged; verify the releases of this dataset.") from None
 
 
 def _load_splits(dataset: Dataset, ids: set[str]) -> dict[str, str | None]:
@@ -171,7 +178,7 @@ def _load_splits(dataset: Dataset, ids: set[str]) -> dict[str, str | None]:
 def _convert_pieces(
     pieces: list[LineFile], folder: Path, notices: list[str], turns: int, report_progress: ProgressCallback
 ) -> WrittenData:
-    """Read each file of lines once more: it is counted, and becomes a Parquet file as well."""
+    """Count each file of lines, and write it as Parquet too."""
     counts, files = ConversationCounts(), []
     for piece in pieces:
         sessions_before, turns_before = counts.sessions, counts.turns
@@ -198,6 +205,6 @@ def _count_turns(path: Path, counts: ConversationCounts) -> Iterator[TurnRecord]
         for number, line in enumerate(lines, 1):
             turn = parse_turn(number, line)
             if isinstance(turn, LineError):
-                raise UserError(f"{path.name}:{number}: {turn.code} {turn.message}; no package was made.")
+                raise UserError(f"{path.name}:{number}: {turn.code} {turn.message}; no package was created.")
             counts.add(turn)
             yield turn

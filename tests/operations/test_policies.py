@@ -1,0 +1,132 @@
+"""The rules of every gate: facts in, verdict out, no database."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from datasets_app.catalog import policies
+from datasets_app.catalog.policies import (
+    Allowed,
+    Blocker,
+    DatasetFacts,
+    Gate,
+    Overridden,
+    OverrideRequest,
+    Refused,
+    Remedy,
+    RunningJob,
+)
+
+RAW = DatasetFacts("support", "production", "raw", turn_count=4)
+SCRUBBED = RAW._replace(status="scrubbed", last_scrub_verified=True)
+SYNTHETIC = RAW._replace(origin="synthetic")
+EXPIRED = SCRUBBED._replace(status="expired", deleted_on=date(2026, 5, 4))
+DURING_SCRUB = SCRUBBED._replace(scrub_job=7)
+NOBODY = OverrideRequest()
+OFFICER = OverrideRequest(" a  court\norder ", permitted=True)
+CURATOR = OverrideRequest("because", permitted=False)
+BLOCKER = Blocker("Legal review is signed", "Not yet signed.", Remedy.SHARING)
+REASON_GATES = [policies.EXPORT, policies.ANNOTATE]
+LOCKED_GATES = [policies.EXPORT_TEST_SPLIT, policies.ANNOTATE_TEST_SPLIT, policies.RESPLIT]
+
+
+@pytest.mark.parametrize(
+    ("facts", "scrubbed"),
+    [
+        (RAW, False),
+        (SYNTHETIC, True),
+        (RAW._replace(origin="external"), True),
+        (SCRUBBED, True),
+        (SCRUBBED._replace(status="released"), True),
+        (SCRUBBED._replace(last_scrub_verified=False), False),
+        (RAW._replace(last_scrub_verified=True), False),
+        (EXPIRED, False),
+    ],
+)
+def test_only_production_data_needs_a_verified_scrub(facts: DatasetFacts, scrubbed: bool) -> None:
+    assert facts.is_scrubbed is scrubbed
+
+
+@pytest.mark.parametrize("gate", REASON_GATES)
+def test_a_gate_is_open_for_scrubbed_data_whatever_was_requested(gate: Gate) -> None:
+    for request in (NOBODY, OFFICER, CURATOR):
+        assert policies.decide_gate(gate, SCRUBBED, request) == Allowed()
+        assert policies.decide_gate(gate, SYNTHETIC, request) == Allowed()
+
+
+@pytest.mark.parametrize(
+    ("gate", "facts"), [(g, RAW) for g in REASON_GATES] + [(g, SCRUBBED) for g in LOCKED_GATES]
+)
+def test_an_override_takes_a_reason_and_the_permission(gate: Gate, facts: DatasetFacts) -> None:
+    refused = policies.decide_gate(gate, facts, NOBODY)
+    assert isinstance(refused, Refused)
+    assert refused.remedy == Remedy.OVERRIDE
+    assert refused.message.startswith(gate.closed.format(name="support"))
+    assert policies.decide_gate(gate, facts, OFFICER._replace(reason=" \n")) == refused
+    unpermitted = policies.decide_gate(gate, facts, CURATOR)
+    assert isinstance(unpermitted, Refused)
+    assert gate.action in unpermitted.message
+    assert policies.decide_gate(gate, facts, OFFICER) == Overridden(gate.purpose, "a court order")
+    too_long = policies.decide_gate(gate, facts, OFFICER._replace(reason="x" * 501))
+    assert isinstance(too_long, Refused)
+    assert policies.decide_gate(gate, facts, OFFICER._replace(reason="x" * 500)) != too_long
+
+
+@pytest.mark.parametrize("gate", REASON_GATES + LOCKED_GATES)
+@pytest.mark.parametrize(("facts", "why"), [(EXPIRED, "on 4 May 2026"), (DURING_SCRUB, "(job 7)")])
+def test_no_reason_helps_for_deleted_contents_or_during_a_scrub(
+    gate: Gate, facts: DatasetFacts, why: str
+) -> None:
+    verdict = policies.decide_gate(gate, facts, OFFICER)
+    assert isinstance(verdict, Refused)
+    assert why in verdict.message
+    assert policies.decide_release(facts, [], OFFICER) == verdict
+
+
+def test_a_release_needs_turns_and_no_blockers_or_a_reason() -> None:
+    decide = policies.decide_release
+    assert decide(SCRUBBED, [], NOBODY) == Allowed()
+    assert isinstance(decide(SCRUBBED._replace(turn_count=0), [], OFFICER), Refused)
+    refused = decide(SCRUBBED, [BLOCKER], NOBODY)
+    assert isinstance(refused, Refused)
+    assert refused.details == {"unmet": ["Legal review is signed: Not yet signed."]}
+    assert "1 blocker. Legal review is signed: not yet signed." in refused.message
+    assert isinstance(decide(SCRUBBED, [BLOCKER], CURATOR), Refused)
+    assert decide(SCRUBBED, [BLOCKER], OFFICER) == Overridden("release", "a court order")
+
+
+def test_using_a_dataset_is_refused_once_its_contents_are_deleted() -> None:
+    assert policies.decide_use(DURING_SCRUB) == Allowed()
+    assert isinstance(policies.decide_use(EXPIRED), Refused)
+    assert isinstance(policies.decide_copy(DURING_SCRUB), Refused)
+    assert policies.decide_copy(RAW) == Allowed()
+
+
+def test_deleting_waits_for_holds_and_jobs() -> None:
+    assert policies.decide_deletion(RAW) == Allowed()
+    held = policies.decide_deletion(RAW._replace(legal_hold=True, hold_reason="case 12"))
+    assert isinstance(held, Refused)
+    assert "(case 12)" in held.message
+    assert isinstance(policies.decide_deletion(EXPIRED), Refused)
+    assert policies.decide_idle("support", None, "wait.") == Allowed()
+    busy = policies.decide_idle("support", RunningJob("Export", 3), "wait.")
+    assert busy == Refused("Export is running on support (job 3); wait.", Remedy.WAIT)
+
+
+@pytest.mark.parametrize(
+    ("rule", "facts", "allowed"),
+    [
+        (policies.decide_job_results, {"overridden": False, "permitted": False}, True),
+        (policies.decide_job_results, {"overridden": True, "permitted": True}, True),
+        (policies.decide_job_results, {"overridden": True, "permitted": False}, False),
+        (policies.decide_job_start, {"starter": "ada", "permitted": True, "visible": True}, True),
+        (policies.decide_job_start, {"starter": "ada", "permitted": False, "visible": True}, False),
+        (policies.decide_job_start, {"starter": "ada", "permitted": True, "visible": False}, False),
+        (policies.decide_stored_release, {"label": "support 1.0.0", "deleted_on": None}, True),
+        (policies.decide_stored_release, {"label": "support 1.0.0", "deleted_on": date(2026, 5, 4)}, False),
+    ],
+)
+def test_jobs_and_stored_releases(rule: Any, facts: dict[str, Any], allowed: bool) -> None:
+    assert isinstance(rule(**facts), Allowed) is allowed
+    assert isinstance(rule(**facts), Refused) is not allowed

@@ -141,9 +141,7 @@ def decide_override(gate: Gate, request: OverrideRequest, closed: str) -> Verdic
     """Whether ``request`` opens a closed gate; ``closed`` says why it is closed."""
     reason = normalize_reason(request.reason)
     if not reason:
-        return Refused(
-            f"{closed} To override this, give a reason; it takes the override permission.", Remedy.OVERRIDE
-        )
+        return Refused(f"{closed} Or give a reason, which takes the permission to override.", Remedy.OVERRIDE)
     if not request.permitted:
         return Refused(f"You don't have permission to {gate.action}; ask a privacy officer.")
     if len(reason) > MAX_REASON_CHARACTERS:

@@ -43,6 +43,9 @@ __all__ = [
 # SQLSTATE of a table or column that is not there.
 MISSING_SCHEMA_SQLSTATES = ("42P01", "42703")
 
+# What a command line can do about a refusal; pages word their own remedies.
+OPTION_BY_REMEDY = {"override": " Pass it with --override."}
+
 
 def command_error(message: str) -> CommandError:
     """The command was called wrongly or can't run: exit code 2."""
@@ -67,7 +70,8 @@ def report_errors(command: BaseCommand) -> Iterator[None]:
     except UserError as refusal:
         listed = print_problems(command.stderr, refusal.details or {})
         raise CommandError(
-            refusal.message, returncode=EXIT_FINDINGS if listed else EXIT_COULD_NOT_RUN
+            refusal.message + OPTION_BY_REMEDY.get(refusal.remedy, ""),
+            returncode=EXIT_FINDINGS if listed else EXIT_COULD_NOT_RUN,
         ) from None
     except (OperationalError, InterfaceError) as error:
         raise command_error(

@@ -119,10 +119,10 @@ def _open_unpacked(path: Path) -> IO[bytes]:
 def _divide_by_split(
     release: Release, stored: Path, folder: Path, report_progress: ProgressCallback
 ) -> list[LineFile]:
-    """The lines by the splits that their sessions have now; nothing if those are not the splits of the release.
+    """The lines by the splits that their sessions have now; nothing if those are not those of the release.
 
-    A session keeps its split, so that it is that of the release, unless the dataset was split again or its ids
-    were hashed since: then the numbers differ.
+    A session keeps its split, unless the dataset was split again or its ids were hashed since: then the
+    numbers differ.
     """
     expected = {split: release.splits[split] for split in Session.Split.values if release.splits.get(split)}
     pieces = [LineFile(folder / DATA_FOLDER / f"{split}.jsonl", split) for split in expected]
@@ -164,7 +164,7 @@ def _read_batches(lines: IO[bytes]) -> Iterator[list[tuple[str, bytes]]]:
         try:
             yield [(str(decode_object(line)["session_id"]), line) for line in some]
         except (InvalidRecord, KeyError):
-            raise UserError("The data file of the release is damaged; verify the releases of this dataset.") from None
+            raise UserError("The data file of this release is damaged; verify the releases.") from None
 
 
 def _load_splits(dataset: Dataset, ids: set[str]) -> dict[str, str | None]:

@@ -1,10 +1,11 @@
-"""Labels and what led to them are deleted with the conversations they are about."""
+"""Deletes labels, and the campaign work behind them, together with their conversations."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db import connection
 
+from annotations_app.campaigns.counters import subtract_sessions
 from annotations_app.labels.label_places import ORIGINAL_SESSION, PLACE_SESSION, find_labels_naming
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
 
@@ -17,26 +18,11 @@ TABLES = (
     "annotations_app_campaign",
 )
 
-# In the order in which everything else locks them: see storage/leases.py.
+# In the order in which everything else locks them: see labeling/leases.py.
 _LOCK_MEMBERS = """
 SELECT id FROM annotations_app_campaignmember WHERE campaign_id IN (
     SELECT campaign_id FROM annotations_app_campaignitem WHERE session_id = ANY(%(sessions)s)
 ) ORDER BY id FOR NO KEY UPDATE
-"""
-_UPDATE_MEMBER_COUNTERS = """
-UPDATE annotations_app_campaignmember m
-SET labelled = m.labelled - c.labelled, gold_labelled = m.gold_labelled - c.gold_labelled,
-    repeated = m.repeated - c.repeated, skipped = m.skipped - c.skipped, flagged = m.flagged - c.flagged
-FROM (
-    SELECT a.campaign_id, a.annotator_id,
-           count(*) FILTER (WHERE a.state = 'labelled' AND NOT a.repeat AND NOT i.gold) AS labelled,
-           count(*) FILTER (WHERE a.state = 'labelled' AND NOT a.repeat AND i.gold) AS gold_labelled,
-           count(*) FILTER (WHERE a.state = 'labelled' AND a.repeat) AS repeated,
-           count(*) FILTER (WHERE a.state = 'skipped') AS skipped,
-           count(*) FILTER (WHERE a.state = 'flagged') AS flagged
-    FROM annotations_app_assignment a JOIN annotations_app_campaignitem i ON i.id = a.item_id
-    WHERE i.session_id = ANY(%(sessions)s) GROUP BY a.campaign_id, a.annotator_id
-) c WHERE m.campaign_id = c.campaign_id AND m.user_id = c.annotator_id
 """
 _UPDATE_CAMPAIGN_COUNTERS = """
 UPDATE annotations_app_campaign m
@@ -66,9 +52,9 @@ _DELETE_STATEMENTS = (
 
 
 def count_labels(dataset: Any, sessions: Sequence[int] | None = None) -> dict[str, int]:
-    """What there is beside a dataset, or beside these of its sessions."""
-    among: dict[str, Any] = {} if sessions is None else {"session__in": sessions}
-    items = CampaignItem.objects.filter(campaign__dataset=dataset, **among)
+    """What belongs to a dataset, or to these of its sessions, by kind."""
+    filters: dict[str, Any] = {} if sessions is None else {"session__in": sessions}
+    items = CampaignItem.objects.filter(campaign__dataset=dataset, **filters)
     assignments = Assignment.objects.filter(campaign__dataset=dataset)
     decisions = Decision.objects.filter(assignment__campaign__dataset=dataset)
     labels = Annotation.objects.filter(dataset=dataset)
@@ -88,16 +74,17 @@ def count_labels(dataset: Any, sessions: Sequence[int] | None = None) -> dict[st
 
 
 def delete_labels(sessions: Sequence[int]) -> dict[str, int]:
-    """Delete what hangs on these sessions (their primary keys), in the caller's transaction; the counters
-    of campaigns and annotators stay true. Returns how much of each kind."""
-    given = {"sessions": list(sessions)}
+    """Delete what belongs to these sessions (primary keys), in the caller's transaction, and correct the
+    counters of campaigns and annotators. Returns how much of each kind."""
+    values = {"sessions": list(sessions)}
     counts = {}
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK_MEMBERS, given)
-        for statement in (_UPDATE_MEMBER_COUNTERS, _UPDATE_CAMPAIGN_COUNTERS, _CLEAR_MEMBER_SESSIONS):
-            cursor.execute(statement, given)
+        cursor.execute(_LOCK_MEMBERS, values)
+        subtract_sessions(values["sessions"])
+        cursor.execute(_UPDATE_CAMPAIGN_COUNTERS, values)
+        cursor.execute(_CLEAR_MEMBER_SESSIONS, values)
         for kind, statement in _DELETE_STATEMENTS:
-            cursor.execute(statement, given)
+            cursor.execute(statement, values)
             counts[kind] = cursor.rowcount
     return counts
 
@@ -116,7 +103,7 @@ def delete_labels_naming(dataset: Any, matches: Callable[[str], bool]) -> dict[s
 
 
 def close_campaigns(dataset: Any) -> None:
-    """Nothing of the dataset is given to annotators from now on."""
+    """Stop giving replies of the dataset to annotators."""
     Campaign.objects.filter(dataset=dataset).update(status=Campaign.Status.CLOSED)
 
 

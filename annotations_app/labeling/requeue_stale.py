@@ -1,15 +1,14 @@
 """Labels that were made under another text of the persona are asked for again."""
 
 import uuid
-from collections import Counter
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
 
+from annotations_app.campaigns.counters import subtract_assignments
 from annotations_app.campaigns.members import lock_members
 from annotations_app.campaigns.release_assignments import release_assignments
-from annotations_app.models import Annotation, Assignment, Campaign, CampaignMember, Decision
+from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 
@@ -25,14 +24,17 @@ def requeue_stale(campaign: Campaign, *, actor: Any) -> int:
         row = Campaign.objects.select_related("dataset", "persona").get(pk=campaign.pk)
         if row.status == Campaign.Status.CLOSED:
             raise UserError(f"{row.name} is closed; open it before replies are queued again.")
-        members = lock_members(row)
+        lock_members(row)
         stale = list(Annotation.objects.stale(row).values_list("pk", flat=True))
         assignments = list(
             Assignment.objects.filter(annotation__in=stale, state="labelled").select_related("item")
         )
+        subtract_assignments([assignment.pk for assignment in assignments])
+        # Gold items are leased in order, so their annotators start over.
+        gold = {assignment.annotator_id for assignment in assignments if assignment.item.gold}
+        row.members.filter(user__in=gold).update(gold_cursor=0)
         for start in range(0, len(assignments), BATCH_SIZE):
             _requeue_assignments(assignments[start : start + BATCH_SIZE], row.persona.digest)
-        _subtract_from_counters(members, assignments)
         if stale:
             Annotation.objects.filter(pk__in=stale).update(kind=Annotation.Kind.WITHDRAWN)
             audit.record(
@@ -55,18 +57,3 @@ def _requeue_assignments(assignments: list[Assignment], digest: str) -> None:
     release_assignments(chosen)
     # The label stays as it is, withdrawn; the next one is another.
     chosen.update(annotation=None)
-
-
-def _subtract_from_counters(members: list[CampaignMember], assignments: list[Assignment]) -> None:
-    """Who has labelled them has so many fewer; and gold items are given in order, so from the first on."""
-    plain = Counter(item.annotator_id for item in assignments if not item.item.gold)
-    gold = Counter(item.annotator_id for item in assignments if item.item.gold)
-    for member in members:
-        if member.user_id in plain or member.user_id in gold:
-            changes: dict[str, Any] = {
-                "labelled": F("labelled") - plain[member.user_id],
-                "gold_labelled": F("gold_labelled") - gold[member.user_id],
-            }
-            if gold[member.user_id]:
-                changes["gold_cursor"] = 0
-            CampaignMember.objects.filter(pk=member.pk).update(**changes)

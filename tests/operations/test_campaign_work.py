@@ -289,7 +289,7 @@ def test_who_settles_anew_withdraws_what_was_settled(tmp_path: Path) -> None:
             adjudicate(reply, "warm_v1", actor=None, **given)
     said = {"dataset": reply.session.dataset, "turn": reply, "persona_id": "warm_v1"}
     Annotation.objects.create(**said, label=0, annotator="ana")
-    with pytest.raises(UserError, match="Most annotators say off-brand. Say in a few words why"):
+    with pytest.raises(UserError, match="Most annotators say off-brand. Explain briefly why"):
         adjudicate(reply, "warm_v1", label=1, reason=" ", actor=None)
     Annotation.objects.create(**said, label=1, annotator="ben")
     assert adjudicate(reply, "warm_v1", label=1, reason=" ", actor=None).notes is None

@@ -82,7 +82,9 @@ def test_against_the_majority_a_reason_is_needed(sign_in: Any, disputed: Campaig
     where = f"{address('adjudicate')}?campaign={disputed.pk}&turn={with_majority.turn_id}"
     assert "needed only to settle it as off-brand" in words(client.get(where).content.decode())
     refused = client.post(where, {"label": "0", "reason": "  "})
-    assert "Most annotators say on-brand. Explain briefly why the reply is off-brand" in refused.content.decode()
+    assert (
+        "Most annotators say on-brand. Explain briefly why the reply is off-brand" in refused.content.decode()
+    )
     assert not Annotation.objects.filter(kind="adjudicated").exists()
     assert client.post(where, {"label": "0", "reason": "A form letter."}).status_code == 302
     settled = Annotation.objects.get(kind="adjudicated")

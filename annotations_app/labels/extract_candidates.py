@@ -146,7 +146,7 @@ def _parse_label_line(item: tuple[int, bytes] | LineError) -> _LabelLine | LineE
     try:
         value = decode_object(raw)
     except InvalidRecord as error:
-        return error.at(number, find_session_id(raw))
+        return error.to_line_error(number, find_session_id(raw))
     text, session, index = value.get("text"), value.get("session_id"), value.get("turn_index")
     if type(text) is not str:
         return LineError(number, "E102", "text must be a string", field="text")

@@ -160,7 +160,7 @@ def parse_label_line(line: int, raw: bytes, persona: str | None) -> LabelRecord 
     try:
         return parse_import_label(decode_object(raw), line, persona)
     except InvalidRecord as error:
-        return error.at(line, find_session_id(raw))
+        return error.to_line_error(line, find_session_id(raw))
 
 
 def parse_import_label(value: dict[str, Any], line: int, persona: str | None) -> LabelRecord:

@@ -24,7 +24,7 @@ class Output:
         self._write, self._write_error, self._limit = write, write_error, limit
         self._source, self._file, self._source_totals = "", "", Totals()
 
-    def begin(self, source: str, kind: str | None, *, is_file: bool = True) -> None:
+    def start_source(self, source: str, kind: str | None, *, is_file: bool = True) -> None:
         self._source, self._file, self._source_totals = source, source if is_file else "", Totals()
 
     def add(self, finding: Finding) -> None:
@@ -32,14 +32,14 @@ class Output:
         self.totals[finding.code] += 1
         self._source_totals[finding.code] += 1
         if not self._limit or self._source_totals[finding.code] <= self._limit:
-            self.show(finding)
+            self.write_finding(finding)
 
     def set_totals(self, totals: dict[str, int]) -> None:
         """For a source of which more is known than was added."""
         self.totals += Totals({code: n - self._source_totals[code] for code, n in totals.items()})
         self._source_totals.update({code: n - self._source_totals[code] for code, n in totals.items()})
 
-    def show(self, finding: Finding) -> None:
+    def write_finding(self, finding: Finding) -> None:
         raise NotImplementedError
 
     def close(self) -> None:
@@ -47,7 +47,7 @@ class Output:
 
 
 class TextOutput(Output):
-    def show(self, finding: Finding) -> None:
+    def write_finding(self, finding: Finding) -> None:
         self._write(format_text_line(self._source, finding))
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class TextOutput(Output):
 
 
 class GithubOutput(TextOutput):
-    def show(self, finding: Finding) -> None:
+    def write_finding(self, finding: Finding) -> None:
         self._write(format_github_line(self._file, finding))
 
 
@@ -65,12 +65,12 @@ class JsonOutput(Output):
         super().__init__(write, write_error, limit)
         self._files: list[dict[str, Any]] = []
 
-    def begin(self, source: str, kind: str | None, *, is_file: bool = True) -> None:
-        super().begin(source, kind, is_file=is_file)
+    def start_source(self, source: str, kind: str | None, *, is_file: bool = True) -> None:
+        super().start_source(source, kind, is_file=is_file)
         name = {"file": source, "kind": kind} if is_file else {"dataset": source}
         self._files.append({**name, "findings": [], "totals": self._source_totals})
 
-    def show(self, finding: Finding) -> None:
+    def write_finding(self, finding: Finding) -> None:
         self._files[-1]["findings"].append(build_finding_object(finding))
 
     def close(self) -> None:

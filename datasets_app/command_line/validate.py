@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_options(options: dict[str, Any]) -> None:
-    """Raises :class:`CouldNotRun` for arguments that don't go together, before any work."""
+    """Raises :class:`CommandFailure` for arguments that don't go together, before any work."""
     files = options["files"]
     if options["limit"] < 0:
         raise CommandFailure("--limit must be 0 or more")
@@ -113,7 +113,7 @@ def check_files(options: dict[str, Any], output: Output, models: tuple[str, ...]
                     path, options["kind"], with_metadata=name != "-", name_models=models, limits=limits
                 )
                 kind = file.kind
-            output.begin("<stdin>" if name == "-" else name, kind)
+            output.start_source("<stdin>" if name == "-" else name, kind)
             progress, size = Progress(f"Checking {name}"), path.stat().st_size
 
             def show(done: int, progress: Progress = progress, size: int = size) -> None:
@@ -126,7 +126,7 @@ def check_files(options: dict[str, Any], output: Output, models: tuple[str, ...]
 
 
 def load_name_models(models: Sequence[str]) -> tuple[str, ...]:
-    """The same, loaded; raises :class:`CouldNotRun` for one that isn't there."""
+    """The same, loaded; raises :class:`CommandFailure` for one that isn't there."""
     try:
         load_name_finder(tuple(models))
     except NameModelError as error:

@@ -36,7 +36,7 @@ class Link(NamedTuple):
     event_id: int
     previous: str
     digest: str
-    told: str | None
+    event_text: str | None
 
 
 class Fault(NamedTuple):
@@ -59,7 +59,7 @@ def find_faults(links: Iterable[Link]) -> Iterator[Fault]:
         if not follows:
             yield _make_gap_fault(last.position, link)
         true = link.digest
-        if link.told is None:
+        if link.event_text is None:
             yield Fault(
                 f"Event {link.event_id} (position {link.position}) has been deleted.",
                 link.position,
@@ -67,7 +67,7 @@ def find_faults(links: Iterable[Link]) -> Iterator[Fault]:
             )
         else:
             true = compute_digest(
-                _get_base_digest(last, last_true, link) if follows else link.previous, link.told
+                _get_base_digest(last, last_true, link) if follows else link.previous, link.event_text
             )
         if follows and link.previous not in (last.digest, last_true) and true == link.digest:
             yield _make_altered_seal_fault(link)
@@ -108,7 +108,7 @@ def _make_altered_seal_fault(link: Link) -> Fault:
 def find_missed_heads(
     expected: Iterable[Head], digests_by_position: dict[int, str], end: Head
 ) -> Iterator[Fault]:
-    """Which noted heads a chain does not go through. ``seen`` has its digests at their positions."""
+    """Which noted heads a chain does not go through. ``digests_by_position`` has those of the chain."""
     for head in expected:
         if head.position > end.position:
             text = (

@@ -10,5 +10,5 @@ def escape_cell(text: str) -> str:
 
 
 def unescape_cell(text: str) -> str:
-    """The inverse of :func:`safe_cell`."""
+    """The inverse of :func:`escape_cell`."""
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA_PREFIXES) else text

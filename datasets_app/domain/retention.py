@@ -25,7 +25,7 @@ class Duration:
     amount: int
     unit: str
 
-    def after(self, day: date) -> date | None:
+    def add_to(self, day: date) -> date | None:
         """The day on which it is over, if it begins on ``day``; None beyond the calendar's end.
 
         Months and years go by the calendar: what would be the 31st of a shorter month is its last day, and
@@ -118,7 +118,7 @@ def find_matching_rule(name: str, rules: Iterable[RetentionRule]) -> RetentionRu
 def get_due_date(created: date, rule: RetentionRule | None) -> date | None:
     """The first day on which a dataset that came on ``created`` may be deleted; None: never."""
     duration = rule.duration if rule else None
-    return duration.after(created) if duration else None
+    return duration.add_to(created) if duration else None
 
 
 def find_rules_still_active(

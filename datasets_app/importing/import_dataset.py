@@ -188,7 +188,7 @@ def _import_file(
         "sessions": len(keys),
         "turns": turn_count,
         "sessions_already_there": len(skipped),
-        "reordered": file.format == "turns" and file.reordered,
+        "reordered": file.format == "turns" and file.is_out_of_order,
     }
     if result.problems.total:
         entry |= _quarantine_sessions(item, quarantine_dir)

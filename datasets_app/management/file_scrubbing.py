@@ -215,7 +215,7 @@ def _sanitize(call: _SanitizeCall, file: ConversationFile, before: InputMetadata
         assert result is not None
         _refuse_remaining(call, result, setup)
     _write_report(call, result, setup)
-    if file.reordered:
+    if file.is_out_of_order:
         call.print("Lines were out of order and have been sorted.")
     call.print(_format_summary(result, "replaced"))
     call.print(f"Verified: no pattern matches remain. sha256 {result.sha256}")

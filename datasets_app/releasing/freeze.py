@@ -55,7 +55,7 @@ def freeze_dataset(dataset: Dataset, path: Path, on_turns: TurnCallback) -> Froz
         totals[finding.code] += 1
     for finding in _check_file(path, study, lambda count: on_turns(done + count)):
         totals[finding.code] += 1
-    return FrozenData(path, digest.size, digest.hex, study.contents(), totals)
+    return FrozenData(path, digest.size, digest.hex, study.summarize(), totals)
 
 
 def _check_file(path: Path, study: ContentCounter, on_turns: TurnCallback) -> Iterator[Finding]:
@@ -72,7 +72,7 @@ def study_lines(lines: Iterable[bytes], study: ContentCounter, on_turns: TurnCal
     for count, line in enumerate(lines, 1):
         # Python's own reader, as Alignmenter uses it: it keeps whole numbers of any size.
         record: dict[str, Any] = json.loads(line)
-        study.look(record)
+        study.add_record(record)
         if count % PROGRESS_INTERVAL_LINES == 0:
             on_turns(count)
         yield line

@@ -100,7 +100,7 @@ def _write_remaining(
         with gzip_writer(digest, gzipped=True) as target:
             for line in study_lines(lines(), study, lambda count: report_progress(count, total)):
                 target.write(line)
-    return RemainingData(path, study.contents(), digest.hex, digest.size, erased)
+    return RemainingData(path, study.summarize(), digest.hex, digest.size, erased)
 
 
 def _is_in_changelog(release: Release, is_erased: IsErased) -> bool:

@@ -113,7 +113,7 @@ def _initial_answers(dataset: Dataset) -> dict[str, Any]:
     settings = load_split_settings(dataset)
     if settings is None:
         return {}
-    ratios = ", ".join(f"{share / 100:g}" for share in settings.wanted().values())
+    ratios = ", ".join(f"{share / 100:g}" for share in settings.target_shares().values())
     return {**settings._asdict(), "ratios": ratios}
 
 
@@ -145,7 +145,7 @@ def _render_splits(request: HttpRequest, dataset: Dataset, form: SplitForm) -> H
 def _share_rows(dataset: Dataset, counts: dict[str | None, int]) -> list[dict[str, Any]]:
     """What stands in the table of sessions now, whatever the last report said."""
     settings = load_split_settings(dataset)
-    wanted = settings.wanted() if settings else {}
+    wanted = settings.target_shares() if settings else {}
     placed = sum(count for split, count in counts.items() if split)
     return [
         {

@@ -39,7 +39,9 @@ def read_conversations(dataset: Any, keys: "array[int]") -> Iterator[Conversatio
                     yield current
                 keys.append(key)
                 texts, all_tags = [], []
-                current = Conversation(session_id, persona_id, tags=all_tags, texts=texts, placed=split)
+                current = Conversation(
+                    session_id, persona_id, tags=all_tags, texts=texts, current_split=split
+                )
             assert current is not None
             texts.append(text)
             all_tags.extend(_decode(tags) if tags else ())

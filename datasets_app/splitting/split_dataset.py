@@ -123,7 +123,7 @@ def _read_sessions(
     for done, session in zip(count(), read_conversations(dataset, keys), strict=False):
         if done % PROGRESS_INTERVAL_SESSIONS == 0:
             report_progress(min(done, total), total * 11 // 10)
-        yield session._replace(placed=None) if resplit else session
+        yield session._replace(current_split=None) if resplit else session
 
 
 def _write_decision(

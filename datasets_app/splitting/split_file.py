@@ -63,11 +63,11 @@ def split_file(
     def sessions() -> Iterator[Conversation]:
         for session in group_conversations(reader.turns()):
             seen.add(session.session_id)
-            yield session._replace(placed=placed.get(session.session_id))
+            yield session._replace(current_split=placed.get(session.session_id))
         for split in earlier.paths:
             for session in group_conversations(earlier.turns(split)):
                 if session.session_id not in seen:
-                    yield session._replace(placed=split)
+                    yield session._replace(current_split=split)
 
     try:
         decision = decide_splits(sessions(), settings)
@@ -208,7 +208,9 @@ def _write_files(
     except OSError as error:
         raise UserError(f"{earlier.folder} can't be created: {error.strerror or error}.") from None
     paths = {
-        split: earlier.path(split) for split in SPLITS if split in settings.wanted() or split in earlier.paths
+        split: earlier.path(split)
+        for split in SPLITS
+        if split in settings.target_shares() or split in earlier.paths
     }
     with ExitStack() as stack:
         writers = {}

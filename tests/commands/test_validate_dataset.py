@@ -324,7 +324,7 @@ def test_github_shows_findings_beside_the_lines(tmp_path: Path):
     path = factories.write_jsonl(tmp_path / "a,b:100%.jsonl", [factories.make_turn("50%\nof", 2)])
     result = run(path, "--format", "github")
     name = str(path).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
-    assert f"::warning file={name},title=W601::no licence" in result.out
+    assert f"::warning file={name},title=W601::no license" in result.out
     [line] = [line for line in result.lines if "E201" in line]
     assert line.startswith(f"::error file={name},line=1,title=E201::session '50%25\\nof' must begin")
 
@@ -423,7 +423,7 @@ def test_a_dataset_is_checked_and_the_report_kept(tmp_path: Path):
     result = run("--dataset", "support")
     assert result.code == 1
     assert result.lines == [
-        "support: W601 no licence is stated; give its SPDX id, for example CC-BY-4.0",
+        "support: W601 no license is stated; give its SPDX id, for example CC-BY-4.0",
         "support: W602 neither source nor generator is stated; say where the conversations come from",
         "support: E401 [s1 turn 2] e-mail address in text at column 10 (15 characters); "
         "scrub it before sharing",

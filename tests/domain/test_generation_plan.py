@@ -108,7 +108,7 @@ def test_tags_tell_kind_scenario_and_trap() -> None:
 @given(st.text(max_size=5), st.integers(1, 3000))
 @settings(max_examples=60)
 def test_a_shuffle_places_every_number_once(key: str, count: int) -> None:
-    assert sorted(map(Permutation(key, count).place, range(count))) == list(range(count))
+    assert sorted(map(Permutation(key, count).get_position, range(count))) == list(range(count))
 
 
 def test_chance_draws_the_numbers_it_has_always_drawn() -> None:

@@ -21,7 +21,7 @@ def found(sessions: list[list[str]], similarity: float = 0.65) -> list[Pair]:
     with NearDuplicateFinder(similarity) as duplicates:
         for texts in sessions:
             duplicates.add(texts)
-        return sorted(duplicates.pairs())
+        return sorted(duplicates.find_pairs())
 
 
 def exact(one: list[str], other: list[str]) -> float:
@@ -88,7 +88,7 @@ def test_thousands_of_one_template_are_found_without_comparing_each_with_each() 
     with NearDuplicateFinder() as duplicates:
         for number in range(800):
             duplicates.add([*talk("template"), talk(number, 1, 3)[0]])
-        pairs = list(duplicates.pairs(lambda done, total: compared.append(total)))
+        pairs = list(duplicates.find_pairs(lambda done, total: compared.append(total)))
     together = {0}
     for pair in sorted(pairs):
         if together & {pair.first, pair.second}:

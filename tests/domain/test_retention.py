@@ -140,7 +140,7 @@ def test_a_time_ends_by_the_calendar(day: date, retention: str, end: date | None
     st.sampled_from(["day", "week", "month", "year"]),
 )
 def test_longer_is_never_sooner(day: date, amount: int, unit: str) -> None:
-    end, later = Duration(amount, unit).after(day), Duration(amount + 1, unit).after(day)
+    end, later = Duration(amount, unit).add_to(day), Duration(amount + 1, unit).add_to(day)
     assert end is not None
     assert later is not None
     assert day < end < later

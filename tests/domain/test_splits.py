@@ -41,9 +41,10 @@ def test_in_any_batches_nobody_moves_and_no_stratum_is_off_by_a_session(
         start = len(there)
         new = [Candidate(f"s{start + at}", stratum, start + at) for at, stratum in enumerate(batch)]
         placed = place_sessions([*there, *new], how)
-        assert placed[:start] == [session.placed for session in there]
+        assert placed[:start] == [session.current_split for session in there]
         there = [
-            session._replace(placed=split) for session, split in zip([*there, *new], placed, strict=True)
+            session._replace(current_split=split)
+            for session, split in zip([*there, *new], placed, strict=True)
         ]
         assert all(off < 1 for off in _off(there, how).values())
 
@@ -51,11 +52,11 @@ def test_in_any_batches_nobody_moves_and_no_stratum_is_off_by_a_session(
 def _off(sessions: list[Candidate], how: SplitSettings) -> dict[tuple[str, str], float]:
     """By stratum and split, how many sessions too many or too few."""
     total = Counter(session.stratum for session in sessions)
-    found = Counter((session.stratum, session.placed) for session in sessions)
+    found = Counter((session.stratum, session.current_split) for session in sessions)
     return {
         (stratum, split): abs(found[stratum, split] - share * count / TOTAL_PARTS)
         for stratum, count in total.items()
-        for split, share in how.wanted().items()
+        for split, share in how.target_shares().items()
     }
 
 
@@ -113,7 +114,7 @@ def test_ratios_that_are_none_are_refused_in_a_sentence(ratios: str) -> None:
 def test_settings_come_back_from_json() -> None:
     how = asked("80,20", stratify="persona")
     assert SplitSettings.from_json(how.as_json()) == how
-    assert how.wanted() == {"train": 8000, "test": 2000}
+    assert how.target_shares() == {"train": 8000, "test": 2000}
     for wrong in ({"stratify": "tag"}, {"similarity": 0.2}, {"similarity": 1.01}, {"seed": 2**60}):
         with pytest.raises(SplitError):
             SplitSettings.parse(
@@ -135,7 +136,9 @@ def in_batches(batches: list[list[Conversation]], how: SplitSettings) -> list[Sp
     decisions = []
     for batch in batches:
         every += batch
-        decision = decide_splits((one._replace(placed=placed.get(one.session_id)) for one in every), how)
+        decision = decide_splits(
+            (one._replace(current_split=placed.get(one.session_id)) for one in every), how
+        )
         now = dict(zip(decision.ids, decision.splits, strict=True))
         assert {key: now[key] for key in placed} == placed
         placed = now
@@ -183,10 +186,10 @@ def test_siblings_stay_together_whatever_they_say() -> None:
 
 def test_a_leak_is_named() -> None:
     sessions = [conversation(at) for at in range(10)]
-    sessions[0] = sessions[0]._replace(placed="train")
-    sessions[1] = conversation(0)._replace(session_id="s0001", placed="test")
-    sessions[2] = sessions[2]._replace(placed="test", sibling="x")
-    sessions[3] = sessions[3]._replace(placed="train", sibling="x")
+    sessions[0] = sessions[0]._replace(current_split="train")
+    sessions[1] = conversation(0)._replace(session_id="s0001", current_split="test")
+    sessions[2] = sessions[2]._replace(current_split="test", sibling="x")
+    sessions[3] = sessions[3]._replace(current_split="train", sibling="x")
     decision = decide_splits(sessions, asked())
     assert decision.report["leaking_pairs"] == 2
     assert decision.describe_leaks() == [
@@ -226,7 +229,7 @@ def test_links_are_groups(joined: list[tuple[int, int]]) -> None:
     for _ in range(51):
         links.add()
     for one, other in joined:
-        links.join(one, other)
-        assert links.group(one) == links.group(other)
-    assert all(links.group(number) <= number for number in range(51))
+        links.union(one, other)
+        assert links.find(one) == links.find(other)
+    assert all(links.find(number) <= number for number in range(51))
     assert set(SPLITS) == {"train", "validation", "test"}

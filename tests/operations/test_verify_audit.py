@@ -223,7 +223,7 @@ def test_the_seal_that_was_altered_is_told_from_the_event_that_was() -> None:
     assert list(find_faults(links)) == []
     for place in range(4):
         other = [*links]
-        other[place] = links[place]._replace(told="[0]")
+        other[place] = links[place]._replace(event_text="[0]")
         assert [(fault.position, fault.event) for fault in find_faults(other)] == [(place + 1, place + 11)]
 
 

@@ -14,7 +14,7 @@ MAX_LENGTH_BARS = 10
 class ConversationCounts:
     """Counts of turns, added one by one; turns of a session come one after the other.
 
-    Memory is that of the different tags and keys, of which at most ``MOST_NAMES`` of a kind are kept.
+    Memory is that of the different tags and keys, of which at most ``MAX_NAMES`` of a kind are kept.
     """
 
     MAX_NAMES = 10_000

@@ -47,7 +47,7 @@ class OrderCheck:
         self._session: str | None = None
         self._turn_index = 0
 
-    def look(self, line: int, raw: bytes) -> None:
+    def check_line(self, line: int, raw: bytes) -> None:
         try:
             place = _decode_position(raw)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -57,7 +57,7 @@ class ConversationFile:
         self._scan: FileScan | None = None
 
     @property
-    def reordered(self) -> bool:
+    def is_out_of_order(self) -> bool:
         """Whether lines stand out of order, so that ``turns()`` sorts them."""
         return self.scan().first_out_of_order > 0
 
@@ -69,7 +69,7 @@ class ConversationFile:
             for item in self._read_lines(on_bytes):
                 count += 1
                 if not isinstance(item, LineError) and self.format == "turns":
-                    check.look(item[0], item[1])
+                    check.check_line(item[0], item[1])
             if not count:
                 raise UnreadableFile("is empty; expected one JSON object per line")
             self._scan = FileScan(count, check.first_out_of_order)
@@ -83,7 +83,7 @@ class ConversationFile:
         """
         if self.format in CHAT_FORMATS:
             return self._read_chat_turns(CHAT_FORMATS[self.format], on_bytes)
-        if self.reordered:
+        if self.is_out_of_order:
             return self._read_sorted_turns(on_bytes)
         return self._read_turns_in_order(on_bytes)
 
@@ -187,7 +187,7 @@ def detect_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
 
 
 def detect_stream_format(stream: IO[bytes], limits: Limits = DEFAULT_LIMITS) -> str:
-    """As :func:`recognised_format`, for an unpacked stream."""
+    """As :func:`detect_format`, for an unpacked stream."""
     for count, item in enumerate(read_numbered_lines(stream, limits)):
         if count >= MAX_DETECTION_LINES:
             break

@@ -47,7 +47,7 @@ class TokenBudget:
         self._budget_changed = asyncio.Condition()
 
     async def reserve(self, tokens: int) -> None:
-        """Wait until ``tokens`` can be set aside. Raises :class:`BudgetSpent` if they never can be."""
+        """Wait until ``tokens`` can be set aside. Raises :class:`BudgetExhausted` if they never can be."""
         async with self._budget_changed:
             while self.limit is not None and self.used.total + self.reserved + tokens > self.limit:
                 if self.used.total + tokens > self.limit:

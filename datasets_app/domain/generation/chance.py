@@ -76,7 +76,7 @@ class Permutation:
         self._mask = (1 << self._half_bits) - 1
         self._keys = [hashlib.sha256(f"{key}/{number}".encode()) for number in range(_ROUNDS)]
 
-    def place(self, number: int) -> int:
+    def get_position(self, number: int) -> int:
         """Where ``number`` stands: a whole number below ``count``, a different one for each."""
         while True:
             number = self._permute_once(number)

@@ -24,7 +24,7 @@ class Endpoint(NamedTuple):
 
 
 def normalize_base_url(url: str) -> str:
-    """``given`` with a scheme and host in lower case, no default port, and no slash at its end.
+    """``url`` with a scheme and host in lower case, no default port, and no slash at its end.
 
     Raises :class:`EndpointError`.
     """

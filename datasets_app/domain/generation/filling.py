@@ -32,13 +32,13 @@ class Filler:
         self._rng, self._lists, self._avoids = rng, lists, avoids
         self._kept_values: dict[str, str] = {}
         self._used_phrases: set[str] = set()
-        self.about: dict[str, Sequence[str]] = {}
+        self.topics: dict[str, Sequence[str]] = {}
 
     def set_topics(self, **phrases: Sequence[str]) -> None:
         """What the blanks topic, action … stand for from now on: each is filled by one of its phrases."""
         for name in phrases:
             self._kept_values.pop(name, None)
-        self.about.update(phrases)
+        self.topics.update(phrases)
 
     def pick(self, options: Sequence[str]) -> str:
         """One that has not been said in this conversation, as long as there is one."""
@@ -51,10 +51,10 @@ class Filler:
     def fill_unused(self, options: Sequence[str]) -> str:
         """As the user says one of ``options``."""
         phrase = self.pick(options)
-        self.mark(phrase)
+        self.mark_used(phrase)
         return self.fill(phrase, to_user=False)
 
-    def mark(self, phrase: str) -> None:
+    def mark_used(self, phrase: str) -> None:
         self._used_phrases.add(phrase)
 
     def estimate_chance_bits(self, text: str) -> float:
@@ -62,7 +62,7 @@ class Filler:
         found = 0.0
         for blank, value in self._kept_values.items():
             name = blank.partition(".")[0]
-            if name not in self.about and _address_user(value) in text:
+            if name not in self.topics and _address_user(value) in text:
                 low, high = _NUMBER_RANGES.get(name, (1, len(self._lists.get(name, "."))))
                 found += math.log2(high - low + 1)
         return found
@@ -88,12 +88,12 @@ class Filler:
 
     def _get_value(self, blank: str, to_user: bool, depth: int) -> str:
         name = blank.partition(".")[0]
-        if name in self.about:
+        if name in self.topics:
             if depth >= _MAX_DEPTH:
                 raise ValueError(f"{{{name}}} stands for itself")
             if name != "topic":
-                return self._fill_phrase(self._draw_phrase(self.about[name]), to_user, depth + 1)
-            kept = self._kept_values.setdefault(blank, self._rng.choice(self.about[name]))
+                return self._fill_phrase(self._draw_phrase(self.topics[name]), to_user, depth + 1)
+            kept = self._kept_values.setdefault(blank, self._rng.choice(self.topics[name]))
             return self._fill_phrase(kept, to_user, depth + 1)
         if name in _REFILLED_BLANKS:
             return self._draw_value(name)

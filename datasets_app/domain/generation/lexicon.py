@@ -61,14 +61,14 @@ class Lexicon:
         # Braces and choices in a persona's own word are letters like any other.
         return rng.choice(frames).replace("{word}", re.sub(r"[<>{}|]", "", word))
 
-    def replaced(self, text: str, other: "Lexicon | None" = None) -> str:
+    def replace_words(self, text: str, other: "Lexicon | None" = None) -> str:
         """``text`` with other words for those of this list, none of them in ``other`` or in this list;
         where there is no other word it stays."""
         if self._pattern is None:
             return text
         return self._pattern.sub(lambda match: self._find_synonym(match[0], other), text)
 
-    def removed(self, text: str) -> str:
+    def remove_words(self, text: str) -> str:
         """``text`` without these words, come what may."""
         if self._pattern is None:
             return text

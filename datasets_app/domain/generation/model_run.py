@@ -37,7 +37,7 @@ class ModelClient(Protocol):
     @property
     def length_parameter(self) -> str: ...
 
-    async def ask(
+    async def complete(
         self,
         messages: list[prompts.Message],
         *,
@@ -95,8 +95,8 @@ class ModelRun:
                 f"{written.failure}. Nothing more was asked for."
             )
 
-    async def session(self, planned: PlannedSession) -> WrittenSession:
-        """Asks once, and once more if the answer is of no use. Raises :class:`Stopped`."""
+    async def write_session(self, planned: PlannedSession) -> WrittenSession:
+        """Asks once, and once more if the answer is of no use. Raises :class:`RunStopped`."""
         messages = prompts.build_messages(self._system, planned)
         tokens, problems = 0, ""
         for _ in range(2):
@@ -158,7 +158,7 @@ class ModelRun:
         await self._reserve(reserved)
         spent, guessed = (prompt_tokens, answer_tokens), True
         try:
-            answer = await self._client.ask(
+            answer = await self._client.complete(
                 messages,
                 answer_tokens=answer_tokens,
                 format=RESPONSE_FORMATS[self._format],

@@ -15,7 +15,7 @@ _WORDS_PER_SESSION = 3
 
 
 def choose_probe_words(planned: PlannedSession) -> list[str]:
-    """Which of :data:`LOOK_ALIKE_WORDS` an edge case is to be built on."""
+    """Which of :data:`PROBE_WORDS` an edge case is to be built on."""
     return SeededRandom(f"{planned.seed}/look-alike").shuffle_copy(PROBE_WORDS)[:_WORDS_PER_SESSION]
 
 

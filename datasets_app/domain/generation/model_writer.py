@@ -30,9 +30,9 @@ _Tasks = set["asyncio.Task[WrittenSession]"]
 class ModelWriter:
     """A writer (see :mod:`writer`) that asks a model. ``key`` goes to ``endpoint`` and nowhere else.
 
-    ``most_tokens`` bounds the run, with ``used`` of an earlier part of it counted in. ``while_waiting`` is
+    ``max_tokens`` bounds the run, with ``used`` of an earlier part of it counted in. ``on_tick`` is
     called about twice a second, in the caller's thread; what it raises ends the work: nothing more is asked
-    for, and what comes in within ``grace`` seconds, which is paid for, is still handed out.
+    for, and what comes in within ``grace_seconds``, which is paid for, is still handed out.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class ModelWriter:
             following = next(pending, None)
             if following is None:
                 break
-            tasks.add(loop.create_task(run.session(following)))
+            tasks.add(loop.create_task(run.write_session(following)))
         return bool(tasks)
 
     def _collect_results(self, done: _Tasks, run: ModelRun) -> Iterator[WrittenSession]:

@@ -53,7 +53,7 @@ class ConversationScript:
         self._cases = iter(_cycle_cases(phrases.load_cases(scenario), rng))
         self._mood = rng.weighted_choice(_MOODS)
         self._information = True
-        filler.about["subject"] = (describe_subject(scenario),)
+        filler.topics["subject"] = (describe_subject(scenario),)
 
     def generate_moves(self) -> Iterator[Move]:
         """``exchanges`` of them."""

@@ -67,7 +67,7 @@ class OpenAIClient:
         clients = [_make_client(endpoint, key) for _ in range(-(-concurrency // CALLS_PER_CLIENT))]
         self._clients, self._client_cycle = clients, cycle(clients)
 
-    async def ask(
+    async def complete(
         self,
         messages: list[dict[str, str]],
         *,

@@ -20,7 +20,7 @@ PhraseLists = dict[str, tuple[str, ...]]
 class Case:
     """Something that a conversation can be about, with what both sides say of it.
 
-    ``asks`` are (questions back, answers to them), ``fixes`` the sentences of a solution one after the
+    ``questions`` are (questions back, answers to them), ``fixes`` the sentences of a solution one after the
     other, ``follow_ups`` (further questions, sentences of the answer); each of them in several wordings.
     Where something is to be mended, the first topic and the first wording of a solution belong to the first
     opening, and so on; where all is ``information``, any goes with any. Answers belong to their questions.

@@ -1,6 +1,6 @@
 """What is to be written, before a word of it: which sessions, of which kind, how long, by which seed.
 
-A plan is a function of the wish alone, and each of its sessions of the plan and a number: writers may take
+A plan is a function of the request alone, and each of its sessions of the plan and a number: writers may take
 them in any order, on any machine, and go on after a stop, without a list of them anywhere.
 """
 
@@ -31,7 +31,7 @@ ON_BRAND, OFF_BRAND = "brand:on", "brand:off"
 
 
 class PlanError(ValueError):
-    """A wish that can't be fulfilled; the message is a sentence for the person who made it."""
+    """A request that can't be met; the message is a sentence for the person who made it."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Plan(Sequence[PlannedSession]):
         return f"{self.request.prefix}-{self.digest[:DIGEST_CHARACTERS]}-{number + 1:0{width}d}"
 
     def _plan_session(self, number: int) -> PlannedSession:
-        kind, rank = self._choose_kind(self._order.place(number))
+        kind, rank = self._choose_kind(self._order.get_position(number))
         seed = hashlib.sha256(f"{self.digest}/{number}".encode()).hexdigest()
         chance = SeededRandom(f"{seed}/plan")
         # Look-alike language is technical language.
@@ -201,7 +201,7 @@ def plan_sessions(
     *,
     made_by: str = "offline",
 ) -> Plan:
-    """The plan for ``wish``. Raises :class:`PlanError`.
+    """The plan for ``request``. Raises :class:`PlanError`.
 
     ``persona_digest`` is the SHA-256 of the persona's YAML; ``made_by`` names the writer with all that
     shapes what it writes (version, model, temperature, prompts). Session ids carry part of the digest of

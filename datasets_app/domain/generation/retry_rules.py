@@ -60,8 +60,8 @@ class RetryPolicy(NamedTuple):
     max_retry_after: float = 120.0
 
     def compute_wait(self, retry: int, jitter: float) -> float:
-        """Before the ``retry``-th (from 1): twice as long each time, less up to half of it by ``drawn`` (0
-        to 1), so that those who failed together don't come back together."""
+        """Before the ``retry``-th (from 1): twice as long each time, less up to half of it by ``jitter`` (0
+        to 1), so that calls that failed together don't retry together."""
         longest = min(self.initial_wait * 2.0 ** min(retry - 1, 30), self.max_wait)
         return longest * (1.0 - jitter / 2.0)
 

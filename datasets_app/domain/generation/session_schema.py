@@ -47,7 +47,7 @@ NameFinder = Callable[[Sequence[str]], Sequence[Sequence[Match]]]
 class UnusableAnswer(Exception):
     """``problems`` tell what is wrong with an answer, and repeat nothing of it.
 
-    ``to_mend`` is for the model alone: it quotes what the model has to put otherwise.
+    ``repair_hint`` is for the model alone: it quotes what the model must rephrase.
     """
 
     def __init__(self, *problems: str, repair_hint: str = "") -> None:
@@ -67,7 +67,8 @@ def parse_texts(
 ) -> list[str]:
     """The texts of the turns that ``content`` holds as JSON, alone or among other words.
 
-    ``said`` are the :func:`fingerprint` of replies that stand in other sessions. Raises :class:`Unusable`.
+    ``known_replies`` are fingerprints (:func:`fingerprint_reply`) of replies in other sessions. Raises
+    :class:`UnusableAnswer`.
     """
     turns = _find_turns(content)
     if problems := list(_find_form_problems(turns, planned.turns)):

@@ -108,7 +108,7 @@ class Voice:
         said = [sentence for part in parts if (sentence := self._choose_sentence(part, filler, rng, rejects))]
         if with_words and place != "." and self._openers and rng.draw_bool(0.2):
             phrase = filler.pick(self._openers)
-            filler.mark(phrase)
+            filler.mark_used(phrase)
             opener = self._apply_style(phrase)
             if not self.avoid.count(opener) and not rejects(opener):
                 said.insert(0, opener)
@@ -143,12 +143,12 @@ class Voice:
         if best is None:
             return None
         text = best[1]
-        filler.mark(best[2])
+        filler.mark_used(best[2])
         if best[0][0]:
-            text = self.avoid.replaced(text)
+            text = self.avoid.replace_words(text)
             if (self.avoid.count(text) or rejects(text)) and not part.needed:
                 return None
-            text = self.avoid.removed(text)
+            text = self.avoid.remove_words(text)
         return text
 
     def _write_detail(self, place: str, filler: Filler, rng: SeededRandom) -> str:
@@ -252,8 +252,8 @@ class Voice:
             if not count:
                 break
         assert best is not None
-        filler.mark(best[2])
-        return best[1] if not best[0] else self.preferred.replaced(best[1])
+        filler.mark_used(best[2])
+        return best[1] if not best[0] else self.preferred.replace_words(best[1])
 
 
 def _filter_entries(entries: Sequence[Any]) -> list[str]:

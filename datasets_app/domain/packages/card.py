@@ -25,7 +25,7 @@ MAX_KEYS_SHOWN = 20
 
 
 def render_card(package: Package, charts: dict[str, str]) -> str:
-    """README.md; ``charts`` are those of :func:`charts_of`, which stand beside it."""
+    """README.md; ``charts`` are those of :func:`render_charts`, which stand beside it."""
     sections = [
         f"# {escape_markdown(package.title)}" + (f" {package.version}" if package.version else ""),
         escape_markdown(package.summary()),

@@ -49,7 +49,7 @@ def draw_bar_chart(title: str, bars: Bars) -> str:
 
 
 def draw_column_chart(title: str, columns: Bars, *, axis_label: str) -> str:
-    """A histogram: columns in the order given, ``under`` names what is counted off below them."""
+    """A histogram: columns in the order given, ``axis_label`` stands below them."""
     most = max((count for _, count in columns), default=1) or 1
     floor = _COLUMN_CHART_HEIGHT - _FOOTER_HEIGHT
     step = (WIDTH - 40) / max(len(columns), 1)

@@ -21,7 +21,7 @@ Task = tuple[str, list[TurnRecord]]
 
 
 class ScrubSetup(NamedTuple):
-    """What a process needs to know. ``hashed_before``: ids that look like hashes are ours already."""
+    """What a process needs to know. ``may_have_hashed_ids``: ids that look like hashes are ours already."""
 
     policy: Policy
     key: bytes
@@ -81,7 +81,7 @@ def split_batches(turns: Iterable[TurnRecord]) -> Iterator[list[TurnRecord]]:
 
 
 def make_batch_worker(setup: ScrubSetup) -> Callable[[Task], ScrubbedBatch | VerifiedBatch]:
-    """What works off a task of kind :data:`SCRUB`, :data:`LOOK` or :data:`VERIFY`.
+    """What works off a task of kind :data:`SCRUB`, :data:`PREVIEW` or :data:`VERIFY`.
 
     Raises what :class:`Scrubber` raises for a policy that can't be carried out.
     """

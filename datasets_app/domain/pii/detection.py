@@ -53,7 +53,7 @@ class Detection:
         self._cache: dict[DetectionInput, list[Match]] = {}
 
     def find_many(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
-        """What is found in each of ``asked``; the lists are shared, and not to be changed."""
+        """What is found in each of ``inputs``; the lists are shared, and not to be changed."""
         known = self._cache
         new = [item for item in dict.fromkeys(inputs) if item not in known]
         found = dict(zip(new, self._detect(new), strict=True))

@@ -162,7 +162,7 @@ def make_analyzer_engine(
     other_detectors: Sequence[Detector] = (),
     language: str = LANGUAGE,
 ) -> "AnalyzerEngine":
-    """A presidio engine with exactly our recognizers: all rules as one, the names, and ``others``."""
+    """A presidio engine with exactly our recognizers: all rules as one, names, ``other_detectors``."""
     from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
 
     kinds = frozenset(kinds)
@@ -185,7 +185,7 @@ def make_analyzer_engine(
 class PresidioDetector:
     """A presidio recognizer that works on the text alone, as one of our detectors.
 
-    ``kind_of`` says which class of ours an entity of its is; what scores below ``least`` is left out.
+    ``kind_of`` says which class of ours an entity of its is; what scores below ``min_score`` is left out.
     A recognizer that asks the network (EmailRecognizer, through tldextract) has no place here.
     """
 

@@ -25,7 +25,7 @@ class Check:
     code: ClassVar[str]
     title: ClassVar[str]
 
-    def at(self, turn: TurnRecord, message: str, field: str | None = None) -> Finding:
+    def make_finding(self, turn: TurnRecord, message: str, field: str | None = None) -> Finding:
         """A finding at ``turn``."""
         return Finding(self.code, message, turn.line, turn.session_id, turn.turn_index, field)
 

@@ -65,13 +65,13 @@ LABEL_CHECKS: tuple[type[Check], ...] = (
 # For the metadata of a file or dataset.
 METADATA_CHECKS: tuple[type[Check], ...] = (MissingLicense, MissingProvenance)
 
-# Every code → its title. NamesOfPeople runs on request only: its model takes longer than all other checks.
+# Run apart from the others: NamesOfPeople on request, as its model is slow; LineOrder on files only.
+SEPARATE_CHECKS: tuple[type[Check], ...] = (NamesOfPeople, LineOrder)
+
+# Every code → its title.
 CODE_TITLES: dict[str, str] = (
     READER_CODES
     | IMPORT_CODES
     | PERSONA_CODES
-    | {
-        check.code: check.title
-        for check in (*TURN_CHECKS, *LABEL_CHECKS, *METADATA_CHECKS, NamesOfPeople, LineOrder)
-    }
+    | {check.code: check.title for check in (*TURN_CHECKS, *LABEL_CHECKS, *METADATA_CHECKS, *SEPARATE_CHECKS)}
 )

@@ -38,7 +38,7 @@ class TurnNumbers(Check):
         else:
             what = f"must begin with turn 1, found {index}"
         message = f"session {format_identifier(turn.session_id)} {what}"
-        return (self.at(turn, message, "turn_index"),)
+        return (self.make_finding(turn, message, "turn_index"),)
 
     def session_end(self) -> Findings:
         self._last, self._is_reported = 0, False

@@ -22,7 +22,7 @@ class RepeatedTurns(Check):
             f"turn {turn.turn_index} of session {format_identifier(turn.session_id)} stands twice{where}, "
             + ("with the same content; remove one" if same else "with different content; keep the right one")
         )
-        return (self.at(turn, message, "turn_index"),)
+        return (self.make_finding(turn, message, "turn_index"),)
 
     def session_end(self) -> Findings:
         self._first = None

@@ -24,7 +24,7 @@ class PersonasInSession(Check):
             f"session {format_identifier(turn.session_id)} has persona {format_identifier(persona)} here, "
             f"{format_identifier(self._persona)} before; a session belongs to one persona"
         )
-        return (self.at(turn, message, "persona_id"),)
+        return (self.make_finding(turn, message, "persona_id"),)
 
     def session_end(self) -> Findings:
         self._persona, self._is_reported = None, False

@@ -33,7 +33,7 @@ class TimestampOrder(Check):
             return None
         seconds = (before - now).total_seconds()
         message = f"timestamp is {seconds:g} seconds earlier than that of a turn before it in the session"
-        return (self.at(turn, message, "timestamp"),)
+        return (self.make_finding(turn, message, "timestamp"),)
 
     def session_end(self) -> Findings:
         self._aware = self._naive = None

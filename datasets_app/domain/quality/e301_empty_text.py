@@ -18,7 +18,7 @@ class EmptyText(Check):
         # Nearly every text begins with a visible ASCII character, and is told by one comparison.
         if "!" <= text < "\x7f" or _VISIBLE.search(text):
             return None
-        return (self.at(turn, BLANK_TEXT_MESSAGE, "text"),)
+        return (self.make_finding(turn, BLANK_TEXT_MESSAGE, "text"),)
 
     def label(self, record: LabelRecord) -> Findings:
         if _VISIBLE.search(record.text):

@@ -27,7 +27,7 @@ OnBytes = Callable[[int], None]
 
 
 class FileChecker:
-    """A file to be checked. ``kind`` is one of :data:`KINDS`, or None to guess.
+    """A file to be checked. ``kind`` is one of :data:`FILE_KINDS`, or None to guess.
 
     Afterwards ``kind`` is what the file holds, or None if it can't be read at all; ``findings()``
     then says why. ``with_metadata`` looks at the ``.meta.yaml`` beside the file. With
@@ -69,7 +69,7 @@ class FileChecker:
 
     def _check_conversations(self, on_bytes: OnBytes | None) -> Iterator[Finding]:
         file = ConversationFile(self.path, limits=self.limits)
-        yield from LineOrder().file(file.scan(on_bytes).first_out_of_order)
+        yield from LineOrder().check_file(file.scan(on_bytes).first_out_of_order)
         yield from run_checks(file.turns(on_bytes), (*TURN_CHECKS, *self._name_checks))
 
     def _read_labels(self) -> Iterator[LabelRecord | LineError]:

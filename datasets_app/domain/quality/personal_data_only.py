@@ -54,7 +54,7 @@ class _LineString(NamedTuple):
     place: Place
     text: str
 
-    def asked(self) -> DetectionInput:
+    def to_input(self) -> DetectionInput:
         is_prose = " " in self.text or self.place.key in _PROSE_KEYS
         return DetectionInput(self.text, self.place.key, is_prose and not self.place.is_key)
 
@@ -124,7 +124,7 @@ class PersonalDataScan:
         found = [
             self._filter_matches(string, matches)
             for string, matches in zip(
-                strings, self._detection.find_many([string.asked() for string in strings]), strict=True
+                strings, self._detection.find_many([string.to_input() for string in strings]), strict=True
             )
         ]
         # A key that is personal is not to be shown on the way to what stands under it.

@@ -10,7 +10,7 @@ class LineOrder(Check):
     code = "W203"
     title = "lines out of order"
 
-    def file(self, first_out_of_order: int) -> Iterator[Finding]:
+    def check_file(self, first_out_of_order: int) -> Iterator[Finding]:
         """``first_out_of_order`` is a line number, 0 for a file in order."""
         if first_out_of_order:
             yield Finding(

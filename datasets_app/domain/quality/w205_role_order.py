@@ -29,4 +29,4 @@ class RoleOrder(Check):
             return None
         more = f", and {places - 1} more in this session" if places > 1 else ""
         message = f"two {first.role} turns in a row in session {format_identifier(first.session_id)}{more}"
-        return (self.at(first, message, "role"),)
+        return (self.make_finding(first, message, "role"),)

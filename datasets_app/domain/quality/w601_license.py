@@ -4,14 +4,14 @@ from datasets_app.domain.quality.base import Check
 
 
 class MissingLicense(Check):
-    """Without a licence nobody may use the dataset."""
+    """Without a license nobody may use the dataset."""
 
     code = "W601"
-    title = "licence missing"
+    title = "license missing"
 
     def metadata(self, metadata: DatasetMetadata | None, reason: str) -> tuple[Finding, ...]:
-        """``why`` says, if there is no metadata, what became of it."""
+        """``reason`` explains a missing ``metadata``."""
         if metadata is not None and metadata.license:
             return ()
-        message = "no licence is stated; give its SPDX id, for example CC-BY-4.0" + reason
+        message = "no license is stated; give its SPDX id, for example CC-BY-4.0" + reason
         return (Finding(self.code, message, field="license"),)

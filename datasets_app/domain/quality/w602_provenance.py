@@ -10,7 +10,7 @@ class MissingProvenance(Check):
     title = "provenance missing"
 
     def metadata(self, metadata: DatasetMetadata | None, reason: str) -> tuple[Finding, ...]:
-        """``why`` says, if there is no metadata, what became of it."""
+        """``reason`` explains a missing ``metadata``."""
         if metadata is not None and (metadata.source or metadata.generator):
             return ()
         message = "neither source nor generator is stated; say where the conversations come from" + reason

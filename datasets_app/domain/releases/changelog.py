@@ -50,7 +50,7 @@ def propose_bump(
 
 
 def draft_entry(difference: Difference, schema: SchemaChange, metadata_lines: Iterable[str] = ()) -> str:
-    """The entry of a version, without its heading; ``facts`` are lines on what is stated of the dataset."""
+    """The entry of a version without its heading; ``metadata_lines`` describe changed metadata."""
     sections = {
         "Added": [*_list_added(difference), *(f"Field {format_code(name)}" for name in schema.added_fields)],
         "Changed": [*_list_changed(difference), *metadata_lines],
@@ -108,7 +108,7 @@ def mentions_erased(text: str, is_erased: Callable[[str], bool]) -> bool:
 
 
 def redact_erased(text: str, is_erased: Callable[[str], bool], known_ids: Iterable[str] = ()) -> str:
-    """The text with each name of such a session replaced; ``known`` are ids of which it is known.
+    """The text with each name of such a session replaced; ``known_ids`` are ids of which it is known.
 
     A predicate can be asked only of what looks like an id: code, and words.
     """

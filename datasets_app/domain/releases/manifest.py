@@ -34,7 +34,7 @@ class ContentDigest:
         digest = hashlib.sha256(encode_canonical_json(record)).digest()
         self._parts[digest[0]] += digest
 
-    def hex(self) -> str:
+    def hexdigest(self) -> str:
         whole = hashlib.sha256(b"[")
         first = True
         for part in self._parts:
@@ -67,7 +67,7 @@ class ContentCounter:
         self._session: str | None = None
         self.sessions = self.turns = 0
 
-    def look(self, record: dict[str, Any]) -> None:
+    def add_record(self, record: dict[str, Any]) -> None:
         self._digest.add(record)
         self.turns += 1
         if record["session_id"] != self._session:
@@ -78,11 +78,11 @@ class ContentCounter:
         if record["persona_id"] is not None:
             self._personas[record["persona_id"]] += 1
 
-    def contents(self) -> ContentSummary:
+    def summarize(self) -> ContentSummary:
         return ContentSummary(
             self.sessions,
             self.turns,
-            self._digest.hex(),
+            self._digest.hexdigest(),
             sorted(self._fields),
             dict(sorted(self._tags.items())),
             dict(sorted(self._personas.items())),

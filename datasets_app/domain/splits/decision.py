@@ -14,15 +14,15 @@ MAX_LEAKS_LISTED, MAX_ROWS_LISTED = 20, 100
 
 
 class Conversation(NamedTuple):
-    """A whole session. ``sibling`` is what it shares with the sessions it must stay with; ``placed`` the
-    split it is in already."""
+    """A whole session. ``sibling`` is what it shares with the sessions it must stay with; ``current_split``
+    the one it is in already."""
 
     session_id: str
     persona_id: str | None
     tags: Sequence[str]
     texts: Sequence[str]
     sibling: str | None = None
-    placed: str | None = None
+    current_split: str | None = None
 
 
 class Leak(NamedTuple):
@@ -78,16 +78,16 @@ def decide_splits(
         for session in sessions:
             texts.add(session.texts)
             gathered.add(session)
-        pairs = list(texts.pairs(on_compared))
+        pairs = list(texts.find_pairs(on_compared))
     for pair in pairs:
-        gathered.links.join(pair.first, pair.second)
+        gathered.links.union(pair.first, pair.second)
     candidates = gathered.candidates()
     splits = place_sessions(candidates, settings)
     leaks = _LeakFinder(pairs, gathered.siblings, splits)
     report = {
         "settings": settings.as_json(),
         "sessions": len(splits),
-        "placed_before": sum(candidate.placed is not None for candidate in candidates),
+        "placed_before": sum(candidate.current_split is not None for candidate in candidates),
         "near_duplicate_pairs": len(pairs),
         "leaking_pairs": leaks.count,
         **_summarize_shares(candidates, splits, settings),
@@ -97,7 +97,9 @@ def decide_splits(
     }
     ids = [candidate.session_id for candidate in candidates]
     first = leaks.first(ids)
-    return SplitDecision(ids, splits, [bool(candidate.placed) for candidate in candidates], report, first)
+    return SplitDecision(
+        ids, splits, [bool(candidate.current_split) for candidate in candidates], report, first
+    )
 
 
 class _SessionCollector:
@@ -118,21 +120,21 @@ class _SessionCollector:
     def add(self, session: Conversation) -> None:
         number = self.links.add()
         self._ids.append(session.session_id)
-        self._placed.append(session.placed)
+        self._placed.append(session.current_split)
         scenario, persona = get_scenario(session.tags), session.persona_id or NO_PERSONA
         self.scenarios.append(self._names.setdefault(scenario, scenario))
         self.personas.append(self._names.setdefault(persona, persona))
         if session.sibling is not None:
             first = self._first_of.setdefault(session.sibling, number)
             if first != number:
-                self.links.join(first, number)
+                self.links.union(first, number)
                 self.siblings.append(Leak(first, number, None))
 
     def candidates(self) -> list[Candidate]:
         named = {"scenario": self.scenarios, "persona": self.personas}
         strata = named.get(self._stratify) or [ALL_SESSIONS] * len(self._ids)
         return [
-            Candidate(session_id, stratum, self.links.group(number), placed)
+            Candidate(session_id, stratum, self.links.find(number), placed)
             for number, (session_id, stratum, placed) in enumerate(
                 zip(self._ids, strata, self._placed, strict=True)
             )
@@ -161,7 +163,7 @@ def _summarize_shares(
     candidates: list[Candidate], splits: list[str], settings: SplitSettings
 ) -> dict[str, Any]:
     """How many of all and of each stratum are where, and how far from what was wanted."""
-    wanted = settings.wanted()
+    wanted = settings.target_shares()
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for candidate, split in zip(candidates, splits, strict=True):
         counts[candidate.stratum][split] += 1

@@ -103,7 +103,9 @@ class NearDuplicateFinder:
         if len(self._pending) >= _BATCH_SESSIONS or self._pending_words >= _BATCH_WORDS:
             self._flush()
 
-    def pairs(self, on_progress: Callable[[int, int], None] = lambda done, total: None) -> Iterator[Pair]:
+    def find_pairs(
+        self, on_progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> Iterator[Pair]:
         """The pairs found that are at least as alike as was asked for; of sessions that say the very same,
         the others are paired with the first of them, and it stands for all. To be asked once."""
         self._flush()

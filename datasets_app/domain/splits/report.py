@@ -9,7 +9,7 @@ MAX_STRATA_SHOWN = 20
 
 
 def format_report(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterator[str]:
-    """``report`` as :mod:`split_decision` makes it; ``leaks`` name sessions, splits and similarity."""
+    """``report`` as :mod:`decision` makes it; ``leaks`` name sessions, splits and similarity."""
     for split, found in report["splits"].items():
         yield (
             f"{split}: {format_count(found['sessions'], 'session')}, "

@@ -23,7 +23,7 @@ class SplitError(ValueError):
 
 
 class SplitSettings(NamedTuple):
-    """How sessions are split. ``ratios`` are of :data:`SPLITS`, in parts of :data:`WHOLE`."""
+    """How sessions are split. ``ratios`` are of :data:`SPLITS`, in parts of :data:`TOTAL_PARTS`."""
 
     ratios: tuple[int, int, int] = (6000, 2000, 2000)
     seed: int = 42
@@ -60,10 +60,10 @@ class SplitSettings(NamedTuple):
         )
 
     def describe_shares(self) -> str:
-        return ", ".join(f"{name} {share / 100:g} %" for name, share in self.wanted().items())
+        return ", ".join(f"{name} {share / 100:g} %" for name, share in self.target_shares().items())
 
-    def wanted(self) -> dict[str, int]:
-        """The splits there are, and their parts of :data:`WHOLE`."""
+    def target_shares(self) -> dict[str, int]:
+        """The splits there are, and their parts of :data:`TOTAL_PARTS`."""
         return {name: share for name, share in zip(SPLITS, self.ratios, strict=True) if share}
 
 
@@ -91,7 +91,7 @@ class Candidate(NamedTuple):
     session_id: str
     stratum: str
     group: int
-    placed: str | None = None
+    current_split: str | None = None
 
 
 def place_sessions(sessions: Sequence[Candidate], settings: SplitSettings) -> list[str]:
@@ -106,26 +106,28 @@ def place_sessions(sessions: Sequence[Candidate], settings: SplitSettings) -> li
     for number, session in enumerate(sessions):
         members[session.group].append(number)
     balance = _SplitBalance(sessions, settings)
-    result = [session.placed or "" for session in sessions]
+    result = [session.current_split or "" for session in sessions]
     fresh: list[_Group] = []
     for numbers in members.values():
         new = [number for number in numbers if not result[number]]
         if not new:
             continue
-        group = _Group.of([sessions[number] for number in new], new, settings.seed)
+        group = _Group.build([sessions[number] for number in new], new, settings.seed)
         if len(new) < len(numbers):
-            placed = Counter(sessions[number].placed or "" for number in numbers if result[number])
-            balance.put(group, max(placed, key=lambda split: (placed[split], -SPLITS.index(split))), result)
+            placed = Counter(sessions[number].current_split or "" for number in numbers if result[number])
+            balance.place_group(
+                group, max(placed, key=lambda split: (placed[split], -SPLITS.index(split))), result
+            )
         else:
             fresh.append(group)
     remainder = []
     for group in sorted(fresh):
         if group.size > 1 or balance.needs_session(group):
-            balance.put(group, balance.find_neediest_split(group), result)
+            balance.place_group(group, balance.find_neediest_split(group), result)
         else:
             remainder.append(group)
     for group in remainder:
-        balance.put(group, balance.find_neediest_overall(group), result)
+        balance.place_group(group, balance.find_neediest_overall(group), result)
     return result
 
 
@@ -139,7 +141,7 @@ class _Group(NamedTuple):
     strata: dict[str, int]
 
     @classmethod
-    def of(cls, sessions: list[Candidate], numbers: list[int], seed: int) -> "_Group":
+    def build(cls, sessions: list[Candidate], numbers: list[int], seed: int) -> "_Group":
         first = min(session.session_id for session in sessions)
         key = str(seed).encode()
         digest = hashlib.blake2b(first.encode(errors="surrogatepass"), key=key, digest_size=8).digest()
@@ -152,23 +154,23 @@ class _Group(NamedTuple):
 
 
 class _SplitBalance:
-    """What each split lacks, in parts of :data:`WHOLE` of a session: by stratum, and in all."""
+    """What each split lacks, in parts of :data:`TOTAL_PARTS` of a session: by stratum, and in all."""
 
     def __init__(self, sessions: Iterable[Candidate], settings: SplitSettings) -> None:
-        self._splits = list(settings.wanted())
-        shares = settings.wanted()
+        self._splits = list(settings.target_shares())
+        shares = settings.target_shares()
         self._deficits: dict[str, dict[str, int]] = {}
         self._sizes = Counter(session.stratum for session in sessions)
         for stratum, count in self._sizes.items():
             self._deficits[stratum] = {split: share * count for split, share in shares.items()}
-        for (stratum, placed), count in Counter((one.stratum, one.placed) for one in sessions).items():
+        for (stratum, placed), count in Counter((one.stratum, one.current_split) for one in sessions).items():
             if placed in shares:
                 self._deficits[stratum][placed] -= TOTAL_PARTS * count
         self._total_deficits = {
             split: sum(lacking[split] for lacking in self._deficits.values()) for split in self._splits
         }
 
-    def put(self, group: _Group, split: str, result: list[str]) -> None:
+    def place_group(self, group: _Group, split: str, result: list[str]) -> None:
         for number in group.numbers:
             result[number] = split
         if split not in self._total_deficits:
@@ -229,11 +231,11 @@ class UnionFind:
         self._parents.append(len(self._parents))
         return len(self._parents) - 1
 
-    def join(self, one: int, other: int) -> None:
-        low, high = sorted((self.group(one), self.group(other)))
+    def union(self, one: int, other: int) -> None:
+        low, high = sorted((self.find(one), self.find(other)))
         self._parents[high] = low
 
-    def group(self, number: int) -> int:
+    def find(self, number: int) -> int:
         """The smallest number of its group."""
         while self._parents[number] != number:
             self._parents[number] = number = self._parents[self._parents[number]]

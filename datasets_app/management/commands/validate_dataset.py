@@ -67,7 +67,7 @@ def _check_dataset(name: str, models: tuple[str, ...], output: Output) -> None:
             "warnings": report.warning_count,
         },
     )
-    output.begin(name, None, is_file=False)
+    output.start_source(name, None, is_file=False)
     for row in report.findings.select_related("session").order_by("id").iterator():
         session_id = row.session.session_id if row.session else None
         output.add(Finding(row.code, row.message, 0, session_id, row.turn_index, row.field or None))

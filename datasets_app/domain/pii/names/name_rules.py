@@ -152,7 +152,7 @@ def find_names(text: str, words: Sequence[str], starts: Sequence[int]) -> list[t
     found = list(_find_after_cues(text, plain, starts, reader))
     found += reader.find_introduced()
     found += reader.find_whole_reply()
-    found += reader.pairs()
+    found += reader.find_name_pairs()
     return found
 
 
@@ -284,7 +284,7 @@ class _NameReader:
         """How many words there are up to and with this one, numbers and codes as well."""
         return sum(word[0].isalnum() for word in self.plain[: number + 1])
 
-    def pairs(self) -> Iterator[tuple[int, int]]:
+    def find_name_pairs(self) -> Iterator[tuple[int, int]]:
         """A known first name before a known last name."""
         for number, word in enumerate(self.plain[:-1]):
             if (

@@ -60,7 +60,7 @@ def build_readings(pieces: list[str]) -> list[str]:
 
 
 def compute_word_starts(pieces: list[str]) -> list[int]:
-    """For each of :func:`words` where in the text it starts."""
+    """Where in the text each word starts."""
     starts = [
         start
         for start, piece in zip(accumulate(map(len, pieces), initial=0), pieces, strict=False)

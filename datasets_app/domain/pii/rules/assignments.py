@@ -40,11 +40,11 @@ _ADVERBS = (
 _SEPARATOR = (
     _KEY_SUFFIX
     + r"(?P<sign>[ \t]{0,3}(?:=>|:=|={1,3}|:|->|→|>)[ \t]{0,3}|\s-\s|\x20{0,2}:\s{1,4})"
-    + r"|(?P<said>(?:[ \t](?:for|of|on|to|at|in)(?:[ \t][^\s.!?;,:=]{1,30}){1,4}?)?[ \t](?:"
+    + r"|(?P<verb>(?:[ \t](?:for|of|on|to|at|in)(?:[ \t][^\s.!?;,:=]{1,30}){1,4}?)?[ \t](?:"
     + _COPULAS
     + r")"
     + _ADVERBS
-    + r"[ \t]{0,2}:?[ \t]|[ \t](?:to|as|with|by|into)[ \t]{1,2})|(?P<blank>[ \t]{1,2}))"
+    + r"[ \t]{0,2}:?[ \t]|[ \t](?:to|as|with|by|into)[ \t]{1,2})|(?P<space>[ \t]{1,2}))"
 )
 _WORD_CHARACTER = r"[^\s\"'`“”‘’<>]"
 _BARE_WORD = rf"{_WORD_CHARACTER}{{1,400}}(?:(?<=\w)'(?=\w){_WORD_CHARACTER}{{1,100}}){{0,2}}"
@@ -142,7 +142,7 @@ def _is_credential(rule: "_Rule", match: re.Match[str], text: str, span: Span) -
     ends = match["bare"] is None or not _WORD_AFTER.match(text, span[1])
     if match["sign"] is not None:
         return rule.after_sign(value, ends)
-    return rule.said(value, ends) if match["said"] is not None else rule.blank(value, ends)
+    return rule.after_verb(value, ends) if match["verb"] is not None else rule.after_space(value, ends)
 
 
 # --- what is no value -------------------------------------------------------------------------
@@ -278,8 +278,8 @@ def _accept_none(value: str, ends: bool) -> bool:
 
 class _Rule(NamedTuple):
     after_sign: Callable[[str, bool], bool]
-    said: Callable[[str, bool], bool]
-    blank: Callable[[str, bool], bool]
+    after_verb: Callable[[str, bool], bool]
+    after_space: Callable[[str, bool], bool]
 
 
 # By the names of the groups in _ASSIGNED.

@@ -13,7 +13,7 @@ _UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
 
 class TokenFormat(NamedTuple):
-    """Tokens that begin with one of ``prefixes`` and go on with ``least`` of ``alphabet`` or more."""
+    """One of ``prefixes``, then at least ``min_length`` characters of ``alphabet``."""
 
     providers: str
     prefixes: str

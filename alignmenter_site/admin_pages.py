@@ -1,5 +1,7 @@
-"""The admin's pages are imported with the addresses that lead to them, and with no command or worker: they
-bring forms, tables and workbooks, half of what it takes to start."""
+"""Import the admin's pages together with the URLs, not in commands and workers.
+
+They bring in forms, tables and workbooks: half of the start-up time.
+"""
 
 from importlib import import_module
 from typing import Any
@@ -11,7 +13,7 @@ from django.core import checks
 
 
 class LazyAdminConfig(SimpleAdminConfig):
-    """In place of ``django.contrib.admin``; ``urls.py`` has the pages imported."""
+    """Replaces ``django.contrib.admin``; ``urls.py`` imports the pages."""
 
     default = True
 
@@ -21,6 +23,6 @@ class LazyAdminConfig(SimpleAdminConfig):
 
 
 def check_admin(app_configs: Any, **options: Any) -> list[checks.CheckMessage]:
-    """Django's own check of the pages, once they are there."""
+    """Run Django's own check of the admin after importing its pages."""
     import_module(settings.ROOT_URLCONF)
     return check_admin_app(app_configs, **options)

@@ -1,7 +1,7 @@
-"""What is answered when a request fails.
+"""Answer requests that fail.
 
-An upload is written to the disk as soon as anything reads the form. The first to do so is the check of its
-token, and what that raises reaches no middleware's ``process_exception``, only ``handler500``.
+An upload is written to disk when the form is first read, which is when Django checks the CSRF token. An error
+raised there reaches no middleware's ``process_exception``, only ``handler500``.
 """
 
 import errno
@@ -15,18 +15,16 @@ from django.views import defaults
 INSUFFICIENT_STORAGE = 507
 DISK_FULL = "53100"  # PostgreSQL's code for it
 REASON = "The server's disk is full"
-REMEDY = (
-    "Nothing you sent was saved. Ask whoever runs this installation to free disk space, then send it again."
-)
+REMEDY = "Nothing you sent was saved. Ask an administrator to free disk space, then send it again."
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's ``handler500``; the error is the one being handled."""
+    """Serve as Django's ``handler500``, while the error is still being handled."""
     return disk_full(request) if _is_disk_full(sys.exception()) else defaults.server_error(request)
 
 
 def disk_full(request: HttpRequest) -> HttpResponse:
-    """A page for browsers, a sentence for scripts: they ask for anything, not for HTML."""
+    """Answer browsers with a page, and scripts, which don't ask for HTML, with plain text."""
     if "text/html" not in request.headers.get("Accept", ""):
         return HttpResponse(f"{REASON}. {REMEDY}\n", status=INSUFFICIENT_STORAGE, content_type="text/plain")
     page = render_to_string("507.html", {"reason": REASON, "remedy": REMEDY})

@@ -1,4 +1,4 @@
-"""Signing in: one page for all accounts, and where each goes from there."""
+"""Log in on one page for all accounts, and send each account to its own home."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 
 class LoginForm(AuthenticationForm):
-    """Says no more than that it didn't work: not whether the name, the password or a right is missing."""
+    """Gives one message for every failure, so that nobody learns which user names exist."""
 
     error_messages: dict[str, Any] = {
         **AuthenticationForm.error_messages,
-        "invalid_login": "Name or password is wrong.",
-        "inactive": "Name or password is wrong.",
+        "invalid_login": "Wrong user name or password.",
+        "inactive": "Wrong user name or password.",
     }
 
 
@@ -27,16 +27,11 @@ class SignInView(LoginView):
     redirect_authenticated_user = True
 
     def get_redirect_url(self) -> str:
-        """Where they wanted to go; who isn't staff is not sent to a page that would refuse them."""
-        wanted = super().get_redirect_url()
+        """Drop the ``next`` URL of annotators if it leads to a page that would refuse them."""
+        url = super().get_redirect_url()
         user: Any = self.request.user
-        if (
-            user.is_authenticated
-            and not user.is_staff
-            and not wanted.startswith(reverse("annotate:campaigns"))
-        ):
-            return ""
-        return wanted
+        is_annotator = user.is_authenticated and not user.is_staff
+        return "" if is_annotator and not url.startswith(reverse("annotate:campaigns")) else url
 
 
 @login_required
@@ -46,7 +41,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def redirect_to_sign_in(request: HttpRequest) -> HttpResponse:
-    """The admin sends people to a login page of its own; there is one for all."""
-    wanted = request.GET.get("next", "")
-    safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return redirect_to_login(wanted if safe else resolve_url("admin:index"))
+    """Redirect the admin's own login page to the one for all accounts."""
+    url = request.GET.get("next", "")
+    is_safe = url_has_allowed_host_and_scheme(url, {request.get_host()}, require_https=request.is_secure())
+    return redirect_to_login(url if is_safe else resolve_url("admin:index"))

@@ -1,4 +1,4 @@
-"""The admin's frame: its title, colors and side bar."""
+"""The admin's frame: its title, colors and sidebar."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ def _changelist_item(title: str, icon: str, app: str, model: str) -> dict[str, A
 
 
 def _is_dataset_page(request: Any) -> bool:
-    """On the pages of datasets, but for the one that has a place of its own in the side bar."""
+    """Whether this is a page of datasets. "Generate" has an entry of its own in the sidebar."""
     datasets, generate = (
         reverse(f"admin:datasets_app_dataset_{page}") for page in ("changelist", "generate")
     )
@@ -50,7 +50,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Alignmenter Datasets",
     "SITE_HEADER": "Alignmenter Datasets",
     "SITE_SYMBOL": "forum",
-    # There is no site besides the admin to go back to.
+    # There is no public site to link to.
     "SITE_URL": None,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _static_url("icon.svg")}],
     "SHOW_HISTORY": False,
@@ -66,7 +66,7 @@ UNFOLD: dict[str, Any] = {
         "navigation": [
             {
                 "items": [
-                    {"title": "Start", "icon": "space_dashboard", "link": reverse_lazy("admin:index")},
+                    {"title": "Home", "icon": "space_dashboard", "link": reverse_lazy("admin:index")},
                 ],
             },
             {
@@ -106,7 +106,7 @@ UNFOLD: dict[str, Any] = {
                 "title": "Governance",
                 "items": [
                     _changelist_item("Retention policies", "auto_delete", "datasets_app", "retentionpolicy"),
-                    _changelist_item("Audit trail", "history", "datasets_app", "auditevent"),
+                    _changelist_item("Audit log", "history", "datasets_app", "auditevent"),
                     _changelist_item("Users", "person", "auth", "user"),
                     _changelist_item("Roles", "group", "auth", "group"),
                 ],

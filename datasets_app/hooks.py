@@ -11,8 +11,25 @@ after_import: list[Callable[[Any, int, int], dict[str, int]]] = []
 # Called with (dataset, user) for the dataset page; returns {"title", "template", "context"} or None.
 dataset_panels: list[Callable[[Any, Any], dict[str, Any] | None]] = []
 
+
+class AttentionItem(NamedTuple):
+    """A line under "Needs attention" on the home page: ``name`` in bold, ``text`` after it, then a link.
+
+    ``kind`` is "warn" or "bad"; with ``run_checks_url`` a button that runs the checks replaces the link.
+    """
+
+    kind: str
+    icon: str
+    name: str
+    text: str
+    url: str
+    link_text: str
+    detail: str = ""
+    run_checks_url: str = ""
+
+
 # Called with a user for the home page; returns what needs their attention, in a fixed number of queries.
-attention: list[Callable[[Any], list[dict[str, Any]]]] = []
+attention: list[Callable[[Any], list[AttentionItem]]] = []
 
 # Called with (session, turns shown, user) for the session page; returns, by the turns' primary keys,
 # short notes that stand under a turn, in no more than a fixed number of queries.

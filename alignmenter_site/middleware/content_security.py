@@ -1,8 +1,7 @@
-"""What browsers may load and run on our pages (Content-Security-Policy).
+"""Send the Content-Security-Policy: what browsers may load and run on our pages.
 
-Our own pages need nothing but files of this server. The admin's frame comes with Alpine, which makes
-functions of attributes ('unsafe-eval') and writes style attributes, and with a style element for the
-colours ('unsafe-inline', for styles alone).
+Our own pages need only files of this server. The admin's frame uses Alpine, which compiles attributes
+('unsafe-eval') and writes style attributes, and a style element for its colors ('unsafe-inline').
 """
 
 from typing import Any
@@ -32,7 +31,7 @@ class ContentSecurityMiddleware(CSPMiddleware):
     ) -> PolicyParts:
         parts = super().get_policy_parts(request, response, report_only)
         match = request.resolver_match
-        # Errors are told on pages of our own, which need no more than the strict policy.
+        # Error pages are our own and need only the strict policy.
         if match and match.app_names[:1] == ["admin"] and response.status_code < 400:
             parts.replace = {**ADMIN_OVERRIDES, **(parts.replace or {})}
         return parts

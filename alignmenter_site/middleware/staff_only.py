@@ -1,6 +1,6 @@
-"""Who isn't staff gets to the queue and to their own account, and nowhere else.
+"""Limit accounts that aren't staff to the annotation queue and their own account.
 
-Pages have their own permissions too; this is the wall that stands if one of them forgets to ask.
+Pages check permissions themselves; this is the second line of defense if one of them doesn't.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ class StaffOnlyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         return self.get_response(request)
 
-    def process_view(self, request: Any, view: Any, arguments: Any, named: Any) -> None:
+    def process_view(self, request: Any, view: Any, args: Any, kwargs: Any) -> None:
         match = request.resolver_match
         if match.view_name in UNRESTRICTED_VIEWS or match.app_names == [UNRESTRICTED_APP]:
             return

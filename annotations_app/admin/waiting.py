@@ -1,4 +1,4 @@
-"""What of labelling waits for a lead; for the start page, in a few queries that stay small."""
+"""What of labeling waits for a lead; for the start page, in a few queries that stay small."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,6 +9,7 @@ from django.utils import timezone
 from annotations_app.agreement.figures import count_recent_disputes, last_decision_times
 from annotations_app.campaigns.pages_common import admin_url, campaign_url, visible_campaigns
 from annotations_app.models import Assignment, Campaign
+from datasets_app.hooks import AttentionItem
 from datasets_app.templatetags.datasets_display import short_datetime
 
 # An open campaign without a decision for so long stands still.
@@ -17,7 +18,7 @@ MAX_CAMPAIGNS = 50
 MAX_ITEMS = 6
 
 
-def campaigns_needing_attention(user: Any) -> list[dict[str, Any]]:
+def campaigns_needing_attention(user: Any) -> list[AttentionItem]:
     """Campaigns with something to settle or to look at, and open ones that stand still."""
     if not user.has_perm("annotations_app.view_campaign"):
         return []
@@ -44,7 +45,7 @@ def _unfinished_campaigns(user: Any) -> Any:
 
 def _attention_items(
     campaign: Campaign, disputed: int, flagged: int, last_decision: datetime | None
-) -> list[dict[str, Any]]:
+) -> list[AttentionItem]:
     items = []
     if disputed:
         items.append(
@@ -53,25 +54,20 @@ def _attention_items(
                 "balance",
                 f"has {disputed:,} disputed repl{'y' if disputed == 1 else 'ies'} among its latest labels",
                 f"{admin_url('campaign_adjudicate')}?campaign={campaign.pk}",
-                "Settle",
+                "Adjudicate",
             )
         )
     if flagged:
         text = f"has {flagged:,} flagged repl{'y' if flagged == 1 else 'ies'}"
-        items.append(_attention_item(campaign, "flag", text, campaign_url(campaign, "flagged"), "See them"))
+        items.append(
+            _attention_item(campaign, "flag", text, campaign_url(campaign, "flagged"), "View flagged replies")
+        )
     begun = max(filter(None, (last_decision, campaign.created_at)))
     if campaign.status == Campaign.Status.OPEN and timezone.now() - begun > STALLED_AFTER:
-        text = f"has stood still since {short_datetime(begun)}"
+        text = f"has had no decisions since {short_datetime(begun)}"
         items.append(_attention_item(campaign, "hourglass_empty", text, campaign_url(campaign), "Open"))
     return items
 
 
-def _attention_item(campaign: Campaign, icon: str, text: str, address: str, link: str) -> dict[str, Any]:
-    return {
-        "kind": "warn",
-        "icon": icon,
-        "name": campaign.name,
-        "text": text,
-        "address": address,
-        "link": link,
-    }
+def _attention_item(campaign: Campaign, icon: str, text: str, url: str, link_text: str) -> AttentionItem:
+    return AttentionItem("warn", icon, campaign.name, text, url, link_text)

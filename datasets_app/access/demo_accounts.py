@@ -1,4 +1,4 @@
-"""Accounts to try the application with: one for each role, and an administrator."""
+"""Create demo accounts: one for each role, and an administrator."""
 
 import os
 import secrets
@@ -14,30 +14,26 @@ from datasets_app.core import audit
 ADMIN_NAME = "admin"
 ANNOTATOR_ROLE = "annotator"
 FILE_NAME = "demo-accounts.txt"
-_HEADER = (
-    "# Demonstration accounts of Alignmenter Datasets. Delete them before others can reach the server.\n"
-)
+_HEADER = "# Demo accounts of Alignmenter Datasets. Delete them before others can reach the server.\n"
 
 
 def create_demo_accounts(directory: Path, *, only_if_none: bool = False) -> dict[str, str]:
-    """Make the accounts that are missing; returns their passwords by user name.
+    """Create the missing accounts and return their passwords by user name.
 
-    An account that exists is left as it is; with ``only_if_none``, none is made where anyone has an
-    account, as one that is missing may have been deleted on purpose. The passwords are also kept in
+    Existing accounts are left alone. With ``only_if_none``, creates none if anyone has an account: a
+    missing one may have been deleted on purpose. Also appends the passwords to
     ``directory``/demo-accounts.txt, which only its owner can read.
     """
     users = get_user_model()
     with transaction.atomic():
         if only_if_none and users.objects.exists():
             return {}
-        names = [account_name(role) for role in ROLES]
-        standing = set(
-            users.objects.filter(username__in=[ADMIN_NAME, *names]).values_list("username", flat=True)
-        )
-        passwords = {name: secrets.token_urlsafe(12) for name in [ADMIN_NAME, *names] if name not in standing}
+        names = [ADMIN_NAME, *map(account_name, ROLES)]
+        existing = set(users.objects.filter(username__in=names).values_list("username", flat=True))
+        passwords = {name: secrets.token_urlsafe(12) for name in names if name not in existing}
         for role in ROLES:
             if password := passwords.get(account_name(role)):
-                # Who only labels has nothing to do in the admin.
+                # Annotators have nothing to do in the admin.
                 is_staff = role != ANNOTATOR_ROLE
                 user = users.objects.create_user(account_name(role), password=password, is_staff=is_staff)
                 user.groups.add(Group.objects.get(name=role))

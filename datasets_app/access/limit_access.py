@@ -1,6 +1,6 @@
-"""Who sees a dataset: everybody whose role sees datasets, or only those who are granted it.
+"""Restrict a dataset to users and groups with a grant, instead of everyone whose role sees datasets.
 
-What somebody may do there is told by their role; a grant adds nothing to that.
+A grant only makes the dataset visible; what users can do with it depends on their role.
 """
 
 from collections.abc import Callable
@@ -19,63 +19,63 @@ Grantee = User | Group
 
 
 def restrict_dataset(dataset: Dataset, *, actor: Any) -> bool:
-    """Only those who are granted it see it from now on. Each of these tells whether anything has changed."""
+    """Show the dataset only to those with a grant. Like its siblings, returns whether anything changed."""
     return _set_restricted(dataset, True, actor)
 
 
 def unrestrict_dataset(dataset: Dataset, *, actor: Any) -> bool:
-    """Everybody whose role sees datasets sees it. Grants stay, for the day it is restricted again."""
+    """Show the dataset to everyone whose role sees datasets. Keeps the grants for a later restriction."""
     return _set_restricted(dataset, False, actor)
 
 
 def grant_access(dataset: Dataset, grantee: Grantee, *, actor: Any) -> bool:
     def add() -> bool:
-        _, made = DatasetGrant.objects.get_or_create(
+        _, created = DatasetGrant.objects.get_or_create(
             dataset=dataset, **_grantee_filter(grantee), defaults={"granted_by": actor}
         )
-        return made
+        return created
 
     return _apply_change(dataset, "grant_access", add, actor, **_grantee_details(grantee))
 
 
 def revoke_access(dataset: Dataset, grantee: Grantee, *, actor: Any) -> bool:
     def remove() -> bool:
-        gone, _ = DatasetGrant.objects.filter(dataset=dataset, **_grantee_filter(grantee)).delete()
-        return bool(gone)
+        deleted, _ = DatasetGrant.objects.filter(dataset=dataset, **_grantee_filter(grantee)).delete()
+        return bool(deleted)
 
     return _apply_change(dataset, "revoke_access", remove, actor, **_grantee_details(grantee))
 
 
 def copy_restriction(copy: Dataset, source: Dataset, *, actor: Any) -> None:
-    """For a dataset made from sessions of another: what few may see is not for all to see in a copy."""
+    """Restrict a copy of sessions like the dataset they come from."""
     if not Dataset.objects.filter(pk=source.pk, restricted=True).exists():
         return
     grants = DatasetGrant.objects.filter(dataset=source)
     DatasetGrant.objects.bulk_create(
-        DatasetGrant(dataset=copy, user_id=given.user_id, group_id=given.group_id, granted_by=actor)
-        for given in grants
+        DatasetGrant(dataset=copy, user_id=grant.user_id, group_id=grant.group_id, granted_by=actor)
+        for grant in grants
     )
     copy.restricted = True
     Dataset.objects.filter(pk=copy.pk).update(restricted=True)
     audit.record("restrict", actor=actor, dataset_name=copy.name, like=source.name, grants=len(grants))
 
 
-# --- finding people ----------------------------------------------------------------------------------
+# --- users and groups ----------------------------------------------------------------------------------
 
 
 def get_user(name: str) -> User:
-    found = User.objects.filter(username=name).first()
-    if found is None:
+    user = User.objects.filter(username=name).first()
+    if user is None:
         raise UserError(f"There is no user {name!r}.")
-    return found
+    return user
 
 
 def get_group(name: str) -> Group:
-    found = Group.objects.filter(name=name).first()
-    if found is None:
-        known = ", ".join(Group.objects.order_by("name").values_list("name", flat=True)[:20])
-        raise UserError(f"There is no group {name!r}. Known are: {known}.")
-    return found
+    group = Group.objects.filter(name=name).first()
+    if group is None:
+        names = ", ".join(Group.objects.order_by("name").values_list("name", flat=True)[:20])
+        raise UserError(f"There is no group {name!r}. Use one of these: {names}.")
+    return group
 
 
 # --- writing -----------------------------------------------------------------------------------------
@@ -95,11 +95,11 @@ def _apply_change(
     dataset: Dataset, action: str, change: Callable[[], bool], actor: Any, **details: str
 ) -> bool:
     if actor is not None and not actor.has_perm(LIMIT_ACCESS_PERMISSION):
-        raise UserError("You may not limit who sees a dataset; ask a privacy officer.")
+        raise UserError("You don't have permission to limit access to a dataset. Ask a privacy officer.")
     with transaction.atomic():
-        # One after the other, so that the trail tells them in the order in which they hold.
+        # One at a time, so that the audit log has them in the order in which they take effect.
         if not Dataset.objects.select_for_update(no_key=True).filter(pk=dataset.pk).exists():
-            raise UserError("The dataset is not there any more.")
+            raise UserError("The dataset no longer exists.")
         changed = change()
         if changed:
             audit.record(action, actor=actor, dataset_name=dataset.name, **details)

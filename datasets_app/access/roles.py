@@ -1,10 +1,9 @@
-"""The five roles, as groups with permissions. They exist after `migrate`.
+"""The five roles: groups with permissions, which `migrate` creates.
 
-Permissions are made by Django when all migrations have run, for one app after the other, so the groups
-are filled then: once for each app.
+Django creates permissions after all migrations, app by app, so the groups get theirs then, once per app.
 
-``generate_anywhere`` is in none: who has it can make the server send requests to any address that the server
-reaches. Superusers have it; others are given it one by one.
+No role has ``generate_anywhere``: it lets users make the server send requests to any address that the server
+can reach. Superusers have it; give it to others one by one.
 """
 
 from contextlib import nullcontext
@@ -55,13 +54,13 @@ ROLES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-# By database, in this process: the last permission there was before migrating, and the roles made since.
+# By database, in this process: the last permission before migrating, and the roles created since.
 _last_permission_before: dict[str, int] = {}
 _created_roles: dict[str, set[str]] = {}
 
 
 def snapshot_permissions(using: str = "default", **_: Any) -> None:
-    """Before migrating: which permissions there are, so that those that are new are known afterwards."""
+    """Note the existing permissions before migrating, to recognize new ones afterwards."""
     from django.contrib.auth.models import Permission
     from django.db import connections
     from django.db.models import Max
@@ -74,8 +73,8 @@ def snapshot_permissions(using: str = "default", **_: Any) -> None:
 
 
 def ensure_roles(using: str = "default", **_: Any) -> None:
-    """Make the groups, and give them their permissions: a new group all of them, one that stands only
-    those that are new. What an installation added or took away stays so."""
+    """Create the groups and give them their permissions: a new group all of them, an existing group only
+    new ones. What an installation added or removed stays that way."""
     from django.contrib.auth.models import Group, Permission
 
     from datasets_app.auditing.permission_events import suspend_recording
@@ -86,15 +85,15 @@ def ensure_roles(using: str = "default", **_: Any) -> None:
             "pk", "content_type__app_label", "codename"
         )
     }
-    made = _created_roles.setdefault(using, set())
-    # Without a migration before it (flush), no permission is new to a group that stands.
+    new_roles = _created_roles.setdefault(using, set())
+    # Without a migration before it (flush), no permission is new to an existing group.
     last_before = _last_permission_before.get(using, max(known.values(), default=0))
     for role, permissions in ROLES.items():
         with suspend_recording():
             group, created = Group.objects.using(using).get_or_create(name=role)
         if created:
-            made.add(role)
-        # A new group also gets what is made for the apps whose turn comes later.
-        given = [known[name] for name in permissions if name in known]
-        with suspend_recording() if role in made else nullcontext():
-            group.permissions.add(*(pk for pk in given if role in made or pk > last_before))
+            new_roles.add(role)
+        # A new group also gets the permissions of apps that come later.
+        pks = [known[name] for name in permissions if name in known]
+        with suspend_recording() if role in new_roles else nullcontext():
+            group.permissions.add(*(pk for pk in pks if role in new_roles or pk > last_before))

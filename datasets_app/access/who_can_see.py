@@ -1,5 +1,7 @@
-"""Who can see a dataset, and why: worked out for everybody at once, from the facts that ``visible_to`` asks
-of one person. Accounts that are switched off see nothing and are left out."""
+"""List who can see a dataset and why, for all users at once, by the rules of ``visible_to``.
+
+Inactive accounts see nothing and are left out.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -13,9 +15,9 @@ from datasets_app import hooks
 from datasets_app.models import Dataset, DatasetGrant
 
 VIEW_PERMISSION, LIMIT_PERMISSION = "datasets_app.view_dataset", "datasets_app.limit_access"
-# What somebody sees of a dataset.
+# What a user sees of a dataset.
 ALL, REPLIES, NO_ACCESS = "all", "replies", "nothing"
-# What a role lets people do with what they see, in the order it is told.
+# What a role lets users do with a dataset, in the order of the page.
 _ABILITIES = (
     ("read conversations", {"datasets_app.view_session", "datasets_app.view_turn"}),
     ("export", {"datasets_app.export_dataset"}),
@@ -29,8 +31,8 @@ _BATCH_SIZE = 500
 
 
 class Viewer(NamedTuple):
-    """``sees`` is one of ALL, REPLIES and NOTHING; ``reasons`` are sentences without a full stop; ``may`` is
-    what the role allows beside looking; ``can_be_granted``: a grant would let them see it."""
+    """``sees`` is ALL, REPLIES or NO_ACCESS; ``reasons`` are phrases without a full stop; ``may`` is what the
+    role allows besides viewing; ``can_be_granted``: a grant would make the dataset visible to them."""
 
     user: User
     sees: str
@@ -51,45 +53,45 @@ def list_accounts(dataset: Dataset) -> "QuerySet[Any]":
 
 
 def count_viewers(dataset: Dataset) -> dict[str, int]:
-    """How many see all of it, replies, nothing; and how many would if it were ``open`` or ``restricted``."""
+    """How many users see all of it, replies or nothing, and how many would if it were open or restricted."""
     sees = {
         name: Count("pk", filter=Q(sees=value))
         for name, value in (("all", ALL), ("replies", REPLIES), ("nothing", NO_ACCESS))
     }
-    there = User.objects.filter(is_active=True)
+    active = User.objects.filter(is_active=True)
     return {
         **list_accounts(dataset).aggregate(**sees),
-        "open": there.filter(_sees_whole_dataset(dataset, restricted=False)).count(),
-        "restricted": there.filter(_sees_whole_dataset(dataset, restricted=True)).count(),
+        "open": active.filter(_sees_whole_dataset(dataset, restricted=False)).count(),
+        "restricted": active.filter(_sees_whole_dataset(dataset, restricted=True)).count(),
     }
 
 
-def explain_viewers(dataset: Dataset, found: Sequence[Any]) -> list[Viewer]:
-    """The reasons for some of :func:`people`, in a fixed number of queries."""
-    facts = _AccessFacts(dataset, [user.pk for user in found])
-    return [facts.of(user) for user in found]
+def explain_viewers(dataset: Dataset, accounts: Sequence[Any]) -> list[Viewer]:
+    """Add the reasons to some of :func:`list_accounts`, in a fixed number of queries."""
+    facts = _AccessFacts(dataset, [user.pk for user in accounts])
+    return [facts.of(user) for user in accounts]
 
 
 def iterate_viewers(dataset: Dataset, *, only: Sequence[str]) -> Iterator[Viewer]:
-    """All people who see what ``only`` says, by name."""
+    """All users who see one of ``only``, by name."""
     rows = iter(
         list_accounts(dataset).filter(sees__in=only).order_by("username").iterator(chunk_size=_BATCH_SIZE)
     )
-    while found := list(islice(rows, _BATCH_SIZE)):
-        yield from explain_viewers(dataset, found)
+    while accounts := list(islice(rows, _BATCH_SIZE)):
+        yield from explain_viewers(dataset, accounts)
 
 
-# --- by the database ---------------------------------------------------------------------------------
+# --- queries ---------------------------------------------------------------------------------
 
 
 def _sees_whole_dataset(dataset: Dataset, *, restricted: bool) -> Q:
-    """Staff only: a wall keeps other accounts from every page but the queue."""
+    """Staff only: StaffOnlyMiddleware limits other accounts to the annotation queue."""
     may = Q(is_staff=True) & _holds_permission(VIEW_PERMISSION)
     return may & (_holds_permission(LIMIT_PERMISSION) | _has_grant(dataset)) if restricted else may
 
 
 def _holds_permission(permission: str) -> Q:
-    """Accounts that hold a permission, however they came by it."""
+    """Accounts that hold a permission, directly or by a role."""
     app, codename = permission.split(".")
     held = Permission.objects.filter(content_type__app_label=app, codename=codename)
     directly = User.user_permissions.through.objects.filter(permission__in=held)
@@ -104,22 +106,22 @@ def _has_grant(dataset: Dataset) -> Q:
 
 
 def _collect_reply_reasons(dataset: Dataset) -> dict[int, list[str]]:
-    shown: dict[int, list[str]] = defaultdict(list)
-    for readers in hooks.reply_access_reasons:
-        for user, reasons in readers(dataset).items():
-            shown[user] += reasons
-    return shown
+    by_user: dict[int, list[str]] = defaultdict(list)
+    for collect in hooks.reply_access_reasons:
+        for user, reasons in collect(dataset).items():
+            by_user[user] += reasons
+    return by_user
 
 
-# --- in words ----------------------------------------------------------------------------------------
+# --- reasons ----------------------------------------------------------------------------------------
 
 
 class _AccessFacts:
-    """What is needed to tell the reasons for some people."""
+    """The permissions and grants that explain the access of some users."""
 
     def __init__(self, dataset: Dataset, users: Sequence[int]) -> None:
         self.restricted = dataset.restricted
-        # By person: where each of their permissions is from.
+        # By user and permission: where the user has it from.
         self.sources: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self.groups: dict[int, set[int]] = defaultdict(set)
         self.replies = _collect_reply_reasons(dataset)
@@ -128,14 +130,14 @@ class _AccessFacts:
         self.grants = list(grants)
 
     def _read_permissions(self, users: Sequence[int]) -> None:
-        named = ("content_type__app_label", "codename")
+        columns = ("content_type__app_label", "codename")
         own = User.user_permissions.through.objects.filter(user__in=users)
-        for user, app, codename in own.values_list("user", *(f"permission__{name}" for name in named)):
-            self.sources[user][f"{app}.{codename}"].append("A permission of their own")
+        for user, app, codename in own.values_list("user", *(f"permission__{name}" for name in columns)):
+            self.sources[user][f"{app}.{codename}"].append("A direct permission")
         member = User.groups.through.objects.filter(user__in=users)
         self.groups.update({user: set() for user in users})
         roles = member.values_list(
-            "user", "group", "group__name", *(f"group__permissions__{name}" for name in named)
+            "user", "group", "group__name", *(f"group__permissions__{name}" for name in columns)
         )
         for user, group, name, app, codename in roles.order_by("user", "group__name"):
             self.groups[user].add(group)
@@ -152,7 +154,7 @@ class _AccessFacts:
         if user.sees != ALL:
             return []
         held = self.sources[user.pk].keys()
-        return [words for words, needed in _ABILITIES if user.is_superuser or needed <= held]
+        return [ability for ability, needed in _ABILITIES if user.is_superuser or needed <= held]
 
     def _reasons(self, user: Any) -> list[str]:
         replies = self.replies.get(user.pk, [])
@@ -163,20 +165,20 @@ class _AccessFacts:
         by_role = self.sources[user.pk].get(VIEW_PERMISSION, [])
         granted = [_describe_grant(grant) for grant in self.grants if self._is_for(grant, user)]
         if not by_role:
-            none = "No role of theirs sees datasets"
-            return replies or [f"{none}; {text[0].lower() + text[1:]}" for text in granted] or [none]
+            no_role = "None of their roles sees datasets"
+            return replies or [f"{no_role}; {text[0].lower() + text[1:]}" for text in granted] or [no_role]
         return self._reasons_by_role(user, by_role, granted) + replies
 
     def _reasons_by_role(self, user: Any, by_role: list[str], granted: list[str]) -> list[str]:
         limits = [
-            f"{source} lets them limit access, and so see every dataset"
+            f"{source} can limit access and therefore sees every dataset"
             for source in self.sources[user.pk].get(LIMIT_PERMISSION, [])
         ]
         if not self.restricted:
-            return [f"{source} sees datasets, and this one is open" for source in by_role]
+            return [f"{source} sees datasets, and this dataset is open" for source in by_role]
         if limits or granted:
             return limits + granted
-        return [f"{by_role[0]} sees datasets, but this one is restricted and not granted to them"]
+        return [f"{by_role[0]} sees datasets, but this dataset is restricted and they have no grant"]
 
     def _is_for(self, grant: DatasetGrant, user: Any) -> bool:
         return grant.user_id == user.pk or (
@@ -186,8 +188,8 @@ class _AccessFacts:
 
 def _explain_not_staff(user: Any, sees_datasets: bool) -> str:
     if sees_datasets or user.is_superuser:
-        return "The account is not staff: whatever its role, it reaches the queue of annotators and no more"
-    return "An account for annotators; in no campaign of this dataset"
+        return "The account is not staff and can only use the annotation queue, whatever its role"
+    return "An annotator who is in no campaign of this dataset"
 
 
 def _describe_grant(grant: DatasetGrant) -> str:

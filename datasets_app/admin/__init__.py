@@ -1,6 +1,6 @@
-"""The admin: one file a model, and one for each group of pages.
+"""The admin: one module per model, and one per group of pages.
 
-Nothing is computed here: buttons enqueue jobs, pages show rows.
+Buttons start jobs and pages show rows; operations do the work.
 """
 
 from django.contrib import admin

@@ -5,7 +5,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
@@ -14,7 +14,13 @@ from datasets_app.admin import dataset_pages
 from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.catalog.edit import edit_dataset
 from datasets_app.catalog.gates import is_scrubbed
-from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.core.web.pages import (
+    dataset_breadcrumbs,
+    dataset_url,
+    get_visible_dataset,
+    require_permissions,
+)
+from datasets_app.domain.wording import format_count
 from datasets_app.generating import pages as generate_pages
 from datasets_app.importing import pages as import_pages
 from datasets_app.jobs import runs
@@ -40,7 +46,7 @@ STATUS_COLORS = {
 
 @admin.register(Dataset)
 class DatasetAdmin(ModelAdmin):
-    """The list, and the form for the few facts a person types. Everything else has pages of its own."""
+    """The list, and the form for the metadata people enter. Everything else has its own pages."""
 
     list_display = [
         "name",
@@ -65,7 +71,7 @@ class DatasetAdmin(ModelAdmin):
         visible = Dataset.objects.visible_to(request.user)
         return visible.with_last_check().order_by("name")
 
-    # --- permissions: datasets come by import and go by retention, never by hand ---
+    # --- permissions: imports add datasets and retention deletes them, never this form ---
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -81,18 +87,11 @@ class DatasetAdmin(ModelAdmin):
 
     # --- list ---
 
-    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        may = {
-            "may_import": request.user.has_perm("datasets_app.import_dataset"),
-            "may_generate": request.user.has_perm("datasets_app.generate_dataset"),
-        }
-        return super().changelist_view(request, {**(extra_context or {}), **may})
-
     @display(description="Status", ordering="status", label=STATUS_COLORS)
     def show_status(self, dataset: Dataset) -> tuple[str, str]:
-        # What real people wrote and nobody has scrubbed stands out.
-        waiting = status_color(dataset) == "warn" and dataset.status == Dataset.Status.RAW
-        return "to scrub" if waiting else dataset.status, dataset.get_status_display()
+        # Raw production data stands out.
+        needs_scrub = status_color(dataset) == "warn" and dataset.status == Dataset.Status.RAW
+        return "to scrub" if needs_scrub else dataset.status, dataset.get_status_display()
 
     @display(description="Sessions", ordering="session_count")
     def show_sessions(self, dataset: Dataset) -> str:
@@ -110,16 +109,16 @@ class DatasetAdmin(ModelAdmin):
         if dataset.last_check is None:
             return "none", "not run"
         if dataset.last_errors:
-            return "errors", f"{dataset.last_errors:,} error{'s' * (dataset.last_errors != 1)}"
+            return "errors", format_count(dataset.last_errors, "error")
         if dataset.last_warnings:
-            return "warnings", f"{dataset.last_warnings:,} warning{'s' * (dataset.last_warnings != 1)}"
+            return "warnings", format_count(dataset.last_warnings, "warning")
         return "clean", "clean"
 
-    @display(description="Licence", ordering="license", empty_value="missing")
+    @display(description="License", ordering="license", empty_value="missing")
     def show_license(self, dataset: Dataset) -> str | None:
         return dataset.license or None
 
-    @display(description="Changed", ordering="updated_at")
+    @display(description="Updated", ordering="updated_at")
     def show_updated(self, dataset: Dataset) -> str:
         return short_datetime(dataset.updated_at)
 
@@ -130,29 +129,28 @@ class DatasetAdmin(ModelAdmin):
     @admin.action(description="Export as conversation JSONL", permissions=["export"])
     def export_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
         parameters = {"format": "turns", "persona": None, "tag": None, "gzip": False}
-        closed = [dataset for dataset in queryset if not is_scrubbed(dataset)]
-        for dataset in closed:
-            messages.warning(request, f"{dataset.name} is production data and not scrubbed: not exported.")
-        rest = queryset.exclude(pk__in=[dataset.pk for dataset in closed])
+        unscrubbed = [dataset for dataset in queryset if not is_scrubbed(dataset)]
+        for dataset in unscrubbed:
+            messages.warning(
+                request, f"{dataset.name} wasn't exported: it is unscrubbed production data. Scrub it first."
+            )
+        rest = queryset.exclude(pk__in=[dataset.pk for dataset in unscrubbed])
         if rest:
             self._start_jobs(request, "export_dataset", rest, parameters=parameters)
 
     def _start_jobs(self, request: HttpRequest, operation: str, queryset: Any, **job_options: Any) -> None:
         jobs = [runs.start_job(operation, actor=request.user, dataset=row, **job_options) for row in queryset]
-        what = "1 job" if len(jobs) == 1 else f"{len(jobs)} jobs"
-        messages.success(request, f"{what} started; the start page and the job list show how far they are.")
+        started = format_count(len(jobs), "job")
+        messages.success(request, f"{started} started. The home page and the job list show the progress.")
 
     # --- the form ---
-
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        return super().get_form(request, obj, change=change, labels={"license": "Licence"}, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         changed = {name: form.cleaned_data[name] for name in form.changed_data}
         edit_dataset(obj.pk, changed, actor=request.user)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> None:
-        """The audit trail has it already; a second history could say something else."""
+        """The audit log records it; a second history could contradict it."""
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
         if "_continue" in request.POST:
@@ -160,7 +158,7 @@ class DatasetAdmin(ModelAdmin):
         messages.success(request, "Saved.")
         return HttpResponseRedirect(dataset_url(obj))
 
-    # --- addresses ---
+    # --- URLs ---
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -203,19 +201,17 @@ class DatasetAdmin(ModelAdmin):
         require_permissions(request, "change_dataset")
         dataset = get_visible_dataset(request, pk)
         if dataset.status == Dataset.Status.EXPIRED:
-            messages.warning(request, "Its contents were deleted; there is nothing left to edit.")
+            messages.warning(
+                request, "The contents of this dataset were deleted, so there is nothing to edit."
+            )
             return redirect(dataset_url(dataset, "retention"))
-        request.crumbs = [
-            ("Datasets", reverse("admin:datasets_app_dataset_changelist")),
-            (dataset.name, dataset_url(dataset)),
-            ("Edit", None),
-        ]
+        request.crumbs = dataset_breadcrumbs(dataset, ("Edit", None))
         return self.changeform_view(
             request, str(pk), "", {"title": f"Edit {dataset.name}", "show_delete": False}
         )
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
-        """Only reached by addresses that are no number."""
+        """Only URLs without a number lead here."""
         raise PermissionDenied
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:

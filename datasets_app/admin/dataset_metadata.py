@@ -1,13 +1,13 @@
-"""The facts people type about datasets, as a table in a file: for the list of datasets.
+"""Export and import the metadata that people enter for datasets, as a table.
 
-The addresses "import" and "export" of that list are those of conversations; these pages stand
-beside them. DatasetAdmin.get_urls() adds ``metadata_pages(self.admin_site).get_metadata_urls()``.
+The URLs "import" and "export" of the list of datasets belong to conversations, so these pages have URLs
+of their own, which DatasetAdmin.get_urls() adds.
 """
 
 from typing import Any
 
 from django.contrib.admin import AdminSite
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
@@ -15,12 +15,9 @@ from datasets_app.admin.resources import DatasetMetadataResource
 from datasets_app.models import Dataset
 from datasets_app.tables.admin import TableAdminMixin
 
-IMPORT_URL_NAME = "admin:datasets_app_dataset_metadata_import"
-EXPORT_URL_NAME = "admin:datasets_app_dataset_metadata_export"
-
 
 class DatasetMetadataAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
-    """Registered for no model: it lends its pages to DatasetAdmin."""
+    """Not registered for any model; DatasetAdmin uses its pages."""
 
     resource_classes = [DatasetMetadataResource]
     list_display = ["name"]
@@ -42,17 +39,14 @@ class DatasetMetadataAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         wrap = self.admin_site.admin_view
         return [
             path("metadata/import/", wrap(self.import_action), name="datasets_app_dataset_metadata_import"),
-            # This name is the one that the confirmation page knows.
+            # The confirmation page of django-import-export expects this name.
             path(
                 "metadata/process_import/",
-                wrap(self._process_import),
+                wrap(self.process_import),
                 name="datasets_app_dataset_process_import",
             ),
             path("metadata/export/", wrap(self.export_action), name="datasets_app_dataset_metadata_export"),
         ]
-
-    def _process_import(self, request: HttpRequest) -> HttpResponse:
-        return self.process_import(request)
 
 
 def make_metadata_admin(admin_site: AdminSite) -> DatasetMetadataAdmin:

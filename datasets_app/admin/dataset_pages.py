@@ -9,11 +9,9 @@ from django.views.decorators.http import require_POST
 
 from datasets_app import hooks
 from datasets_app.core.web.dataset_page import render_dataset_page
-from datasets_app.core.web.pages import get_visible_dataset, require_permissions
+from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
 from datasets_app.core.web.paging import (
     PAGE_SIZE,
-    Page,
-    PageRequest,
     paginate_by,
     paginate_by_field_and_id,
     paginate_latest_first,
@@ -23,12 +21,12 @@ from datasets_app.core.web.paging import (
 from datasets_app.core.web.redaction import get_hidden_names, redact_json
 from datasets_app.domain.splits.splits import SPLITS
 from datasets_app.jobs import runs
-from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
+from datasets_app.models import AuditEvent, CheckFinding, Dataset, JobRun, Session
 from datasets_app.splitting.rows import count_splits
 
 
 def list_active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:
-    """What runs and waits, of one dataset or of all that the user may see."""
+    """Queued and running jobs of one dataset, or of all datasets that the user may see."""
     unfinished = JobRun.objects.visible_to(user).filter(state__in=["queued", "running"])
     if dataset_pk is not None:
         unfinished = unfinished.filter(dataset=dataset_pk)
@@ -37,26 +35,23 @@ def list_active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:
 
 def overview(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
-    panels = [panel(dataset, request.user) for panel in hooks.dataset_panels]
-    shown = [
-        {"title": panel["title"], "html": render_to_string(panel["template"], panel["context"], request)}
-        for panel in panels
-        if panel
-    ]
+    may_see_jobs = request.user.has_perm("datasets_app.view_jobrun")
+    panels = filter(None, (panel(dataset, request.user) for panel in hooks.dataset_panels))
     context = {
         "report": dataset.check_reports.first(),
         "source_files": dataset.source_files.order_by("-imported_at")[:PAGE_SIZE],
-        "active_jobs": list_active_jobs(request.user, dataset.pk)
-        if request.user.has_perm("datasets_app.view_jobrun")
-        else [],
-        "panels": shown,
+        "active_jobs": list_active_jobs(request.user, dataset.pk) if may_see_jobs else [],
+        "panels": [
+            {"title": panel["title"], "html": render_to_string(panel["template"], panel["context"], request)}
+            for panel in panels
+        ],
         "splits": count_sessions_by_split(dataset),
     }
     return render_dataset_page(request, dataset, "overview", "", context)
 
 
 def count_sessions_by_split(dataset: Dataset) -> dict[str, int]:
-    """Sessions in each split, and in "none" those that came since; nothing if it was never split."""
+    """Sessions by split, with those added since the last split as "none"; empty if never split."""
     if not dataset.split_settings:
         return {}
     counts = count_splits(dataset)
@@ -69,26 +64,23 @@ def count_sessions_by_split(dataset: Dataset) -> dict[str, int]:
 def checks(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
     reports = dataset.check_reports.all()
-    wanted = request.GET.get("report", "")
-    report = get_object_or_404(reports, pk=wanted) if wanted.isdecimal() else reports.first()
+    report_pk = parse_pk(request.GET.get("report", ""))
+    report = get_object_or_404(reports, pk=report_pk) if report_pk is not None else reports.first()
     code = request.GET.get("code", "")[:4]
+    findings = CheckFinding.objects.filter(report=report, **({"code": code} if code else {}))
+    page_request = parse_page_request(request.GET)
     context = {
         "report": report,
-        "is_latest": not wanted,
+        "is_latest": report_pk is None,
         "code": code,
         "totals": sorted(report.totals.items()) if report else [],
-        "page": _paginate_findings(report, code, parse_page_request(request.GET)) if report else None,
+        "page": paginate_by_field_and_id(findings.select_related("session"), "code", page_request),
         "earlier_reports": reports[:10],
         "check_job": dataset.job_runs.filter(
             operation="check_dataset", state__in=["queued", "running"]
         ).first(),
     }
     return render_dataset_page(request, dataset, "checks", "Checks", context)
-
-
-def _paginate_findings(report: CheckReport, code: str, wanted: PageRequest) -> Page:
-    findings = CheckFinding.objects.filter(report=report).select_related("session")
-    return paginate_by_field_and_id(findings.filter(code=code) if code else findings, "code", wanted)
 
 
 @require_POST
@@ -105,12 +97,11 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "view_session")
     dataset = get_visible_dataset(request, pk)
     prefix = request.GET.get("q", "").strip()
+    page_request = parse_page_request(request.GET)
     if prefix:
-        page = paginate_by(
-            Session.objects.with_id_prefix(dataset, prefix), "session_id", parse_page_request(request.GET)
-        )
+        page = paginate_by(Session.objects.with_id_prefix(dataset, prefix), "session_id", page_request)
     else:
-        page = paginate_by(Session.objects.of(dataset), "id", parse_page_request(request.GET))
+        page = paginate_by(Session.objects.of(dataset), "id", page_request)
     return render_dataset_page(request, dataset, "sessions", "Sessions", {"page": page, "prefix": prefix})
 
 

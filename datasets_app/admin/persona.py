@@ -1,4 +1,4 @@
-"""Personas: the YAML is edited, the rest follows from it."""
+"""Edit personas as YAML; their other fields are derived from it."""
 
 from typing import Any
 
@@ -21,15 +21,15 @@ from datasets_app.tables.admin import TableAdminMixin
 from datasets_app.templatetags.datasets_display import short_datetime
 
 NEW_PERSONA_YAML = """\
-# What labels and sessions call the persona. Required, and never changed afterwards.
+# Labels and sessions refer to the persona by this id. Required; can't be changed later.
 id:
 display_name:
 description: >-
   Who is speaking, in two or three sentences.
-# A few replies in the persona's voice, each on a line of its own:
+# A few replies in the persona's voice, each on its own line:
 #   - You can undo that; open the activity list and choose Restore.
 exemplars: []
-# Single words: entries of several words never match.
+# Single words only: entries with several words never match.
 lexicon:
   preferred: []
   avoid: []
@@ -64,19 +64,22 @@ class PersonaForm(forms.ModelForm):
             self.fields["yaml"].strip = False  # type: ignore[attr-defined]
 
     def clean_yaml(self) -> str:
-        # Browsers send every line end as CR LF, which must not change a text that nobody changed.
-        given = str(self.cleaned_data["yaml"]).replace("\r\n", "\n")
-        standing = self.instance.yaml
-        return standing if standing.replace("\r\n", "\n") == given else given
+        # Browsers send line ends as CR LF, which must not count as a change.
+        submitted = str(self.cleaned_data["yaml"]).replace("\r\n", "\n")
+        stored = self.instance.yaml
+        return stored if stored.replace("\r\n", "\n") == submitted else submitted
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if "yaml" in cleaned:
             document = validate_persona(cleaned["yaml"])
             if self.instance.pk and document.id != self.instance.persona_id:
-                self.add_error("yaml", f"id: stays {self.instance.persona_id}; add a persona for a new id")
+                self.add_error(
+                    "yaml",
+                    f"id: can't be changed from {self.instance.persona_id}. Add a new persona instead.",
+                )
             elif not self.instance.pk and Persona.objects.filter(persona_id=document.id).exists():
-                self.add_error("yaml", f"id: there is a persona {document.id} already; edit that one")
+                self.add_error("yaml", f"id: the persona {document.id} already exists. Edit that one.")
             self.instance.persona_id = document.id
             self.instance.display_name = document.display_name
             self.instance.description = document.description
@@ -109,28 +112,28 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """With what there is to say of the text that the form shows."""
+        """Add the findings and the preview of the YAML that the form shows."""
         form, persona = context["adminform"].form, kwargs.get("obj")
-        shown = form["yaml"].value() if "yaml" in form.fields else persona.yaml if persona else ""
         may_edit = "yaml" in form.fields
-        # A form that was refused has left its answers in the persona it was bound to.
+        text = form["yaml"].value() if may_edit else persona.yaml if persona else ""
+        # Validating the form changed the persona that it is bound to.
         stored = Persona.objects.filter(pk=persona.pk).first() if persona else None
         context |= {
             "may_edit": may_edit,
-            **persona_pages.preview_context(str(shown or ""), stored, request.user),
+            **persona_pages.preview_context(str(text or ""), stored, request.user),
         }
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         return {"yaml": NEW_PERSONA_YAML, **super().get_changeform_initial_data(request)}
 
-    @admin.display(description="Changed", ordering="updated_at")
+    @admin.display(description="Updated", ordering="updated_at")
     def show_updated(self, persona: Persona) -> str:
         return short_datetime(persona.updated_at)
 
     @admin.display(description="YAML")
     def show_yaml(self, persona: Persona) -> str:
-        """For those who may read it only; the line ends count."""
+        """For users who may only read it."""
         return format_html('<pre class="ad-json" tabindex="0">{}</pre>', persona.yaml)
 
     @admin.display(description="SHA-256")

@@ -1,4 +1,4 @@
-"""How the rows of the admin's tables are read from files and written to them."""
+"""Read the rows of the admin's tables from files, and write them."""
 
 import json
 from copy import copy
@@ -30,16 +30,16 @@ class StrictBooleanWidget(Widget):  # type: ignore[misc]
     def clean(self, value: Any, row: Any = None, **_: Any) -> bool:
         if isinstance(value, bool):
             return value
-        word = str(value).strip().lower()
-        if word in {"true", "1", "yes"}:
+        text = str(value).strip().lower()
+        if text in {"true", "1", "yes"}:
             return True
-        if word in {"false", "0", "no"}:
+        if text in {"false", "0", "no"}:
             return False
         raise ValueError("expected true or false")
 
 
 class JSONObjectWidget(Widget):  # type: ignore[misc]
-    """A JSON object, as such or (in a spreadsheet's cell) as text."""
+    """A JSON object, or its text in a spreadsheet's cell."""
 
     def clean(self, value: Any, row: Any = None, **_: Any) -> dict[str, Any]:
         if value is None:
@@ -68,7 +68,7 @@ def _make_text_field(name: str) -> Field:
 
 
 class PersonaYAML(YAML):
-    """Besides a table, a persona file itself is read: it is what people have."""
+    """Reads a table or a single persona file, which is what people have."""
 
     def rows(self, raw: bytes) -> Any:
         try:
@@ -86,7 +86,7 @@ PERSONA_FORMATS = [JSONL, CSV, XLSX, PersonaYAML]
 
 
 class PersonaResource(TableResource):
-    """The YAML is what counts: the other columns are taken from it, and must agree with it."""
+    """Derives the other columns from the YAML, and refuses columns that differ from it."""
 
     persona_id = _make_text_field("persona_id")
     display_name = _make_text_field("display_name")
@@ -109,16 +109,16 @@ class PersonaResource(TableResource):
         }
         for column, value in from_yaml.items():
             if row.get(column) is not None and cell_text(row[column]) != value:
-                raise ValidationError({column: "differs from the YAML; change it there"})
+                raise ValidationError({column: "This differs from the YAML. Change it there."})
         row.update(from_yaml)
 
     def do_instance_save(self, instance: Persona, is_create: bool) -> None:
-        # A preview saves as well, and is rolled back with its audit events.
+        # A preview saves too, and is then rolled back with its audit events.
         instance.pk = import_persona(instance.yaml, actor=self.user).persona.pk
 
 
 def validate_persona(text: str) -> PersonaDocument:
-    """The persona of a YAML text that may be saved. Raises ValidationError, by field ``yaml``."""
+    """Parse the YAML of a persona. Raises ValidationError for the field ``yaml`` if it can't be saved."""
     try:
         document = parse_persona(text)
     except PersonaError as error:
@@ -132,12 +132,14 @@ def validate_persona(text: str) -> PersonaDocument:
 
 
 class RetentionYAML(YAML):
-    """``retention.yaml`` itself: a list of policies in their order."""
+    """Reads and writes ``retention.yaml``: policies in their order."""
 
     def items(self, value: Any) -> list[Any]:
         if isinstance(value, dict) and isinstance(value.get("policies"), list):
             return list(value["policies"])
-        raise TableFileError("Expected a retention.yaml: the key “policies” with a list of rules.")
+        raise TableFileError(
+            "This is not a retention.yaml. It must have the key “policies” with a list of rules."
+        )
 
     def rows(self, raw: bytes) -> Any:
         for position, item in enumerate(super().rows(raw), 1):
@@ -153,7 +155,7 @@ RETENTION_FORMATS = [RetentionYAML, JSONL, CSV, XLSX]
 
 
 class RetentionResource(TableResource):
-    """A file replaces all policies: one that is not in it goes, as the preview shows."""
+    """Replaces all policies by those of the file; the preview shows which are deleted."""
 
     position = Field(attribute="position", column_name="position", widget=PositionWidget())
     pattern = _make_text_field("pattern")
@@ -169,11 +171,13 @@ class RetentionResource(TableResource):
 
     def before_import(self, dataset: Any, **options: Any) -> None:
         super().before_import(dataset, **options)
-        self.acting = lock_rule_states()
+        self.active_rules = lock_rule_states()
         positions = [cell_text(value) for value in dataset["position"]] if dataset.headers else []
         for position in positions:
             if positions.count(position) > 1:
-                raise TableFileError(f"The position {position} stands twice.")
+                raise TableFileError(
+                    f"The position {position} occurs twice. Give each rule its own position."
+                )
 
     def before_import_row(self, row: Any, **_: Any) -> None:
         row["pattern"], row["retention"] = cell_text(row.get("pattern")), cell_text(row.get("retention"))
@@ -183,7 +187,7 @@ class RetentionResource(TableResource):
             positions = [int(cell_text(value)) for value in dataset["position"]]
             for policy in RetentionPolicy.objects.exclude(position__in=positions):
                 self._delete_policy(policy, result)
-            restore_activation(self.acting)
+            restore_activation(self.active_rules)
         super().after_import(dataset, result, **options)
 
     def _delete_policy(self, policy: RetentionPolicy, result: TableResult) -> None:
@@ -206,7 +210,7 @@ class RetentionResource(TableResource):
 
 
 class DatasetMetadataResource(TableResource):
-    """The facts that people type about datasets. Makes no datasets, and touches nothing that is counted."""
+    """Updates the metadata that people enter for datasets. Adds no datasets and changes no counts."""
 
     name = _make_text_field("name")
     origin = _make_text_field("origin")
@@ -233,24 +237,26 @@ class DatasetMetadataResource(TableResource):
     def before_import(self, dataset: Any, **options: Any) -> None:
         super().before_import(dataset, **options)
         if not self.is_preview and "name" in (dataset.headers or []):
-            # In one order, so that two tables wait for each other, and do not block each other.
+            # Lock in one order, so that two imports can't deadlock.
             rows = self.get_queryset().filter(name__in=[cell_text(name) for name in dataset["name"]])
             list(rows.order_by("name").select_for_update(no_key=True).values_list("pk"))
 
     def after_init_instance(self, instance: Dataset, new: bool, row: Any, **_: Any) -> None:
         if new:
-            raise ValidationError({"name": "There is no such dataset; datasets are made by importing files."})
+            raise ValidationError(
+                {"name": "There is no such dataset. Import a conversation file to create one."}
+            )
 
     def import_instance(self, instance: Dataset, row: Any, **options: Any) -> None:
-        standing = copy(instance)
+        stored = copy(instance)
         super().import_instance(instance, row, **options)
         if "provenance" in row:
-            instance.provenance = keep_managed_provenance(standing, instance.provenance)
-        if problems := find_table_problems(standing, self._imported_values(instance, row)):
+            instance.provenance = keep_managed_provenance(stored, instance.provenance)
+        if problems := find_table_problems(stored, self._imported_values(instance, row)):
             raise ValidationError(problems)
 
     def save_instance(self, instance: Dataset, is_create: bool, row: Any, **options: Any) -> None:
-        """Only what is in the file: a running import writes counts into the same row."""
+        """Save only the columns of the file: a running import writes counts to the same row."""
         if not self.is_preview:
             edit_dataset(instance.pk, self._imported_values(instance, row), actor=self.user)
 

@@ -1,4 +1,4 @@
-"""Retention policies, in the order they are asked, each with the datasets it decides for."""
+"""Retention policies in their order, each with the datasets it applies to."""
 
 from typing import Any
 
@@ -36,19 +36,19 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     readonly_fields = ["show_active", "show_matches"]
 
     def has_import_permission(self, request: HttpRequest) -> bool:
-        # A file replaces all policies, so policies may go by it.
+        # A file replaces all policies, so importing one can delete policies.
         return super().has_import_permission(request) and self.has_delete_permission(request)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """After all others, with room between for one that is thought of later."""
+        """Suggest a position after all others that leaves room in between."""
         last = RetentionPolicy.objects.aggregate(last=models.Max("position"))["last"]
         return {"position": (last or 0) + 10, **super().get_changeform_initial_data(request)}
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         changelist = super().get_changelist_instance(request)
-        decided = datasets_by_policy(request.user)
+        matching = datasets_by_policy(request.user)
         for policy in changelist.result_list:
-            policy.matching_datasets = decided.get(policy.position, [])
+            policy.matching_datasets = matching.get(policy.position, [])
         return changelist
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
@@ -57,21 +57,20 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
             policy.matching_datasets = datasets_by_policy(request.user).get(policy.position, [])
         return policy
 
-    @admin.display(description="Datasets it decides for")
+    @admin.display(description="Matching datasets")
     def show_matches(self, policy: Any) -> str:
         if policy.pk is None:
             return "–"
         names = policy.matching_datasets
-        more = f" … and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
-        return (", ".join(names[:MAX_NAMES_SHOWN]) + more) or "none"
+        rest = f" … and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
+        return (", ".join(names[:MAX_NAMES_SHOWN]) + rest) or "none"
 
-    @admin.display(description="Acts")
+    @admin.display(description="Status")
     def show_active(self, policy: Any) -> str:
-        """With the way to what it would delete, and to letting it act or stopping it."""
+        """Whether the rule is active, with a link to its deletion schedule."""
         if policy.pk is None:
-            return "Not before it was activated."
-        context = {"policy": policy}
-        return render_to_string("datasets_app/_retention_active.html", context)
+            return "Inactive until you activate it"
+        return render_to_string("datasets_app/_retention_active.html", {"policy": policy})
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view

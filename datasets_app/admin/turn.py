@@ -15,6 +15,7 @@ from datasets_app.core.web.dataset_page import build_dataset_tabs
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
     get_visible_dataset,
+    parse_pk,
     render_page,
     require_permissions,
 )
@@ -38,14 +39,14 @@ class TurnFilter(NamedTuple):
 
     @property
     def is_search(self) -> bool:
-        """A tag is looked up in the search index too: few turns may have it, and far apart."""
+        """Tags use the search index as well: matching turns may be few and far apart."""
         return bool(self.query or self.tag)
 
 
 @admin.register(Turn)
 class TurnAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> Any:
-        """For the pages that the framework adds of itself, too."""
+        """Limits the pages that Django adds, too."""
         visible = Dataset.objects.visible_to(request.user)
         return super().get_queryset(request).filter(session__dataset__in=visible)
 
@@ -55,16 +56,15 @@ class TurnAdmin(ReadOnlyAdmin):
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
         require_permissions(request, "view_dataset", "view_turn")
-        place = parse_numbers(object_id, 1)
         turns = self.get_queryset(request).select_related("session__dataset")
-        turn = get_object_or_404(turns, pk=place[0] if place else None)
+        turn = get_object_or_404(turns, pk=parse_pk(object_id))
         raw_access.record_access(
             turn.session.dataset, request.user, place="turn", session=turn.session_id, turn=turn.turn_index
         )
-        address = reverse("admin:datasets_app_session_change", args=[turn.session_id])
+        session_url = reverse("admin:datasets_app_session_change", args=[turn.session_id])
         crumbs = dataset_breadcrumbs(
             turn.session.dataset,
-            (turn.session.session_id, f"{address}?turn={turn.turn_index}#turn-{turn.turn_index}"),
+            (turn.session.session_id, f"{session_url}?turn={turn.turn_index}#turn-{turn.turn_index}"),
             (f"Turn {turn.turn_index}", None),
         )
         return render_page(request, "datasets_app/turn.html", crumbs, {"turn": turn})
@@ -72,50 +72,54 @@ class TurnAdmin(ReadOnlyAdmin):
 
 def _render_turn_list(request: HttpRequest) -> HttpResponse:
     query = request.GET
-    dataset = get_visible_dataset(request, query["dataset"]) if query.get("dataset", "").isdecimal() else None
+    pk = parse_pk(query.get("dataset", ""))
+    dataset = None if pk is None else get_visible_dataset(request, pk)
     visible = Dataset.objects.visible_to(request.user)
     ids = [dataset.pk] if dataset else list(visible.values_list("pk", flat=True))
     role = query.get("role", "") if query.get("role") in Turn.Role.values else ""
-    wanted = TurnFilter(query.get("q", "").strip(), query.get("tag", "").strip(), role)
+    turn_filter = TurnFilter(query.get("q", "").strip(), query.get("tag", "").strip(), role)
     context = {
         "dataset": dataset,
         "datasets": visible.order_by("name").values_list("pk", "name")[:500],
-        "turn_filter": wanted,
+        "turn_filter": turn_filter,
         "tabs": build_dataset_tabs(request, dataset, "turns") if dataset else None,
         "roles": Turn.Role.choices,
         "turn_count": dataset.turn_count if dataset else visible.aggregate(n=Sum("turn_count"))["n"] or 0,
         "max_hits": MAX_HITS,
         **(
-            _search_context(ids, wanted, query.get("page", ""))
-            if wanted.is_search
+            _search_context(ids, turn_filter, query.get("page", ""))
+            if turn_filter.is_search
             else _browse_context(ids, role, request)
         ),
     }
     shown = [turn.session.dataset for turn in context["page"].rows]
-    raw_access.record_turn_access(shown, request.user, place="search" if wanted.is_search else "turns")
+    raw_access.record_turn_access(shown, request.user, place="search" if turn_filter.is_search else "turns")
     crumbs = dataset_breadcrumbs(dataset, ("Turns", None)) if dataset else [("Turns", None)]
     return render_page(request, "datasets_app/turn_list.html", crumbs, context)
 
 
 def _browse_context(dataset_ids: Sequence[int], role: str, request: HttpRequest) -> dict[str, Any]:
-    wanted = parse_page_request(request.GET)
-    after, before = parse_numbers(wanted.after, 2), parse_numbers(wanted.before, 2)
-    wanted = PageRequest(wanted.after if after else "", wanted.before if before else "", wanted.last)
-    ids = Turn.objects.all().page_ids(
-        dataset_ids, role=role, after=after, before=before, backwards=wanted.last, limit=PAGE_SIZE + 1
+    page_request = parse_page_request(request.GET)
+    after, before = parse_numbers(page_request.after, 2), parse_numbers(page_request.before, 2)
+    page_request = PageRequest(
+        page_request.after if after else "", page_request.before if before else "", page_request.last
     )
-    page = make_page(_load_rows(ids, ""), wanted, lambda turn: f"{turn.session_id}.{turn.turn_index}")
+    ids = Turn.objects.all().page_ids(
+        dataset_ids, role=role, after=after, before=before, backwards=page_request.last, limit=PAGE_SIZE + 1
+    )
+    page = make_page(_load_rows(ids, ""), page_request, lambda turn: f"{turn.session_id}.{turn.turn_index}")
     return {"page": page}
 
 
-def _search_context(dataset_ids: Sequence[int], wanted: TurnFilter, number: str) -> dict[str, Any]:
-    result = search_turns(dataset_ids, wanted.query, tag=wanted.tag, role=wanted.role)
-    at = max(1, int(number)) if number.isascii() and number.isdigit() and len(number) < 6 else 1
-    first = (at - 1) * PAGE_SIZE
+def _search_context(dataset_ids: Sequence[int], turn_filter: TurnFilter, number: str) -> dict[str, Any]:
+    result = search_turns(dataset_ids, turn_filter.query, tag=turn_filter.tag, role=turn_filter.role)
+    page_number = max(1, parse_pk(number) or 1)
+    first = (page_number - 1) * PAGE_SIZE
     ids = result.turn_ids[first : first + PAGE_SIZE]
-    following = str(at + 1) if first + PAGE_SIZE < len(result.turn_ids) else None
+    following = str(page_number + 1) if first + PAGE_SIZE < len(result.turn_ids) else None
+    previous = str(page_number - 1) if page_number > 1 else None
     return {
-        "page": Page(_load_rows(ids, wanted.query), str(at - 1) if at > 1 else None, following),
+        "page": Page(_load_rows(ids, turn_filter.query), previous, following),
         "result_count": len(result.turn_ids),
         "has_more_results": result.more,
         "first": first + 1,
@@ -123,10 +127,10 @@ def _search_context(dataset_ids: Sequence[int], wanted: TurnFilter, number: str)
     }
 
 
-def _load_rows(ids: Sequence[int], words: str) -> list[Any]:
-    """The turns of these keys in order, each with the excerpt that is to be shown."""
-    # Without a search the excerpt is the start of the text, so that is all that is fetched.
-    characters = MAX_SEARCHED_CHARACTERS if words else 1_000
+def _load_rows(ids: Sequence[int], query: str) -> list[Any]:
+    """The turns with these primary keys in order, each with its excerpt."""
+    # Without a search the excerpt is the start of the text, so fetch no more.
+    characters = MAX_SEARCHED_CHARACTERS if query else 1_000
     turns = (
         Turn.objects.filter(pk__in=ids)
         .with_text_start(characters)
@@ -136,6 +140,6 @@ def _load_rows(ids: Sequence[int], words: str) -> list[Any]:
     )
     rows = list(turns)
     for turn in rows:
-        turn.excerpt = make_excerpt(turn.start, words)
+        turn.excerpt = make_excerpt(turn.start, query)
         turn.is_truncated = turn.excerpt.cut_after or turn.characters > characters
     return rows

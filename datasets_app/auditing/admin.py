@@ -1,4 +1,4 @@
-"""The audit trail: what is asked for of it, its export, its verification, and the page of one event."""
+"""The pages of the audit log: the filtered list, its export and verification, and one event."""
 
 from typing import Any
 
@@ -11,18 +11,18 @@ from django.views.decorators.http import require_POST
 
 from datasets_app.auditing.events import AuditFilter, filter_events, list_field_values
 from datasets_app.auditing.export_audit import AUDIT_FORMATS
-from datasets_app.core.web.pages import render_page, require_permissions
-from datasets_app.core.web.paging import paginate_latest_first, parse_numbers
+from datasets_app.core.web.pages import parse_pk, render_page, require_permissions
+from datasets_app.core.web.paging import paginate_latest_first
 from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun
 from datasets_app.templatetags.datasets_display import sentence_case
 
-TITLE = "Audit trail"
+TITLE = "Audit log"
 
 
 class AuditFilterForm(forms.Form):
-    """Whole names; the days both included."""
+    """Matches whole names; includes both days."""
 
     action = forms.CharField(required=False, max_length=50)
     dataset = forms.CharField(required=False, max_length=100)
@@ -31,14 +31,14 @@ class AuditFilterForm(forms.Form):
     until = forms.DateField(required=False, label="To")
 
     def clean(self) -> dict[str, Any]:
-        given: dict[str, Any] = self.cleaned_data
-        since, until = given.get("since"), given.get("until")
+        cleaned: dict[str, Any] = self.cleaned_data
+        since, until = cleaned.get("since"), cleaned.get("until")
         if since and until and since > until:
-            self.add_error("until", "The last day is before the first.")
-        return given
+            self.add_error("until", "The last day must not be before the first.")
+        return cleaned
 
-    def wanted(self) -> AuditFilter | None:
-        """None if something was given that can't be."""
+    def event_filter(self) -> AuditFilter | None:
+        """The filter of the form; None if it is invalid."""
         return AuditFilter(**self.cleaned_data) if self.is_valid() else None
 
 
@@ -52,8 +52,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         require_permissions(request, "view_auditevent")
-        place = parse_numbers(object_id, 1)
-        event = get_object_or_404(AuditEvent, pk=place[0] if place else None)
+        event = get_object_or_404(AuditEvent, pk=parse_pk(object_id))
         datasets = Dataset.objects.visible_to(request.user)
         crumbs = [
             (TITLE, reverse("admin:datasets_app_auditevent_changelist")),
@@ -71,16 +70,15 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
 def _render_list(request: HttpRequest) -> HttpResponse:
     form = AuditFilterForm(request.GET)
-    wanted = form.wanted()
-    page = paginate_latest_first(filter_events(wanted), request.GET) if wanted else None
+    event_filter = form.event_filter()
+    page = paginate_latest_first(filter_events(event_filter), request.GET) if event_filter else None
     if page:
         _link_datasets(page.rows, request.user)
     context = {
         "form": form,
-        "wanted": wanted,
-        "filter_parameters": wanted.as_json() if wanted else {},
+        "filter_parameters": event_filter.as_json() if event_filter else {},
         "page": page,
-        "actions": [(action, sentence_case(action)) for action in _action_choices(wanted)],
+        "actions": [(action, sentence_case(action)) for action in _action_choices(event_filter)],
         "names": {field: list_field_values(field) for field in ("actor", "dataset")},
         "formats": AUDIT_FORMATS,
         "verification": JobRun.objects.filter(operation="verify_audit").first(),
@@ -88,30 +86,30 @@ def _render_list(request: HttpRequest) -> HttpResponse:
     return render_page(request, "datasets_app/audit_list.html", [(TITLE, None)], context)
 
 
-def _action_choices(wanted: AuditFilter | None) -> list[str]:
-    """What there is, and what was asked for, if there is none of it."""
-    asked = {wanted.action} if wanted and wanted.action else set()
-    return sorted({*list_field_values("action"), *asked})
+def _action_choices(event_filter: AuditFilter | None) -> list[str]:
+    """Recorded actions, and the selected one even if it was never recorded."""
+    selected = {event_filter.action} if event_filter and event_filter.action else set()
+    return sorted({*list_field_values("action"), *selected})
 
 
 def _link_datasets(events: list[Any], user: Any) -> None:
-    """Events name their dataset; the ones that are still there are linked, by one query."""
+    """Events only name their dataset: find the datasets that still exist, in one query."""
     datasets = Dataset.objects.visible_to(user).filter(name__in={event.dataset_name for event in events})
-    known = {dataset.name: dataset for dataset in datasets.only("name")}
+    by_name = {dataset.name: dataset for dataset in datasets.only("name")}
     for event in events:
-        event.dataset = known.get(event.dataset_name)
+        event.dataset = by_name.get(event.dataset_name)
 
 
 @require_POST
 def export(request: HttpRequest) -> HttpResponse:
-    """A job that writes what the page shows, on all of its pages."""
+    """Start a job that exports all events that match the filter."""
     require_permissions(request, "view_auditevent")
-    wanted = AuditFilterForm(request.POST).wanted()
+    event_filter = AuditFilterForm(request.POST).event_filter()
     format = request.POST.get("format", "")
-    if wanted is None or format not in AUDIT_FORMATS:
+    if event_filter is None or format not in AUDIT_FORMATS:
         return redirect("admin:datasets_app_auditevent_changelist")
     job = runs.start_job(
-        "export_audit", actor=request.user, parameters={"format": format, **wanted.as_json()}
+        "export_audit", actor=request.user, parameters={"format": format, **event_filter.as_json()}
     )
     return redirect("admin:datasets_app_jobrun_change", job.pk)
 

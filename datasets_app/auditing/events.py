@@ -1,4 +1,4 @@
-"""Which events of the audit trail are wanted: the same for its page, its export and its command."""
+"""Filter the events of the audit log, for its page, its export and its command."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from datasets_app.models import AuditEvent
 
-# Of a field with more values than that, a form offers the first.
 MAX_CHOICES = 200
 _INDEXED_FIELDS = {"action": "action", "actor": "actor", "dataset": "dataset_name"}
 _DISTINCT_VALUES = """
@@ -26,7 +25,7 @@ _DISTINCT_VALUES = """
 
 
 class AuditFilter(NamedTuple):
-    """Whole values, empty for any. The days are the installation's, both included."""
+    """Exact values, empty for any. The days are in the installation's time zone, both included."""
 
     action: str = ""
     dataset: str = ""
@@ -35,33 +34,39 @@ class AuditFilter(NamedTuple):
     until: date | None = None
 
     def as_json(self) -> dict[str, str]:
-        """What is asked for and nothing else."""
+        """The fields that are set."""
         return {name: str(value) for name, value in self._asdict().items() if value}
 
     @classmethod
-    def from_json(cls, asked: Mapping[str, Any]) -> "AuditFilter":
-        action, dataset, actor = (str(asked.get(name) or "") for name in ("action", "dataset", "actor"))
+    def from_json(cls, values: Mapping[str, Any]) -> "AuditFilter":
+        action, dataset, actor = (str(values.get(name) or "") for name in ("action", "dataset", "actor"))
         since, until = (
-            date.fromisoformat(asked[name]) if asked.get(name) else None for name in ("since", "until")
+            date.fromisoformat(values[name]) if values.get(name) else None for name in ("since", "until")
         )
         return cls(action, dataset, actor, since, until)
 
 
-def filter_events(wanted: AuditFilter) -> QuerySet[AuditEvent]:
-    """The events, in no order; whatever is asked for, an index has them by time."""
+def filter_events(event_filter: AuditFilter) -> QuerySet[AuditEvent]:
+    """The matching events, unordered. For every filter an index has them by time."""
     events = AuditEvent.objects.order_by()
-    named = {"action": wanted.action, "dataset_name": wanted.dataset, "actor": wanted.actor}
-    events = events.filter(**{field: value for field, value in named.items() if value})
-    if wanted.since:
-        events = events.filter(at__gte=_day_start(wanted.since))
-    if wanted.until and wanted.until < date.max:
-        events = events.filter(at__lt=_day_start(wanted.until + timedelta(days=1)))
+    columns = {
+        "action": event_filter.action,
+        "dataset_name": event_filter.dataset,
+        "actor": event_filter.actor,
+    }
+    events = events.filter(**{column: value for column, value in columns.items() if value})
+    if event_filter.since:
+        events = events.filter(at__gte=_day_start(event_filter.since))
+    if event_filter.until and event_filter.until < date.max:
+        events = events.filter(at__lt=_day_start(event_filter.until + timedelta(days=1)))
     return events
 
 
 def list_field_values(field: str) -> list[str]:
-    """The values that an indexed field has, the first of them in order: from one to the next by the index, as
-    reading millions of events for a few words would take longer than the page."""
+    """The first MAX_CHOICES distinct values of an indexed field, in order.
+
+    Skips through the index from value to value: reading millions of events would take too long for a page.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_DISTINCT_VALUES.format(field=_INDEXED_FIELDS[field]), [MAX_CHOICES])
         return [value for (value,) in cursor.fetchall()]

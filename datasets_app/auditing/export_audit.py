@@ -1,4 +1,4 @@
-"""The audit trail, or some of it, as a file: who asks for it is in the trail as well."""
+"""Export the audit log, or a part of it, as a file. The export itself is recorded, too."""
 
 import csv
 import hashlib
@@ -39,9 +39,9 @@ def export_audit(
     actor: Any,
     report_progress: ProgressCallback = ignore_progress,
 ) -> AuditExport:
-    """Write the events, the earliest first, each with its place in the chain. Flat memory."""
+    """Write the events, oldest first, each with its position in the chain. Uses constant memory."""
     if format not in AUDIT_FORMATS:
-        raise UserError(f"There is no format {format}; there are {' and '.join(AUDIT_FORMATS)}.")
+        raise UserError(f"Unknown format {format}. Use {' or '.join(AUDIT_FORMATS)}.")
     writer = _DigestWriter(out)
     line = _encode_json_line if format == "jsonl" else _encode_csv_line
     with transaction.atomic():
@@ -57,7 +57,7 @@ def export_audit(
         audit.record(
             "export_audit",
             actor=actor,
-            # Of one dataset it belongs to the history of that.
+            # An export about one dataset shows up in its history.
             dataset_name=event_filter.dataset,
             format=format,
             asked=event_filter.as_json(),

@@ -1,8 +1,8 @@
-"""Where the audit trail ended, night after night, written down outside the database.
+"""Record the head of the audit log outside the database every night.
 
-Whoever can change the database can make its whole chain anew, or cut off its end. Against that stand these
-lines, in ``audit_heads`` under var, each signed with the installation's key: a copy of the file elsewhere
-proves that nothing which was there then has changed since. The log has them too.
+Anyone who can change the database can rebuild its whole chain or cut off its end. To detect that, the file
+``audit_heads`` under var lists the heads, each signed with the installation's key. A copy of the file kept
+elsewhere proves that no earlier event has changed since. The application log has the heads, too.
 """
 
 import base64
@@ -29,8 +29,8 @@ def heads_path() -> Path:
 
 
 def read_heads() -> tuple[list[Head], list[Fault]]:
-    """The heads noted so far, and which lines of their file this installation did not sign."""
-    heads, found = [], []
+    """The recorded heads, and a fault for each line that this installation did not sign."""
+    heads, faults = [], []
     try:
         lines = heads_path().read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
@@ -39,68 +39,68 @@ def read_heads() -> tuple[list[Head], list[Fault]]:
         if head := _parse_signed_line(line):
             heads.append(head)
         else:
-            found.append(Fault(f"Line {number} of {heads_path().name} is not as this installation wrote it."))
-    return heads, found
+            faults.append(Fault(f"Line {number} of {heads_path().name} was not signed by this installation."))
+    return heads, faults
 
 
 def verify_with_heads(
     expected: tuple[Head, ...] = (), *, report_progress: ProgressCallback = ignore_progress
 ) -> AuditVerification:
-    """:func:`verify_audit` against all heads that were noted here, and against those given."""
-    heads, found = read_heads()
-    verified = verify_audit([*heads, *expected], report_progress=report_progress)
-    return verified._replace(faults=[*found, *verified.faults], fault_count=len(found) + verified.fault_count)
+    """Call :func:`verify_audit` with all recorded heads and the ``expected`` ones."""
+    heads, faults = read_heads()
+    result = verify_audit([*heads, *expected], report_progress=report_progress)
+    return result._replace(faults=[*faults, *result.faults], fault_count=len(faults) + result.fault_count)
 
 
 def verify_and_append_head(
     expected: tuple[Head, ...] = (), *, report_progress: ProgressCallback = ignore_progress
 ) -> AuditVerification:
-    """What is done every night: verify, and if nothing is wrong, write down where the trail ends."""
-    verified = verify_with_heads(expected, report_progress=report_progress)
-    if verified.fault_count:
-        log.error("the audit trail has been tampered with: %s faults", verified.fault_count)
-        for fault in verified.faults:
-            log.error("audit trail: %s", fault.message)
-        return verified
-    log.info("audit trail verified: %s events, head %s", verified.events, verified.head)
-    _append_line(_format_line(verified.head))
-    return verified
+    """Verify the audit log and, if it has no faults, record its head. Runs every night."""
+    result = verify_with_heads(expected, report_progress=report_progress)
+    if result.fault_count:
+        log.error("the audit log has been tampered with: %s faults", result.fault_count)
+        for fault in result.faults:
+            log.error("audit log: %s", fault.message)
+        return result
+    log.info("audit log verified: %s events, head %s", result.events, result.head)
+    _append_line(_format_line(result.head))
+    return result
 
 
 def verify_audit_for_job(*, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
-    """:func:`note_head`; Refused, with the faults listed, if the trail has been tampered with."""
-    verified = verify_and_append_head(report_progress=report_progress)
-    if verified.fault_count:
-        problems = [{"message": fault.message, "line": None, "code": ""} for fault in verified.faults]
+    """Call :func:`verify_and_append_head`. Raises UserError with the faults if there are any."""
+    result = verify_and_append_head(report_progress=report_progress)
+    if result.fault_count:
+        problems = [{"message": fault.message, "line": None, "code": ""} for fault in result.faults]
         raise UserError(
-            "The audit trail was changed by other ways than this application's: see the faults.",
-            {"problems": problems, "problem_total": verified.fault_count},
+            "The audit log was changed outside this application. See the problems below.",
+            {"problems": problems, "problem_total": result.fault_count},
         )
-    return {"events": verified.events, "position": verified.head.position, "head": verified.head.digest}
+    return {"events": result.events, "position": result.head.position, "head": result.head.digest}
 
 
 def _format_line(head: Head) -> str:
-    noted: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "at": timezone.now().isoformat(),
         "position": head.position,
         "digest": head.digest,
     }
-    noted["key"] = base64.b64encode(release_key.public_key()).decode()
-    noted["signature"] = base64.b64encode(release_key.sign(_signed_message(noted))).decode()
-    return json.dumps(noted) + "\n"
+    entry["key"] = base64.b64encode(release_key.public_key()).decode()
+    entry["signature"] = base64.b64encode(release_key.sign(_signed_message(entry))).decode()
+    return json.dumps(entry) + "\n"
 
 
-def _signed_message(noted: dict[str, Any]) -> bytes:
-    return f"audit head {noted['at']} {noted['position']} {noted['digest']}".encode()
+def _signed_message(entry: dict[str, Any]) -> bytes:
+    return f"audit head {entry['at']} {entry['position']} {entry['digest']}".encode()
 
 
 def _parse_signed_line(line: str) -> Head | None:
     try:
-        noted = json.loads(line)
-        public, signature = (base64.b64decode(noted[name], validate=True) for name in ("key", "signature"))
-        head = Head.parse(f"{noted['position']}:{noted['digest']}")
+        entry = json.loads(line)
+        public, signature = (base64.b64decode(entry[name], validate=True) for name in ("key", "signature"))
+        head = Head.parse(f"{entry['position']}:{entry['digest']}")
         ours = release_key.is_own_key(public) and release_key.is_valid_signature(
-            _signed_message(noted), signature, public
+            _signed_message(entry), signature, public
         )
     except (ValueError, KeyError, TypeError):
         return None
@@ -108,7 +108,7 @@ def _parse_signed_line(line: str) -> Head | None:
 
 
 def _append_line(line: str) -> None:
-    """One write of one line: what two do at once is two lines."""
+    """Append the line with a single write, so that concurrent runs don't mix their lines."""
     path = heads_path()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -1,7 +1,7 @@
-"""Changes of who may do what, and who came in, written into the audit trail however they come about.
+"""Record changes of permissions, and log-ins, in the audit log.
 
-Accounts and roles are Django's own: what becomes of them is heard from its signals, which do not know who is
-behind it. Pages of the admin say so (:func:`by_whoever_asks`); otherwise it was the command line.
+Accounts and roles are Django's own, so their changes arrive as signals, which don't know the user. The pages
+of the admin set the user (:func:`attribute_to_user`); without one, the change came from the command line.
 """
 
 import logging
@@ -20,7 +20,7 @@ from datasets_app.core import audit
 ACTION = "permissions"
 _ACCOUNT_FLAGS = ("is_active", "is_staff", "is_superuser")
 _WATCHED_FIELDS = {"username", "password", *_ACCOUNT_FLAGS}
-# What each is called in the tables between them.
+# Their column names in the many-to-many tables.
 _THROUGH_COLUMNS: dict[Any, str] = {User: "user", Group: "group", Permission: "permission"}
 _actor: ContextVar[Any] = ContextVar("actor", default=None)
 _recording_suspended: ContextVar[bool] = ContextVar("silent", default=False)
@@ -28,32 +28,32 @@ log = logging.getLogger(__name__)
 
 
 def attribute_to_user(view: Callable[..., Any]) -> Callable[..., Any]:
-    """A view whose changes of permissions are those of the user it is shown to."""
+    """Wrap a view so that its changes of permissions are attributed to the user of the request."""
 
     @wraps(view)
-    def asked(request: Any, *arguments: Any, **named: Any) -> Any:
+    def wrapped(request: Any, *args: Any, **kwargs: Any) -> Any:
         token = _actor.set(request.user if request.user.is_authenticated else None)
         try:
-            return view(request, *arguments, **named)
+            return view(request, *args, **kwargs)
         finally:
             _actor.reset(token)
 
-    return asked
+    return wrapped
 
 
 def attribute_admin_views(admin_view: Callable[..., Any]) -> Callable[..., Any]:
-    """Around ``AdminSite.admin_view``, which every page of the admin goes through."""
+    """Wrap ``AdminSite.admin_view``, which every page of the admin goes through."""
 
     @wraps(admin_view)
-    def wrapped(view: Callable[..., Any], *options: Any, **named: Any) -> Any:
-        return admin_view(attribute_to_user(view), *options, **named)
+    def wrapped(view: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return admin_view(attribute_to_user(view), *args, **kwargs)
 
     return wrapped
 
 
 @contextmanager
 def suspend_recording() -> Iterator[None]:
-    """For the roles that come with the application: what they may stands in ``roles.py``."""
+    """Record nothing for the built-in roles, whose permissions are in ``roles.py``."""
     token = _recording_suspended.set(True)
     try:
         yield
@@ -91,26 +91,26 @@ def _subject_name(subject: Any) -> str:
 def _record_membership_change(
     instance: Any, action: str, model: Any, pk_set: set[int] | None, sender: Any, **_: Any
 ) -> None:
-    """Roles of an account, permissions of an account or a role, or the other way round."""
+    """Record added or removed roles of an account, or permissions of an account or a role."""
     if action in {"post_add", "post_remove"} and pk_set:
         change = "added" if action == "post_add" else "removed"
-        touched = model._default_manager.filter(pk__in=pk_set)
+        changed = model._default_manager.filter(pk__in=pk_set)
     elif action == "pre_clear":
         change = "removed"
-        standing = sender._default_manager.filter(**{_THROUGH_COLUMNS[type(instance)]: instance})
-        touched = model._default_manager.filter(pk__in=standing.values(_THROUGH_COLUMNS[model]))
+        existing = sender._default_manager.filter(**{_THROUGH_COLUMNS[type(instance)]: instance})
+        changed = model._default_manager.filter(pk__in=existing.values(_THROUGH_COLUMNS[model]))
     else:
         return
-    if names := sorted(map(_subject_name, touched)):
+    if names := sorted(map(_subject_name, changed)):
         _record(instance, **{change: names})
 
 
 def _store_previous_values(sender: Any, instance: Any, update_fields: Any, **_: Any) -> None:
-    """What the row says before it is saved, if anything of it that matters may change."""
+    """Remember the stored values of the row if a watched one may change."""
     watched = _WATCHED_FIELDS if sender is User else {"name"}
-    wanted = watched if update_fields is None else watched & set(update_fields)
-    if instance.pk and wanted:
-        instance._before = sender._default_manager.filter(pk=instance.pk).values(*wanted).first() or {}
+    fields = watched if update_fields is None else watched & set(update_fields)
+    if instance.pk and fields:
+        instance._before = sender._default_manager.filter(pk=instance.pk).values(*fields).first() or {}
 
 
 def _record_account_save(instance: User, created: bool, **_: Any) -> None:
@@ -119,13 +119,13 @@ def _record_account_save(instance: User, created: bool, **_: Any) -> None:
         return
     before = instance.__dict__.pop("_before", {})
     changed = {name for name, value in before.items() if getattr(instance, name) != value}
-    told: dict[str, Any] = {flag: getattr(instance, flag) for flag in _ACCOUNT_FLAGS if flag in changed}
+    details: dict[str, Any] = {flag: getattr(instance, flag) for flag in _ACCOUNT_FLAGS if flag in changed}
     if "username" in changed:
-        told["was_called"] = before["username"]
+        details["was_called"] = before["username"]
     if "password" in changed:
-        told["password"] = "changed"
-    if told:
-        _record(instance, change="changed", **told)
+        details["password"] = "changed"
+    if details:
+        _record(instance, change="changed", **details)
 
 
 def _record_role_save(instance: Group, created: bool, **_: Any) -> None:
@@ -145,6 +145,6 @@ def _record_login(user: Any, **_: Any) -> None:
 
 
 def _log_failed_login(**_: Any) -> None:
-    """Into the log only: nobody from outside may fill a trail that nothing is ever deleted from. Without the
-    name that was typed, which may be a password."""
+    """Write to the application log only: outsiders must not be able to fill the audit log, which never
+    shrinks. Leaves out the user name, which may be a password typed into the wrong field."""
     log.warning("a log-in has failed")

@@ -1,6 +1,6 @@
-"""Look through the whole audit trail for anything that was changed behind the application's back.
+"""Verify the whole audit log, to detect changes made outside the application.
 
-Everything is computed here, not by the database's functions, which whoever changes rows could change too.
+Computes all digests here: anyone who changes rows could change the database's functions, too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ _TRIGGERS = (
 
 
 class AuditVerification(NamedTuple):
-    """``events`` is how many are sealed; of the faults the first are listed, and all counted."""
+    """``events`` counts the sealed events; ``faults`` has the first MAX_FAULTS_LISTED of ``fault_count``."""
 
     events: int
     head: Head
@@ -47,7 +47,7 @@ class AuditVerification(NamedTuple):
 
 
 def get_head() -> Head:
-    """Where the chain ends at this moment."""
+    """The current head of the chain."""
     last = AuditSeal.objects.order_by("-position").values_list("position", "digest").first()
     return Head(*last) if last else Head(0, GENESIS_DIGEST)
 
@@ -55,40 +55,40 @@ def get_head() -> Head:
 def verify_audit(
     expected: Sequence[Head] = (), *, report_progress: ProgressCallback = ignore_progress
 ) -> AuditVerification:
-    """Recompute the chain, and hold it against heads that were noted before.
+    """Recompute the chain and compare it with the ``expected`` heads, which were recorded earlier.
 
-    Events that are recorded meanwhile do not disturb it: an event and its seal come at once, at the end.
+    Can run while events are recorded: each event is appended together with its seal.
     """
-    watched = _ChainReader(get_head().position, {head.position for head in expected}, report_progress)
-    found: list[Fault] = []
+    chain = _ChainReader(get_head().position, {head.position for head in expected}, report_progress)
+    faults: list[Fault] = []
     count = 0
-    for fault in _find_faults(watched, expected):
+    for fault in _find_faults(chain, expected):
         count += 1
-        if len(found) < MAX_FAULTS_LISTED:
-            found.append(fault)
-    return AuditVerification(watched.count, watched.end, found, count)
+        if len(faults) < MAX_FAULTS_LISTED:
+            faults.append(fault)
+    return AuditVerification(chain.count, chain.end, faults, count)
 
 
-def _find_faults(watched: "_ChainReader", expected: Sequence[Head]) -> Iterator[Fault]:
+def _find_faults(chain: "_ChainReader", expected: Sequence[Head]) -> Iterator[Fault]:
     yield from _find_missing_triggers()
-    yield from find_faults(watched.links())
-    yield from find_missed_heads(expected, watched.seen, watched.end)
+    yield from find_faults(chain.links())
+    yield from find_missed_heads(expected, chain.digests, chain.end)
     yield from _find_unsealed_events()
 
 
 class _ChainReader:
-    """The chain's links as they are read, what is to be remembered of them, and how far it is."""
+    """Reads the links of the chain, remembers the digests at some positions, and reports the progress."""
 
-    def __init__(self, total: int, wanted: set[int], report_progress: ProgressCallback) -> None:
-        self.total, self.wanted, self.report_progress = total, wanted, report_progress
-        self.seen = {0: GENESIS_DIGEST}
+    def __init__(self, total: int, positions: set[int], report_progress: ProgressCallback) -> None:
+        self.total, self.positions, self.report_progress = total, positions, report_progress
+        self.digests = {0: GENESIS_DIGEST}
         self.end = Head(0, GENESIS_DIGEST)
         self.count = 0
 
     def links(self) -> Iterator[Link]:
         for link in _read_links():
-            if link.position in self.wanted:
-                self.seen[link.position] = link.digest
+            if link.position in self.positions:
+                self.digests[link.position] = link.digest
             self.end = Head(link.position, link.digest)
             self.count += 1
             if self.count % SEAL_BATCH_SIZE == 0:
@@ -97,10 +97,10 @@ class _ChainReader:
 
 
 def _read_links() -> Iterator[Link]:
-    begin = _MIN_POSITION
-    while rows := _fetch_rows(_LINKS, [begin, SEAL_BATCH_SIZE]):
+    start = _MIN_POSITION
+    while rows := _fetch_rows(_LINKS, [start, SEAL_BATCH_SIZE]):
         yield from (Link(*row) for row in rows)
-        begin = rows[-1][0] + 1
+        start = rows[-1][0] + 1
 
 
 def _find_unsealed_events() -> Iterator[Fault]:
@@ -109,24 +109,24 @@ def _find_unsealed_events() -> Iterator[Fault]:
         while rows := cursor.fetchmany(SEAL_BATCH_SIZE):
             for (event,) in rows:
                 yield Fault(
-                    f"Event {event} has no seal: it was added by other ways, or its seal was deleted.",
+                    f"Event {event} has no seal. It was added from outside, or its seal was deleted.",
                     event=event,
                 )
 
 
 def _find_missing_triggers() -> Iterator[Fault]:
-    """The triggers that make the trail what it is: there, and switched on."""
+    """Check that the triggers that protect the audit log exist and are enabled."""
     rows = _fetch_rows(
         "SELECT relname, tgname, tgenabled FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
         "WHERE tgname = ANY(%s) AND pg_table_is_visible(tgrelid)",
         [[name for _, name in _TRIGGERS]],
     )
-    there = {(table, name): enabled for table, name, enabled in rows}
+    enabled_by_trigger = {(table, name): enabled for table, name, enabled in rows}
     for table, name in _TRIGGERS:
-        if (table, name) not in there:
-            yield Fault(f"The trigger {name} on {table} is missing: the trail is not protected.")
-        elif there[table, name] not in ("O", "A"):
-            yield Fault(f"The trigger {name} on {table} is switched off: the trail is not protected.")
+        if (table, name) not in enabled_by_trigger:
+            yield Fault(f"The trigger {name} on {table} is missing, so the audit log is not protected.")
+        elif enabled_by_trigger[table, name] not in ("O", "A"):
+            yield Fault(f"The trigger {name} on {table} is disabled, so the audit log is not protected.")
 
 
 def _fetch_rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""The form that asks what is to be generated; its answers are the parameters of a job."""
+"""The form for generating sessions; its answers become the parameters of a job."""
 
 import re
 from decimal import Decimal
@@ -34,17 +34,17 @@ from datasets_app.models.dataset import NAME_PATTERN
 DEFAULT_SESSIONS = 100
 _SEED_LIMIT = 1 << 31
 WRITER_CHOICES = [
-    ("offline", "Offline: from phrases, in a moment; one seed gives the same texts on any machine"),
-    ("model", "A model, behind an OpenAI-compatible endpoint"),
+    ("offline", "Offline: from phrases, within seconds; the same seed gives the same texts everywhere"),
+    ("model", "A model behind an OpenAI-compatible endpoint"),
 ]
-# What stands together under a heading; the fields of a model count only if a model writes.
+# Fields by section; those of the model only apply if a model writes.
 _FIELD_GROUPS = (
-    ("where", "Where it goes", ("dataset_name", "append")),
-    ("what", "What is written", ("persona", "sessions", "turns", "safety", "brand", "edge", "seed")),
-    ("who", "Who writes it", ("writer",)),
+    ("where", "Destination", ("dataset_name", "append")),
+    ("what", "Content", ("persona", "sessions", "turns", "safety", "brand", "edge", "seed")),
+    ("who", "Writer", ("writer",)),
     (
         "model",
-        "The model",
+        "Model",
         ("model", "base_url", "temperature", "concurrency", "price_prompt", "price_answer")
         + ("max_tokens_total", "resume"),
     ),
@@ -56,7 +56,7 @@ def _text_input(**attrs: str) -> UnfoldAdminTextInputWidget:
 
 
 def _as_percent(share: float) -> str:
-    """0.15 → "15", as a person would type it."""
+    """0.15 → "15"."""
     return f"{(Decimal(repr(share)) * 100).normalize():f}"
 
 
@@ -79,12 +79,12 @@ def _price_field(label: str) -> forms.DecimalField:
         min_value=0,
         max_value=1_000_000,
         widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any", "inputmode": "decimal"}),
-        help_text="Of a million tokens, in your currency. For the estimate only; it is kept nowhere.",
+        help_text="Per million tokens, in your currency. Used for the estimate only and not stored.",
     )
 
 
 class PersonaField(forms.ModelChoiceField):
-    """Personas by their name and their id, which two of one name are told apart by."""
+    """Shows the id of each persona after its name, because names may be the same."""
 
     def label_from_instance(self, obj: Any) -> str:
         name, persona_id = str(obj), str(obj.persona_id)
@@ -97,13 +97,13 @@ class GenerateForm(forms.Form):
         label="Dataset",
         max_length=100,
         widget=_text_input(list="datasets"),
-        help_text="A new name, or that of a synthetic dataset to add to.",
+        help_text="A new name, or the name of a synthetic dataset to add to.",
         error_messages={
-            "invalid": "Letters, digits, dot, dash and underscore only; the first a letter or digit."
+            "invalid": "Use letters, digits, dots, dashes and underscores; start with a letter or digit."
         },
     )
     append = forms.BooleanField(
-        label="Add to it if it is there already",
+        label="Add to the dataset if it exists",
         required=False,
         widget=UnfoldBooleanSwitchWidget,
     )
@@ -111,9 +111,9 @@ class GenerateForm(forms.Form):
         Persona.objects.order_by("persona_id"),
         required=False,
         to_field_name="persona_id",
-        empty_label=f"{DEFAULT_ID}, which comes along",
+        empty_label=f"{DEFAULT_ID} (built in)",
         widget=UnfoldAdminSelectWidget,
-        help_text="The voice in which the assistant answers, and which brand traps push it out of.",
+        help_text="The voice of the assistant, which brand traps try to push it out of.",
     )
     sessions = forms.IntegerField(
         min_value=1, max_value=MAX_SESSIONS, initial=DEFAULT_SESSIONS, widget=UnfoldAdminIntegerFieldWidget
@@ -123,50 +123,54 @@ class GenerateForm(forms.Form):
         max_length=10,
         initial=str(GenerationRequest.turns[0]),
         widget=_text_input(),
-        help_text="A number such as 6, or a range such as 4-8.",
+        help_text="A number such as 6 or a range such as 4-8.",
     )
     safety = _percent_field(
-        "Safety traps, in percent", GenerationRequest.safety_trap_ratio, "Asked for harm; refused."
+        "Safety traps (%)",
+        GenerationRequest.safety_trap_ratio,
+        "Requests for harm, which the assistant refuses.",
     )
     brand = _percent_field(
-        "Brand traps, in percent", GenerationRequest.brand_trap_ratio, "Pushed off its tone; half give in."
+        "Brand traps (%)",
+        GenerationRequest.brand_trap_ratio,
+        "Attempts to push it off its tone; half succeed.",
     )
     edge = _percent_field(
-        "Edge cases, in percent",
+        "Over-refusal probes (%)",
         DEFAULT_EDGE_CASE_SHARE,
-        "Of the rest: technical words that sound like harm.",
+        "Share of the other sessions with technical words that sound harmful.",
     )
     seed = forms.IntegerField(
         min_value=-_SEED_LIMIT,
         max_value=_SEED_LIMIT - 1,
         initial=GenerationRequest.seed,
         widget=UnfoldAdminIntegerFieldWidget,
-        help_text="Another seed, other sessions.",
+        help_text="Another seed gives other sessions.",
     )
     writer = forms.ChoiceField(choices=WRITER_CHOICES, initial="offline", widget=UnfoldAdminRadioSelectWidget)
     model = forms.CharField(
-        label="Name of the model",
+        label="Model name",
         required=False,
         max_length=MAX_MODEL_CHARACTERS,
         widget=_text_input(),
-        help_text="As its endpoint calls it.",
+        help_text="The name the endpoint uses for the model.",
     )
     base_url = forms.CharField(
         label="Endpoint",
         required=False,
         max_length=500,
         widget=_text_input(list="endpoints", inputmode="url"),
-        help_text="The base URL. Left empty, it is the first that is configured.",
+        help_text="The base URL. If empty, the first configured endpoint.",
     )
     temperature = forms.FloatField(
         required=False,
         min_value=0,
         max_value=MAX_TEMPERATURE,
         widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any", "inputmode": "decimal"}),
-        help_text="Left empty, it is the model's own.",
+        help_text="If empty, the model's default.",
     )
     concurrency = forms.IntegerField(
-        label="Calls at a time",
+        label="Concurrent calls",
         min_value=1,
         max_value=MAX_CONCURRENCY,
         initial=DEFAULT_CONCURRENCY,
@@ -178,24 +182,24 @@ class GenerateForm(forms.Form):
         min_value=1,
         max_value=1 << 53,
         widget=UnfoldAdminIntegerFieldWidget,
-        help_text="The run ends before it is exceeded, and can be gone on with. Left empty: no limit.",
+        help_text="The run stops before it exceeds the budget and can be resumed. If empty, no limit.",
     )
     resume = forms.BooleanField(
-        label="Go on with what a model has begun",
+        label="Resume an earlier run",
         required=False,
         widget=UnfoldBooleanSwitchWidget,
-        help_text="With the same answers as before: sessions that are finished are not paid for again.",
+        help_text="With the same settings as before. Finished sessions are kept and cost nothing.",
     )
-    price_prompt = _price_field("Price of what is sent")
-    price_answer = _price_field("Price of what is answered")
+    price_prompt = _price_field("Input token price")
+    price_answer = _price_field("Output token price")
 
-    def __init__(self, *args: Any, user: Any, is_draft: bool = False, **more: Any) -> None:
-        """``unfinished``: the form as it is being filled in; it may still lack a name."""
-        super().__init__(*args, **more)
-        self.user, self.unfinished = user, is_draft
+    def __init__(self, *args: Any, user: Any, is_draft: bool = False, **kwargs: Any) -> None:
+        """``is_draft``: the form is still being filled in and may lack a name."""
+        super().__init__(*args, **kwargs)
+        self.user, self.is_draft = user, is_draft
         self.preview: GenerationPreview | None = None
         if Persona.objects.filter(persona_id=DEFAULT_ID).exists():
-            # The one of that name here is the one that is meant; it may have been changed.
+            # An installed persona of this id replaces the built-in one.
             self.fields["persona"].empty_label = None  # type: ignore[attr-defined]
             self.fields["persona"].required = True
             self.fields["persona"].initial = DEFAULT_ID
@@ -204,7 +208,7 @@ class GenerateForm(forms.Form):
         self.may_use_models = bool(self.endpoints) or can_generate_anywhere(user)
         if not self.may_use_models:
             self.fields["writer"].choices = WRITER_CHOICES[:1]  # type: ignore[attr-defined]
-        # No answer of the browser is the default: the fields of a model are not always sent.
+        # Browsers don't send the hidden fields of the model; without a value, use the default.
         self.fields["concurrency"].required = False
 
     @property
@@ -214,103 +218,105 @@ class GenerateForm(forms.Form):
 
     @property
     def datasets(self) -> list[str]:
-        """Names that can be added to."""
+        """The first synthetic datasets, which can be added to."""
         visible = Dataset.objects.visible_to(self.user).filter(origin=Dataset.Origin.SYNTHETIC)
         return list(visible.order_by("name").values_list("name", flat=True)[:100])
 
-    # --- what is answered ----------------------------------------------------------------------
+    # --- validation ----------------------------------------------------------------------
 
     def clean_turns(self) -> list[int]:
         match = re.fullmatch(r"\s*(\d{1,3})\s*(?:[-–]\s*(\d{1,3})\s*)?", self.cleaned_data["turns"])
         low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not MIN_TURNS <= low <= high <= MAX_TURNS:
             raise forms.ValidationError(
-                f"From {MIN_TURNS} to {MAX_TURNS}: a number such as 6, or a range such as 4-8."
+                f"Enter {MIN_TURNS} to {MAX_TURNS}: a number such as 6 or a range such as 4-8."
             )
         return [low, high]
 
     def clean(self) -> dict[str, Any]:
-        said = self.cleaned_data
-        if said.get("dataset_name") and not self.unfinished:
-            self._check_dataset(said["dataset_name"], bool(said.get("append")))
-        if said.get("safety", 0) + said.get("brand", 0) > 100:
-            together = (said["safety"] + said["brand"]).normalize()
-            self.add_error("brand", f"Safety and brand traps add up to {together:f} %; 100 % is the most.")
-        self._check_persona(said)
-        if said.get("writer") == "model":
-            self._check_model(said)
+        cleaned = self.cleaned_data
+        if cleaned.get("dataset_name") and not self.is_draft:
+            self._check_dataset(cleaned["dataset_name"], bool(cleaned.get("append")))
+        if cleaned.get("safety", 0) + cleaned.get("brand", 0) > 100:
+            total = (cleaned["safety"] + cleaned["brand"]).normalize()
+            self.add_error(
+                "brand", f"Safety and brand traps add up to {total:f} %. Enter at most 100 % in total."
+            )
+        self._check_persona(cleaned)
+        if cleaned.get("writer") == "model":
+            self._check_model(cleaned)
         if not self.errors:
             self._preview_plan()
-        return said
+        return cleaned
 
     def _check_dataset(self, name: str, append: bool) -> None:
-        standing = Dataset.objects.filter(name=name).first()
-        if standing is None:
+        dataset = Dataset.objects.filter(name=name).first()
+        if dataset is None:
             return
-        if not Dataset.objects.visible_to(self.user).filter(pk=standing.pk).exists():
-            self.add_error("dataset_name", "This name is taken. Choose another one.")
-        elif standing.origin != Dataset.Origin.SYNTHETIC and standing.turn_count:
+        if not Dataset.objects.visible_to(self.user).filter(pk=dataset.pk).exists():
+            self.add_error("dataset_name", "This name is taken. Choose another name.")
+        elif dataset.origin != Dataset.Origin.SYNTHETIC and dataset.turn_count:
             self.add_error(
                 "dataset_name",
-                f"{name} is {standing.get_origin_display().lower()} data; what is generated needs a dataset "
-                "of its own.",
+                f"{name} contains {dataset.get_origin_display().lower()} data. Generated sessions need their "
+                "own dataset.",
             )
         elif not append:
             self.add_error(
-                "dataset_name", f"This name is taken. Choose another one, or “{self['append'].label}”."
+                "dataset_name", f"This name is taken. Choose another name or select “{self['append'].label}”."
             )
         else:
             try:
-                check_can_copy(standing)
-            except UserError as refused:
-                self.add_error("dataset_name", refused.message)
+                check_can_copy(dataset)
+            except UserError as error:
+                self.add_error("dataset_name", error.message)
 
-    def _check_persona(self, said: dict[str, Any]) -> None:
-        if "persona" not in said:
+    def _check_persona(self, cleaned: dict[str, Any]) -> None:
+        if "persona" not in cleaned:
             return
         try:
-            load_persona(_persona_id(said["persona"]))
-        except UserError as refused:
-            self.add_error("persona", refused.message)
+            load_persona(_persona_id(cleaned["persona"]))
+        except UserError as error:
+            self.add_error("persona", error.message)
 
-    def _check_model(self, said: dict[str, Any]) -> None:
-        if "model" in said and not said["model"]:
-            self.add_error("model", "Name the model, or have the offline writer write.")
+    def _check_model(self, cleaned: dict[str, Any]) -> None:
+        if "model" in cleaned and not cleaned["model"]:
+            self.add_error("model", "Enter the model name, or choose the offline writer.")
         try:
-            require_endpoint(said.get("base_url") or None, self.user)
-        except UserError as refused:
-            self.add_error("base_url", refused.message)
+            require_endpoint(cleaned.get("base_url") or None, self.user)
+        except UserError as error:
+            self.add_error("base_url", error.message)
 
     def _preview_plan(self) -> None:
-        """What is left to go wrong: a persona that the grammar can't write for."""
+        """Preview the plan, which fails if the offline writer can't write for the persona."""
         try:
             self.preview = preview_generation(self.parameters(), actor=self.user)
-        except UserError as refused:
-            self.add_error("persona" if self.cleaned_data["writer"] == "offline" else None, refused.message)
+        except UserError as error:
+            self.add_error("persona" if self.cleaned_data["writer"] == "offline" else None, error.message)
 
     def parameters(self) -> dict[str, Any]:
-        """The answers of a valid form, as ``bootstrap_for_job`` takes them."""
-        said = self.cleaned_data
-        asked = {
-            "persona": _persona_id(said["persona"]),
-            "sessions": said["sessions"],
-            "turns": said["turns"],
-            "safety_trap_ratio": float(said["safety"] / 100),
-            "brand_trap_ratio": float(said["brand"] / 100),
-            "edge_case_share": float(said["edge"] / 100),
-            "seed": said["seed"],
+        """The answers of a valid form, as parameters of the job."""
+        cleaned = self.cleaned_data
+        parameters = {
+            "persona": _persona_id(cleaned["persona"]),
+            "sessions": cleaned["sessions"],
+            "turns": cleaned["turns"],
+            "safety_trap_ratio": float(cleaned["safety"] / 100),
+            "brand_trap_ratio": float(cleaned["brand"] / 100),
+            "edge_case_share": float(cleaned["edge"] / 100),
+            "seed": cleaned["seed"],
             "model": OFFLINE,
         }
-        if said["writer"] == OFFLINE:
-            return asked
+        if cleaned["writer"] == OFFLINE:
+            return parameters
         return {
-            **asked,
-            "model": MODEL_PREFIX + said["model"],
-            "base_url": said["base_url"] or None,
-            "temperature": said["temperature"],
-            "concurrency": said["concurrency"] or DEFAULT_CONCURRENCY,
-            "max_tokens_total": said["max_tokens_total"],
-            "resume": said["resume"],
+            **parameters,
+            "model": MODEL_PREFIX + cleaned["model"],
+            "base_url": cleaned["base_url"] or None,
+            "temperature": cleaned["temperature"],
+            "concurrency": cleaned["concurrency"] or DEFAULT_CONCURRENCY,
+            "max_tokens_total": cleaned["max_tokens_total"],
+            "resume": cleaned["resume"],
         }
 
 
@@ -319,7 +325,7 @@ def _persona_id(persona: Persona | None) -> str:
 
 
 def initial_from_parameters(dataset_name: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """What the form shows for a generation that was asked for before."""
+    """The initial values for repeating an earlier run."""
     model = str(parameters.get("model") or OFFLINE)
     low, high = parameters.get("turns") or GenerationRequest.turns
     shares = {"safety": "safety_trap_ratio", "brand": "brand_trap_ratio", "edge": "edge_case_share"}
@@ -334,5 +340,5 @@ def initial_from_parameters(dataset_name: str, parameters: dict[str, Any]) -> di
     for field, key in shares.items():
         if key in parameters:
             answers[field] = _as_percent(parameters[key])
-    same = ("persona", "sessions", "seed", "base_url", "temperature", "concurrency", "max_tokens_total")
-    return answers | {key: parameters[key] for key in same if parameters.get(key) not in (None, "")}
+    copied = ("persona", "sessions", "seed", "base_url", "temperature", "concurrency", "max_tokens_total")
+    return answers | {key: parameters[key] for key in copied if parameters.get(key) not in (None, "")}

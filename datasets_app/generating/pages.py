@@ -1,14 +1,20 @@
-"""The "Generate" page: what is asked for, what it would be like, and the start of the job."""
+"""The "Generate" page: the form, its preview, and the start of the job."""
 
 from decimal import Decimal
 from typing import Any
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, require_permissions
+from datasets_app.core.web.pages import (
+    dataset_breadcrumbs,
+    parse_pk,
+    render_fragment,
+    render_page,
+    require_permissions,
+)
 from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.plan import OFF_BRAND, ON_BRAND
 from datasets_app.generating.factory import OFFLINE
@@ -22,18 +28,18 @@ KIND_LABELS = {
     "scenario": "Ordinary",
     "safety_trap": "Safety trap",
     "brand_trap": "Brand trap",
-    "edge_case": "Edge case",
+    "edge_case": "Over-refusal probe",
 }
 _MILLION = 1_000_000
 
 
 def generate(request: HttpRequest) -> HttpResponse:
-    """GET: the form. POST: starts the job; with "look" the same page with a new preview."""
+    """GET shows the form. POST starts the job or, with "look", updates the preview."""
     require_permissions(request, "generate_dataset", "view_dataset")
     if request.method == "POST":
-        look = "look" in request.POST
-        form = GenerateForm(request.POST, user=request.user, is_draft=look)
-        if form.is_valid() and not look:
+        is_draft = "look" in request.POST
+        form = GenerateForm(request.POST, user=request.user, is_draft=is_draft)
+        if form.is_valid() and not is_draft:
             job = _start_job(request, form)
             return redirect("admin:datasets_app_jobrun_change", job.pk)
     else:
@@ -49,15 +55,12 @@ def generate(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def preview(request: HttpRequest) -> HttpResponse:
-    """What the form comes to, as far as it is filled in. Nothing is written, nobody is asked."""
+    """Preview the form as far as it is filled in. Writes nothing and calls no model."""
     require_permissions(request, "generate_dataset", "view_dataset")
     form = GenerateForm(request.POST, user=request.user, is_draft=True)
     form.is_valid()
-    response = render(
-        request, "datasets_app/_generate_preview.html", {**_preview_context(form), "is_live_update": True}
-    )
-    response["Cache-Control"] = "no-store"
-    return response
+    context = {**_preview_context(form), "is_live_update": True}
+    return render_fragment(request, "datasets_app/_generate_preview.html", context)
 
 
 def _start_job(request: HttpRequest, form: GenerateForm) -> JobRun:
@@ -72,16 +75,12 @@ def _start_job(request: HttpRequest, form: GenerateForm) -> JobRun:
 
 
 def _initial_values(request: HttpRequest) -> dict[str, Any]:
-    """From a dataset's page its name comes along, from a job's what was asked for."""
-    job_pk, dataset_name = request.GET.get("again", ""), request.GET.get("dataset", "")[:100]
-    if job_pk.isascii() and job_pk.isdigit() and len(job_pk) < 19:
+    """The dataset name, or the answers of an earlier job, that the link names."""
+    job_pk, dataset_name = parse_pk(request.GET.get("again", "")), request.GET.get("dataset", "")[:100]
+    if job_pk is not None:
         mine = Q(actor=request.user.pk)
         may_see = Q() if request.user.has_perm("datasets_app.view_jobrun") else mine
-        job = (
-            JobRun.objects.visible_to(request.user)
-            .filter(may_see, operation=OPERATION, pk=int(job_pk))
-            .first()
-        )
+        job = JobRun.objects.visible_to(request.user).filter(may_see, operation=OPERATION, pk=job_pk).first()
         return initial_from_parameters(job.dataset_name, job.parameters) if job else {}
     suggested: dict[str, Any] = {"persona": request.GET["persona"]} if request.GET.get("persona") else {}
     return suggested | ({"dataset_name": dataset_name, "append": True} if dataset_name else {})
@@ -91,43 +90,43 @@ def _initial_values(request: HttpRequest) -> dict[str, Any]:
 
 
 def _initial_preview_context(request: HttpRequest, form: GenerateForm) -> dict[str, Any]:
-    """Of the form as it is shown first, before anybody has changed it."""
+    """The preview of the unchanged form."""
     shown = {name: form[name].value() for name in form.fields}
     answers = {name: value for name, value in shown.items() if value not in (None, False)}
     return _preview_context(GenerateForm(answers, user=request.user, is_draft=True))
 
 
 def _preview_context(form: GenerateForm) -> dict[str, Any]:
-    """Of a bound form, valid or not."""
+    """The preview of a bound form, or its problems."""
     if not form.is_valid() or form.preview is None:
         labels = {name: form[name].label for name in form.fields}
-        told = [(labels.get(name, ""), error) for name, errors in form.errors.items() for error in errors]
-        return {"problems": told}
-    seen = form.preview
-    said = form.cleaned_data
+        errors = form.errors.items()
+        return {"problems": [(labels.get(name, ""), text) for name, texts in errors for text in texts]}
+    plan_preview = form.preview
+    cleaned = form.cleaned_data
     return {
-        "plan_preview": seen,
-        "kinds": _kind_counts(seen),
-        "sessions": [_session_context(session) for session in seen.sessions],
-        "uses_model": said["writer"] != OFFLINE,
-        "budget": said.get("max_tokens_total"),
-        "cost": _estimate_cost(seen.tokens, said.get("price_prompt"), said.get("price_answer")),
-        "within_budget": _sessions_within_budget(seen, said.get("max_tokens_total")),
+        "plan_preview": plan_preview,
+        "kinds": _kind_counts(plan_preview),
+        "sessions": [_session_context(session) for session in plan_preview.sessions],
+        "uses_model": cleaned["writer"] != OFFLINE,
+        "budget": cleaned.get("max_tokens_total"),
+        "cost": _estimate_cost(plan_preview.tokens, cleaned.get("price_prompt"), cleaned.get("price_answer")),
+        "within_budget": _sessions_within_budget(plan_preview, cleaned.get("max_tokens_total")),
     }
 
 
-def _kind_counts(seen: GenerationPreview) -> list[tuple[str, int]]:
-    counts = seen.counts
+def _kind_counts(plan_preview: GenerationPreview) -> list[tuple[str, int]]:
+    counts = plan_preview.counts
     return [
         ("Ordinary", counts.scenarios),
         ("Safety traps", counts.safety_traps),
         ("Brand traps", counts.brand_traps),
-        ("Edge cases", counts.edge_cases),
+        ("Over-refusal probes", counts.edge_cases),
     ]
 
 
 def _session_context(session: SampleSession) -> dict[str, Any]:
-    """A session for the page; what each reply was meant as is told apart from the other tags."""
+    """A session for the page, with the intended brand of each reply apart from the other tags."""
     planned = session.planned
     return {
         "id": planned.session_id,
@@ -150,15 +149,15 @@ def _session_context(session: SampleSession) -> dict[str, Any]:
 def _estimate_cost(
     tokens: TokensUsed | None, prompt: Decimal | None, answer: Decimal | None
 ) -> Decimal | None:
-    """What the tokens cost at these prices of a million; None without a price."""
+    """The cost of the tokens at these prices per million; None without a price."""
     if tokens is None or (prompt is None and answer is None):
         return None
     cost = (tokens.prompt * (prompt or 0) + tokens.completion * (answer or 0)) / Decimal(_MILLION)
     return cost.quantize(Decimal("0.01"))
 
 
-def _sessions_within_budget(seen: GenerationPreview, budget: int | None) -> int | None:
-    """About how many sessions a budget is enough for; None if for all."""
-    if not seen.tokens or not budget or budget >= seen.tokens.total:
+def _sessions_within_budget(plan_preview: GenerationPreview, budget: int | None) -> int | None:
+    """About how many sessions the budget covers; None if it covers all."""
+    if not plan_preview.tokens or not budget or budget >= plan_preview.tokens.total:
         return None
-    return budget * len(seen.plan) // max(1, seen.tokens.total)
+    return budget * len(plan_preview.plan) // max(1, plan_preview.tokens.total)

@@ -1,4 +1,4 @@
-"""What retention would delete and when; from there a rule is let act, and what is due is deleted."""
+"""The deletion schedule: preview what retention deletes, activate rules, delete what is due."""
 
 from typing import Any
 
@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 from datasets_app.core.deletion_summary import format_counts
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import Breadcrumbs, render_page, require_permissions
+from datasets_app.core.web.redaction import get_hidden_names
 from datasets_app.jobs import runs
 from datasets_app.models import Dataset, RetentionPolicy
 from datasets_app.retention.activate import activate_retention, deactivate_retention, preview_policies
@@ -21,23 +22,23 @@ MAX_ROWS_SHOWN = 200
 
 
 def deletion_schedule(request: HttpRequest) -> HttpResponse:
-    """Of all rules that act now."""
+    """The schedule of all active rules."""
     require_permissions(request, "view_retentionpolicy")
     return _render_schedule(request, preview_retention(), None)
 
 
 def policy_schedule(request: HttpRequest, pk: int) -> HttpResponse:
-    """GET: of one rule, as if it acted. POST: let it act, if that is still what it would delete."""
+    """GET previews one rule as if it were active. POST activates it if the preview is still current."""
     require_permissions(request, "view_retentionpolicy")
     policy = get_object_or_404(RetentionPolicy, pk=pk)
     if request.method == "POST":
         require_permissions(request, "activate_retentionpolicy")
         try:
             activate_retention([policy], expected_digest=request.POST.get("seen", ""), actor=request.user)
-        except UserError as refusal:
-            messages.error(request, refusal.message)
+        except UserError as error:
+            messages.error(request, error.message)
         else:
-            messages.success(request, f"The rule {policy.pattern} is active.")
+            messages.success(request, f"The rule {policy.pattern} is now active.")
             return redirect(LIST_URL_NAME)
     return _render_schedule(request, preview_policies([policy]), policy)
 
@@ -47,51 +48,50 @@ def deactivate_policy(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "activate_retentionpolicy")
     policy = get_object_or_404(RetentionPolicy, pk=pk)
     deactivate_retention([policy], actor=request.user)
-    messages.success(request, f"The rule {policy.pattern} deletes nothing any more.")
+    messages.success(request, f"The rule {policy.pattern} is now inactive.")
     return redirect(LIST_URL_NAME)
 
 
 @require_POST
 def apply_due(request: HttpRequest) -> HttpResponse:
-    """Have a worker delete what is due now, instead of waiting for the night."""
+    """Start a job that deletes what is due now instead of the next night."""
     require_permissions(request, "apply_retention")
     job = runs.start_job("apply_retention", actor=request.user)
     return redirect("admin:datasets_app_jobrun_change", job.pk)
 
 
 def _render_schedule(
-    request: HttpRequest, shown: DeletionSchedule, policy: RetentionPolicy | None
+    request: HttpRequest, schedule: DeletionSchedule, policy: RetentionPolicy | None
 ) -> HttpResponse:
-    has = request.user.has_perm
-    hidden = set(Dataset.objects.hidden_from(request.user).values_list("name", flat=True))
-    seen = [going for going in shown.deletions if going.dataset not in hidden]
-    addresses = dict(Dataset.objects.values_list("name", "pk"))
+    hidden = get_hidden_names(request.user)
+    visible = [item for item in schedule.deletions if item.dataset not in hidden]
+    pks = dict(Dataset.objects.values_list("name", "pk"))
     crumbs: Breadcrumbs = [("Retention policies", reverse(LIST_URL_NAME))]
-    crumbs.append((policy.pattern if policy else "What goes when", None))
+    crumbs.append((policy.pattern if policy else "Deletion schedule", None))
     context: dict[str, Any] = {
         "policy": policy,
-        "rehearsal": shown,
+        "schedule": schedule,
         "groups": [
             (
                 when,
                 title,
-                [_schedule_row(going, addresses) for going in seen if going.when == when][:MAX_ROWS_SHOWN],
+                [_schedule_row(item, pks) for item in visible if item.when == when][:MAX_ROWS_SHOWN],
             )
             for when, title in ((NOW, "Due now"), (LATER, "Due later"), (HELD, "On legal hold"))
         ],
-        "counts": {when: sum(going.when == when for going in shown.deletions) for when in (NOW, LATER, HELD)},
-        "due_contents": format_counts(shown.counts(NOW)),
-        "hidden": len(shown.deletions) - len(seen),
-        "may_activate": has("datasets_app.activate_retentionpolicy"),
-        "may_apply": has("datasets_app.apply_retention") and policy is None,
+        "counts": {
+            when: sum(item.when == when for item in schedule.deletions) for when in (NOW, LATER, HELD)
+        },
+        "due_contents": format_counts(schedule.counts(NOW)),
+        "hidden": len(schedule.deletions) - len(visible),
         "inactive": RetentionPolicy.objects.filter(active=False).count() if policy is None else 0,
     }
-    return render_page(request, "datasets_app/retention_rehearsal.html", crumbs, context)
+    return render_page(request, "datasets_app/deletion_schedule.html", crumbs, context)
 
 
-def _schedule_row(going: Any, addresses: dict[str, int]) -> dict[str, Any]:
+def _schedule_row(item: Any, pks: dict[str, int]) -> dict[str, Any]:
     return {
-        "going": going,
-        "address": reverse("admin:datasets_app_dataset_retention", args=[addresses[going.dataset]]),
-        "contents": format_counts(going.counts) or "empty",
+        "item": item,
+        "url": reverse("admin:datasets_app_dataset_retention", args=[pks[item.dataset]]),
+        "contents": format_counts(item.counts) or "empty",
     }

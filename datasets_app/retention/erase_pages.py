@@ -1,4 +1,4 @@
-"""Erasing one session: what goes with it and who holds a copy, then a reason, then the job."""
+"""Erase one session: preview the erasure and the recipients of copies, then start the job."""
 
 from typing import Any
 
@@ -21,16 +21,16 @@ from datasets_app.retention.erasure_preview import preview_erasure
 from datasets_app.retention.pages import ReasonForm
 from datasets_app.retention.session_identity import find_copies
 
-# Of more turns than these in releases, which versions hold the session is found by the job, and not here.
+# With more turns in releases, the job finds which versions contain the session, not this page.
 MAX_TURNS_SEARCHED = 200_000
 
 
 class EraseForm(ReasonForm):
     everywhere = forms.BooleanField(
-        label="Also from the other datasets that have it",
+        label="Also erase copies in other datasets",
         required=False,
         widget=UnfoldBooleanSwitchWidget,
-        help_text="Samples are copies. It goes from those that you may see.",
+        help_text="Samples are copies, for example. Erases copies in datasets you can access.",
     )
 
 
@@ -44,14 +44,14 @@ def erase(request: HttpRequest, pk: int, session_pk: int) -> HttpResponse:
     if not copies:
         del form.fields["everywhere"]
     if request.method == "POST" and form.is_valid() and not dataset.legal_hold:
-        asked = form.cleaned_data
-        chosen = [copy.pk for copy in copies] if asked.get("everywhere") else []
+        cleaned = form.cleaned_data
+        selected = [copy.pk for copy in copies] if cleaned.get("everywhere") else []
         job = runs.start_job(
             "erase_session",
             actor=request.user,
             dataset=dataset,
-            # Never the id: it is what is to be forgotten.
-            parameters={"session": session.pk, "reason": asked["reason"], "copies": chosen},
+            # Never store the session id: it is to be forgotten.
+            parameters={"session": session.pk, "reason": cleaned["reason"], "copies": selected},
         )
         return redirect("admin:datasets_app_jobrun_change", job.pk)
     crumbs = dataset_breadcrumbs(dataset, ("Sessions", dataset_url(dataset, "sessions")), ("Erase", None))
@@ -66,12 +66,23 @@ def _find_copies(request: HttpRequest, session: Session) -> list[Any]:
 
 def _erasure_context(session: Session, copies: list[Any]) -> dict[str, Any]:
     releases = Release.objects.filter(dataset=session.dataset_id, destroyed_at=None)
-    many = sum(release.turn_count for release in releases) > MAX_TURNS_SEARCHED
-    said = preview_erasure(session, include_releases=not many)
+    too_many = sum(release.turn_count for release in releases) > MAX_TURNS_SEARCHED
+    preview = preview_erasure(session, include_releases=not too_many)
     return {
-        "contents": format_counts({key: value for key, value in said.items() if type(value) is int}),
-        "release_versions": said["releases"],
-        "unsearched_release_count": len(releases) if many else 0,
-        "handed_out": said["handed_out"],
+        "contents": format_counts({key: value for key, value in preview.items() if type(value) is int}),
+        "releases": _describe_releases(preview["releases"], len(releases) if too_many else 0),
+        "handed_out": preview["handed_out"],
         "copies": copies,
     }
+
+
+def _describe_releases(versions: list[str], unsearched: int) -> str:
+    if unsearched:
+        return (
+            f"The job searches all {unsearched:,} releases for it. Each release with the session gets a new "
+            "patch version without it, and its old file is destroyed."
+        )
+    if not versions:
+        return "No release contains it."
+    gets = f"Release {versions[0]} gets" if len(versions) == 1 else f"Releases {', '.join(versions)} each get"
+    return f"{gets} a new patch version without it. The old files are destroyed."

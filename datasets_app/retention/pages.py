@@ -1,4 +1,4 @@
-"""A dataset's page on how long it is kept: which rule and why, the hold, and deleting it by hand."""
+"""The "Retention" page of a dataset: the rule that applies, legal hold, and deletion by hand."""
 
 from typing import Any
 
@@ -13,6 +13,7 @@ from datasets_app.core.deletion_summary import format_counts
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.domain.wording import format_count
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, Release
 from datasets_app.retention import due
@@ -24,43 +25,43 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         max_length=MAX_REASON_CHARACTERS,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="It is written into the audit trail, with your name.",
+        help_text="Recorded in the audit log with your name.",
     )
 
 
 class DeleteForm(ReasonForm):
-    """For deleting all of a dataset, whether or not it is due."""
+    """Deletes all contents of a dataset, due or not."""
 
     name = forms.CharField(
-        label="The dataset's name, typed",
+        label="Dataset name",
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
 
-    def __init__(self, dataset: Dataset, *given: Any) -> None:
-        super().__init__(*given, prefix="delete")
+    def __init__(self, dataset: Dataset, *args: Any) -> None:
+        super().__init__(*args, prefix="delete")
         self.dataset = dataset
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if name != self.dataset.name:
-            raise forms.ValidationError("That is not the name of this dataset.")
+            raise forms.ValidationError("This is not the name of the dataset. Type it exactly to confirm.")
         return name
 
 
 def retention(request: HttpRequest, pk: int) -> HttpResponse:
-    """GET: the page. POST ``do``: "hold" or "lift" with a reason, "delete" with the name as well."""
+    """GET shows the page. POST ``do``: "hold" or "lift" with a reason, "delete" also with the name."""
     dataset = get_visible_dataset(request, pk)
-    what = request.POST.get("do", "")
-    hold_form = ReasonForm(request.POST if what in {"hold", "lift"} else None)
-    delete_form = DeleteForm(dataset, request.POST if what == "delete" else None)
+    action = request.POST.get("do", "")
+    hold_form = ReasonForm(request.POST if action in {"hold", "lift"} else None)
+    delete_form = DeleteForm(dataset, request.POST if action == "delete" else None)
     if request.method == "POST":
-        if what == "delete":
+        if action == "delete":
             require_permissions(request, "apply_retention")
             if delete_form.is_valid():
                 return _start_deletion(request, dataset, delete_form.cleaned_data["reason"])
-        elif what in {"hold", "lift"}:
+        elif action in {"hold", "lift"}:
             require_permissions(request, "hold_dataset")
-            if hold_form.is_valid() and _change_hold(request, dataset, hold_form, what):
+            if hold_form.is_valid() and _change_hold(request, dataset, hold_form, action):
                 return redirect(dataset_url(dataset, "retention"))
         else:
             raise PermissionDenied
@@ -68,13 +69,15 @@ def retention(request: HttpRequest, pk: int) -> HttpResponse:
     return render_dataset_page(request, dataset, "retention", "Retention", context)
 
 
-def _change_hold(request: HttpRequest, dataset: Dataset, form: ReasonForm, what: str) -> bool:
+def _change_hold(request: HttpRequest, dataset: Dataset, form: ReasonForm, action: str) -> bool:
     try:
-        (set_hold if what == "hold" else lift_hold)(dataset, form.cleaned_data["reason"], actor=request.user)
-    except UserError as refusal:
-        form.add_error(None, refusal.message)
+        (set_hold if action == "hold" else lift_hold)(
+            dataset, form.cleaned_data["reason"], actor=request.user
+        )
+    except UserError as error:
+        form.add_error(None, error.message)
         return False
-    messages.success(request, "On legal hold." if what == "hold" else "The hold is lifted.")
+    messages.success(request, "Set the legal hold." if action == "hold" else "Lifted the legal hold.")
     return True
 
 
@@ -88,22 +91,40 @@ def _start_deletion(request: HttpRequest, dataset: Dataset, reason: str) -> Http
 def _retention_context(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:
     has = request.user.has_perm
     expired = dataset.status == Dataset.Status.EXPIRED
-    verdict = None if expired else due.decide_for_dataset(dataset)
-    today = due.today_in_utc()
-    releases = Release.objects.filter(dataset=dataset, destroyed_at=None)
     certificate = AuditEvent.objects.filter(action="retention", dataset_name=dataset.name).first()
+    if expired:
+        deleted = format_counts(certificate.details.get("deleted", {})) if certificate else ""
+        return {"expired": True, "certificate": certificate, "deleted": deleted}
+    releases = Release.objects.filter(dataset=dataset, destroyed_at=None)
     return {
-        "expired": expired,
-        "certificate": certificate if expired else None,
-        "deleted": format_counts(certificate.details.get("deleted", {})) if certificate else "",
-        "verdict": verdict,
-        "is_due": bool(verdict and verdict.is_due(today)),
-        "days": (verdict.due - today).days if verdict and verdict.due else None,
-        "added_on": due.creation_day(dataset),
-        "checked_rules": due.explain_rules(dataset) if not expired else [],
-        "may_see_rules": has("datasets_app.view_retentionpolicy"),
-        "may_hold": has("datasets_app.hold_dataset") and not expired,
-        "may_delete": has("datasets_app.apply_retention") and not expired and not dataset.legal_hold,
-        "contents": "" if expired else format_counts(count_contents(dataset)),
+        **_decision_context(dataset, due.decide_for_dataset(dataset)),
+        "checked_rules": due.explain_rules(dataset) if has("datasets_app.view_retentionpolicy") else [],
+        "may_delete": has("datasets_app.apply_retention") and not dataset.legal_hold,
+        "contents": format_counts(count_contents(dataset)),
         "release_versions": [release.version for release in releases],
+    }
+
+
+def _decision_context(dataset: Dataset, decision: due.RetentionDecision) -> dict[str, Any]:
+    """How long the dataset is kept, as a heading and a sentence after the name of the rule."""
+    today = due.today_in_utc()
+    due_on = f"{decision.due:%-d %b %Y}" if decision.due else ""
+    is_due = decision.is_due(today)
+    if dataset.legal_hold:
+        heading = "Kept: on legal hold"
+    elif is_due:
+        heading = "Due: will be deleted the next night"
+    else:
+        heading = f"Kept until {due_on}" if decision.policy_active and due_on else "Kept"
+    note = ""
+    if not decision.policy_active:
+        note = "The rule is inactive and deletes nothing"
+        note += f"; it would be due on {due_on}." if due_on else "."
+    elif decision.due and not is_due:
+        note = f"{format_count((decision.due - today).days, 'day')} left."
+    return {
+        "heading": heading,
+        "policy": decision.policy,
+        "note": note,
+        "added_on": due.creation_day(dataset),
     }

@@ -1,4 +1,4 @@
-"""The form that asks what is to be scrubbed and how; its answers are a policy."""
+"""The form for a scrub; its answers make a policy."""
 
 from typing import Any
 
@@ -24,28 +24,28 @@ DEFAULT_FUZZ_SECONDS = 86_400
 KIND_CHOICES = [(kind, KIND_LABELS[kind]) for kind in KINDS]
 PLACEHOLDER_CHOICES = [
     ("plain", "Plain: every name becomes [NAME]"),
-    ("numbered", "Numbered: people stay apart within a session, as [NAME_1] and [NAME_2]"),
+    ("numbered", "Numbered: people stay distinct within a session, as [NAME_1] and [NAME_2]"),
 ]
 TIMESTAMP_CHOICES = [
-    ("keep", "Keep them as they are"),
-    ("move", "Move them: by one random offset a session, so that order and gaps stay"),
-    ("drop", "Drop them"),
+    ("keep", "Keep"),
+    ("move", "Shift: by one random offset per session, which keeps order and gaps"),
+    ("drop", "Remove"),
 ]
 
 
 def _lines_input() -> UnfoldAdminTextareaWidget:
-    look = {"class": "ad-low ad-lines", "rows": "4", "spellcheck": "false", "autocomplete": "off"}
-    return UnfoldAdminTextareaWidget(attrs=look)
+    attrs = {"class": "ad-low ad-lines", "rows": "4", "spellcheck": "false", "autocomplete": "off"}
+    return UnfoldAdminTextareaWidget(attrs=attrs)
 
 
 class ScrubForm(forms.Form):
     kinds = forms.MultipleChoiceField(
-        label="What to look for",
+        label="Types of personal data",
         choices=KIND_CHOICES,
         initial=list(KINDS),
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget(attrs={"class": "ad-check"}),
-        help_text="Only a scrub that looks for all of them makes the dataset a scrubbed one.",
+        help_text="Select all types to mark the dataset as scrubbed.",
     )
     placeholders = forms.ChoiceField(
         choices=PLACEHOLDER_CHOICES, initial="plain", widget=UnfoldAdminRadioSelectWidget
@@ -54,47 +54,46 @@ class ScrubForm(forms.Form):
         label="Hash session ids",
         required=False,
         widget=UnfoldBooleanSwitchWidget,
-        help_text="By a keyed hash: one id has the same hash in every file, and nobody can guess it back.",
+        help_text="A keyed hash: the same id gets the same hash in every file and can't be reversed.",
     )
     timestamps = forms.ChoiceField(
         choices=TIMESTAMP_CHOICES, initial="keep", widget=UnfoldAdminRadioSelectWidget
     )
     fuzz_seconds = forms.IntegerField(
-        label="Move by at most, in seconds",
+        label="Maximum shift (seconds)",
         required=False,
         min_value=1,
         max_value=MAX_FUZZ_SECONDS,
         initial=DEFAULT_FUZZ_SECONDS,
         widget=UnfoldAdminIntegerFieldWidget,
-        help_text="Forwards or backwards; counts only if timestamps are moved. A day has 86,400.",
+        help_text="Forward or backward; only used to shift timestamps. A day has 86,400 seconds.",
     )
     patterns = forms.CharField(
-        label="Own patterns",
+        label="Custom patterns",
         required=False,
         max_length=50_000,
         widget=_lines_input(),
-        help_text="One a line, as LABEL=REGEX, for example ORDER=\\bORD-\\d{6}\\b. "
-        "What matches becomes [LABEL].",
+        help_text="One per line as LABEL=REGEX, for example ORDER=\\bORD-\\d{6}\\b. Matches become [LABEL].",
     )
     allow = forms.CharField(
-        label="Never scrub",
+        label="Terms to ignore",
         required=False,
         max_length=50_000,
         widget=_lines_input(),
-        help_text="Terms that are nobody's, one a line: products, your own addresses. "
-        "Letter case does not matter. Personas and their lexicons are kept anyway.",
+        help_text="One per line, such as product names and your own addresses, in any letter case. "
+        "Personas and their lexicons are always ignored.",
     )
     sample = forms.IntegerField(
-        label="Sessions in a preview",
+        label="Preview sample (sessions)",
         min_value=1,
         max_value=MAX_SAMPLE_SESSIONS,
         initial=DEFAULT_SAMPLE_SESSIONS,
         widget=UnfoldAdminIntegerFieldWidget,
-        help_text="Drawn at random. A preview changes nothing.",
+        help_text="A random sample. A preview changes nothing.",
     )
 
     def clean_patterns(self) -> list[tuple[str, str]]:
-        """(label, regex) of each line. All lines that are wrong are told, each with its place."""
+        """(label, regex) of each line. Reports all invalid lines with their numbers."""
         patterns, errors = [], []
         for number, line in enumerate(self.cleaned_data["patterns"].splitlines(), 1):
             if not line.strip():
@@ -112,37 +111,37 @@ class ScrubForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = self.cleaned_data
-        moves = cleaned.get("timestamps") == "move"
-        if moves and not cleaned.get("fuzz_seconds") and "fuzz_seconds" not in self.errors:
-            self.add_error("fuzz_seconds", "Say by how many seconds timestamps may be moved.")
+        shifts = cleaned.get("timestamps") == "move"
+        if shifts and not cleaned.get("fuzz_seconds") and "fuzz_seconds" not in self.errors:
+            self.add_error("fuzz_seconds", "Enter the maximum shift in seconds.")
         if not (cleaned.get("kinds") or cleaned.get("patterns") or "patterns" in self.errors):
-            self.add_error("kinds", "Choose at least one class, or write a pattern of your own.")
+            self.add_error("kinds", "Select at least one type, or enter a custom pattern.")
         return cleaned
 
     def policy(self) -> Policy:
         """The answers of a valid form."""
-        said = self.cleaned_data
+        cleaned = self.cleaned_data
         return Policy(
-            kinds=tuple(kind for kind in KINDS if kind in said["kinds"]),
-            patterns=tuple(said["patterns"]),
-            placeholders=said["placeholders"],
-            allow=tuple(said["allow"]),
+            kinds=tuple(kind for kind in KINDS if kind in cleaned["kinds"]),
+            patterns=tuple(cleaned["patterns"]),
+            placeholders=cleaned["placeholders"],
+            allow=tuple(cleaned["allow"]),
             name_models=tuple(settings.NAME_MODELS),
-            hash_session_ids=said["hash_session_ids"],
-            fuzz_seconds=said["fuzz_seconds"] if said["timestamps"] == "move" else 0,
-            drop_timestamps=said["timestamps"] == "drop",
+            hash_session_ids=cleaned["hash_session_ids"],
+            fuzz_seconds=cleaned["fuzz_seconds"] if cleaned["timestamps"] == "move" else 0,
+            drop_timestamps=cleaned["timestamps"] == "drop",
         )
 
 
 def _parse_pattern(line: str) -> tuple[str, str]:
     label, equals, regex = line.partition("=")
     if not equals or not regex.strip():
-        raise PolicyError("Write it as LABEL=REGEX.")
+        raise PolicyError("Expected LABEL=REGEX.")
     label, regex = normalize_label(label), regex.strip()
     try:
         compile_pattern(label, regex)
     except PatternError as error:
-        # Columns are those of the line as it was typed.
+        # Report the column in the line as it was entered.
         before = line.index(regex, line.index("=") + 1)
         column = error.column + before if error.column else 0
         raise PatternError(label, error.problem, column) from None
@@ -150,11 +149,11 @@ def _parse_pattern(line: str) -> tuple[str, str]:
 
 
 def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
-    """What the form shows first: what was asked for last, or what suits the dataset."""
-    asked = scrub.job_run.parameters if scrub and scrub.job_run else {}
-    if not asked.get("policy"):
+    """The initial values: those of the last scrub, or defaults for the origin of the dataset."""
+    parameters = scrub.job_run.parameters if scrub and scrub.job_run else {}
+    if not parameters.get("policy"):
         return {"hash_session_ids": dataset.origin == Dataset.Origin.PRODUCTION}
-    policy = Policy.from_json(asked["policy"])
+    policy = Policy.from_json(parameters["policy"])
     return {
         "kinds": policy.kinds,
         "placeholders": policy.placeholders,
@@ -163,5 +162,5 @@ def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
         "fuzz_seconds": policy.fuzz_seconds or DEFAULT_FUZZ_SECONDS,
         "patterns": "\n".join(f"{label}={regex}" for label, regex in policy.patterns),
         "allow": "\n".join(policy.allow),
-        "sample": asked.get("sample") or DEFAULT_SAMPLE_SESSIONS,
+        "sample": parameters.get("sample") or DEFAULT_SAMPLE_SESSIONS,
     }

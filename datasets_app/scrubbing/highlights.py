@@ -1,4 +1,4 @@
-"""What scrubs, previews and people have found in the turns of a session, ready to be highlighted."""
+"""Highlights of the findings of scrubs, previews and reviewers in the turns of a session."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -16,8 +16,8 @@ FOLDED_PREVIEW_CHARACTERS = 600
 
 
 class Piece(NamedTuple):
-    """A part of a text. ``state`` says what it is: "" plain, "found" (by a preview), "kept" (a person says
-    that it is not personal), "missed" (a person says that it is), "placeholder" (it was scrubbed)."""
+    """A part of a text. ``state`` is "" (plain), "found" (by a preview), "kept" (a reviewer marked it as not
+    personal), "missed" (a reviewer marked it as personal) or "placeholder" (already scrubbed)."""
 
     text: str
     state: str = ""
@@ -36,7 +36,7 @@ class _Span(NamedTuple):
 
 
 class Highlights:
-    """What is to be highlighted in some turns of a session, in a fixed number of queries."""
+    """Finds what to highlight in some turns of a session, in a fixed number of queries."""
 
     def __init__(self, session: Session, turns: Sequence[Turn], *, may_mark: bool) -> None:
         self.may_mark = may_mark
@@ -45,26 +45,29 @@ class Highlights:
         marks = list(ScrubMark.objects.filter(dataset=dataset))
         self._not_personal_terms = {_normalize(mark.term) for mark in marks if mark.term}
         self._missed_values = _build_missed_values(marks)
-        waiting = [mark for mark in marks if self.last_run and mark.created_at > self.last_run.created_at]
-        self.pending_mark_count = len(waiting) if self.last_run else len(marks)
+        pending = [mark for mark in marks if self.last_run and mark.created_at > self.last_run.created_at]
+        self.pending_mark_count = len(pending) if self.last_run else len(marks)
         self._findings_by_turn: dict[int | None, list[ScrubFinding]] = defaultdict(list)
         for finding in self._load_findings(session, turns):
             self._findings_by_turn[finding.turn_index].append(finding)
         self.session_findings = self._findings_by_turn[None]
-        self.has_preview = any(f.scrub.dry_run for found in self._findings_by_turn.values() for f in found)
+        self.has_preview = any(f.scrub.dry_run for group in self._findings_by_turn.values() for f in group)
         self.kinds = kind_choices(session.dataset) if may_mark else []
 
     def _load_findings(self, session: Session, turns: Sequence[Turn]) -> Iterable[ScrubFinding]:
-        """Those of the turns shown, and of the session as a whole."""
-        found = ScrubFinding.objects.filter(session=session).select_related("scrub")
-        whole = found.filter(turn_index=None)[:MAX_FINDINGS_SHOWN]
+        """The findings of these turns and of the session as a whole."""
+        findings = ScrubFinding.objects.filter(session=session).select_related("scrub")
+        of_session = findings.filter(turn_index=None)[:MAX_FINDINGS_SHOWN]
         if not turns:
-            return whole
-        shown = (turns[0].turn_index, turns[-1].turn_index)
-        return [*whole, *found.filter(turn_index__range=shown).order_by("id")[:MAX_FINDINGS_SHOWN]]
+            return of_session
+        turn_range = (turns[0].turn_index, turns[-1].turn_index)
+        return [
+            *of_session,
+            *findings.filter(turn_index__range=turn_range).order_by("id")[:MAX_FINDINGS_SHOWN],
+        ]
 
     def pieces(self, turn: Any) -> list[Piece]:
-        """The shown text of a turn (``turn.start``), cut where something is to be highlighted."""
+        """The visible text of a turn (``turn.start``), split at its highlights."""
         return _split_at_spans(turn.start, [*self._finding_spans(turn), *self._missed_spans(turn.start)])
 
     def findings_outside_text(self, turn_index: int) -> list[ScrubFinding]:
@@ -75,13 +78,13 @@ class Highlights:
         for finding in self._findings_by_turn.get(turn.turn_index, ()):
             if finding.field == "text":
                 end = finding.start + finding.length
-                said = (finding.start, end)
+                position = (finding.start, end)
                 if not finding.scrub.dry_run:
-                    yield _Span(*said, "placeholder", finding.kind)
+                    yield _Span(*position, "placeholder", finding.kind)
                 elif _normalize(turn.start[finding.start : end]) in self._not_personal_terms:
-                    yield _Span(*said, "kept", finding.kind)
+                    yield _Span(*position, "kept", finding.kind)
                 else:
-                    yield _Span(*said, "found", finding.kind, finding.pk, score=finding.score)
+                    yield _Span(*position, "found", finding.kind, finding.pk, score=finding.score)
 
     def _missed_spans(self, text: str) -> Iterable[_Span]:
         if self._missed_values is None:
@@ -91,7 +94,7 @@ class Highlights:
 
 
 def _build_missed_values(marks: Iterable[ScrubMark]) -> MissedValueDetector | None:
-    """The values marked as missed are known by their digests only; here they are found again."""
+    """Find values marked as missed again: only their digests are stored."""
     missed = [
         MissedMark(mark.kind, mark.digest, mark.words or 1, mark.length or 0) for mark in marks if mark.digest
     ]
@@ -103,7 +106,7 @@ def _normalize(term: str) -> str:
 
 
 def _split_at_spans(text: str, spans: Iterable[_Span]) -> list[Piece]:
-    """Spans that overlap an earlier one, or reach beyond what is shown, are left out."""
+    """Split the text; leaves out spans that overlap an earlier one or end beyond the text."""
     pieces: list[Piece] = []
     at = 0
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
@@ -118,15 +121,15 @@ def _split_at_spans(text: str, spans: Iterable[_Span]) -> list[Piece]:
     return pieces
 
 
-def take_first(pieces: Iterable[Piece], characters: int = FOLDED_PREVIEW_CHARACTERS) -> list[Piece]:
-    """The pieces of about the first characters: a highlighted one is never cut in two."""
+def take_first(pieces: Iterable[Piece]) -> list[Piece]:
+    """The pieces of about the first characters, without cutting a highlighted one in two."""
     start: list[Piece] = []
     length = 0
     for piece in pieces:
-        if length >= characters:
+        if length >= FOLDED_PREVIEW_CHARACTERS:
             break
-        if not piece.state and length + len(piece.text) > characters:
-            piece = piece._replace(text=piece.text[: characters - length])
+        if not piece.state and length + len(piece.text) > FOLDED_PREVIEW_CHARACTERS:
+            piece = piece._replace(text=piece.text[: FOLDED_PREVIEW_CHARACTERS - length])
         start.append(piece)
         length += len(piece.text)
     return start

@@ -1,4 +1,4 @@
-"""What a reader says of findings: not personal, missed, and taken back."""
+"""Add and remove reviewer corrections: "not personal" and "missed"."""
 
 import re
 
@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from datasets_app.core.errors import UserError
-from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.pieces import Place, visit_turn
@@ -24,13 +24,12 @@ MAX_CHARACTERS = 500
 def mark_not_personal(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
     dataset = get_visible_dataset(request, pk)
-    chosen = request.POST.get("finding", "")
     findings = ScrubFinding.objects.filter(scrub__dataset=dataset).select_related("scrub")
-    finding = get_object_or_404(findings, pk=chosen if chosen.isdecimal() and len(chosen) < 19 else None)
+    finding = get_object_or_404(findings, pk=parse_pk(request.POST.get("finding", "")))
     try:
         marks.mark_not_personal(dataset, finding=finding, actor=request.user)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
+    except UserError as error:
+        messages.error(request, error.message)
     else:
         messages.success(request, f"Marked as not personal. {NEXT_SCRUB_NOTE}")
     return redirect(_turn_url(finding.session_id, finding.turn_index))
@@ -38,12 +37,11 @@ def mark_not_personal(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def mark_missed(request: HttpRequest, pk: int) -> HttpResponse:
-    """Words of a turn that no detector found; where in it they stand is looked up here."""
+    """Mark words of a turn that no detector found, after finding their position."""
     require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
     dataset = get_visible_dataset(request, pk)
-    chosen = request.POST.get("turn", "")
     turns = Turn.objects.filter(session__dataset=dataset)
-    turn = get_object_or_404(turns, pk=chosen if chosen.isdecimal() and len(chosen) < 19 else None)
+    turn = get_object_or_404(turns, pk=parse_pk(request.POST.get("turn", "")))
     words = " ".join(request.POST.get("words", "")[: MAX_CHARACTERS + 1].replace("\0", "").split())
     try:
         field, start, end = _find_words(words, turn)
@@ -56,9 +54,9 @@ def mark_missed(request: HttpRequest, pk: int) -> HttpResponse:
             kind=request.POST.get("kind", ""),
             actor=request.user,
         )
-    except UserError as refusal:
-        # The words themselves go nowhere: a message may be kept in a cookie.
-        messages.error(request, refusal.message)
+    except UserError as error:
+        # Leave the words out: messages may be stored in a cookie.
+        messages.error(request, error.message)
     else:
         messages.success(request, f"Marked as missed. {NEXT_SCRUB_NOTE}")
     return redirect(_turn_url(turn.session_id, turn.turn_index))
@@ -70,42 +68,42 @@ def remove_mark(request: HttpRequest, pk: int, mark_pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
     mark = get_object_or_404(ScrubMark.objects.select_related("dataset"), pk=mark_pk, dataset=dataset)
     marks.remove_mark(mark, actor=request.user)
-    messages.success(request, "The mark is taken back. The next preview or scrub does without it.")
+    messages.success(request, "Removed the correction. The next preview or scrub ignores it.")
     return redirect(dataset_url(dataset, "scrub") + "#marks")
 
 
 def _turn_url(session: int, turn_index: int | None) -> str:
-    address = reverse("admin:datasets_app_session_change", args=[session])
-    return address if turn_index is None else f"{address}?turn={turn_index}#turn-{turn_index}"
+    url = reverse("admin:datasets_app_session_change", args=[session])
+    return url if turn_index is None else f"{url}?turn={turn_index}#turn-{turn_index}"
 
 
 def _find_words(words: str, turn: Turn) -> tuple[str, int, int]:
-    """(field, start, end) of the first place where the words stand, whole; the text goes first."""
+    """(field, start, end) of the first occurrence of the whole words; searches the text first."""
     if not words or len(words) > MAX_CHARACTERS:
-        raise UserError(f"Give the words that were missed: 1 to {MAX_CHARACTERS} characters.")
-    wanted = re.compile(
+        raise UserError(f"Enter the words that were missed: 1 to {MAX_CHARACTERS} characters.")
+    pattern = re.compile(
         r"(?<!\w)" + r"\s+".join(re.escape(word) for word in words.split()) + r"(?!\w)", re.IGNORECASE
     )
-    found: list[tuple[str, int, int]] = []
+    matches: list[tuple[str, int, int]] = []
 
-    def look(place: Place, text: str) -> str:
-        if match := wanted.search(text):
-            found.append((place.field, *match.span()))
+    def search(place: Place, text: str) -> str:
+        if match := pattern.search(text):
+            matches.append((place.field, *match.span()))
         return text
 
     record = TurnRecord(
         "", turn.turn_index, turn.role, turn.text, turn.tags, None, None, turn.metadata, turn.extra
     )
-    visit_turn(record, look)
-    if not found:
+    visit_turn(record, search)
+    if not matches:
         raise UserError(
-            f"These words do not stand in turn {turn.turn_index}. Give whole words, as they stand there."
+            f"Turn {turn.turn_index} doesn't contain these words. Enter whole words exactly as shown."
         )
-    return found[0]
+    return matches[0]
 
 
 def kind_choices(dataset: Dataset) -> list[str]:
-    """The classes for a missed value: the built-in ones, and those of the team's own patterns."""
+    """The types for a missed value: the built-in ones and the labels of custom patterns."""
     last = dataset.scrubs.first()
-    own = [label for label, _ in last.policy.get("patterns", [])] if last else []
-    return [*sorted(KINDS), *own]
+    custom = [label for label, _ in last.policy.get("patterns", [])] if last else []
+    return [*sorted(KINDS), *custom]

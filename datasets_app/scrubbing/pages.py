@@ -1,16 +1,22 @@
-"""The "Scrub" page of a dataset: what is to be done, how far it is, what came of it."""
+"""The "Scrub" page of a dataset: the form, the progress and the results."""
 
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from datasets_app.catalog.activity import live_job_filter
 from datasets_app.core.web.dataset_page import build_dataset_tabs, render_dataset_page
-from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.core.web.pages import (
+    dataset_url,
+    get_visible_dataset,
+    parse_pk,
+    render_fragment,
+    require_permissions,
+)
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.jobs import runs
 from datasets_app.models import CheckReport, Dataset, JobFile, JobRun, ScrubMark, ScrubRun
@@ -24,7 +30,8 @@ MAX_MARKS_SHOWN = 200
 
 
 def scrub(request: HttpRequest, pk: int) -> HttpResponse:
-    """GET: the page. POST: "preview" starts one, "scrub" asks back, "confirmed" starts it."""
+    """GET shows the page. POST starts a preview ("preview"), asks to confirm a scrub ("scrub") or starts it
+    ("confirmed")."""
     require_permissions(request, "view_scrubrun")
     dataset = get_visible_dataset(request, pk)
     if request.method != "POST":
@@ -36,7 +43,7 @@ def scrub(request: HttpRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         return _render_scrub(request, dataset, form)
     if _find_active_job(dataset):
-        messages.warning(request, "A scrub or a preview of this dataset is running already.")
+        messages.warning(request, "A scrub or preview of this dataset is already running.")
         return redirect(dataset_url(dataset, "scrub"))
     if "preview" in request.POST:
         return _start_job(request, dataset, form.policy(), sample=form.cleaned_data["sample"])
@@ -46,7 +53,7 @@ def scrub(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _start_job(request: HttpRequest, dataset: Dataset, policy: Policy, *, sample: int | None) -> HttpResponse:
-    """A preview of some sessions, or the scrub of all."""
+    """Start a preview of ``sample`` sessions, or a scrub if it is None."""
     runs.start_job(
         "scrub_dataset",
         actor=request.user,
@@ -58,7 +65,7 @@ def _start_job(request: HttpRequest, dataset: Dataset, policy: Policy, *, sample
 
 def _render_confirmation(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> HttpResponse:
     policy = form.policy()
-    kept = JobFile.objects.filter(job_run__dataset=dataset).exclude(file="")
+    stored_files = JobFile.objects.filter(job_run__dataset=dataset).exclude(file="")
     context = {
         "tabs": build_dataset_tabs(request, dataset, "scrub"),
         "form": form,
@@ -66,7 +73,7 @@ def _render_confirmation(request: HttpRequest, dataset: Dataset, form: ScrubForm
         "policy": policy,
         "looks_for_all": covers_all_kinds(policy),
         "mark_count": ScrubMark.objects.filter(dataset=dataset).count(),
-        "file_count": kept.count(),
+        "file_count": stored_files.count(),
         "report_count": CheckReport.objects.filter(dataset=dataset).count(),
         "preview": ScrubRun.objects.filter(dataset=dataset, dry_run=True).exclude(finished_at=None).first(),
     }
@@ -83,14 +90,12 @@ def _find_active_job(dataset: Dataset) -> JobRun | None:
 
 def _render_scrub(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> HttpResponse:
     finished = dataset.scrubs.exclude(finished_at=None).select_related("job_run")
-    asked = request.GET.get("run", "")
-    chosen = get_object_or_404(finished, pk=asked) if asked.isdecimal() else finished.first()
+    run_pk = parse_pk(request.GET.get("run", ""))
+    run = finished.first() if run_pk is None else get_object_or_404(finished, pk=run_pk)
     job = _find_active_job(dataset)
-    see = request.user.has_perm("datasets_app.view_scrubfinding")
     context = {
         "form": form,
-        **(result_context(chosen, request.GET) if chosen else {}),
-        "may_see_findings": see,
+        **(result_context(run, request.GET) if run else {}),
         "name_models": settings.NAME_MODELS,
         "runs": dataset.scrubs.select_related("job_run__actor")[:MAX_RUNS_SHOWN],
         **({} if job else _interrupted_context(dataset)),
@@ -101,15 +106,15 @@ def _render_scrub(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> Ht
 
 
 def _interrupted_context(dataset: Dataset) -> dict[str, Any]:
-    """A scrub that was begun and not ended, while none is under way: it can be gone on with."""
-    begun = dataset.scrubs.filter(finished_at=None, dry_run=False).select_related("job_run").first()
-    if begun is None:
+    """An interrupted scrub, which can be resumed while no other is running."""
+    interrupted = dataset.scrubs.filter(finished_at=None, dry_run=False).select_related("job_run").first()
+    if interrupted is None:
         return {}
-    job = begun.job_run
+    job = interrupted.job_run
     return {
-        "interrupted_run": begun,
-        "interrupted_turn_count": count_progress(begun)[0],
-        # What a command began is gone on with by asking for the same again.
+        "interrupted_run": interrupted,
+        "interrupted_turn_count": count_progress(interrupted)[0],
+        # A command resumes by running the same command again.
         "may_resume": job is not None and not job.foreground,
     }
 
@@ -126,21 +131,17 @@ def _marks_context(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:
     }
 
 
-# --- how far it is ----------------------------------------------------------------------------
+# --- progress ----------------------------------------------------------------------------
 
 
 def progress(request: HttpRequest, pk: int) -> HttpResponse:
-    """The part of the page that moves; when the job has ended the whole page is fetched again."""
+    """The progress of the running job; reloads the page when the job has ended."""
     require_permissions(request, "view_scrubrun")
     dataset = get_visible_dataset(request, pk)
     job = _find_active_job(dataset)
     if job is None:
-        response = HttpResponse()
-        response["HX-Refresh"] = "true"
-    else:
-        response = render(request, "datasets_app/_scrub_progress.html", _progress_context(request, job))
-    response["Cache-Control"] = "no-store"
-    return response
+        return HttpResponse(headers={"HX-Refresh": "true", "Cache-Control": "no-store"})
+    return render_fragment(request, "datasets_app/_scrub_progress.html", _progress_context(request, job))
 
 
 def _progress_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
@@ -149,9 +150,8 @@ def _progress_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     others = helpers.filter(parameters__scrub=run.pk).count() if run else 0
     return {
         "job": job,
-        "running": run,
         "dry_run": bool(job.parameters.get("dry_run")),
         "workers": others + (job.state == JobRun.State.RUNNING),
         "may_cancel": request.user.has_perm("datasets_app.scrub_dataset") and not job.cancel_requested,
-        "progress_address": reverse("admin:datasets_app_dataset_scrub_progress", args=[job.dataset_id]),
+        "progress_url": reverse("admin:datasets_app_dataset_scrub_progress", args=[job.dataset_id]),
     }

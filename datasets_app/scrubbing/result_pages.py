@@ -1,4 +1,4 @@
-"""What came of a scrub or a preview, made ready for its page: counts, shares, the list of findings."""
+"""The results of a scrub or preview for its page: counts, shares and the list of findings."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -12,14 +12,14 @@ from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import ScrubFinding, ScrubRun, Session
 
-# The parts of a turn. Unknown keys of a line, and what other apps keep beside turns, are the rest.
+# The parts of a turn. "other" is unknown keys of a line, and what other apps store with turns.
 PART_LABELS = {
     "text": "Text",
     "tags": "Tags",
     "metadata": "Metadata",
     "session_id": "Session id",
     "persona_id": "Persona",
-    "other": "Other keys, notes of labels",
+    "other": "Additional metadata, annotation notes",
 }
 _METADATA_CONDITION = Q(field__startswith="metadata.") | Q(field__startswith="a key of metadata")
 PART_EXPRESSION = Case(
@@ -29,13 +29,13 @@ PART_EXPRESSION = Case(
     default=Value("other"),
     output_field=TextField(),
 )
-# Findings of a finished run never change but for becoming fewer with the next scrub.
+# Findings of a finished run never change, except that the next scrub may remove some.
 _CACHE_SECONDS = 3600
 MAX_HASH_CHARACTERS = 12
 
 
 class Bar(NamedTuple):
-    """A row of a chart. ``width`` is of the longest bar, ``share`` of all, both from 0 to 1."""
+    """A row of a chart. ``width`` is relative to the longest bar, ``share`` to the total; both 0 to 1."""
 
     key: str
     label: str
@@ -45,12 +45,12 @@ class Bar(NamedTuple):
 
     @property
     def percent(self) -> str:
-        """The width for an attribute of SVG: a bar that is there can be seen."""
+        """The width for an SVG attribute, large enough to be visible unless it is zero."""
         return f"{max(100 * self.width, 0.8 if self.count else 0):.2f}"
 
 
 def make_bars(counts: Mapping[str, int], labels: Mapping[str, str]) -> list[Bar]:
-    """The counts in falling order."""
+    """Make bars of the counts, largest first."""
     total, longest = sum(counts.values()), max(counts.values(), default=0)
     return [
         Bar(key, labels.get(key, key), count, count / longest, count / total)
@@ -60,7 +60,7 @@ def make_bars(counts: Mapping[str, int], labels: Mapping[str, str]) -> list[Bar]
 
 
 class FindingCounts(NamedTuple):
-    """Findings by the part they stand in, and how many sessions and turns hold any."""
+    """Findings by part, and the number of sessions and turns with findings."""
 
     parts: dict[str, int]
     sessions: int
@@ -68,24 +68,24 @@ class FindingCounts(NamedTuple):
 
 
 def count_findings(scrub: ScrubRun) -> FindingCounts:
-    """Reads every finding of the run, so the answer for a finished one is kept for a while."""
+    """Count the findings of a run; caches the slow count of a finished run."""
     key = f"scrub-touched-{scrub.pk}-{scrub.finished_at:%Y%m%d%H%M%S%f}" if scrub.finished_at else ""
-    if key and (kept := cache.get(key)) is not None:
-        return FindingCounts(*kept)
-    found = ScrubFinding.objects.filter(scrub=scrub).order_by()
-    of_turns = found.exclude(turn_index=None).values("session", "turn_index").distinct()
-    answer = FindingCounts(
-        dict(found.annotate(part=PART_EXPRESSION).values_list("part").annotate(Count("pk"))),
-        found.aggregate(n=Count("session", distinct=True))["n"],
-        of_turns.count(),
+    if key and (cached := cache.get(key)) is not None:
+        return FindingCounts(*cached)
+    findings = ScrubFinding.objects.filter(scrub=scrub).order_by()
+    in_turns = findings.exclude(turn_index=None).values("session", "turn_index").distinct()
+    counts = FindingCounts(
+        dict(findings.annotate(part=PART_EXPRESSION).values_list("part").annotate(Count("pk"))),
+        findings.aggregate(n=Count("session", distinct=True))["n"],
+        in_turns.count(),
     )
     if key:
-        cache.set(key, tuple(answer), _CACHE_SECONDS)
-    return answer
+        cache.set(key, tuple(counts), _CACHE_SECONDS)
+    return counts
 
 
 class FindingFilter(NamedTuple):
-    """Which findings are to be listed; empty for all."""
+    """The type and the part of the findings to list; empty for all."""
 
     kind: str
     part: str
@@ -93,11 +93,11 @@ class FindingFilter(NamedTuple):
 
 def parse_filter(query: QueryDict) -> FindingFilter:
     part = query.get("part", "")
-    return FindingFilter(query.get("class", "").replace("\0", "")[:100], part if part in PART_LABELS else "")
+    return FindingFilter(query.get("class", "")[:100], part if part in PART_LABELS else "")
 
 
 def paginate_findings(scrub: ScrubRun, finding_filter: FindingFilter, query: QueryDict) -> Page:
-    """Findings by class, then in the order in which they were made. Never their values."""
+    """A page of findings by type, then by id. Findings have no values."""
     findings = ScrubFinding.objects.filter(scrub=scrub).select_related("session")
     if finding_filter.kind:
         findings = findings.filter(kind=finding_filter.kind)
@@ -109,34 +109,34 @@ def paginate_findings(scrub: ScrubRun, finding_filter: FindingFilter, query: Que
 
 
 def _label_sessions(scrub: ScrubRun, rows: list[Any]) -> None:
-    """Give each row ``session_label``: the session's id, unless something was found in that very id."""
+    """Set ``session_label`` to the session's id, or to its key if personal data was found in the id."""
     keys = {row.session_id for row in rows}
-    found = ScrubFinding.objects.filter(session__in=keys, scrub=scrub, turn_index=None, field="session_id")
-    telling = set(found.values_list("session_id", flat=True)) if scrub.dry_run else set()
+    in_ids = ScrubFinding.objects.filter(session__in=keys, scrub=scrub, turn_index=None, field="session_id")
+    sensitive = set(in_ids.values_list("session_id", flat=True)) if scrub.dry_run else set()
     for row in rows:
-        hidden = row.session_id in telling
-        row.session_label = f"number {row.session_id}" if hidden else _short_session_id(row.session)
+        hide = row.session_id in sensitive
+        row.session_label = f"number {row.session_id}" if hide else _short_session_id(row.session)
 
 
 def _short_session_id(session: Session) -> str:
-    """A hash tells nothing that its beginning does not tell."""
+    """The start of a hashed id is enough to recognize it."""
     return f"{session.session_id[:MAX_HASH_CHARACTERS]}…" if session.id_hashed else session.session_id
 
 
 def result_context(scrub: ScrubRun, query: QueryDict) -> dict[str, Any]:
-    """What the page shows of one finished run."""
-    only = parse_filter(query)
-    found_in = count_findings(scrub)
+    """The context of the page for one finished run."""
+    finding_filter = parse_filter(query)
+    counts = count_findings(scrub)
     policy = Policy.from_json(scrub.policy)
     return {
         "scrub": scrub,
         "classes": make_bars(scrub.totals, {}),
-        "parts": make_bars(found_in.parts, PART_LABELS),
-        "session_share": found_in.sessions / scrub.session_count if scrub.session_count else 0,
-        "turn_share": found_in.turns / scrub.turn_count if scrub.turn_count else 0,
-        "finding_filter": only,
-        "part_label": PART_LABELS.get(only.part, ""),
-        "page": paginate_findings(scrub, only, query),
+        "parts": make_bars(counts.parts, PART_LABELS),
+        "session_share": counts.sessions / scrub.session_count if scrub.session_count else 0,
+        "turn_share": counts.turns / scrub.turn_count if scrub.turn_count else 0,
+        "finding_filter": finding_filter,
+        "part_label": PART_LABELS.get(finding_filter.part, ""),
+        "page": paginate_findings(scrub, finding_filter, query),
         "policy_words": policy.describe(),
         "policy": policy,
         "skipped_kinds": [kind for kind in KINDS if kind not in policy.kinds],

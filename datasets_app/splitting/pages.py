@@ -1,4 +1,4 @@
-"""The "Splits" page of a dataset: who is where, what leaks, and the form that splits it."""
+"""The "Splits" page of a dataset: its shares, its leaks, and the form that splits it."""
 
 from typing import Any
 
@@ -28,63 +28,64 @@ from datasets_app.models import Dataset, JobRun, Session
 from datasets_app.splitting.rows import count_splits
 from datasets_app.splitting.split_dataset import load_split_settings
 
-STRATUM_CHOICES = [("scenario", "By scenario"), ("persona", "By persona"), ("none", "Not at all")]
+STRATUM_CHOICES = [("scenario", "By scenario"), ("persona", "By persona"), ("none", "None")]
 
 
 class SplitForm(forms.Form):
     ratios = forms.CharField(
-        label="Shares in percent",
+        label="Shares (%)",
         initial="60, 20, 20",
         max_length=60,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="Training, validation and test; or two: training and test.",
+        help_text="Training, validation and test, or only training and test.",
     )
     stratify = forms.ChoiceField(
-        label="Keep these shares",
+        label="Stratification",
         choices=STRATUM_CHOICES,
         initial="scenario",
         widget=UnfoldAdminRadioSelectWidget,
-        help_text="In each scenario (tags that begin with scenario:) or for each persona.",
+        help_text="Keep the shares for each scenario (tags that start with scenario:) or each persona.",
     )
     similarity = forms.FloatField(
-        label="Near-duplicates from this similarity on",
+        label="Near-duplicate similarity",
         initial=DEFAULT_SIMILARITY,
         widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any", "inputmode": "decimal"}),
-        help_text="Sessions that share so much of their pairs of words stay together; 1 is all of them.",
+        help_text="Sessions that share at least this part of their word pairs stay together (1 = all pairs).",
     )
     seed = forms.IntegerField(
-        initial=42, widget=UnfoldAdminIntegerFieldWidget, help_text="Another seed, another split."
+        initial=42, widget=UnfoldAdminIntegerFieldWidget, help_text="Another seed gives another split."
     )
 
     def clean(self) -> dict[str, Any]:
-        said = self.cleaned_data
+        cleaned = self.cleaned_data
         if not self.errors:
             try:
-                said["settings"] = SplitSettings.parse(
-                    said["ratios"], said["seed"], said["stratify"], said["similarity"]
+                cleaned["settings"] = SplitSettings.parse(
+                    cleaned["ratios"], cleaned["seed"], cleaned["stratify"], cleaned["similarity"]
                 )
             except SplitError as error:
                 text = str(error)
                 field = next((name for name in ("similarity", "seed") if name in text.lower()), "ratios")
                 self.add_error(field, text)
-        return said
+        return cleaned
 
 
 class ResplitForm(SplitForm):
-    """For a dataset that is split already: it unlocks the test split."""
+    """For a dataset that already has splits: splitting again unlocks the test split."""
 
-    override = OverrideField("Reason for splitting it again")
+    override = OverrideField("Reason for splitting again")
 
 
 def splits(request: HttpRequest, pk: int) -> HttpResponse:
-    """GET: the page. POST: "split" for the first time, "rest" for what came since, "again" for all."""
+    """GET shows the page. POST starts a split: the first one ("split"), of new sessions ("rest") or of all
+    sessions ("again")."""
     dataset = get_visible_dataset(request, pk)
     form_class = ResplitForm if dataset.split_settings else SplitForm
     if request.method != "POST":
         return _render_splits(request, dataset, form_class(initial=_initial_answers(dataset)))
     require_permissions(request, "split_dataset")
     if _find_active_job(dataset):
-        messages.warning(request, "This dataset is being split already.")
+        messages.warning(request, "A split of this dataset is already running.")
         return redirect(dataset_url(dataset, "splits"))
     if "rest" in request.POST:
         return _start_job(request, dataset, {})
@@ -93,10 +94,10 @@ def splits(request: HttpRequest, pk: int) -> HttpResponse:
     form = form_class(request.POST)
     if not form.is_valid():
         return _render_splits(request, dataset, form)
-    said = form.cleaned_data
-    parameters = {"settings": said["settings"].as_json()}
+    cleaned = form.cleaned_data
+    parameters = {"settings": cleaned["settings"].as_json()}
     if dataset.split_settings:
-        parameters |= {"again": True, "override": said["override"]}
+        parameters |= {"again": True, "override": cleaned["override"]}
     return _start_job(request, dataset, parameters)
 
 
@@ -135,43 +136,41 @@ def _render_splits(request: HttpRequest, dataset: Dataset, form: SplitForm) -> H
         "strata": _count_rows(report["strata"], "stratum", report) if report else [],
         "tables": _count_tables(report, stored["stratify"]) if report else [],
         "leaks": _leak_rows(dataset, report) if report and has("datasets_app.view_session") else [],
-        "may_split": has("datasets_app.split_dataset"),
-        "may_read": has("datasets_app.view_turn"),
         "may_split_again": has("datasets_app.split_dataset") and gates.can_override(request.user),
     }
     return render_dataset_page(request, dataset, "splits", "Splits", context)
 
 
 def _share_rows(dataset: Dataset, counts: dict[str | None, int]) -> list[dict[str, Any]]:
-    """What stands in the table of sessions now, whatever the last report said."""
+    """The current shares of the sessions, whatever the last report says."""
     settings = load_split_settings(dataset)
-    wanted = settings.target_shares() if settings else {}
+    targets = settings.target_shares() if settings else {}
     placed = sum(count for split, count in counts.items() if split)
     return [
         {
             "split": split,
             "count": counts.get(split, 0),
             "percent": round(100 * counts.get(split, 0) / placed, 2),
-            "target_percent": wanted[split] / 100 if split in wanted else None,
+            "target_percent": targets[split] / 100 if split in targets else None,
         }
         for split in SPLITS
-        if placed and (split in wanted or counts.get(split))
+        if placed and (split in targets or counts.get(split))
     ]
 
 
 def _split_names(report: dict[str, Any]) -> list[str]:
-    """In their order; the database keeps keys in its own."""
+    """In the usual order, which the database doesn't keep."""
     return [split for split in SPLITS if split in report["splits"]]
 
 
 def _count_rows(rows: list[dict[str, Any]], key: str, report: dict[str, Any]) -> list[dict[str, Any]]:
-    """Counts in the order of the columns."""
+    """Add the counts in the order of the columns."""
     names = _split_names(report)
     return [{**row, "name": row[key], "counts": [row.get(split, 0) for split in names]} for row in rows]
 
 
 def _count_tables(report: dict[str, Any], by: str) -> list[dict[str, Any]]:
-    """Scenarios and personas, but for what it was stratified ``by``: that stands in a table of its own."""
+    """Tables of scenarios and personas, without the stratum ``by``, which has its own table."""
     return [
         {"title": title, "rows": _count_rows(report[key], "name", report)}
         for key, title in (("scenarios", "Scenarios"), ("personas", "Personas"))
@@ -180,12 +179,12 @@ def _count_tables(report: dict[str, Any], by: str) -> list[dict[str, Any]]:
 
 
 def _leak_rows(dataset: Dataset, report: dict[str, Any]) -> list[dict[str, Any]]:
-    """Pairs of sessions as they stand now; one of which a session is gone is no leak any more."""
+    """Pairs of sessions that leak; a pair with a deleted session no longer does."""
     pairs = report["leaks"]
     keys = {key for first, second, _ in pairs for key in (first, second)}
-    there = Session.objects.filter(dataset=dataset).in_bulk(keys)
+    existing = Session.objects.filter(dataset=dataset).in_bulk(keys)
     return [
-        {"sessions": [there[first], there[second]], "similarity": alike}
-        for first, second, alike in pairs
-        if first in there and second in there
+        {"sessions": [existing[first], existing[second]], "similarity": similarity}
+        for first, second, similarity in pairs
+        if first in existing and second in existing
     ]

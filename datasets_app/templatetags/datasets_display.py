@@ -1,4 +1,4 @@
-"""How values are shown to people."""
+"""Filters that format values for people."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -11,24 +11,28 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from datasets_app.core.web.remedies import REMEDIES
+from datasets_app.domain.quality.checks import CODE_TITLES
+from datasets_app.domain.wording import format_count
 
 register = template.Library()
 
-# Facts of events and jobs that are sizes in bytes, and names that read better than their keys.
+
+# Keys of events and jobs that hold sizes in bytes, and labels that read better than their keys.
 _SIZE_KEYS = ("size", "bytes", "release_bytes")
 _FACT_LABELS = {
     "sha256": "SHA-256",
     "persona_id": "Persona",
-    "licence": "Licence",
-    "license": "Licence",
+    "licence": "License",
     "on_brand": "On-brand",
-    "gzip": "Gzip",
+    "session_id": "Session",
+    "turn_index": "Turn",
+    "yaml": "YAML",
 }
 
-# The classes of personal data, in a word or two.
+# The types of personal data.
 KIND_LABELS = {
     "CREDENTIAL": "Keys, tokens, passwords",
-    "EMAIL": "E-mail addresses",
+    "EMAIL": "Email addresses",
     "PATH": "File paths that name someone",
     "IP": "IP addresses",
     "HOST": "Internal host names",
@@ -51,12 +55,20 @@ _STATE_COLORS = {
     "released": "good",
     "expired": "warn",
 }
+_ANSWER_COLORS = {"yes": "good", "no": "bad", "unsigned": "neutral"}
 
 
 @register.filter
 def number(value: int | str | None) -> str:
     """1234567 → 1,234,567. A template gives an empty string for a key that is missing."""
     return "–" if value is None or value == "" else f"{value:,}"
+
+
+@register.filter
+def count(value: int | None, noun: str) -> str:
+    """``3|count:"session"`` → 3 sessions; ``2|count:"person,people"`` → 2 people."""
+    singular, _, plural = noun.partition(",")
+    return format_count(value or 0, singular, plural or None)
 
 
 @register.filter
@@ -83,14 +95,10 @@ def sentence_case(value: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-# Column names that say less to a person than to a program.
-_COLUMN_LABELS = {"persona_id": "Persona", "session_id": "Session", "turn_index": "Turn", "yaml": "YAML"}
-
-
 @register.filter
 def column_label(name: str) -> str:
-    """The name of a table's column, as a heading."""
-    return _COLUMN_LABELS.get(name) or sentence_case(name)
+    """The heading of a table's column."""
+    return _FACT_LABELS.get(name) or sentence_case(name)
 
 
 @register.filter
@@ -113,7 +121,7 @@ def duration(value: timedelta | float | None) -> str:
 
 @register.filter
 def amount(value: int | None, unit: str) -> str:
-    """A job's progress in its unit: bytes as a size, everything else as a number."""
+    """The progress of a job: bytes as a file size, other units as a number."""
     if value is None:
         return "–"
     return filesizeformat(value) if unit == "bytes" else f"{value:,} {unit}".strip()
@@ -121,14 +129,14 @@ def amount(value: int | None, unit: str) -> str:
 
 @register.filter
 def state_color(state: str) -> str:
-    """The colour of a badge; the badge's text says the same in words."""
+    """The color of a badge, which only repeats what the badge says."""
     return _STATE_COLORS.get(state, "neutral")
 
 
 @register.filter
 def answer_color(answer: str) -> str:
-    """The colour of an item of the sharing list."""
-    return {"yes": "good", "no": "bad", "unsigned": "neutral"}.get(answer, "warn")
+    """The color of an item of the sharing checklist."""
+    return _ANSWER_COLORS.get(answer, "warn")
 
 
 @register.filter
@@ -149,13 +157,13 @@ def full_datetime(value: datetime | None) -> str:
 
 @register.filter
 def time_left(value: timedelta) -> str:
-    """What is left of a job's time."""
+    """The remaining time of a job: about 5 min left."""
     return "almost done" if value < timedelta(seconds=1) else f"about {duration(value)} left"
 
 
 @register.filter
 def details_summary(value: Any) -> str:
-    """The facts of an event on one line of a list: without what only its own page has room for."""
+    """The details of an event on one line of a list, without digests and nested values."""
     if not isinstance(value, dict):
         return ""
     short = {
@@ -168,20 +176,20 @@ def details_summary(value: Any) -> str:
 
 
 def _fits_summary(item: Any) -> bool:
-    """One value, or some words."""
-    words_only = isinstance(item, list) and all(isinstance(part, str) for part in item)
-    return words_only or not isinstance(item, dict | list)
+    """Whether it is a single value or a list of strings."""
+    is_list_of_strings = isinstance(item, list) and all(isinstance(part, str) for part in item)
+    return is_list_of_strings or not isinstance(item, dict | list)
 
 
 @register.filter
 def fact_rows(value: Any) -> list[tuple[str, str]]:
-    """A JSON object as (name, value) for a list of facts."""
+    """A JSON object as (label, value) pairs for a definition list."""
     return list(iter_fact_rows(value))
 
 
 @register.filter
 def short_fact_rows(value: Any) -> list[tuple[str, str]]:
-    """Like ``facts``, with only the start of each digest."""
+    """Like ``fact_rows``, with digests shortened."""
     return list(iter_fact_rows(_shorten_hashes(value)))
 
 
@@ -197,7 +205,7 @@ def iter_fact_rows(value: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(value, dict):
         return
     for key, item in value.items():
-        yield _FACT_LABELS.get(str(key)) or sentence_case(str(key)), _format_fact(str(key), item)
+        yield column_label(str(key)), _format_fact(str(key), item)
 
 
 def _format_fact(key: str, item: Any) -> str:
@@ -218,61 +226,62 @@ def format_value(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, list):
-        apart = "; " if any(isinstance(item, dict) for item in value) else ", "
-        return apart.join(map(format_value, value))
+        separator = "; " if any(isinstance(item, dict) for item in value) else ", "
+        return separator.join(map(format_value, value))
     if isinstance(value, dict):
         return ", ".join(f"{_format_key(str(key))}: {format_value(item)}" for key, item in value.items())
     return str(value)
 
 
 def _format_key(key: str) -> str:
-    """Classes such as SSN are written as they are."""
+    """Types of personal data such as SSN keep their case."""
     return key if key.isupper() else sentence_case(key).lower()
 
 
 @register.filter
 def check_title(code: str) -> str:
-    """What a code stands for, in a few words."""
-    from datasets_app.domain.quality.checks import CODE_TITLES
-
+    """What a code of a check means, in a few words."""
     return CODE_TITLES.get(code, "")
 
 
 @register.filter
 def remedy(code: str) -> str:
-    """What to do about a problem of an import, or nothing."""
+    """How to fix a problem of an import; empty if its message says so."""
     return REMEDIES.get(code, "")
 
 
 _EMPTY_LIST_TEXTS = {
-    "retentionpolicy": ("No retention policies yet.", "Without one, nothing is ever deleted."),
-    "annotation": ("No labels yet.", "Import a file of labels; each finds its turn by session or by text."),
-    "campaign": (
-        "No campaigns yet.",
-        "A campaign has some people label the replies of a dataset: does each sound like the persona?",
+    "retentionpolicy": ("No retention policies yet", "Without policies, nothing is deleted."),
+    "annotation": (
+        "No labels yet",
+        "Import a label file. Each label is matched to its turn by session or text.",
     ),
-    "persona": ("No personas yet.", "Add one, or import its YAML: labels and checks refer to it by its id."),
-    "dataset": ("No datasets yet.", "Import a file of conversations to begin."),
-    "jobrun": ("No jobs yet.", "Imports, checks and exports will be listed here."),
-    "auditevent": ("No events yet.", "Whatever changes or leaves this installation will be listed here."),
+    "campaign": (
+        "No campaigns yet",
+        "In a campaign, annotators label whether each reply of a dataset sounds like the persona.",
+    ),
+    "persona": ("No personas yet", "Add one or import its YAML. Labels and checks refer to it by its id."),
+    "dataset": ("No datasets yet", "Import a conversation file to get started."),
+    "jobrun": ("No jobs yet", "Imports, checks and exports are listed here."),
+    "auditevent": ("No events yet", "Changes and exports in this installation are listed here."),
 }
 
 
 @register.filter
 def empty_list_text(model_name: str) -> tuple[str, str]:
-    """What a list without rows says, and what would fill it."""
-    return _EMPTY_LIST_TEXTS.get(model_name, ("Nothing here yet.", "What there is will be listed here."))
+    """The heading and text of an empty list."""
+    return _EMPTY_LIST_TEXTS.get(model_name, ("Nothing here yet", "New entries are listed here."))
 
 
 @register.filter
 def kind_label(kind: str) -> str:
-    """EMAIL → E-mail addresses; a class of somebody's own is its label."""
-    return KIND_LABELS.get(kind, "Own pattern")
+    """EMAIL → Email addresses; custom patterns have only their own label."""
+    return KIND_LABELS.get(kind, "Custom pattern")
 
 
 @register.filter
 def as_percent(value: float) -> str:
-    """0.1234 → 12.3 %; what is little is never nothing."""
+    """0.1234 → 12.3 %; a small share never rounds down to zero."""
     percent = 100 * value
     if 0 < percent < 0.1:
         return "less than 0.1 %"
@@ -281,7 +290,7 @@ def as_percent(value: float) -> str:
 
 @register.filter
 def status_color(dataset: Any) -> str:
-    """The colour of a dataset's status: real people's words that nobody has scrubbed are a warning."""
+    """The color of a dataset's status: raw production data is a warning."""
     if dataset.origin == "production" and dataset.status == "raw":
         return "warn"
     return state_color(dataset.status)
@@ -289,6 +298,6 @@ def status_color(dataset: Any) -> str:
 
 @register.filter
 def name_model_list(names: Iterable[str]) -> str:
-    """The name models of the settings, for people."""
-    own = "the model that comes with the application"
-    return " and ".join(own if name == "builtin" else name for name in names)
+    """The name models of the settings, joined for a sentence."""
+    builtin = "the built-in model"
+    return " and ".join(builtin if name == "builtin" else name for name in names)

@@ -1,4 +1,4 @@
-"""How findings of a scrub are shown in the text they stand in."""
+"""Highlight the findings of a scrub in the text of a turn."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -19,10 +19,10 @@ _STATE_LABELS = {
 
 @register.simple_tag
 def render_pieces(pieces: Iterable[Any], may_mark: bool) -> SafeString:
-    """The pieces (see admin/scrub_highlights.py) with nothing between them: white space counts in texts.
+    """Render the pieces (see scrubbing/highlights.py) without adding white space, which counts in texts.
 
-    A highlight says what it is to the eye (its class, a line under it) and to the ear. The buttons belong
-    to the form "not-personal", which stands once on the page.
+    Each highlight has a visible label and one for screen readers. Its button submits the form
+    "not-personal", which is on the page once.
     """
     return format_html_join("", "{}", ((_render_piece(piece, may_mark),) for piece in pieces))
 
@@ -30,7 +30,7 @@ def render_pieces(pieces: Iterable[Any], may_mark: bool) -> SafeString:
 def _render_piece(piece: Any, may_mark: bool) -> SafeString | str:
     if not piece.state:
         return piece.text
-    said = _STATE_LABELS[piece.state]
+    label = _STATE_LABELS[piece.state]
     button: SafeString | str = ""
     if may_mark and piece.finding is not None:
         button = format_html(
@@ -40,20 +40,20 @@ def _render_piece(piece: Any, may_mark: bool) -> SafeString | str:
             piece.kind,
             piece.text,
         )
-    # Class and button never part at the end of a line.
+    # Keep the label and the button on one line.
     return format_html(
         '<mark class="ad-found ad-found-{}" title="{}"><span class="ad-sr">{} {}: </span>{}<span '
         'class="ad-found-tail"><span class="ad-found-kind" aria-hidden="true">{}</span>{}</span></mark>',
         piece.state,
-        _piece_title(piece, said),
+        _piece_title(piece, label),
         piece.kind,
-        said,
+        label,
         piece.text,
         piece.kind,
         button,
     )
 
 
-def _piece_title(piece: Any, said: str) -> str:
-    likely = f", {100 * piece.score:.0f} % sure" if piece.score is not None and piece.score < 1 else ""
-    return f"{piece.kind}: {said}{likely}"
+def _piece_title(piece: Any, label: str) -> str:
+    confidence = f", {100 * piece.score:.0f} % sure" if piece.score is not None and piece.score < 1 else ""
+    return f"{piece.kind}: {label}{confidence}"

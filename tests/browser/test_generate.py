@@ -43,11 +43,11 @@ def test_from_the_start_page_to_a_generated_dataset(page: Page, processes: Any) 
     expect(page.locator("[name=model]")).to_be_visible()
     page.fill("[name=model]", "some-model")
     page.fill("[name=price_answer]", "2.5")
-    expect(preview).to_contain_text("at the prices you gave")
+    expect(preview).to_contain_text("at the prices you entered")
     assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.get_by_role("radio", name="A model").focus()
     page.keyboard.press("ArrowUp")
-    expect(preview).not_to_contain_text("What the model would take")
+    expect(preview).not_to_contain_text("Estimated model usage")
     expect(preview).to_contain_text("exactly as they will be written")
     shown = preview.locator(".gen-session .ad-text").all_inner_texts()
 
@@ -76,7 +76,7 @@ def test_a_persona_is_changed_with_its_voice_in_sight(page: Page, transactional_
         page.locator("#persona-voice"),
         page.locator("[name=yaml]"),
     )
-    expect(beside).to_contain_text("There is nothing that Alignmenter would stumble over.")
+    expect(beside).to_contain_text("No problems found.")
     expect(voice.locator(".voice-pair")).to_have_count(4)
     assert find_serious_violations(page, PAGE_SELECTOR) == []
     text.fill(persona.yaml.replace("avoid: [", "avoid: [no, "))
@@ -91,7 +91,7 @@ def test_a_persona_is_changed_with_its_voice_in_sight(page: Page, transactional_
     expect(voice.locator(".voice-off")).to_contain_text("frankly")
     assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.get_by_role("button", name="Save and continue editing").click()
-    expect(beside).not_to_contain_text("What would change")
+    expect(beside).not_to_contain_text("Changes")
     assert "frankly" in Persona.objects.get().yaml
 
 

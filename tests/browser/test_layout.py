@@ -64,5 +64,5 @@ def test_links_within_sentences_are_not_told_by_colour_alone(
     report = CheckReport.objects.create(dataset=dataset, turn_count=2, warning_count=1, totals={"W601": 1})
     CheckFinding.objects.create(report=report, code="W601", message="no licence is stated", field="licence")
     page.goto(reverse("admin:datasets_app_dataset_checks", args=[dataset.pk]))
-    assert page.get_by_role("link", name="Edit facts").is_visible()
+    assert page.get_by_role("link", name="Edit metadata").is_visible()
     assert find_serious_violations(page, PAGE_SELECTOR) == []

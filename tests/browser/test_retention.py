@@ -46,10 +46,10 @@ def test_a_rule_is_let_act_a_hold_keeps_from_it_a_session_can_go(
     assert session is not None
     phone_page.goto(reverse("admin:datasets_app_dataset_erase_session", args=[stored.pk, session.pk]))
     assert phone_page.get_by_text("The dataset is on legal hold").is_visible()
-    assert not phone_page.get_by_role("button", name="Erase for good").count()
+    assert not phone_page.get_by_role("button", name="Erase permanently").count()
     Dataset.objects.update(legal_hold=False)
     phone_page.reload()
-    assert phone_page.get_by_role("button", name="Erase for good").is_visible()
+    assert phone_page.get_by_role("button", name="Erase permanently").is_visible()
     assert find_serious_violations(phone_page, PAGE_SELECTOR) == []
     assert _no_wider(phone_page)
 

@@ -42,7 +42,7 @@ def test_from_preview_to_placeholders(page: Page, processes: Any, dataset: Datas
     processes.start("worker")
     page.goto(page_of(dataset))
     page.get_by_role("button", name="Preview on a sample").click()
-    expect(page.get_by_role("heading", name="What the preview has found")).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("heading", name="Preview results")).to_be_visible(timeout=LONG)
     expect(page.locator(".ad-chart").first.get_by_role("row", name=re.compile("EMAIL"))).to_be_visible()
     assert "desk@example.org" not in page.content()
 
@@ -55,12 +55,12 @@ def test_from_preview_to_placeholders(page: Page, processes: Any, dataset: Datas
     _mark_by_keyboard(page)
     _mark_the_selection(page)
 
-    page.get_by_role("link", name="See the marks").click()
+    page.get_by_role("link", name="View corrections").click()
     expect(page.get_by_role("heading", name="Marks of readers (2)")).to_be_visible()
     expect(page.get_by_text("1 word, 7 characters")).to_be_visible()
-    page.get_by_role("button", name="Scrub with them").click()
-    expect(page.get_by_text("Text is replaced for good.")).to_be_visible()
-    page.get_by_role("button", name="Scrub for good").click()
+    page.get_by_role("button", name="Scrub with corrections").click()
+    expect(page.get_by_text("Text is replaced permanently.")).to_be_visible()
+    page.get_by_role("button", name="Scrub permanently").click()
     expect(page.get_by_text("nothing of a pattern class is left in 2 turns")).to_be_visible(timeout=LONG)
 
     page.goto(reading(dataset))
@@ -165,6 +165,6 @@ def test_on_a_phone_nothing_scrolls_sideways(
     JobRun.objects.create(operation="scrub_dataset", dataset=dataset, state="running", done=1, total=3)
     phone_page.goto(page_of(dataset))
     expect(
-        phone_page.get_by_text("Preview under way").or_(phone_page.get_by_text("Scrub under way"))
+        phone_page.get_by_text("Preview under way").or_(phone_page.get_by_text("Scrub running"))
     ).to_be_visible()
     assert phone_page.evaluate("document.documentElement.scrollWidth") <= 390

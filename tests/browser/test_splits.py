@@ -33,10 +33,10 @@ def test_split_and_place_what_came_later(
     address = reverse("admin:datasets_app_dataset_splits", args=[dataset.pk])
     page.goto(address)
     assert find_serious_violations(page, PAGE_SELECTOR) == []
-    page.get_by_label("Shares in percent").fill("50, 25")
+    page.get_by_label("Shares (%)").fill("50, 25")
     page.keyboard.press("Enter")
     expect(page.get_by_text("add up to 100")).to_be_visible()
-    page.get_by_label("Shares in percent").fill("50, 25, 25")
+    page.get_by_label("Shares (%)").fill("50, 25, 25")
     page.keyboard.press("Enter")
     expect(page.locator(".ad-badge", has_text="Done").first).to_be_visible(timeout=LONG)
     page.goto(address)

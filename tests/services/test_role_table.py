@@ -83,7 +83,7 @@ DOORS: dict[str, Door] = {
         "dataset_export", shows="exporting it unscrubbed", having={"origin": "production"}
     ),
     "datasets_app.view_scrubrun": _page("dataset_scrub"),
-    "datasets_app.view_scrubfinding": _page("session_change", shows="Underlined is what the"),
+    "datasets_app.view_scrubfinding": _page("session_change", shows="Findings of the <a"),
     "datasets_app.view_scrubmark": _page("dataset_scrub", shows='id="marks"'),
     "datasets_app.view_session": _page("dataset_sessions"),
     "datasets_app.view_turn": _page("turn_change"),

@@ -75,9 +75,9 @@ def test_what_is_asked_for_comes_the_latest_first(
     ("asked", "told"),
     [
         ({"since": "yesterday"}, "From: Enter a valid date."),
-        ({"since": "2025-03-02", "until": "2025-03-01"}, "To: The last day is before the first."),
+        ({"since": "2025-03-02", "until": "2025-03-01"}, "To: The last day must not be before the first."),
         ({"action": "n" * 51}, "Action: Ensure this value has at most 50 characters"),
-        ({"action": "never_done"}, "No such events"),
+        ({"action": "never_done"}, "No matching events"),
         ({"after": f"{'9' * 18}.1"}, "day119."),
         ({"until": "9999-12-31"}, "day119."),
     ],
@@ -132,7 +132,7 @@ def test_it_is_verified_from_the_page(sign_in: Any, trail: None, settings: Any, 
     settings.VAR_DIR = tmp_path
     client = sign_in("privacy officer")
     seal()
-    for state, told in (("done", "nothing was changed"), ("failed", "it has been tampered with")):
+    for state, told in (("done", "no changes found"), ("failed", "tampering found")):
         client.post(reverse("admin:datasets_app_auditevent_verify"))
         job = JobRun.objects.latest("pk")
         runs.perform(job.pk)

@@ -87,7 +87,7 @@ def test_a_file_that_is_gone_says_so(why: str, curator: Any, job_file: JobFile) 
         job_file.file.storage.delete(job_file.file.name)
     response = curator.get(address(job_file))
     assert response.status_code == 410
-    assert "This file is gone" in response.content.decode()
+    assert "File no longer available" in response.content.decode()
     assert not AuditEvent.objects.filter(action="download").exists()
 
 

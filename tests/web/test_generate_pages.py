@@ -113,13 +113,13 @@ def test_a_job_is_stopped_and_run_again_by_who_may_generate(
         ({"safety": "101"}, "safety", "less than or equal to 100"),
         ({"safety": "NaN"}, "safety", "Enter a number"),
         ({"edge": "-1"}, "edge", "greater than or equal to 0"),
-        ({"turns": "1"}, "turns", "From 2 to 100"),
-        ({"turns": "8-4"}, "turns", "From 2 to 100"),
-        ({"turns": "six"}, "turns", "From 2 to 100"),
+        ({"turns": "1"}, "turns", "Enter 2 to 100"),
+        ({"turns": "8-4"}, "turns", "Enter 2 to 100"),
+        ({"turns": "six"}, "turns", "Enter 2 to 100"),
         ({"sessions": "0"}, "sessions", "greater than or equal to 1"),
         ({"seed": "9" * 30}, "seed", "less than or equal"),
         ({"persona": "nobody"}, "persona", "valid choice"),
-        ({"writer": "model"}, "model", "Name the model"),
+        ({"writer": "model"}, "model", "Enter the model name"),
         ({"writer": "model", "model": "m", "temperature": "3"}, "temperature", "less than or equal to 2"),
         ({"writer": "model", "model": "m", "temperature": "nan"}, "temperature", "Enter a number"),
         ({"writer": "model", "model": "m", "base_url": "file:///etc"}, "base_url", "must begin with https"),
@@ -141,7 +141,7 @@ def test_errors_stand_at_their_fields(
     assert sentence in " ".join(errors[field])
     if field != "dataset_name":
         told = curator.post(PREVIEW, asked(**answers)).content.decode()
-        assert "There is something to mend" in told
+        assert "Fix these problems" in told
         assert JobRun.objects.count() == 0
 
 
@@ -151,7 +151,7 @@ def test_a_name_that_is_taken(curator: Any, tmp_path: Path, empty_queue: None) -
     taken = errors_of(curator.post(PAGE, asked(dataset_name="made")))["dataset_name"]
     assert "This name is taken" in taken[0]
     other = errors_of(curator.post(PAGE, asked(dataset_name="logs", append="on")))["dataset_name"]
-    assert "logs is production data" in other[0]
+    assert "logs contains production data" in other[0]
     assert curator.post(PAGE, asked(dataset_name="made", append="on")).status_code == 302
     assert JobRun.objects.get(operation="bootstrap_dataset").dataset == Dataset.objects.get(name="made")
 
@@ -162,7 +162,7 @@ def test_a_persona_that_the_offline_writer_cannot_write_for(curator: Any, empty_
     assert "hardly a sentence does without" in told[0]
     shown = curator.post(PREVIEW, by_model(persona="mute")).content.decode()
     assert "There is nothing to show" in shown
-    assert "What the model would take" in shown
+    assert "Estimated model usage" in shown
     Persona.objects.filter(persona_id="mute").update(yaml="id: [")
     assert "is no persona" in errors_of(curator.post(PAGE, asked(persona="mute")))["persona"][0]
 
@@ -187,7 +187,7 @@ def test_no_model_is_offered_where_none_can_be_asked(curator: Any, settings: Any
     settings.LLM_ENDPOINTS = []
     page = curator.get(PAGE).content.decode()
     assert 'value="model"' not in page
-    assert "No endpoint for a model is configured" in page
+    assert "No model endpoint is configured" in page
     assert "writer" in errors_of(curator.post(PAGE, by_model()))
 
 
@@ -198,7 +198,7 @@ def test_the_first_preview_comes_with_the_page(curator: Any) -> None:
     html = curator.get(PAGE).content.decode()
     assert "Three of the sessions, exactly as they will be written." in html
     assert html.count('class="gen-session"') == 3
-    for expected in ("Ordinary", "Brand trap", "Safety trap", "meant on-brand", "trap:"):
+    for expected in ("Ordinary", "Brand trap", "Safety trap", "intended on-brand", "trap:"):
         assert expected in html
     assert "<style" not in html.split('id="content-main"')[1]
     assert not re.search(r"\son[a-z]+=", html.split('id="generate-form"')[1])
@@ -207,7 +207,7 @@ def test_the_first_preview_comes_with_the_page(curator: Any) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_what_is_previewed_is_what_is_written(curator: Any, empty_queue: None) -> None:
     html = curator.post(PREVIEW, asked()).content.decode()
-    assert "meant off-brand" in html
+    assert "intended off-brand" in html
     assert "<dt>Safety traps</dt><dd>3</dd>" in html
     assert "<dt>Brand traps</dt><dd>4</dd>" in html
     response = curator.post(PAGE, asked())
@@ -251,12 +251,12 @@ def test_a_model_is_reckoned_and_not_asked(curator: Any, settings: Any) -> None:
         plain = words(curator.post(PREVIEW, by_model()).content.decode())
         priced = words(curator.post(PREVIEW, by_model(**prices, max_tokens_total="5000")).content.decode())
         assert server.asked == []
-    assert "give a price of a million tokens" in plain
+    assert "enter token prices" in plain
     sent, answered = (
         int(re.search(rf"{what}about ([\d,]+) tokens", priced.replace(" about", "about"))[1].replace(",", ""))  # type: ignore[index]
-        for what in ("Sent", "Answered")
+        for what in ("Sent", "Output")
     )
-    assert f"about {(10 * sent + 1000 * answered) / 1e6:.2f}, at the prices you gave" in priced
+    assert f"about {(10 * sent + 1000 * answered) / 1e6:.2f} at the prices you entered" in priced
     assert f"enough for about {5000 * 20 // (sent + answered)} of 20 sessions" in priced
 
 

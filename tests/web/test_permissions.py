@@ -116,7 +116,7 @@ def test_actions_need_a_post(curator: Any, dataset: Dataset) -> None:
 @pytest.mark.parametrize("role", ["viewer", "lead"])
 def test_buttons_one_may_not_press_are_not_shown(role: str, sign_in: Any, dataset: Dataset) -> None:
     page = sign_in(role).get(reverse("admin:datasets_app_dataset_change", args=[dataset.pk]))
-    for hidden in ("Run checks", "Add a file", "/export/", "/edit/"):
+    for hidden in ("Run checks", "Add file", "/export/", "/edit/"):
         assert hidden not in page.content.decode()
 
 

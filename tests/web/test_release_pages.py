@@ -57,7 +57,7 @@ def test_who_may_override_gives_a_reason_and_the_job_releases(sign_in: Any, data
 
 def test_where_nothing_has_changed_a_number_has_to_be_chosen(sign_in: Any, release: Release) -> None:
     client, place = sign_in("superuser"), address("releases", release.dataset)
-    assert "choose which number grows" in client.get(place).content.decode()
+    assert "choose a version bump" in client.get(place).content.decode()
     said = {"bump": "", "override": "because"}
     assert "no number is proposed: choose one" in client.post(place, said).content.decode()
     assert not JobRun.objects.filter(operation="release_dataset").exists()
@@ -97,9 +97,9 @@ def test_who_has_taken_it_is_for_those_who_read_the_audit_trail(
     data = files.get_file(release, "data")
     b"".join(curator.get(reverse("download_release", args=[data.pk])))
     shown = address("release", release.dataset, release.version)
-    assert "Who has it" not in curator.get(shown).content.decode()
+    assert "Downloads and exports" not in curator.get(shown).content.decode()
     page = sign_in("privacy officer").get(shown).content.decode()
-    assert "Who has it" in page
+    assert "Downloads and exports" in page
     assert "curator, " in page
 
 
@@ -139,7 +139,7 @@ def test_two_are_compared_with_texts_for_who_reads_texts(curator: Any, release: 
     long = curator.get(address("compare_releases", dataset), {"before": "1.0.0"}).content.decode()
     assert "long long …" in long
     same = curator.get(address("compare_releases", dataset), {"before": "1.0.0", "after": "1.0.0"})
-    assert "No turn differs." in same.content.decode()
+    assert "No differences." in same.content.decode()
     unknown = curator.get(address("compare_releases", dataset), {"before": "9.9.9"}).content.decode()
     assert "has no release 9.9.9" in unknown
     assert curator.get(address("release", dataset, "nonsense")).status_code == 404
@@ -152,21 +152,19 @@ def test_what_is_too_long_for_a_page_is_compared_by_a_job(
 
     monkeypatch.setattr(pages, "MAX_TURNS_COMPARED", 3)
     place = address("compare_releases", release.dataset)
-    assert "Start comparing" in curator.get(place, {"before": "1.0.0"}).content.decode()
+    assert "Start comparison" in curator.get(place, {"before": "1.0.0"}).content.decode()
     curator.post(place, {"before": "1.0.0", "after": "now"})
     assert JobRun.objects.get(operation="compare_releases").parameters == {"before": "1.0.0", "after": ""}
-    assert (
-        "too long to be compared here" in curator.get(address("releases", release.dataset)).content.decode()
-    )
+    assert "too large to compare here" in curator.get(address("releases", release.dataset)).content.decode()
 
 
 def test_a_fault_is_shown_where_the_version_is(curator: Any, release: Release) -> None:
     Release.objects.filter(pk=release.pk).update(
         fault="x.jsonl.gz has other bytes.", verified_at="2026-01-01T00:00Z"
     )
-    assert "Not as signed" in curator.get(address("releases", release.dataset)).content.decode()
+    assert "Changed since release" in curator.get(address("releases", release.dataset)).content.decode()
     assert "has other bytes" in curator.get(address("release", release.dataset, "1.0.0")).content.decode()
-    assert "is not as it was released" in curator.get(reverse("admin:index")).content.decode()
+    assert "has changed since it was released" in curator.get(reverse("admin:index")).content.decode()
 
 
 def test_what_was_released_raw_is_still_raw_when_the_dataset_is_scrubbed(

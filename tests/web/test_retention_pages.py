@@ -41,8 +41,8 @@ def test_the_page_says_which_rule_and_why(stored: Dataset, officer: Any) -> None
     rule("*_prod*", "30 days", 2)
     rule("*", "1 year", 3)
     page = text(officer.get(dataset_url(stored, "retention")))
-    assert 'The rule <b class="ad-break">*_prod*</b> decides: kept 30 days' in page
-    assert page.index("No match") < page.index(">Decides<") < page.index("Would match, comes later")
+    assert 'Rule <b class="ad-break">*_prod*</b> applies: kept 30 days' in page
+    assert page.index("No match") < page.index(">Applies<") < page.index("Matches, lower priority")
     start = text(officer.get(reverse("admin:index")))
     assert "support_prod</b> is due for deletion on" in start
 
@@ -55,7 +55,7 @@ def test_a_hold_is_set_and_lifted_with_a_reason(stored: Dataset, officer: Any, s
     page = text(officer.get(address))
     assert "Kept: on legal hold" in page
     assert "A claim is open" in page
-    assert "Delete it now" not in page
+    assert "Delete now" not in page
     officer.post(address, {"do": "lift", "reason": "Settled"})
     assert [event.action for event in AuditEvent.objects.order_by("-id")[:2]] == ["lift_hold", "hold"]
 
@@ -65,7 +65,7 @@ def test_a_rule_is_activated_on_what_was_shown(stored: Dataset, officer: Any, si
     address = reverse("admin:datasets_app_retentionpolicy_of_policy", args=[made.pk])
     page = officer.get(address)
     assert "2 sessions, 4 turns" in text(page)
-    seen = page.context["rehearsal"].digest
+    seen = page.context["schedule"].digest
     assert sign_in("curator").post(address, {"seen": seen}).status_code == 403
     assert "would delete other data" in text(officer.post(address, {"seen": "0" * 64}))
     officer.post(address, {"seen": seen})
@@ -94,7 +94,7 @@ def test_a_rule_that_is_edited_or_loses_one_before_it_waits_anew(officer: Any) -
 def test_deleting_by_hand_wants_the_name_typed(stored: Dataset, officer: Any) -> None:
     address = dataset_url(stored, "retention")
     asked = {"do": "delete", "delete-name": "support", "delete-reason": "Contract ended"}
-    assert "not the name of this dataset" in text(officer.post(address, asked))
+    assert "not the name of the dataset" in text(officer.post(address, asked))
     officer.post(address, asked | {"delete-name": "support_prod"})
     job = JobRun.objects.get(operation="apply_retention")
     assert (job.dataset, job.parameters) == (stored, {"reason": "Contract ended"})
@@ -107,7 +107,7 @@ def test_a_session_is_erased_by_a_job_that_does_not_know_its_id(stored: Dataset,
     assert address in text(officer.get(reverse("admin:datasets_app_session_change", args=[session.pk])))
     page = text(officer.get(address))
     assert "1 session, 2 turns" in page
-    assert "No release holds it" in page
+    assert "No release contains it" in page
     officer.post(address, {"reason": "Asked for", "everywhere": "on"})
     job = JobRun.objects.get(operation="erase_session")
     copy = Session.objects.get(dataset__name="copy", session_id="s2")
@@ -115,7 +115,7 @@ def test_a_session_is_erased_by_a_job_that_does_not_know_its_id(stored: Dataset,
     followed = officer.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk]))
     assert "Asked for" in text(followed)
     Dataset.objects.filter(pk=stored.pk).update(legal_hold=True)
-    assert "Erase for good" not in text(officer.get(address))
+    assert "Erase permanently" not in text(officer.get(address))
 
 
 def test_an_erasure_tells_who_holds_a_copy_and_names_datasets_as_they_are(
@@ -130,7 +130,7 @@ def test_an_erasure_tells_who_holds_a_copy_and_names_datasets_as_they_are(
         result={"turns": 2, "releases": {stored.name: ["1.0.0"]}, "handed_out": handed_out, "also_in": []},
     )
     page = text(officer.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk])))
-    for told in ("these people are to be told", "ada", "release 1.0.0 of support_prod", "support_prod 1.0.0"):
+    for told in ("Notify these people", "ada", "release 1.0.0 of support_prod", "support_prod 1.0.0"):
         assert told in page
     for untold in ("431,00", "Handed out", "Also in"):
         assert untold not in page
@@ -144,6 +144,6 @@ def test_what_has_expired_says_so(stored: Dataset, officer: Any) -> None:
         assert officer.get(dataset_url(stored, name)).status_code == 200, name
     for name in ("checks", "scrub", "splits", "sharing", "sessions", "export"):
         page = text(officer.get(dataset_url(stored, name)))
-        assert "is deleted for good" in page, name
+        assert "permanently deleted" in page, name
         assert "ad-btn" not in page, name
     assert officer.get(dataset_url(stored, "edit")).status_code == 302

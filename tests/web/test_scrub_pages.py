@@ -104,7 +104,7 @@ def test_who_may_only_look_is_offered_nothing(sign_in: Any, previewed: Dataset) 
     wanted = ["view_scrubrun", "view_scrubfinding", "view_scrubmark"]
     client.user.user_permissions.add(*Permission.objects.filter(codename__in=wanted))
     html = client.get(address("scrub", previewed)).content.decode()
-    assert "What the preview has found" in html
+    assert "Preview results" in html
     for hidden in ("scrub-form", "Take back", "Preview on a sample"):
         assert hidden not in html
     reading = conversation(previewed, client)
@@ -150,10 +150,10 @@ def test_the_form_asks_what_suits_the_dataset(curator: Any, dataset: Dataset, tm
     ("given", "said"),
     [
         ({"patterns": "ORDER=\\bORD\nBAD=(abc"}, "Line 2: The pattern BAD has a mistake at column 5"),
-        ({"patterns": "no pattern"}, "Line 1: Write it as LABEL=REGEX."),
+        ({"patterns": "no pattern"}, "Line 1: Expected LABEL=REGEX."),
         ({"patterns": "NAME=x"}, "NAME is a class already"),
-        ({"kinds": []}, "Choose at least one class"),
-        ({"timestamps": "move", "fuzz_seconds": ""}, "Say by how many seconds"),
+        ({"kinds": []}, "Select at least one type"),
+        ({"timestamps": "move", "fuzz_seconds": ""}, "Enter the maximum shift"),
         ({"sample": "0"}, "greater than or equal to 1"),
         ({"placeholders": "other"}, "Select a valid choice"),
     ],
@@ -193,9 +193,9 @@ def test_the_answers_become_a_policy(curator: Any, dataset: Dataset, empty_queue
 
 def test_a_scrub_of_all_is_asked_back(curator: Any, dataset: Dataset, empty_queue: None) -> None:
     html = curator.post(address("scrub", dataset), answers(scrub="1")).content.decode()
-    assert "Text is replaced for good." in html
+    assert "Text is replaced permanently." in html
     assert "Scrub all 2 turns of support?" in html
-    assert "There has been no preview." in html
+    assert "No preview yet." in html
     assert not JobRun.objects.exists()
     hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', html)
     sent: dict[str, list[str]] = {"confirmed": ["1"]}
@@ -212,7 +212,7 @@ def test_a_scrub_of_all_is_asked_back(curator: Any, dataset: Dataset, empty_queu
 
 def test_a_partial_scrub_says_that_it_is_not_enough(curator: Any, dataset: Dataset) -> None:
     html = curator.post(address("scrub", dataset), answers(kinds=["EMAIL"], scrub="1")).content.decode()
-    assert "does not make the dataset a scrubbed one" in html
+    assert "will not mark the dataset as scrubbed" in html
 
 
 def test_progress_tells_the_workers_and_ends_with_the_job(curator: Any, dataset: Dataset) -> None:
@@ -221,7 +221,7 @@ def test_progress_tells_the_workers_and_ends_with_the_job(curator: Any, dataset:
     for _ in range(2):
         JobRun.objects.create(operation="scrub_part", state="running", parameters={"scrub": run.pk})
     html = curator.get(address("scrub", dataset)).content.decode()
-    assert "Scrub under way" in html
+    assert "Scrub running" in html
     response = curator.get(address("scrub_progress", dataset))
     assert "3 workers at work" in response.content.decode()
     assert "50 %" in response.content.decode()
@@ -237,7 +237,7 @@ def test_a_scrub_that_stopped_can_be_gone_on_with(curator: Any, dataset: Dataset
     assert "0 of 0 turns are done" in html
     assert reverse("admin:datasets_app_jobrun_retry", args=[job.pk]) in html
     JobRun.objects.filter(pk=job.pk).update(foreground=True)
-    assert "Go on</button>" not in curator.get(address("scrub", dataset)).content.decode()
+    assert "Resume scrub</button>" not in curator.get(address("scrub", dataset)).content.decode()
 
 
 # --- what came of it ---
@@ -270,9 +270,9 @@ def test_nothing_found_and_nonsense_asked(curator: Any, dataset: Dataset, tmp_pa
     clean = factories.make_dataset(tmp_path, [factories.make_turn(text="Nothing here.")], "clean")
     scrub_dataset(clean, Policy(kinds=("EMAIL",)))
     html = curator.get(address("scrub", clean)).content.decode()
-    assert "Nothing was found." in html
+    assert "No findings." in html
     assert "nothing of a pattern class is left in 1 turn." in html
-    assert "Not looked for:" in html
+    assert "Not selected:" in html
     for query in ("?class=%00", "?part=x", "?after=x", "?before=EMAIL.9&class=x", "?after=%00.1"):
         assert curator.get(address("scrub", clean) + query).status_code == 200
     assert curator.get(address("scrub", clean) + "?run=999").status_code == 404
@@ -348,8 +348,8 @@ def test_what_was_missed_is_kept_as_a_digest_and_applied(curator: Any, previewed
     [
         ({"words": "secret-word-elsewhere"}, "do not stand in turn 1"),
         ({"words": "Zorb"}, "do not stand in turn 1"),
-        ({"words": "  "}, "Give the words that were missed"),
-        ({"words": "x" * 501}, "Give the words that were missed"),
+        ({"words": "  "}, "Enter the words that were missed"),
+        ({"words": "x" * 501}, "Enter the words that were missed"),
         ({"words": "Zorblax", "kind": "no class"}, "can&#x27;t be the label"),
     ],
 )
@@ -381,8 +381,8 @@ def test_after_the_scrub_the_placeholders_are_shown(curator: Any, dataset: Datas
     assert 'form="not-personal"' not in html
     assert not [value for value in VALUES.values() if value in html]
     page = curator.get(address("scrub", dataset)).content.decode()
-    assert "Verified on" in page
-    assert "What was scrubbed" in page
+    assert "Verified" in page
+    assert "Scrub results" in page
 
 
 def test_a_long_text_is_highlighted_in_both_of_its_forms(curator: Any, tmp_path: Path) -> None:
@@ -417,7 +417,7 @@ def test_production_data_leaves_only_scrubbed(curator: Any, dataset: Dataset, em
 
 def test_who_may_override_gives_a_reason(sign_in: Any, dataset: Dataset, empty_queue: None) -> None:
     client, where = sign_in("superuser"), address("export", dataset)
-    assert "Export it unscrubbed" in client.get(where).content.decode()
+    assert "Export unscrubbed" in client.get(where).content.decode()
     assert "This field is required" in client.post(where, {"format": "turns"}).content.decode()
     assert client.post(where, {"format": "turns", "override": "Court order 7"}).status_code == 302
     assert JobRun.objects.get().parameters["override"] == "Court order 7"
@@ -427,11 +427,11 @@ def test_the_start_page_tells_what_waits_for_a_scrub(curator: Any, dataset: Data
     def start() -> str:
         return str(curator.get(reverse("admin:index")).content.decode())
 
-    assert "is raw production data and waits for a scrub" in start()
+    assert "is raw production data and must be scrubbed" in start()
     assert address("scrub", dataset) in start()
     assert 'ad-warn">Raw' in curator.get(address("change", dataset)).content.decode()
     scrub_dataset(dataset, Policy())
-    assert "waits for a scrub" not in start()
+    assert "must be scrubbed" not in start()
     assert "Scrubbed" in curator.get(address("change", dataset)).content.decode()
 
 

@@ -97,7 +97,7 @@ def test_the_index_is_the_one_that_is_searched(searched: list[int]) -> None:
 
 def test_a_miss_says_how_to_search(sign_in: Any, dataset: Dataset) -> None:
     page = sign_in("viewer").get(reverse("admin:datasets_app_turn_changelist"), {"q": "zzz"})
-    assert "No turn matches" in page.content.decode()
+    assert "No matching turns" in page.content.decode()
 
 
 @pytest.mark.parametrize(

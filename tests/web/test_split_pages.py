@@ -67,7 +67,7 @@ def test_who_sees_and_who_splits(sign_in: Any, dataset: Dataset, role: str, sees
     page = client.get(page_of(dataset))
     assert (page.status_code == 200) == sees
     if sees:
-        assert ("Split it" in page.content.decode()) == splits
+        assert ("Split dataset" in page.content.decode()) == splits
     client.post(page_of(dataset), {**ASKED, "split": "1"})
     assert JobRun.objects.filter(operation="split_dataset").exists() == splits
 
@@ -88,7 +88,7 @@ def test_from_the_form_to_the_report_and_on_with_what_comes_later(
 
     factories.import_file(factories.write_jsonl(tmp_path / "more.jsonl", lines(range(20, 25))), append=True)
     assert "5 sessions have no split yet." in shown(curator, dataset)
-    assert "5 sessions have no split yet" in shown(curator, dataset, "change")
+    assert "5 sessions without a split" in shown(curator, dataset, "change")
     curator.post(page_of(dataset), {"rest": "1"})
     run_jobs()
     assert "no split yet" not in shown(curator, dataset)
@@ -136,17 +136,17 @@ def test_splitting_again_takes_the_permission_and_a_reason(sign_in: Any, dataset
     split_dataset(dataset)
     again = {**ASKED, "ratios": "80,20", "override": "nothing was trained", "again": "1"}
     curator = sign_in("curator")
-    assert "Split it again" not in shown(curator, dataset)
+    assert ">Split again<" not in shown(curator, dataset)
     assert curator.post(page_of(dataset), again).status_code == 403
     admin = sign_in("superuser")
-    assert "Split it again" in shown(admin, dataset)
+    assert ">Split again<" in shown(admin, dataset)
     assert (
         "This field is required" in admin.post(page_of(dataset), {**again, "override": " "}).content.decode()
     )
     admin.post(page_of(dataset), again)
     # A second one waits for the first.
-    assert admin.post(page_of(dataset), again, follow=True).content.decode().count("being split already") == 1
-    assert "This dataset is being split." in shown(admin, dataset)
+    assert admin.post(page_of(dataset), again, follow=True).content.decode().count("already running") == 1
+    assert "A split is running." in shown(admin, dataset)
     run_jobs()
     assert set(Session.objects.values_list("split", flat=True)) == {"train", "test"}
     event = AuditEvent.objects.get(action="override")

@@ -26,7 +26,7 @@ def test_an_empty_installation_says_how_to_begin(curator: Any) -> None:
 
 def test_without_a_role_there_is_a_sentence(sign_in: Any, dataset: Dataset) -> None:
     html = start_page(sign_in("none"))
-    assert "Nothing on these pages is open to your account" in html
+    assert "Your account doesn't have access to datasets" in html
     assert dataset.name not in html
 
 
@@ -47,10 +47,10 @@ def test_what_wants_attention(curator: Any, dataset: Dataset, tmp_path: Path) ->
         )
     html = start_page(curator)
     attention = html[html.index('id="attention"') : html.index('id="running"')]
-    assert "was never checked and names no licence" in attention
+    assert "was never checked and has no license" in attention
     assert "has 3 errors in its checks" in attention
     assert "Why." in attention
-    assert attention.count("has lines set aside") == 1
+    assert attention.count("has quarantined lines") == 1
     assert "2 files" in attention
     assert ">clean<" not in attention
 
@@ -90,7 +90,7 @@ def test_who_only_labels_is_shown_the_way_to_the_queue(sign_in: Any, dataset: Da
     annotator.user.save()
     assert annotator.get("/")["Location"] == reverse("admin:index")
     assert f'href="{reverse("annotate:campaigns")}"' in start_page(annotator)
-    assert "To your campaigns" not in start_page(sign_in("viewer"))
+    assert "Open campaigns" not in start_page(sign_in("viewer"))
 
 
 PAGES = [

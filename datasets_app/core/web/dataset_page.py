@@ -1,4 +1,4 @@
-"""The frame of a dataset's pages: header, tabs and what the user may do."""
+"""Render the pages of a dataset with its header and tabs."""
 
 from typing import Any
 
@@ -8,17 +8,17 @@ from django.urls import reverse
 from datasets_app.core.web.pages import dataset_breadcrumbs, dataset_url, render_page
 from datasets_app.models import Dataset
 
-# Pages of what a dataset holds: once that is deleted they say so, and offer nothing to be done with it.
+# Pages about the contents of a dataset. Once these are deleted, the pages only say so.
 _CONTENT_PAGES = {"checks", "scrub", "scrub_confirm", "splits", "sharing", "sessions", "export"}
 
-# Pages that stand behind a tab.
+# Pages without a tab of their own, by the tab they belong to.
 _PARENT_TABS = {"release": "releases", "compare": "releases"}
 
 
 def render_dataset_page(
     request: HttpRequest, dataset: Dataset, page: str, title: str, context: dict[str, Any]
 ) -> HttpResponse:
-    empty = dataset.status == Dataset.Status.EXPIRED and page in _CONTENT_PAGES
+    is_deleted = dataset.status == Dataset.Status.EXPIRED and page in _CONTENT_PAGES
     crumbs = (
         dataset_breadcrumbs(dataset, (title, None))
         if title
@@ -26,32 +26,14 @@ def render_dataset_page(
     )
     return render_page(
         request,
-        f"datasets_app/dataset_{'expired' if empty else page}.html",
+        f"datasets_app/dataset_{'expired' if is_deleted else page}.html",
         crumbs,
         {
             "dataset": dataset,
             "tabs": build_dataset_tabs(request, dataset, page),
-            "may": _permissions_context(request),
             **context,
         },
     )
-
-
-def _permissions_context(request: HttpRequest) -> dict[str, bool]:
-    has = request.user.has_perm
-    return {
-        name: has(f"datasets_app.{permission}")
-        for name, permission in {
-            "import": "import_dataset",
-            "generate": "generate_dataset",
-            "export": "export_dataset",
-            "check": "check_dataset",
-            "edit": "change_dataset",
-            "scrub": "scrub_dataset",
-            "see_scrubs": "view_scrubrun",
-            "read": "view_turn",
-        }.items()
-    }
 
 
 def build_dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[dict[str, Any]]:

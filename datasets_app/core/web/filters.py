@@ -1,4 +1,4 @@
-"""A filter of a list by something else: by what the user may see of it."""
+"""Filter an admin list by related rows, offering only those the user may see."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.http import HttpRequest
 
 
 class VisibleRelatedFilter(admin.RelatedFieldListFilter):
-    """Offers what the list of the related rows shows, where the framework would offer all of them."""
+    """Offers the rows that the related list shows; Django would offer all of them."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
         related = model_admin.admin_site.get_model_admin(field.remote_field.model)

@@ -1,4 +1,4 @@
-"""PostgreSQL holds no NUL, and ends a query that asks for one: pages never see any in an address."""
+"""Strip NUL characters from what pages receive: PostgreSQL refuses queries that contain one."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,28 +10,28 @@ View = Callable[..., HttpResponse]
 
 
 def strip_null_bytes(query: QueryDict) -> QueryDict:
-    """The same parameters, with every NUL taken out of their names and values."""
+    """Return the parameters without NUL characters in their names and values."""
     if not any("\0" in text for name, values in query.lists() for text in (name, *values)):
         return query
-    plain = QueryDict(mutable=True, encoding=query.encoding)
+    stripped = QueryDict(mutable=True, encoding=query.encoding)
     for name, values in query.lists():
-        plain.setlist(name.replace("\0", ""), [value.replace("\0", "") for value in values])
-    plain._mutable = False
-    return plain
+        stripped.setlist(name.replace("\0", ""), [value.replace("\0", "") for value in values])
+    stripped._mutable = False
+    return stripped
 
 
 def strip_null_bytes_from_urls(admin_view: Callable[..., View]) -> Callable[..., View]:
-    """Around ``AdminSite.admin_view``, which every page of the admin goes through."""
+    """Wrap ``AdminSite.admin_view``, which every page of the admin goes through."""
 
     @wraps(admin_view)
-    def wrapped(view: View, *options: Any, **named: Any) -> View:
-        inner = admin_view(view, *options, **named)
+    def wrapped(view: View, *args: Any, **kwargs: Any) -> View:
+        inner = admin_view(view, *args, **kwargs)
 
         @wraps(inner)
-        def page(request: HttpRequest, *places: Any, **keys: Any) -> HttpResponse:
+        def page(request: HttpRequest, *url_args: Any, **url_kwargs: Any) -> HttpResponse:
             request.GET = strip_null_bytes(request.GET)  # type: ignore[assignment]
-            plain = {name: _strip_value(value) for name, value in keys.items()}
-            return inner(request, *map(_strip_value, places), **plain)
+            stripped = {name: _strip_value(value) for name, value in url_kwargs.items()}
+            return inner(request, *map(_strip_value, url_args), **stripped)
 
         return page
 

@@ -1,4 +1,4 @@
-"""What all pages of our own within the admin have in common."""
+"""Helpers for our own pages within the admin."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,20 +6,20 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from datasets_app.models import Dataset, Persona
 
-# (text, address or None) from the left to the right; the last one is the page itself.
+# (text, URL or None) from left to right; the last one is the page itself.
 Breadcrumbs = list[tuple[str, str | None]]
 
 
 def render_page(
     request: HttpRequest, template: str, crumbs: Breadcrumbs, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
-    """A page in the admin's frame; the crumbs are its title."""
+    """Render a page in the admin's frame; the last two breadcrumbs are its title."""
     request.crumbs = crumbs  # type: ignore[attr-defined]  # read by unfold/helpers/header_title.html
     title = " · ".join(text for text, _ in reversed(crumbs[-2:]))
     return TemplateResponse(
@@ -27,8 +27,20 @@ def render_page(
     )
 
 
+def render_fragment(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """A part of a page that the browser fetches again and again, and must not keep."""
+    response = render(request, template, context)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def parse_pk(text: str) -> int | None:
+    """A primary key from a URL; None if ``text`` isn't one that the database could hold."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
 def require_permissions(request: HttpRequest, *permissions: str) -> None:
-    """403 unless the user has all of these permissions of this app."""
+    """Raise PermissionDenied unless the user has all of these permissions of this app."""
     if not all(request.user.has_perm(f"datasets_app.{permission}") for permission in permissions):
         raise PermissionDenied
 
@@ -51,7 +63,7 @@ def dataset_breadcrumbs(dataset: Dataset | None, *rest: tuple[str, str | None]) 
 
 
 def persona_urls(persona_ids: Iterable[str | None], user: Any) -> dict[str, str]:
-    """Where each of these personas stands, if it does and the user may see it."""
+    """Map the ids of those personas that exist to their pages; empty if the user may not see personas."""
     if not user.has_perm("datasets_app.view_persona"):
         return {}
     known = Persona.objects.filter(persona_id__in=[persona for persona in persona_ids if persona])

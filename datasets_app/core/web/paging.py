@@ -1,4 +1,4 @@
-"""Pages that begin at a row, not at a count of rows: see querysets.py for the reason."""
+"""Keyset pagination: a page starts at a row, not at a row number (see querysets.py for the reason)."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -13,15 +13,19 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=
 
 
 class PageRequest(NamedTuple):
-    """Which page is wanted: the rows after a place, before it, or the last ones."""
+    """Which page to show: the rows after a cursor, the rows before one, or the last rows."""
 
     after: str
     before: str
     last: bool
 
+    @property
+    def backwards(self) -> bool:
+        return bool(self.before) or self.last
+
 
 class Page(NamedTuple):
-    """``previous`` and ``next`` are what to put into before= and after=; None where there is nothing."""
+    """``previous`` and ``next`` are the values of before= and after=; None if there is no such page."""
 
     rows: list[Any]
     previous: str | None
@@ -29,22 +33,21 @@ class Page(NamedTuple):
 
 
 def parse_page_request(query: QueryDict) -> PageRequest:
-    after, before = (query.get(name, "").replace("\0", "") for name in ("after", "before"))
-    return PageRequest(after, before, "last" in query)
+    return PageRequest(query.get("after", ""), query.get("before", ""), "last" in query)
 
 
 def make_page(
     rows: Sequence[Any], page_request: PageRequest, make_cursor: Callable[[Any], str], size: int = PAGE_SIZE
 ) -> Page:
-    """Up to ``size`` + 1 rows in their order → the page; the one too many says that there is more."""
+    """Make a page of up to ``size`` + 1 rows in their order; the extra row shows that there are more."""
     rows = list(rows)
-    more = len(rows) > size
-    if page_request.before or page_request.last:
+    has_more = len(rows) > size
+    if page_request.backwards:
         rows = rows[-size:]
-        has_previous, has_next = more, bool(page_request.before) and bool(rows)
+        has_previous, has_next = has_more, bool(page_request.before) and bool(rows)
     else:
         rows = rows[:size]
-        has_previous, has_next = bool(page_request.after) and bool(rows), more
+        has_previous, has_next = bool(page_request.after) and bool(rows), has_more
     return Page(
         rows,
         make_cursor(rows[0]) if has_previous else None,
@@ -52,58 +55,82 @@ def make_page(
     )
 
 
-def paginate_by(
-    queryset: QuerySet[Any], field: str, page_request: PageRequest, size: int = PAGE_SIZE
+def paginate_by(queryset: QuerySet[Any], field: str, page_request: PageRequest) -> Page:
+    """A page in the order of one unique field. Ignores an invalid cursor."""
+    return _paginate(
+        queryset,
+        (field,),
+        page_request,
+        lambda text: _parse_field_value(queryset, field, text),
+        lambda row: str(getattr(row, field)),
+    )
+
+
+def paginate_newest_first(queryset: QuerySet[Any], query: QueryDict) -> Page:
+    """A page in falling order of the id."""
+    return _paginate(
+        queryset,
+        ("-id",),
+        parse_page_request(query),
+        lambda text: parse_numbers(text, 1),
+        lambda row: str(row.pk),
+    )
+
+
+def paginate_latest_first(queryset: QuerySet[Any], query: QueryDict) -> Page:
+    """A page in falling order of ``at`` and id, from an index over both. A cursor is "microseconds.id"."""
+    return _paginate(
+        queryset,
+        ("-at", "-id"),
+        parse_page_request(query),
+        _parse_time_and_id,
+        lambda row: f"{(row.at - _EPOCH) // _MICROSECOND}.{row.pk}",
+    )
+
+
+def paginate_by_field_and_id(queryset: QuerySet[Any], field: str, page_request: PageRequest) -> Page:
+    """A page in the order of a text field and the id, from an index over both. A cursor is "E301.17"."""
+    return _paginate(
+        queryset,
+        (field, "id"),
+        page_request,
+        _parse_word_and_id,
+        lambda row: f"{getattr(row, field)}.{row.pk}",
+    )
+
+
+def _paginate(
+    queryset: QuerySet[Any],
+    fields: tuple[str, ...],
+    page_request: PageRequest,
+    parse_cursor: Callable[[str], tuple[Any, ...] | None],
+    make_cursor: Callable[[Any], str],
 ) -> Page:
-    """A page of a queryset in the order of one unique field. A place that is none is passed over."""
-    after, before = (
-        _parse_field_value(queryset, field, text) for text in (page_request.after, page_request.before)
-    )
-    page_request = PageRequest(
-        page_request.after if after is not None else "",
-        page_request.before if before is not None else "",
-        page_request.last,
-    )
-    if page_request.before or page_request.last:
-        if page_request.before:
-            queryset = queryset.filter(Q((f"{field}__lt", before)))
-        rows = list(queryset.order_by(f"-{field}")[: size + 1])[::-1]
+    """A page in the order of one or two ``fields`` of the same direction ("-" for falling)."""
+    values = parse_cursor(page_request.before or page_request.after)
+    if values is None:
+        page_request = PageRequest("", "", page_request.last)
     else:
-        if page_request.after:
-            queryset = queryset.filter(Q((f"{field}__gt", after)))
-        rows = list(queryset.order_by(field)[: size + 1])
-    return make_page(rows, page_request, lambda row: str(getattr(row, field)), size)
+        falling = fields[0].startswith("-")
+        operator = "lt" if falling != bool(page_request.before) else "gt"
+        queryset = queryset.filter(_beyond([name.lstrip("-") for name in fields], values, operator))
+    order = [_reverse(name) for name in fields] if page_request.backwards else list(fields)
+    rows = list(queryset.order_by(*order)[: PAGE_SIZE + 1])
+    return make_page(rows[::-1] if page_request.backwards else rows, page_request, make_cursor)
 
 
-def paginate_newest_first(queryset: QuerySet[Any], query: QueryDict, size: int = PAGE_SIZE) -> Page:
-    """A page with the newest rows first: what is after a row has a smaller id."""
-    wanted = parse_page_request(query)
-    turned = PageRequest(wanted.before, wanted.after, not (wanted.before or wanted.after or wanted.last))
-    if wanted.last:
-        turned = PageRequest("", "", False)
-    page = paginate_by(queryset, "id", turned, size)
-    return Page(page.rows[::-1], page.next, page.previous)
+def _beyond(names: list[str], values: tuple[Any, ...], operator: str) -> Q:
+    """Rows past these values, compared as a tuple."""
+    if len(names) == 1:
+        return Q((f"{names[0]}__{operator}", values[0]))
+    (first, second), (value, pk) = names, values
+    # PostgreSQL starts reading the index at the first of these bounds.
+    past = Q((f"{first}__{operator}", value)) | Q((f"{second}__{operator}", pk))
+    return Q((f"{first}__{operator}e", value)) & past
 
 
-def paginate_latest_first(queryset: QuerySet[Any], query: QueryDict, size: int = PAGE_SIZE) -> Page:
-    """A page in falling order of ``at`` and id, as of an index that ends with both. A place reads
-    "microseconds.id"; one that is none is passed over."""
-    wanted = parse_page_request(query)
-    place = _parse_time_and_id(wanted.before or wanted.after)
-    if place is None:
-        wanted = PageRequest("", "", wanted.last)
-    else:
-        at, pk = place
-        side = "gt" if wanted.before else "lt"
-        # The first of the two bounds is what the index begins at.
-        queryset = queryset.filter((f"at__{side}e", at)).filter(
-            Q((f"at__{side}", at)) | Q((f"id__{side}", pk))
-        )
-    if wanted.before or wanted.last:
-        rows = list(queryset.order_by("at", "id")[: size + 1])[::-1]
-    else:
-        rows = list(queryset.order_by("-at", "-id")[: size + 1])
-    return make_page(rows, wanted, lambda row: f"{(row.at - _EPOCH) // _MICROSECOND}.{row.pk}", size)
+def _reverse(name: str) -> str:
+    return name[1:] if name.startswith("-") else f"-{name}"
 
 
 def _parse_time_and_id(text: str) -> tuple[datetime, int] | None:
@@ -114,39 +141,22 @@ def _parse_time_and_id(text: str) -> tuple[datetime, int] | None:
         return None
 
 
-def paginate_by_field_and_id(
-    queryset: QuerySet[Any], field: str, page_request: PageRequest, size: int = PAGE_SIZE
-) -> Page:
-    """A page in the order of a field of words and the id, as of an index over both: all of a kind stand
-    together. A place reads "E301.17"; one that is none is passed over."""
-    place = _parse_word_and_id(page_request.before or page_request.after)
-    if place is None:
-        page_request = PageRequest("", "", page_request.last)
-    else:
-        word, pk = place
-        side = "lt" if page_request.before else "gt"
-        queryset = queryset.filter(Q((f"{field}__{side}", word)) | Q((field, word), (f"id__{side}", pk)))
-    if page_request.before or page_request.last:
-        rows = list(queryset.order_by(f"-{field}", "-id")[: size + 1])[::-1]
-    else:
-        rows = list(queryset.order_by(field, "id")[: size + 1])
-    return make_page(rows, page_request, lambda row: f"{getattr(row, field)}.{row.pk}", size)
-
-
 def _parse_word_and_id(text: str) -> tuple[str, int] | None:
     word, _, pk = text.partition(".")
-    return (word, int(pk)) if pk.isascii() and pk.isdigit() and len(pk) < 19 else None
+    numbers = parse_numbers(pk, 1)
+    return (word, numbers[0]) if numbers else None
 
 
-def _parse_field_value(queryset: QuerySet[Any], field: str, text: str) -> Any:
+def _parse_field_value(queryset: QuerySet[Any], field: str, text: str) -> tuple[Any] | None:
     try:
-        return queryset.model._meta.get_field(field).to_python(text or None)
+        value = queryset.model._meta.get_field(field).to_python(text or None)
     except ValidationError:
         return None
+    return None if value is None else (value,)
 
 
 def parse_numbers(text: str, count: int) -> tuple[int, ...] | None:
-    """ "12.3" → (12, 3); None for whatever is no such place."""
+    """ "12.3" → (12, 3); None unless ``text`` is ``count`` numbers that fit into a column."""
     parts = text.split(".")
     if len(parts) != count or not all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts):
         return None

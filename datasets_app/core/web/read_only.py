@@ -5,7 +5,7 @@ from unfold.admin import ModelAdmin
 
 
 class ReadOnlyAdmin(ModelAdmin):
-    """For rows that only operations write: no adding, changing or deleting by hand."""
+    """For rows that only operations write: the admin neither adds, changes nor deletes them."""
 
     list_per_page = 50
     list_disable_select_all = True

@@ -1,4 +1,4 @@
-"""What a job or an event tells of one dataset may name others: those that are hidden stay so."""
+"""Redact the names of hidden datasets in what jobs and events record."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def get_hidden_names(user: Any) -> frozenset[str]:
 
 
 def redact_json(value: Any, names: frozenset[str]) -> Any:
-    """JSON with ``names`` taken out, where one is a value or a key by itself."""
+    """Replace ``names`` in JSON where one is a whole value or key."""
     if not names:
         return value
     if isinstance(value, dict):

@@ -1,10 +1,7 @@
-"""What pages say someone can do about a problem of an import, by its code.
-
-A code is missing where the message says it already.
-"""
+"""How to fix problems of an import, by code; without the codes whose message says so."""
 
 REMEDIES = {
-    "E101": "Each line must be one JSON object. Is the file cut off, or of another kind?",
+    "E101": "Each line must be one JSON object. Check that the file is complete and in the right format.",
     "E102": "Choose the format yourself if the wrong one was detected.",
     "E103": "Rename the roles, or remove the turns of other roles.",
     "E107": "Keep one of the two.",

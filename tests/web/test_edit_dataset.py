@@ -7,7 +7,6 @@ import pytest
 from django.db.models.signals import pre_save
 from django.urls import reverse
 
-from datasets_app.admin.dataset_metadata import IMPORT_URL_NAME
 from datasets_app.models import AuditEvent, Dataset
 from tests.factories import encode_jsonl
 from tests.web.test_import_export_pages import confirm, upload
@@ -33,13 +32,20 @@ def counted(dataset: Dataset) -> dict[str, Any]:
 
 
 def imported(client: Any, *rows: Any) -> Any:
-    preview = upload(client, reverse(IMPORT_URL_NAME), encode_jsonl(rows), "jsonl")
+    preview = upload(
+        client, reverse("admin:datasets_app_dataset_metadata_import"), encode_jsonl(rows), "jsonl"
+    )
     assert "confirm_form" in preview.context, preview.content.decode()
     return confirm(client, reverse(PROCESS_ADDRESS), preview)
 
 
 def refused(client: Any, **row: Any) -> str:
-    preview = upload(client, reverse(IMPORT_URL_NAME), encode_jsonl([{"name": "support", **row}]), "jsonl")
+    preview = upload(
+        client,
+        reverse("admin:datasets_app_dataset_metadata_import"),
+        encode_jsonl([{"name": "support", **row}]),
+        "jsonl",
+    )
     assert "confirm_form" not in preview.context
     return str(preview.content.decode())
 
@@ -86,7 +92,12 @@ def test_a_table_saves_its_columns_and_no_more(
 
 
 def test_a_preview_writes_nothing(curator: Any, dataset: Dataset, import_meanwhile: None) -> None:
-    upload(curator, reverse(IMPORT_URL_NAME), encode_jsonl([{"name": "support", "license": "MIT"}]), "jsonl")
+    upload(
+        curator,
+        reverse("admin:datasets_app_dataset_metadata_import"),
+        encode_jsonl([{"name": "support", "license": "MIT"}]),
+        "jsonl",
+    )
     assert Dataset.objects.get().turn_count == dataset.turn_count
     assert not AuditEvent.objects.filter(action="edit_dataset").exists()
 

@@ -20,7 +20,7 @@ from django.urls import reverse
 from alignmenter_site import urls
 from annotations_app.demo.load_demo import load_demo
 from annotations_app.models import Annotation
-from datasets_app.admin.dataset_metadata import EXPORT_URL_NAME, IMPORT_URL_NAME, make_metadata_admin
+from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.models import AuditEvent, Dataset, Persona, RetentionPolicy, Session
 from datasets_app.tables.uploads import delete_stale_uploads
 from tests.factories import make_dataset, make_session, make_sessions
@@ -499,11 +499,11 @@ def metadata_client(client_of: Any, settings: Any) -> Any:
 def test_dataset_facts_go_out_and_come_in_changed(metadata_client: Any, tmp_path: Path, format: str) -> None:
     stored = make_dataset(tmp_path, make_session("a"))
     Dataset.objects.update(source="=1+1", provenance={"seed": 7, "x": [1.5, None]})
-    content = downloaded(metadata_client, reverse(EXPORT_URL_NAME), format)
-    preview = upload(metadata_client, reverse(IMPORT_URL_NAME), content, format)
+    content = downloaded(metadata_client, reverse("admin:datasets_app_dataset_metadata_export"), format)
+    preview = upload(metadata_client, reverse("admin:datasets_app_dataset_metadata_import"), content, format)
     assert "1 unchanged" in preview.content.decode()
     Dataset.objects.update(source="", provenance={}, license="MIT")
-    preview = upload(metadata_client, reverse(IMPORT_URL_NAME), content, format)
+    preview = upload(metadata_client, reverse("admin:datasets_app_dataset_metadata_import"), content, format)
     confirm(metadata_client, reverse("admin:datasets_app_dataset_process_import"), preview)
     stored.refresh_from_db()
     assert (stored.source, stored.provenance, stored.license) == ("=1+1", {"seed": 7, "x": [1.5, None]}, "")
@@ -527,7 +527,7 @@ def test_facts_that_are_wrong_change_nothing(
     metadata_client: Any, tmp_path: Path, row: Any, sentence: str
 ) -> None:
     make_dataset(tmp_path, make_session("a"))
-    page = upload(metadata_client, reverse(IMPORT_URL_NAME), jsonl(row), "jsonl")
+    page = upload(metadata_client, reverse("admin:datasets_app_dataset_metadata_import"), jsonl(row), "jsonl")
     assert sentence in page.content.decode()
     assert Dataset.objects.get().license == ""
 

@@ -161,7 +161,7 @@ def test_a_persona_that_the_offline_writer_cannot_write_for(curator: Any, empty_
     told = errors_of(curator.post(PAGE, asked(persona="mute")))["persona"]
     assert "hardly a sentence does without" in told[0]
     shown = curator.post(PREVIEW, by_model(persona="mute")).content.decode()
-    assert "There is nothing to show" in shown
+    assert "No preview" in shown
     assert "Estimated model usage" in shown
     Persona.objects.filter(persona_id="mute").update(yaml="id: [")
     assert "is no persona" in errors_of(curator.post(PAGE, asked(persona="mute")))["persona"][0]
@@ -254,7 +254,7 @@ def test_a_model_is_reckoned_and_not_asked(curator: Any, settings: Any) -> None:
     assert "enter token prices" in plain
     sent, answered = (
         int(re.search(rf"{what}about ([\d,]+) tokens", priced.replace(" about", "about"))[1].replace(",", ""))  # type: ignore[index]
-        for what in ("Sent", "Output")
+        for what in ("Input", "Output")
     )
     assert f"about {(10 * sent + 1000 * answered) / 1e6:.2f} at the prices you entered" in priced
     assert f"enough for about {5000 * 20 // (sent + answered)} of 20 sessions" in priced

@@ -390,7 +390,7 @@ def test_a_persona_is_edited_as_yaml_with_its_errors_and_findings(client_of: Any
     assert "W702" in page.content.decode()
     change = reverse(f"admin:{PERSONA}_change", args=[Persona.objects.get().pk])
     assert "W702" in client.get(change).content.decode()
-    assert "id: can't be changed from north" in client.post(change, {"yaml": "id: other"}).content.decode()
+    assert "be changed from north" in client.post(change, {"yaml": "id: other"}).content.decode()
     assert "already" in client.post(add, {"yaml": YAML_TEXT}).content.decode()
 
 

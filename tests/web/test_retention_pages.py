@@ -72,7 +72,7 @@ def test_a_rule_is_activated_on_what_was_shown(stored: Dataset, officer: Any, si
     made.refresh_from_db()
     assert made.active
     overview = text(officer.get(reverse("admin:datasets_app_retentionpolicy_rehearsal")))
-    assert "In the next night is deleted, for good: 2 sessions, 4 turns" in overview
+    assert "To be permanently deleted the next night: 2 sessions, 4 turns" in overview
     officer.post(reverse("admin:datasets_app_retentionpolicy_apply"))
     assert JobRun.objects.get(operation="apply_retention").state == "queued"
     officer.post(reverse("admin:datasets_app_retentionpolicy_deactivate", args=[made.pk]))

@@ -223,7 +223,7 @@ def test_progress_tells_the_workers_and_ends_with_the_job(curator: Any, dataset:
     html = curator.get(address("scrub", dataset)).content.decode()
     assert "Scrub running" in html
     response = curator.get(address("scrub_progress", dataset))
-    assert "3 workers at work" in response.content.decode()
+    assert "3 workers running" in response.content.decode()
     assert "50 %" in response.content.decode()
     JobRun.objects.filter(pk=job.pk).update(state="done")
     assert curator.get(address("scrub_progress", dataset))["HX-Refresh"] == "true"
@@ -271,7 +271,7 @@ def test_nothing_found_and_nonsense_asked(curator: Any, dataset: Dataset, tmp_pa
     scrub_dataset(clean, Policy(kinds=("EMAIL",)))
     html = curator.get(address("scrub", clean)).content.decode()
     assert "No findings." in html
-    assert "nothing of a pattern class is left in 1 turn." in html
+    assert "no pattern matches remain in 1 turn." in html
     assert "Not selected:" in html
     for query in ("?class=%00", "?part=x", "?after=x", "?before=EMAIL.9&class=x", "?after=%00.1"):
         assert curator.get(address("scrub", clean) + query).status_code == 200
@@ -346,8 +346,8 @@ def test_what_was_missed_is_kept_as_a_digest_and_applied(curator: Any, previewed
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"words": "secret-word-elsewhere"}, "do not stand in turn 1"),
-        ({"words": "Zorb"}, "do not stand in turn 1"),
+        ({"words": "secret-word-elsewhere"}, "contain these words"),
+        ({"words": "Zorb"}, "contain these words"),
         ({"words": "  "}, "Enter the words that were missed"),
         ({"words": "x" * 501}, "Enter the words that were missed"),
         ({"words": "Zorblax", "kind": "no class"}, "can&#x27;t be the label"),
@@ -408,7 +408,7 @@ def test_production_data_leaves_only_scrubbed(curator: Any, dataset: Dataset, em
     assert not JobRun.objects.exists()
     changelist = reverse("admin:datasets_app_dataset_changelist")
     chosen = {"action": "export_selected", "_selected_action": [dataset.pk]}
-    assert "not exported" in curator.post(changelist, chosen, follow=True).content.decode()
+    assert "exported: it is unscrubbed" in curator.post(changelist, chosen, follow=True).content.decode()
     assert not JobRun.objects.exists()
     scrub_dataset(dataset, Policy())
     assert "Start export" in curator.get(where).content.decode()

@@ -15,8 +15,8 @@ from datasets_app.catalog.personas import (
     parse_persona_text,
 )
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, get_standard_output
-from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.conversations.jsonl import encode_turn
+from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.offline import OfflineWriter
 from datasets_app.domain.generation.plan import Plan, Profile
 from datasets_app.domain.generation.source_profile import SourceError, build_profile

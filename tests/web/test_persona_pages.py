@@ -158,7 +158,7 @@ def test_both_sides_stand_beside_each_other(curator: Any, persona: Persona) -> N
     page = curator.get(address(persona))
     voice = page.context["voice"]
     assert voice["preferred"] == ["because", "check", "choose", "clear", "first", "steps", "together"]
-    assert "Inputences of at most 18 words on average" in voice["rules"]
+    assert "Sentences of at most 18 words on average" in voice["rules"]
     assert [pair.category for pair in voice["pairs"]] == ["slang", "hype", "legalese", "rudeness"]
     assert all(pair.asked and pair.on_brand != pair.off_brand for pair in voice["pairs"])
     shown = words(page)

@@ -89,7 +89,7 @@ def test_the_page_and_what_comes_with_it(anna: Any, campaign: Campaign) -> None:
     assert html.count("hidden>") >= 2
     assert "Calm assistant" in html
     assert "Let us check together." in html
-    assert "Inputences of at most 18 words on average" in html
+    assert "Sentences of at most 18 words on average" in html
     assert "Emojis are not allowed" in html
     assert "Tone: calm, direct" in html
     assert "This campaign has no guidelines" in html

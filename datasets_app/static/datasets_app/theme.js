@@ -1,12 +1,37 @@
-// The theme chosen in the admin, for pages that stand without it.
+// The theme chosen in the admin, for pages outside it: applied before they are drawn, and changed by their switch.
 (() => {
-    let chosen = "auto";
+    "use strict";
+
+    const KEY = "_x_adminTheme";  // where the admin's frame stores it
+    const THEMES = { auto: "system", light: "light", dark: "dark" };
+    let theme = "auto";
     try {
-        chosen = JSON.parse(localStorage.getItem("_x_adminTheme")) || "auto";
+        theme = JSON.parse(localStorage.getItem(KEY)) || "auto";
     } catch {
-        // Storage is switched off: the system's choice will do.
+        // Without storage, use the system's theme.
     }
-    const dark = chosen === "dark" || (chosen === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
-    document.documentElement.classList.toggle("dark", dark);
-    document.documentElement.classList.toggle("light", chosen === "light");
+
+    const apply = () => {
+        for (const name of ["light", "dark"]) document.documentElement.classList.toggle(name, theme === name);
+        for (const button of document.querySelectorAll("[data-theme-switch]")) {
+            button.textContent = `Theme: ${THEMES[theme]}`;
+        }
+    };
+
+    const choose = (chosen) => {
+        theme = chosen;
+        try {
+            localStorage.setItem(KEY, JSON.stringify(theme));
+        } catch {
+            // It lasts as long as the page.
+        }
+        apply();
+    };
+
+    apply();
+    document.addEventListener("DOMContentLoaded", apply);
+    document.addEventListener("click", (event) => {
+        const names = Object.keys(THEMES);
+        if (event.target.closest("[data-theme-switch]")) choose(names[(names.indexOf(theme) + 1) % names.length]);
+    });
 })();

@@ -165,13 +165,17 @@ class Annotator:
         if digest := re.search(r'data-digest="(\w+)"', text):
             self.digest = digest[1]
 
+    def lease(self) -> str:
+        return self.ask("POST", "/annotate/bench/lease/", urlencode({"persona": self.digest}))
+
     def label(self, count: int | None = None) -> None:
         """So many replies, or until none is left."""
-        self.take(self.ask("GET", "/annotate/bench/"))
+        self.ask("GET", "/annotate/bench/")
+        self.take(self.lease())
         while self.state != "finished" and count != 0:
             if not self.held:
                 time.sleep(RETRY_SECONDS)
-                self.take(self.ask("GET", f"/annotate/bench/next/?persona={self.digest}"))
+                self.take(self.lease())
                 continue
             key, label = str(uuid.uuid4()), self.chance.randint(0, 1)
             self.pressed[key] = (int(self.held[0]), label)

@@ -10,7 +10,7 @@ from django.db import connection
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labeling.decide import DecisionOutcome, decide
-from annotations_app.labeling.lease_next import LeaseResult, lease_next
+from annotations_app.labeling.lease_next import QueueState, lease_next
 from annotations_app.models import Assignment, Campaign
 from datasets_app.models import Dataset, Persona
 from tests.factories import make_dataset as made_dataset
@@ -61,7 +61,7 @@ def get_user(name: str) -> User:
     return User.objects.get(username=name)
 
 
-def lease_for(campaign: Campaign, name: str) -> LeaseResult:
+def lease_for(campaign: Campaign, name: str) -> QueueState:
     return lease_next(campaign, get_user(name))
 
 

@@ -1,9 +1,9 @@
-"""What an annotator has pressed becomes a decision: one for each key, however often it is sent.
+"""Records an annotator's decision: once for each key, however often it is sent.
 
-One decision, one transaction: see storage/leases.py.
+One decision, one transaction: see leases.py.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -17,16 +17,15 @@ from annotations_app.domain.submission import (
     Submission,
     validate_submission,
 )
-from annotations_app.labeling.keep_label import sync_annotation
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
 from datasets_app.core.errors import UserError
 
-_DUPLICATE_KEY = "This key belongs to another decision; make a new one."
+_DUPLICATE_KEY = "This decision's key belongs to another decision. Send it again with a new key."
 
 
 class DecisionOutcome(NamedTuple):
-    """``what``: "counted"; "known", it had come before; or "late": kept in the history, but others fill the
-    reply's overlap, or the campaign is closed."""
+    """``what``: "counted"; "known" if the key had come before; or "late": kept in the history only, because
+    others fill the reply's overlap or the campaign is closed."""
 
     assignment: Assignment
     what: str
@@ -44,17 +43,17 @@ def decide(
     seconds: float | None = None,
     shown: str = "",
 ) -> DecisionOutcome:
-    """Decide on a reply in ``user``'s hands, or decide anew: ``kind`` is label, skip, flag or undo.
+    """Decide on a reply leased to ``user``, or change its decision: ``kind`` is label, skip, flag or undo.
 
-    ``key`` is made where it was pressed; sent again it changes nothing. ``notes`` is the note, or the
-    reason of a flag; ``seconds`` the time on task; ``shown`` the digest of the persona that stood beside
-    it, unless that is the one the lease says. Raises Refused.
+    The client makes the ``key``; a decision sent again with the same key changes nothing. ``notes`` is the
+    note, or the reason of a flag; ``seconds`` the time on task; ``shown`` the digest of the persona on the
+    page, if it may differ from the lease's. Raises UserError.
     """
     try:
         with transaction.atomic():
             member = _lock_member(assignment_pk, user)
             try:
-                pressed = validate_submission(
+                submission = validate_submission(
                     key,
                     kind,
                     label=label,
@@ -65,8 +64,8 @@ def decide(
                 )
             except InvalidSubmission as error:
                 raise UserError(str(error)) from None
-            known = _find_known_decision(pressed.key, assignment_pk, member)
-            return known or _save_decision(assignment_pk, member, pressed, shown)
+            known = _find_known_decision(submission.key, assignment_pk, member)
+            return known or _save_decision(assignment_pk, member, submission, shown)
     except IntegrityError:
         # The same key at the same moment, from another annotator.
         if Decision.objects.filter(key=str(key)).exists():
@@ -75,15 +74,15 @@ def decide(
 
 
 def _lock_member(assignment_pk: int, user: Any) -> CampaignMember:
-    found: CampaignMember | None = (
+    member: CampaignMember | None = (
         CampaignMember.objects.select_related("campaign__persona", "user")
         .select_for_update(of=("self",), no_key=True)
         .filter(user=user, campaign__assignments__pk=assignment_pk, campaign__assignments__annotator=user)
         .first()
     )
-    if found is None:
-        raise UserError("This reply was not given to you.")
-    return found
+    if member is None:
+        raise UserError("This reply is not assigned to you.")
+    return member
 
 
 def _find_known_decision(key: UUID, assignment_pk: int, member: CampaignMember) -> DecisionOutcome | None:
@@ -96,56 +95,48 @@ def _find_known_decision(key: UUID, assignment_pk: int, member: CampaignMember) 
 
 
 def _save_decision(
-    assignment_pk: int, member: CampaignMember, pressed: Submission, shown: str
+    assignment_pk: int, member: CampaignMember, submission: Submission, shown: str
 ) -> DecisionOutcome:
     assignment: Assignment = (
         Assignment.objects.select_related("item", "annotation")
         .select_for_update(of=("self", "item"), no_key=True)
         .get(pk=assignment_pk)
     )
-    counts = _can_count(assignment, member, pressed)
-    if pressed.kind != "undo" and (shown or assignment.decided_at is not None):
-        # Pressed while offline it may be of an earlier persona than the lease, which was renewed since;
-        # opened again, it stood beside the persona as it is now.
+    counts = _can_count(assignment, member, submission)
+    if submission.kind != "undo" and (shown or assignment.decided_at is not None):
+        # A decision made offline may be older than the lease's last renewal; a reply opened again is shown
+        # with the current persona.
         assignment.persona_digest = shown or member.campaign.persona.digest
     Decision.objects.create(
         assignment=assignment,
-        key=pressed.key,
-        kind=pressed.kind,
-        label=pressed.label,
-        notes=pressed.notes,
-        confidence=pressed.confidence,
-        seconds=pressed.seconds,
         persona_digest=assignment.persona_digest,
         counted=counts,
+        **submission._asdict(),
     )
     if counts:
-        _apply_submission(assignment, member, pressed)
+        _apply_submission(assignment, member, submission)
     elif assignment.state == Assignment.State.RELEASED:
-        # Shown among the last decisions, as one that came late.
+        # List it among the last decisions, as one that came late.
         assignment.decided_at = timezone.now()
         assignment.save(update_fields=["decided_at"])
     return DecisionOutcome(assignment, "counted" if counts else "late")
 
 
-def _can_count(assignment: Assignment, member: CampaignMember, pressed: Submission) -> bool:
-    """Whether the decision can stand; Refused if there is nothing, or no way, to take back."""
-    undo = pressed.kind == "undo"
-    over = member.campaign.status == Campaign.Status.CLOSED or not member.active
-    if undo and over:
-        raise UserError("The campaign is closed for you; nothing can be taken back any more.")
+def _can_count(assignment: Assignment, member: CampaignMember, submission: Submission) -> bool:
+    """Whether the decision stands. Raises UserError if there is nothing to undo, or no way to."""
+    undo = submission.kind == "undo"
+    is_over = member.campaign.status == Campaign.Status.CLOSED or not member.active
+    if undo and is_over:
+        raise UserError("The campaign is closed for you, so you can't undo decisions.")
     if undo and assignment.decided_at is None:
-        raise UserError("There is nothing to take back: this reply is not decided.")
-    if over:
+        raise UserError("Nothing to undo: this reply has no decision.")
+    if is_over:
         return False
-    if (
-        pressed.next_state not in HOLDING_STATES
-        or not _takes_a_place(assignment)
-        or assignment.state in HOLDING_STATES
-    ):
+    needs_place = submission.next_state in HOLDING_STATES and assignment.state not in HOLDING_STATES
+    if not needs_place or not _takes_a_place(assignment):
         return True
     if undo and not assignment.item.open:
-        raise UserError("Others have this reply by now; it can't be taken back.")
+        raise UserError("This reply was already reassigned, so you can't undo the decision.")
     return assignment.item.open > 0
 
 
@@ -153,22 +144,55 @@ def _takes_a_place(assignment: Assignment) -> bool:
     return not assignment.repeat and not assignment.item.gold
 
 
-def _apply_submission(assignment: Assignment, member: CampaignMember, pressed: Submission) -> None:
+def _apply_submission(assignment: Assignment, member: CampaignMember, submission: Submission) -> None:
     before, now = assignment.state, timezone.now()
     if _takes_a_place(assignment):
-        _update_open_places(assignment.item, before in HOLDING_STATES, pressed.next_state in HOLDING_STATES)
-    replaced = sync_annotation(assignment, member, pressed, now)
-    assignment.state = pressed.next_state
-    if pressed.kind == "undo":
+        _update_open_places(
+            assignment.item, before in HOLDING_STATES, submission.next_state in HOLDING_STATES
+        )
+    removed = _sync_annotation(assignment, member, submission, now)
+    assignment.state = submission.next_state
+    if submission.kind == "undo":
         assignment.decided_at = None
         assignment.leased_until = now + timedelta(minutes=member.campaign.lease_minutes)
     elif assignment.decided_at is None or before == Assignment.State.RELEASED:
-        # Deciding anew keeps its place among the last decisions.
+        # A changed decision keeps its place among the last decisions.
         assignment.decided_at = now
     assignment.save(update_fields=["state", "decided_at", "leased_until", "annotation", "persona_digest"])
-    if replaced is not None:
-        Annotation.objects.filter(pk=replaced).delete()
+    if removed is not None:
+        Annotation.objects.filter(pk=removed).delete()
     _update_counters(assignment, member, before)
+
+
+def _sync_annotation(
+    assignment: Assignment, member: CampaignMember, submission: Submission, now: datetime
+) -> int | None:
+    """Create, change or detach the assignment's annotation to match the decision; the caller saves the
+    assignment. Returns the key of a detached annotation, to be deleted after that."""
+    if submission.kind != "label":
+        removed, assignment.annotation = assignment.annotation_id, None
+        return removed
+    values = {
+        "label": submission.label,
+        "annotator": member.user.get_username(),
+        "notes": submission.notes,
+        "confidence": submission.confidence,
+        "seconds": submission.seconds,
+        "persona_digest": assignment.persona_digest,
+        "timestamp": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+    }
+    if assignment.annotation_id is not None:
+        Annotation.objects.filter(pk=assignment.annotation_id).update(**values)
+        return None
+    assignment.annotation = Annotation.objects.create(
+        dataset_id=member.campaign.dataset_id,
+        turn_id=assignment.item.turn_id,
+        campaign_id=member.campaign_id,
+        kind=Annotation.Kind.REPEAT if assignment.repeat else Annotation.Kind.LABEL,
+        persona_id=member.campaign.persona.persona_id,
+        **values,
+    )
+    return None
 
 
 def _update_open_places(item: CampaignItem, held_before: bool, holds_now: bool) -> None:
@@ -182,7 +206,7 @@ def _update_open_places(item: CampaignItem, held_before: bool, holds_now: bool) 
 
 
 def _update_counters(assignment: Assignment, member: CampaignMember, previous_state: str) -> None:
-    """What the member has done, kept beside: nobody counts rows to show it."""
+    """Keep the member's counters, so that no page has to count rows."""
     was, is_now = _counter_field(assignment, previous_state), _counter_field(assignment, assignment.state)
     if was == is_now:
         return

@@ -1,4 +1,4 @@
-"""What an annotator is to label now, and what is fetched ahead of it."""
+"""What an annotator labels now, and what is fetched ahead of it."""
 
 from typing import Any, NamedTuple
 
@@ -8,77 +8,88 @@ from annotations_app.campaigns.members import lock_member
 from annotations_app.domain.assignment import PREFETCH_COUNT
 from annotations_app.labeling import leases
 from annotations_app.labeling.allocator import Allocator
-from annotations_app.labeling.leases import LeaseRequest
 from annotations_app.models import Assignment, Campaign, CampaignMember
 from datasets_app.catalog import gates
 from datasets_app.models import Dataset
 
 _MESSAGES = {
-    "preparing": "This campaign is being prepared; it will be here in a moment.",
-    "paused": "This campaign is paused. What you have labelled is kept; it goes on when its lead says so.",
-    "unscrubbed": "This campaign is paused: its conversations have yet to be checked for personal data.",
+    "idle": "You have no reply at the moment.",
+    "preparing": "This campaign is being prepared and will open in a moment.",
+    "paused": "The campaign lead paused this campaign. Your labels are saved.",
+    "unscrubbed": "This campaign is paused until its conversations are checked for personal data.",
     "closed": "This campaign is closed. Thank you for your labels.",
-    "removed": "You are no annotator of this campaign any more. What you have labelled is kept.",
-    "nothing_now": "Nothing is free just now: others have the last replies. It may come back.",
-    "finished": "That was all: there is nothing left for you to label in this campaign. Thank you.",
+    "removed": "You are no longer an annotator of this campaign. Your labels are saved.",
+    "nothing_now": "Other annotators have the remaining replies. Some may come back to you.",
+    "finished": "There is nothing left for you to label in this campaign. Thank you.",
 }
+# The other reasons are states of their own.
+_STATES = {"preparing": "paused", "unscrubbed": "paused", "removed": "closed"}
 
 
-class LeaseResult(NamedTuple):
-    """What is to be shown: ``state`` is "open", "paused", "closed", "nothing_now" or "finished".
+class QueueState(NamedTuple):
+    """What the queue of an annotator holds.
 
-    ``current`` and those ``ahead`` (fetched so that the next is there at once) come with item, turn and
-    session. ``message`` says in a sentence why there is none. Whoever shows them shows the campaign's
-    persona as it is now beside them: its digest is what the labels will be said to be made under.
+    ``state`` is "open", "idle" (nothing is leased yet), "paused", "closed", "nothing_now" or "finished";
+    ``message`` explains it unless it is "open". ``leased`` are the replies in their order, with item, turn
+    and session: the first is labeled now, the others are fetched so that the next one is there at once.
     """
 
     state: str
-    current: Assignment | None
-    ahead: list[Assignment]
+    leased: list[Assignment]
     message: str
 
+    @property
+    def current(self) -> Assignment | None:
+        return self.leased[0] if self.leased else None
 
-def lease_next(campaign: Campaign, user: Any) -> LeaseResult:
-    """Lease what ``user`` is to label next. Asking again gives the same until something is decided.
 
-    Refused if they are no annotator of the campaign.
+def campaign_state(member: CampaignMember) -> QueueState:
+    """The queue as it is, without leasing or renewing anything.
+
+    A lease that ran out is listed: it stays theirs until somebody else takes the reply.
+    """
+    if reason := stop_reason(member):
+        return _empty_queue(reason)
+    leased = _leased_replies(member)
+    return QueueState("open", leased, "") if leased else _empty_queue("idle")
+
+
+def lease_next(campaign: Campaign, user: Any) -> QueueState:
+    """Lease what ``user`` labels next; the same replies until something is decided.
+
+    Their leases start again and carry the digest of the persona as it is now, so show that persona.
+    Raises UserError if they are not an annotator of the campaign.
     """
     with transaction.atomic():
         member = lock_member(campaign.pk, user)
-        stopped = _stop_reason(member)
-        if stopped is not None:
-            return stopped
-        asking = LeaseRequest(
-            member.campaign_id,
-            member.user_id,
-            member.campaign.persona.digest,
-            member.campaign.lease_minutes,
-        )
-        held = leases.renew_leases(asking)
+        if reason := stop_reason(member):
+            return _empty_queue(reason)
+        allocator = Allocator(member, user.get_username())
+        renewed = leases.renew_leases(allocator.request)
         leases.release_expired_leases(member.campaign_id)
-        giver = Allocator(member, user.get_username(), asking)
-        giver.allocate(1 + PREFETCH_COUNT - held)
-        given = list(
-            Assignment.objects.of(member.campaign_id, member.user_id)
-            .select_reply()
-            .filter(state="leased")
-            .order_by("ordinal")
-        )
-        if given:
-            return LeaseResult("open", given[0], given[1:], "")
-        state = "nothing_now" if giver.is_contended or leases.is_leased_by_others(asking) else "finished"
-    return LeaseResult(state, None, [], _MESSAGES[state])
+        allocator.allocate(1 + PREFETCH_COUNT - renewed)
+        if leased := _leased_replies(member):
+            return QueueState("open", leased, "")
+        others_have_some = allocator.is_contended or leases.is_leased_by_others(allocator.request)
+    return _empty_queue("nothing_now" if others_have_some else "finished")
 
 
-def _stop_reason(member: CampaignMember) -> LeaseResult | None:
-    """Why nothing is served, if so."""
+def stop_reason(member: CampaignMember) -> str:
+    """Why the member gets no replies, a key of the messages; empty if they do."""
     campaign = member.campaign
     if not member.active:
-        return LeaseResult("closed", None, [], _MESSAGES["removed"])
-    if campaign.status == Campaign.Status.CLOSED or campaign.dataset.status == Dataset.Status.EXPIRED:
-        return LeaseResult("closed", None, [], _MESSAGES["closed"])
+        return "removed"
+    if campaign.dataset.status == Dataset.Status.EXPIRED:
+        return "closed"
     if campaign.status != Campaign.Status.OPEN:
-        return LeaseResult("paused", None, [], _MESSAGES[campaign.status])
-    if not campaign.overridden and not gates.is_scrubbed(campaign.dataset):
-        return LeaseResult("paused", None, [], _MESSAGES["unscrubbed"])
-    return None
+        return str(campaign.status)
+    return "" if campaign.overridden or gates.is_scrubbed(campaign.dataset) else "unscrubbed"
+
+
+def _leased_replies(member: CampaignMember) -> list[Assignment]:
+    own = Assignment.objects.of(member.campaign_id, member.user_id).select_reply()
+    return list(own.filter(state="leased").order_by("ordinal"))
+
+
+def _empty_queue(reason: str) -> QueueState:
+    return QueueState(_STATES.get(reason, reason), [], _MESSAGES[reason])

@@ -1,17 +1,17 @@
-"""Items of a campaign into the hands of annotators, and back: one statement for each step.
+"""Leases items of a campaign to annotators and takes them back, one statement for each step.
 
-The order of locks, for everything that serves, decides or settles:
+Whatever leases, decides or requeues takes its locks in this order:
 
-1. the member's row (``CampaignMember``) of whoever asks, which also makes their own requests follow one
-   another. What concerns a whole campaign locks the rows of all its members, by key, and so waits for
-   whoever is at it and lets nobody begin;
-2. in session order, before a new session is begun, the campaign's advisory lock: whoever holds it waits
-   for nothing;
+1. the row (``CampaignMember``) of the annotator who asks, so that their own requests follow one another.
+   What concerns a whole campaign locks the rows of all its members, by key: it waits for those at work
+   and lets nobody begin;
+2. in session order, before a new session begins, the campaign's advisory lock: whoever holds it waits for
+   nothing;
 3. at most one item (with its assignment) for which one waits: the one that is decided on;
-4. everything else, items to be given and leases that have run out, with SKIP LOCKED.
+4. everything else, items to lease and leases that ran out, with SKIP LOCKED.
 
-So nobody who is waited for waits in turn for an item. One decision is one transaction: two of them in
-one transaction would wait for a second item while holding the first.
+So nobody who holds an item waits for another. One decision is one transaction: two of them in one would
+wait for a second item while holding the first.
 """
 
 from datetime import datetime
@@ -19,17 +19,17 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-# How many are looked at, to find one that nobody is taking at this very moment; and at a second try.
+# How many candidates to look at for one that nobody is taking at this very moment; then at a second try.
 WINDOW_SIZES = (32, 2048)
 MAX_RELEASED = 20
 
-# Not pulled up into a join by the planner: an index look-up for each item that is looked at, however
-# many the annotator has.
+# A form the planner can't turn into a join: one index look-up for each candidate, however many assignments
+# the annotator has.
 _NOT_ASSIGNED_SQL = """
 coalesce((SELECT a.state FROM annotations_app_assignment a
           WHERE a.item_id = i.id AND a.annotator_id = %(user)s AND NOT a.repeat), 'released') = 'released'
 """
-# Others who are in the middle of a session will want what is left of it.
+# Sessions that others are in the middle of: the rest of them is theirs.
 _HELD_SESSIONS_SQL = """
 held AS MATERIALIZED (
     SELECT DISTINCT a.annotator_id, i.session_id
@@ -47,7 +47,7 @@ AND i.open > (
     )
 )
 """
-# Where to look, and in which order.
+# Which items to look at, and in which order.
 _PLACES = {
     "session": ("i.session_id = %(session)s", "i.position"),
     "returned": ("i.position <= %(cursor)s AND i.returned_at > %(returned_seen)s", "i.returned_at"),
@@ -64,23 +64,23 @@ ON CONFLICT (item_id, annotator_id, repeat) DO UPDATE SET
     served_at = excluded.served_at, leased_until = excluded.leased_until, decided_at = NULL
 """
 _LEASE_ITEM_SQL = """
-WITH {held} looked_at AS MATERIALIZED (
+WITH {held} candidates AS MATERIALIZED (
     SELECT i.id, i.position FROM annotations_app_campaignitem i
-    WHERE i.campaign_id = %(campaign)s AND i.open > 0 AND {place} AND {not_theirs} {not_held}
+    WHERE i.campaign_id = %(campaign)s AND i.open > 0 AND {place} AND {not_assigned} {not_held}
     ORDER BY {order} LIMIT %(window)s
 ), locked AS MATERIALIZED (
     SELECT i.id, i.position, i.session_id
-    FROM looked_at w JOIN annotations_app_campaignitem i ON i.id = w.id
-    WHERE i.open > 0 ORDER BY w.position LIMIT 1 FOR NO KEY UPDATE OF i SKIP LOCKED
+    FROM candidates c JOIN annotations_app_campaignitem i ON i.id = c.id
+    WHERE i.open > 0 ORDER BY c.position LIMIT 1 FOR NO KEY UPDATE OF i SKIP LOCKED
 ), taken AS (
     UPDATE annotations_app_campaignitem i SET open = i.open - 1 FROM locked
     WHERE i.id = locked.id RETURNING i.id
-), given AS ({insert} RETURNING id)
-SELECT (SELECT count(*) FROM given), (SELECT count(*) FROM looked_at), {first},
+), inserted AS ({insert} RETURNING id)
+SELECT (SELECT count(*) FROM inserted), (SELECT count(*) FROM candidates), {first},
        (SELECT position FROM locked), (SELECT session_id FROM locked)
 """
-_FIRST_POSITION_SQL = "(SELECT min(position) FROM looked_at)"
-# What is passed over only because others are in its session stays ahead of the cursor.
+_FIRST_POSITION_SQL = "(SELECT min(position) FROM candidates)"
+# Items passed over only because others are in their session stay ahead of the cursor.
 _FIRST_UNASSIGNED_SQL = f"""
 (SELECT i.position FROM annotations_app_campaignitem i
  WHERE i.campaign_id = %(campaign)s AND i.open > 0 AND i.position > %(cursor)s AND {_NOT_ASSIGNED_SQL}
@@ -89,17 +89,17 @@ _FIRST_UNASSIGNED_SQL = f"""
 _LEASE_GOLD_SQL = """
 WITH taken AS (
     SELECT i.id, i.position FROM annotations_app_campaignitem i
-    WHERE i.campaign_id = %(campaign)s AND i.gold AND i.position > %(gold_cursor)s AND {not_theirs}
+    WHERE i.campaign_id = %(campaign)s AND i.gold AND i.position > %(gold_cursor)s AND {not_assigned}
     ORDER BY i.position LIMIT 1
-), given AS ({insert} RETURNING id)
-SELECT (SELECT position FROM taken) FROM given
+), inserted AS ({insert} RETURNING id)
+SELECT (SELECT position FROM taken) FROM inserted
 """
 _RENEW_SQL = """
 UPDATE annotations_app_assignment SET
     leased_until = now() + make_interval(mins => %(minutes)s), persona_digest = %(digest)s
 WHERE campaign_id = %(campaign)s AND state = 'leased' AND annotator_id = %(user)s
 """
-# Gold items and repeats take nobody's place: they wait for their annotator.
+# Gold items and repeats take no place of anybody else: they wait for their annotator.
 _RELEASE_EXPIRED_SQL = """
 WITH expired AS MATERIALIZED (
     SELECT a.id, a.item_id
@@ -110,9 +110,9 @@ WITH expired AS MATERIALIZED (
 ), released AS (
     UPDATE annotations_app_assignment a SET state = 'released' FROM expired WHERE a.id = expired.id
 )
-UPDATE annotations_app_campaignitem i SET open = i.open + given_back.places, returned_at = clock_timestamp()
-FROM (SELECT item_id, count(*) AS places FROM expired GROUP BY item_id) given_back
-WHERE i.id = given_back.item_id
+UPDATE annotations_app_campaignitem i SET open = i.open + returned.places, returned_at = clock_timestamp()
+FROM (SELECT item_id, count(*) AS places FROM expired GROUP BY item_id) returned
+WHERE i.id = returned.item_id
 """
 _LEASED_BY_OTHERS_SQL = f"""
 SELECT EXISTS (
@@ -124,7 +124,7 @@ SELECT EXISTS (
 
 
 class LeaseRequest(NamedTuple):
-    """Who is to be given something, as their member's row and the campaign say; by keys."""
+    """For whom to lease: keys of campaign and user, the persona's digest, and the lease in minutes."""
 
     campaign: int
     user: int
@@ -133,14 +133,11 @@ class LeaseRequest(NamedTuple):
 
 
 class LeaseAttempt(NamedTuple):
-    """What a look for an item came to.
+    """The outcome of a search: how many ``candidates`` it found and the position of the ``first``; if one
+    of them ``is_leased`` now, its ``position`` and ``session``."""
 
-    ``given``: an assignment was made. ``seen``: how many were there to be had. ``first``: the position of
-    the first of them; ``position`` and ``session`` those of the one that was given.
-    """
-
-    given: bool
-    seen: int
+    is_leased: bool
+    candidates: int
     first: int | None
     position: int | None
     session: int | None
@@ -157,15 +154,15 @@ def lease_item(
     session: int | None = None,
     share_sessions: bool = True,
 ) -> LeaseAttempt:
-    """Give the first item that is to be had in a ``place``: "session", "returned" or "next".
+    """Lease the first free item of a ``place``: "session", "returned" or "next".
 
-    Unless ``beside_others``, sessions that others are in the middle of are left to them.
+    Without ``share_sessions``, leaves out sessions that others are in the middle of.
     """
     where, order = _PLACES[place]
     sql = _LEASE_ITEM_SQL.format(
         held="" if share_sessions else _HELD_SESSIONS_SQL,
         place=where,
-        not_theirs=_NOT_ASSIGNED_SQL,
+        not_assigned=_NOT_ASSIGNED_SQL,
         not_held="" if share_sessions else _NOT_HELD_SQL,
         order=order,
         insert=_INSERT_SQL.format(item="taken.id", repeat="false", from_taken="FROM taken"),
@@ -179,51 +176,45 @@ def lease_item(
         "returned_seen": returned_seen or "-infinity",
         "session": session,
     }
-    given, seen, first, position, its_session = _fetch_row(sql, values)
-    return LeaseAttempt(bool(given), seen, first, position, its_session)
+    leased, *facts = _fetch_row(sql, values)
+    return LeaseAttempt(bool(leased), *facts)
 
 
 def lease_gold_item(request: LeaseRequest, *, ordinal: int, gold_cursor: int) -> int | None:
-    """Give the next gold item; returns its position, None if there is none left."""
+    """Lease the next gold item; returns its position, None if there is none left."""
     insert = _INSERT_SQL.format(item="taken.id", repeat="false", from_taken="FROM taken")
     values = {**request._asdict(), "ordinal": ordinal, "gold_cursor": gold_cursor}
-    row = _fetch_row(_LEASE_GOLD_SQL.format(not_theirs=_NOT_ASSIGNED_SQL, insert=insert), values)
+    row = _fetch_row(_LEASE_GOLD_SQL.format(not_assigned=_NOT_ASSIGNED_SQL, insert=insert), values)
     return None if row is None else row[0]
 
 
 def lease_repeat(request: LeaseRequest, item: int, *, ordinal: int) -> None:
-    """A hidden repeat of an item."""
+    """Lease a hidden repeat of an item."""
     insert = _INSERT_SQL.format(item="%(item)s", repeat="true", from_taken="")
     with connection.cursor() as cursor:
         cursor.execute(insert, {**request._asdict(), "ordinal": ordinal, "item": item})
 
 
 def renew_leases(request: LeaseRequest) -> int:
-    """Their leases run from now on again, and are of the persona as it is now; returns how many they have.
-
-    Whoever calls this shows the persona anew with what is leased.
-    """
+    """Start all their leases again, with the persona's current digest; returns how many they have."""
     with connection.cursor() as cursor:
         cursor.execute(_RENEW_SQL, request._asdict())
-        count: int = cursor.rowcount
-    return count
+        return int(cursor.rowcount)
 
 
-def release_expired_leases(campaign: int, *, limit: int = MAX_RELEASED) -> int:
-    """Take back some leases that have run out; returns how many items got a place back."""
+def release_expired_leases(campaign: int) -> None:
+    """Take back some leases that ran out, and the places they took."""
     with connection.cursor() as cursor:
-        cursor.execute(_RELEASE_EXPIRED_SQL, {"campaign": campaign, "limit": limit})
-        count: int = cursor.rowcount
-    return count
+        cursor.execute(_RELEASE_EXPIRED_SQL, {"campaign": campaign, "limit": MAX_RELEASED})
 
 
 def is_leased_by_others(request: LeaseRequest) -> bool:
-    """Whether others hold items that may still come to this annotator."""
+    """Whether others have items that may still come to this annotator."""
     return bool(_fetch_row(_LEASED_BY_OTHERS_SQL, request._asdict())[0])
 
 
 def lock_session_start(campaign: int) -> None:
-    """Until the transaction ends nobody else begins a session of the campaign."""
+    """Let nobody else begin a session of the campaign until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_ADVISORY_LOCK_CLASS, campaign % 2**31])
 

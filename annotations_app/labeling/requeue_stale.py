@@ -1,4 +1,4 @@
-"""Labels that were made under another text of the persona are asked for again."""
+"""Asks again for labels that were made before the persona's text last changed."""
 
 import uuid
 from typing import Any
@@ -16,14 +16,14 @@ BATCH_SIZE = 1000
 
 
 def requeue_stale(campaign: Campaign, *, actor: Any) -> int:
-    """Withdraw the stale labels of a campaign and give their replies out anew; returns how many.
+    """Withdraw the stale labels of a campaign and queue their replies again; returns how many.
 
-    The labels and all that was pressed are kept, to be looked up. Raises Refused.
+    The labels and their decisions are kept for reference. Raises UserError.
     """
     with transaction.atomic():
         row = Campaign.objects.select_related("dataset", "persona").get(pk=campaign.pk)
         if row.status == Campaign.Status.CLOSED:
-            raise UserError(f"{row.name} is closed; open it before replies are queued again.")
+            raise UserError(f"{row.name} is closed, so its replies can't be queued again. Open it first.")
         lock_members(row)
         stale = list(Annotation.objects.stale(row).values_list("pk", flat=True))
         assignments = list(
@@ -49,11 +49,11 @@ def requeue_stale(campaign: Campaign, *, actor: Any) -> int:
 
 
 def _requeue_assignments(assignments: list[Assignment], digest: str) -> None:
-    chosen = Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments])
+    requeued = Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments])
     Decision.objects.bulk_create(
         Decision(assignment=assignment, key=uuid.uuid4(), kind=Decision.Kind.REQUEUE, persona_digest=digest)
         for assignment in assignments
     )
-    release_assignments(chosen)
-    # The label stays as it is, withdrawn; the next one is another.
-    chosen.update(annotation=None)
+    release_assignments(requeued)
+    # Detach the withdrawn label, so that the next decision makes a new one.
+    requeued.update(annotation=None)

@@ -185,7 +185,7 @@ def _flagged(anna: Annotator) -> None:
 def _offline_for_two(anna: Annotator, context: BrowserContext) -> None:
     context.set_offline(True)
     anna.labels(2)
-    expect(anna.page.locator("#save")).to_have_text("Offline: 2 decisions wait, they are kept")
+    expect(anna.page.locator("#save")).to_have_text("Offline: 2 decisions waiting, stored here")
     context.set_offline(False)
     anna.is_saved()
 
@@ -196,7 +196,7 @@ def _taken_back_offline(anna: Annotator, context: BrowserContext) -> None:
     anna.labels(1)
     anna.undoes()
     anna.labels(1)
-    expect(anna.page.locator("#save")).to_have_text("Offline: 3 decisions wait, they are kept")
+    expect(anna.page.locator("#save")).to_have_text("Offline: 3 decisions waiting, stored here")
     context.set_offline(False)
     anna.is_saved()
 
@@ -205,7 +205,7 @@ def _closed_while_offline(anna: Annotator, context: BrowserContext, browser_erro
     """What waited when the tab was closed is sent when the page is opened again."""
     context.set_offline(True)
     anna.labels(2)
-    expect(anna.page.locator("#save")).to_contain_text("2 decisions wait")
+    expect(anna.page.locator("#save")).to_contain_text("2 decisions waiting")
     anna.page.close()
     context.set_offline(False)
     again = Annotator(context.new_page())
@@ -326,8 +326,8 @@ def test_logged_out_meanwhile(open_page: Any, campaign: Campaign, browser_errors
     anna.is_saved()
     Session.objects.all().delete()
     anna.labels(1)
-    expect(page.locator("#trouble")).to_contain_text("not logged in any more")
-    expect(page.locator("#save")).to_have_text("1 decision waits, it is kept")
+    expect(page.locator("#trouble")).to_contain_text("no longer logged in")
+    expect(page.locator("#save")).to_have_text("1 decision waiting, stored here")
     page.on("dialog", lambda dialog: dialog.accept())
     page.locator("#trouble a").click()
     page.fill("[name=username]", "anna")
@@ -342,12 +342,12 @@ def test_logged_out_meanwhile(open_page: Any, campaign: Campaign, browser_errors
     anna.reply()
     page.context.set_offline(True)
     anna.labels(1)
-    expect(page.locator("#save")).to_contain_text("1 decision waits")
+    expect(page.locator("#save")).to_contain_text("1 decision waiting")
     page.get_by_role("button", name=re.compile("Your account")).click()
     page.get_by_role("button", name="Log out", exact=True).click()
-    expect(page.locator("#leave")).to_contain_text("1 decision has not reached the server")
+    expect(page.locator("#confirm")).to_contain_text("Logging out deletes 1 decision")
     page.context.set_offline(False)
-    page.get_by_role("button", name="Log out and drop them").click()
+    page.get_by_role("button", name="Log out and discard").click()
     page.wait_for_url("**/login/")
     assert kept_in_the_browser(page) == []
     browser_errors[:] = [text for text in browser_errors if "Failed to load resource" not in text]
@@ -360,11 +360,11 @@ def _not_allowed_meanwhile(anna: Annotator) -> None:
     group.user_set.remove(User.objects.get(username="anna"))
     anna.labels(2)
     panel = page.locator("#held-text")
-    told = "2 decisions could not be handed in: Your account may not label any more. They are kept"
+    told = "Not accepted: 2 decisions. Your account doesn't have the permission to label."
     expect(panel).to_contain_text(told)
     assert find_serious_violations(page) == []
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download the labels").click()
+        page.get_by_role("button", name="Download labels").click()
     assert download.value.suggested_filename == "voice.labels.jsonl"
     call_command("import_annotations", str(download.value.path()), "--dataset", "support", stdout=StringIO())
     imported = Annotation.objects.filter(campaign=None).order_by("pk")
@@ -374,7 +374,7 @@ def _not_allowed_meanwhile(anna: Annotator) -> None:
     assert set(imported.values_list("persona_id", flat=True)) == {"calm"}
     imported.delete()
     page.reload()
-    expect(page.get_by_role("heading", name="You may not label")).to_be_visible()
+    expect(page.get_by_role("heading", name="You don't have access")).to_be_visible()
     expect(panel).to_contain_text(told)
 
     Session.objects.all().delete()
@@ -399,7 +399,7 @@ def _in_two_windows(anna: Annotator) -> None:
     other.goto("/annotate/voice/")
     assert Annotator(other).reply() == anna.reply()
     anna.labels(1)
-    expect(other.locator("#trouble")).to_contain_text("labelled this reply in another window")
+    expect(other.locator("#trouble")).to_contain_text("labeled this reply in another window")
     assert Annotator(other).reply() == anna.reply()
     anna.is_saved()
     other.close()

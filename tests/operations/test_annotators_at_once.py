@@ -123,9 +123,7 @@ def test_never_more_than_the_overlap_and_every_key_once(tmp_path: Path, order: s
 
     assert not find_inconsistencies()
     # Of two tabs one may be too late to take something back; all else that was pressed was taken.
-    assert all(
-        "take back" in message or "taken back" in message for one in annotators for message in one.refused
-    )
+    assert all("undo" in message for one in annotators for message in one.refused)
     keys = [key for annotator in annotators for key in annotator.keys]
     assert Counter(Decision.objects.values_list("key", flat=True)) == Counter(keys)
     per_item = Counter(
@@ -157,6 +155,6 @@ def test_one_key_from_two_at_the_same_moment_is_one_decision(tmp_path: Path) -> 
     assert Counter(outcomes) == {
         "counted": 1,
         "known": 1,
-        "This key belongs to another decision; make a new one.": 2,
+        "This decision's key belongs to another decision. Send it again with a new key.": 2,
     }
     assert not find_inconsistencies()

@@ -325,7 +325,7 @@ def test_settled_labels_can_be_brought_in(tmp_path: Path) -> None:
 def test_what_was_noted_is_scrubbed_with_the_session_wherever_it_stands(tmp_path: Path) -> None:
     stored = make_replies(tmp_path, 2)
     round_1 = make_campaign(stored, "ana")
-    first, second = lease_for(round_1, "ana").current, lease_for(round_1, "ana").ahead[0]
+    first, second = lease_for(round_1, "ana").leased[:2]
     submit(first, notes="He wrote to jo@example.org.")
     submit(first, label=0, notes="She wrote to kim@example.org.")
     submit(second, "flag", notes="Call 10.1.2.3 has it.")

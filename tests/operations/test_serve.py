@@ -35,12 +35,12 @@ def test_one_is_current_and_two_are_ahead_and_asking_again_gives_the_same(tmp_pa
     assert first.state == "open"
     assert first.message == ""
     again = lease_for(round_1, "ana")
-    assert [again.current, *again.ahead] == [first.current, *first.ahead]
-    assert len(first.ahead) == 2
+    assert again.leased == first.leased
+    assert len(first.leased) == 3
     submit(first.current)
     then = lease_for(round_1, "ana")
-    assert [then.current, then.ahead[0]] == first.ahead
-    assert len(then.ahead) == 2
+    assert then.leased[:2] == first.leased[1:]
+    assert len(then.leased) == 3
     assert not find_inconsistencies()
 
 
@@ -66,7 +66,7 @@ def test_who_waits_for_the_last_replies_is_told_so(tmp_path: Path) -> None:
     assert lease_for(round_1, "ana").state == "open"
     waiting = lease_for(round_1, "ben")
     assert (waiting.state, waiting.current) == ("nothing_now", None)
-    assert "others" in waiting.message
+    assert "Other annotators" in waiting.message
     label_all_replies(round_1, "ana")
     assert lease_for(round_1, "ben").state == lease_for(round_1, "ana").state == "finished"
 
@@ -76,7 +76,7 @@ def test_what_nobody_has_looked_at_for_too_long_goes_to_others(tmp_path: Path) -
     held = lease_for(round_1, "ana")
     let_leases_run_out()
     taken = lease_for(round_1, "ben")
-    assert taken.current.item in {held.current.item, *(item.item for item in held.ahead)}
+    assert taken.current.item in {row.item for row in held.leased}
     assert set(Assignment.objects.filter(annotator=get_user("ana")).values_list("state", flat=True)) == {
         "released"
     }
@@ -120,7 +120,7 @@ def test_who_is_taken_out_gets_nothing_and_gives_back(tmp_path: Path) -> None:
     edit_campaign(round_1, changes={"annotators": ["ben"]}, actor=None)
     gone = lease_for(round_1, "ana")
     assert (gone.state, gone.current) == ("closed", None)
-    assert "any more" in gone.message
+    assert "no longer an annotator" in gone.message
     assert len(label_all_replies(round_1, "ben")) == 3
     assert submit(held.current).what == "late"
     assert not find_inconsistencies()
@@ -133,7 +133,7 @@ def test_nothing_is_served_of_what_is_paused_or_closed(tmp_path: Path, status: s
     held = lease_for(round_1, "ana").current
     edit_campaign(round_1, changes={"status": status}, actor=None)
     serving = lease_for(round_1, "ana")
-    assert (serving.state, serving.current, serving.ahead) == (status, None, [])
+    assert (serving.state, serving.leased) == (status, [])
     assert serving.message
     assert submit(held).what == ("counted" if status == "paused" else "late")
     edit_campaign(round_1, changes={"status": "open"}, actor=None)

@@ -131,9 +131,9 @@ def test_without_the_permission_there_is_no_queue(role: str, campaign: Campaign,
 def test_without_a_membership_there_is_no_queue(role: str, campaign: Campaign, sign_in: Any) -> None:
     client = sign_in(role)
     assert client.get(reverse("annotate:campaigns")).status_code == 200
-    for name in ("queue", "next"):
-        assert client.get(reverse(f"annotate:{name}", args=["voice"])).status_code == 404
-    assert client.post(reverse("annotate:decide", args=["voice"])).status_code == 404
+    assert client.get(reverse("annotate:queue", args=["voice"])).status_code == 404
+    for name in ("lease", "decide"):
+        assert client.post(reverse(f"annotate:{name}", args=["voice"])).status_code == 404
     membership = campaign.members.create(user=client.user)
     assert client.get(reverse("annotate:queue", args=["voice"])).status_code == 200
     membership.active = False

@@ -10,7 +10,7 @@ from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.models import Annotation, Campaign, Decision
 from datasets_app.models import Persona
 from tests import factories
-from tests.web.test_queue import annotator, current, make, page, press
+from tests.web.test_queue import annotator, current, lease, make, page, press
 
 
 @pytest.fixture
@@ -26,14 +26,14 @@ def test_what_was_pressed_before_somebody_went_is_kept(voice: Campaign) -> None:
     pk = current(anna)
     edit_campaign(voice, changes={"status": "closed"}, actor=boss)
     assert (
-        "This campaign is closed. Your decision is kept" in press(anna, "on", assignment=pk).content.decode()
+        "This campaign is closed. Your decision is saved" in press(anna, "on", assignment=pk).content.decode()
     )
     annotator("cy")
     edit_campaign(voice, changes={"status": "open", "annotators": ["ben", "cy"]}, actor=boss)
     said = press(anna, "off", assignment=pk).content.decode()
-    assert "You are no annotator of this campaign any more. Your decision is kept" in said
+    assert "You are no longer an annotator of this campaign. Your decision is saved" in said
     assert 'data-state="closed"' in said
-    assert "What assistant says" not in said + page(anna, "next")
+    assert "What assistant says" not in said + lease(anna)
     assert anna.get("/annotate/voice/").status_code == 404
     assert press(anna, "on", assignment=pk, script=False)["Location"] == "/annotate/"
     assert first == second

@@ -1,81 +1,95 @@
-"""Who may come to a queue: members of an open campaign with the permission to annotate."""
+"""Who may use a queue: members of a campaign who have the permission to annotate."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.vary import vary_on_headers
 
 from annotations_app.models import CampaignMember
 
 ANNOTATE_PERMISSION = "annotations_app.annotate"
-# Sent by the script: the primary key of the user whose decisions it has kept.
+# The script sends the primary key of the user whose decisions it keeps. It is answered "refused" (discard
+# the decision) or "held" (keep it and try again later).
 QUEUE_HEADER = "X-Queue"
-# What it is answered: "refused", what was sent need not be kept; "held", not now, so keep it.
-REFUSED_HEADERS, HELD_HEADERS = {QUEUE_HEADER: "refused"}, {QUEUE_HEADER: "held"}
-NOT_PERMITTED_MESSAGE = "Your account may not label any more."
+NOT_PERMITTED_MESSAGE = "Your account doesn't have the permission to label."
 
 View = Callable[..., HttpResponse]
 
 
 def require_annotator(view: View) -> View:
-    """Asks for signing in and for the permission. The script gets a status instead of a page: 401 if
-    someone else, or nobody, is signed in."""
+    """Ask for a login and the permission. The script gets a status instead of a page: 401 if nobody, or
+    somebody else, is logged in."""
 
     @never_cache
     @vary_on_headers(QUEUE_HEADER)
     @wraps(view)
-    def asked(request: Any, *arguments: Any, **named: Any) -> HttpResponse:
+    def guarded_view(request: Any, *arguments: Any, **options: Any) -> HttpResponse:
+        from_script = is_script_request(request)
         if not request.user.is_authenticated or _is_other_user(request):
-            if is_script_request(request):
-                return HttpResponse("You are not logged in any more.", "text/plain", status=401)
+            if from_script:
+                return HttpResponse("You are no longer logged in.", "text/plain", status=401)
             return redirect_to_login(request.get_full_path())
         if not request.user.has_perm(ANNOTATE_PERMISSION):
-            if is_script_request(request):
-                return HttpResponse(NOT_PERMITTED_MESSAGE, "text/plain", status=403, headers=HELD_HEADERS)
+            if from_script:
+                return _plain_response(NOT_PERMITTED_MESSAGE, 403, "held")
             return render(request, "annotations_app/queue_refused.html", status=403)
-        return view(request, *arguments, **named)
+        return view(request, *arguments, **options)
 
-    return asked
+    return guarded_view
 
 
 def require_member(view: View) -> View:
-    """For annotators who are members of the campaign ``name``; the view is given the membership."""
+    """Load the membership in the campaign ``name`` and pass it to the view; 404 for everybody else."""
     return _load_membership(view, active=True)
 
 
 def require_past_or_present_member(view: View) -> View:
-    """For those who were members as well: what they pressed before they went is still to come in."""
+    """Like :func:`require_member`, also for removed members: their browser may still hold decisions."""
     return _load_membership(view)
 
 
 def _load_membership(view: View, **conditions: bool) -> View:
     @require_annotator
     @wraps(view)
-    def asked(request: Any, name: str, *arguments: Any, **named: Any) -> HttpResponse:
+    def guarded_view(request: Any, name: str, *arguments: Any, **options: Any) -> HttpResponse:
         if "\0" in name:
             raise Http404
         members = CampaignMember.objects.select_related("campaign__persona", "campaign__dataset")
         member = get_object_or_404(members, campaign__name=name, user=request.user, **conditions)
         member.user = request.user
-        return view(request, member, *arguments, **named)
+        return view(request, member, *arguments, **options)
 
-    return asked
+    return guarded_view
 
 
 def is_script_request(request: HttpRequest) -> bool:
     return QUEUE_HEADER in request.headers or "HX-Request" in request.headers
 
 
-def refuse_submission(message: str) -> HttpResponse:
-    """For the script: what was sent is not wanted, and need not be sent again."""
-    return HttpResponse(message, "text/plain; charset=utf-8", status=409, headers=REFUSED_HEADERS)
+def refuse(request: Any, member: CampaignMember, message: str) -> HttpResponse:
+    """Tell the script not to send this again; without the script, go back to the queue with the message."""
+    if is_script_request(request):
+        return _plain_response(message, 409, "refused")
+    messages.error(request, message)
+    return redirect_to_queue(member)
+
+
+def redirect_to_queue(member: CampaignMember) -> HttpResponse:
+    if member.active:
+        return redirect("annotate:queue", member.campaign.name)
+    return redirect("annotate:campaigns")
+
+
+def _plain_response(message: str, status: int, answer: str) -> HttpResponse:
+    headers = {QUEUE_HEADER: answer}
+    return HttpResponse(message, "text/plain; charset=utf-8", status=status, headers=headers)
 
 
 def _is_other_user(request: Any) -> bool:
-    kept_for = request.headers.get(QUEUE_HEADER)
-    return kept_for is not None and kept_for != str(request.user.pk)
+    return request.headers.get(QUEUE_HEADER, str(request.user.pk)) != str(request.user.pk)

@@ -1,7 +1,7 @@
-"""What an annotator reads: the reply to be judged, and the turns around it.
+"""What an annotator reads: the reply to judge and the turns around it.
 
-A session may have hundreds of thousands of turns, and a turn megabytes of text: what is read here is a
-window of the one and the beginning of the other. The rest comes when it is asked for.
+A session may have hundreds of thousands of turns and a turn megabytes of text, so only a window of the one
+and the beginning of the other are loaded. The rest follows on request.
 """
 
 from dataclasses import dataclass
@@ -18,55 +18,59 @@ from annotations_app.domain.highlighting import (
     list_highlighted_words,
 )
 from annotations_app.labeling.views.persona_card import parse_persona_cached
+from annotations_app.labeling.views.recent import shorten_text
 from annotations_app.models import Assignment, Campaign, CampaignMember
 from datasets_app.catalog import raw_access
 from datasets_app.models import Turn
 
 TURNS_BEFORE, TURNS_AFTER, MORE_TURNS_COUNT = 12, 2, 40
-# Of the reply, of a turn beside it, and of one that was asked for as a whole.
+# Shown of the reply, of a turn around it, and of a whole turn on request.
 MAX_REPLY_CHARACTERS, MAX_TURN_CHARACTERS, MAX_WHOLE_TURN_CHARACTERS = 20_000, 3_000, 2_000_000
 
 
 @dataclass
 class ReplyView:
-    """The reply of an assignment, with the turns around it as far as they are shown."""
+    """The reply of an assignment, with the turns shown around it."""
 
     assignment: Assignment
     turn: Any
     before: list[Any]
     after: list[Any]
     turn_count: int
+    snippet: str
     pieces: list[TextPiece]
     preferred: list[str]
     avoid: list[str]
 
     @property
     def earlier(self) -> int:
-        """The turn before which there are more; 0 if there are none."""
+        """The first turn shown if there are turns before it, else 0."""
         first = (self.before or [self.turn])[0].turn_index
         return first if first > 1 else 0
 
     @property
     def later(self) -> int:
+        """The last turn shown if there are turns after it, else 0."""
         last = (self.after or [self.turn])[-1].turn_index
         return last if last < self.turn_count else 0
 
 
 def load_reply(assignment: Assignment, campaign: Campaign) -> ReplyView:
-    place, session = assignment.item.turn.turn_index, assignment.item.turn.session
+    index, session = assignment.item.turn.turn_index, assignment.item.turn.session
     window = turns_with_start(session.pk).filter(
-        turn_index__gte=place - TURNS_BEFORE, turn_index__lte=place + TURNS_AFTER
+        turn_index__range=(index - TURNS_BEFORE, index + TURNS_AFTER)
     )
     turns = list(window.order_by("turn_index"))
-    turn = next(turn for turn in turns if turn.turn_index == place)
+    turn = next(turn for turn in turns if turn.turn_index == index)
     turn.start = assignment.item.turn.text[:MAX_REPLY_CHARACTERS]
     pieces = highlight_text(turn.start, campaign)
     return ReplyView(
         assignment,
         turn,
-        before=[turn for turn in turns if turn.turn_index < place],
-        after=[turn for turn in turns if turn.turn_index > place],
+        before=[turn for turn in turns if turn.turn_index < index],
+        after=[turn for turn in turns if turn.turn_index > index],
         turn_count=session.turn_count,
+        snippet=shorten_text(turn.start),
         pieces=pieces,
         preferred=list_highlighted_words(pieces, PREFERRED),
         avoid=list_highlighted_words(pieces, AVOID),
@@ -74,7 +78,7 @@ def load_reply(assignment: Assignment, campaign: Campaign) -> ReplyView:
 
 
 def record_raw_read(member: CampaignMember, **counts: int) -> None:
-    """What an annotator is about to be shown, if it is raw text of production, is written down."""
+    """Record in the audit log what an annotator is about to read, if it is raw production text."""
     campaign = member.campaign
     raw_access.record_access(
         campaign.dataset, member.user, place="annotation queue", campaign=campaign.pk, **counts
@@ -82,7 +86,7 @@ def record_raw_read(member: CampaignMember, **counts: int) -> None:
 
 
 def turns_with_start(session_pk: int) -> QuerySet[Turn, dict[str, Any] | Any]:
-    """Turns of a session with the ``start`` of their text and how many ``characters`` it has."""
+    """Turns of a session, with the ``start`` of their text and its number of ``characters``."""
     turns = Turn.objects.filter(session_id=session_pk).only("turn_index", "role")
     return turns.annotate(start=Left("text", MAX_TURN_CHARACTERS), characters=Length(F("text")))
 

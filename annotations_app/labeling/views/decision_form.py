@@ -1,4 +1,4 @@
-"""What a browser sends when something was pressed."""
+"""The form of a decision."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class DecisionForm(forms.Form):
     notes = forms.CharField(required=False)
     confidence = forms.FloatField(required=False)
     seconds = forms.FloatField(required=False)
-    # The digest of the persona that was shown when it was pressed: it may have waited since.
+    # The digest of the persona on the page: a decision made offline may arrive after the persona changed.
     shown = forms.RegexField(r"^[0-9a-f]{64}\Z", required=False)
 
     def clean(self) -> dict[str, Any]:
@@ -29,27 +29,26 @@ class DecisionForm(forms.Form):
             if not cleaned.get("reason"):
                 raise forms.ValidationError("Say why you flag this reply.")
             if cleaned["reason"] == "other" and not cleaned.get("words"):
-                raise forms.ValidationError("Say in a few words why you flag this reply.")
+                raise forms.ValidationError("Describe in a few words why you flag this reply.")
         return cleaned
 
-    def sentence(self) -> str:
-        """The first thing that is wrong."""
+    def first_error(self) -> str:
         field, problems = next(iter(self.errors.items()))
         return problems[0] if field == "__all__" else f"{field.capitalize()}: {problems[0]}"
 
     def decide_arguments(self) -> dict[str, Any]:
         """Arguments of the operation ``decide``."""
-        given = self.cleaned_data
-        if given["decision"] == "undo":
-            return {"key": given["key"], "kind": "undo"}
-        kind, label = DECISIONS[given["decision"]]
+        values = self.cleaned_data
+        if values["decision"] == "undo":
+            return {"key": values["key"], "kind": "undo"}
+        kind, label = DECISIONS[values["decision"]]
         is_flag = kind == "flag"
         return {
-            "key": given["key"],
+            "key": values["key"],
             "kind": kind,
             "label": label,
-            "notes": describe_reason(given["reason"], given["words"]) if is_flag else given["notes"],
-            "confidence": given["confidence"] if kind == "label" else None,
-            "seconds": given["seconds"],
-            "shown": given["shown"],
+            "notes": describe_reason(values["reason"], values["words"]) if is_flag else values["notes"],
+            "confidence": values["confidence"] if kind == "label" else None,
+            "seconds": values["seconds"],
+            "shown": values["shown"],
         }

@@ -1,4 +1,4 @@
-"""The persona as annotators see it beside a reply."""
+"""The persona as annotators see it next to a reply."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +10,7 @@ from datasets_app.models import Persona
 
 @dataclass
 class PersonaCard:
-    """``rules`` are sentences or "name: value"; lists are of text, whatever YAML made of an entry."""
+    """``rules`` are sentences or "name: value". Lists hold text, whatever type YAML gave an entry."""
 
     name: str
     digest: str
@@ -24,7 +24,7 @@ class PersonaCard:
 
 
 def build_persona_card(persona: Persona) -> PersonaCard:
-    """A persona whose YAML can't be read any more is shown by its name and description."""
+    """From the persona's YAML; if it can't be read, only the name and description."""
     document = parse_persona_cached(persona.yaml) or PersonaDocument(id=persona.persona_id)
     return PersonaCard(
         name=document.display_name or persona.display_name or persona.persona_id,

@@ -1,4 +1,4 @@
-"""The last decisions, as they stand in the list beside the queue."""
+"""The last decisions, as the queue lists them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 from annotations_app.models import Assignment
 
 MAX_SNIPPET_CHARACTERS = 90
-DECISION_NAMES = {"on": "On-brand", "off": "Off-brand", "skip": "Skipped", "flag": "Flagged"}
+DECISION_LABELS = {"on": "On-brand", "off": "Off-brand", "skip": "Skipped", "flag": "Flagged"}
 _DECISION_OF_STATE = {Assignment.State.SKIPPED: "skip", Assignment.State.FLAGGED: "flag"}
 
 
@@ -20,21 +20,24 @@ class RecentDecision:
     confidence: float | None
 
     @property
-    def in_words(self) -> str:
-        return DECISION_NAMES.get(self.decision, "Not counted")
+    def label(self) -> str:
+        return DECISION_LABELS.get(self.decision, "Not counted")
 
 
 def build_recent_decision(assignment: Assignment) -> RecentDecision:
-    """Of a decided assignment, with its annotation and its item's turn."""
+    """From a decided assignment with its annotation and its item's turn."""
     annotation = assignment.annotation
     label = annotation and ("on" if annotation.label else "off")
     return RecentDecision(
         pk=assignment.pk,
         decision=_DECISION_OF_STATE.get(Assignment.State(assignment.state)) or label or "",
-        snippet=" ".join(assignment.item.turn.text[: 2 * MAX_SNIPPET_CHARACTERS].split())[
-            :MAX_SNIPPET_CHARACTERS
-        ],
+        snippet=shorten_text(assignment.item.turn.text),
         at=assignment.decided_at,
         notes=(annotation and annotation.notes) or "",
         confidence=annotation and annotation.confidence,
     )
+
+
+def shorten_text(text: str) -> str:
+    """The beginning of a text, on one line."""
+    return " ".join(text[: 2 * MAX_SNIPPET_CHARACTERS].split())[:MAX_SNIPPET_CHARACTERS]

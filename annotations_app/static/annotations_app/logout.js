@@ -1,0 +1,26 @@
+// Logging out sends what waits in this browser first. What can't be sent is deleted, after a question: the next
+// person at this browser must not find it.
+import * as outbox from "./outbox.js";
+import { confirmFirst, countOf } from "./page.js";
+
+const form = document.querySelector("[data-logout]");
+
+const logOut = () => {
+    outbox.drop(outbox.all());
+    form.dataset.confirmed = "1";
+    form.requestSubmit();
+};
+
+form.addEventListener("submit", async (event) => {
+    if (form.dataset.confirmed) return;
+    event.preventDefault();
+    await outbox.pump();
+    const count = outbox.all().length;
+    if (!count) return logOut();
+    confirmFirst({
+        heading: "Some decisions aren't saved yet",
+        text: `Logging out deletes ${countOf(count, "decision")} that the server hasn't received.`,
+        action: "Log out and discard",
+        then: logOut,
+    });
+});

@@ -1,0 +1,109 @@
+// Deciding, undoing, and changing one of the last decisions.
+import * as outbox from "../outbox.js";
+import { announce, byId, showTrouble } from "../page.js";
+import { secondsSpent } from "./clock.js";
+import { lastUndoable, listDecision, recentRow, showLocalTimes } from "./recent.js";
+import { CONFIDENCE, DECISIONS, article, campaign, personaDigest, settings, state } from "./state.js";
+import { showExpected } from "./sync.js";
+import { show, showEarlierDecision, showNext } from "./view.js";
+
+// Nobody reads a reply this fast: it is a key pressed twice.
+const GUARD = 180;  // milliseconds
+
+// Pasted text may hold control characters; the server would refuse the decision because of them.
+export const cleanText = (text) => text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, " ").trim();
+
+const makeKey = () => {
+    if (crypto.randomUUID) return crypto.randomUUID();
+    // Without https there is no randomUUID, but the same random bits.
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    bytes[6] = (bytes[6] & 15) | 64;
+    bytes[8] = (bytes[8] & 63) | 128;
+    const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+};
+
+const isTooSoon = () => performance.now() - state.shownAt < GUARD;
+
+// The snippet stays on the page: the outbox stores decisions and notes, no text of conversations.
+const keep = ({ snippet, ...decision }) => {
+    const entry = { key: makeKey(), campaign, at: Date.now(), ...decision };
+    state.decisionCount += 1;
+    if (outbox.trouble() !== "session") showTrouble("");
+    listDecision({ ...entry, snippet });
+    showLocalTimes();
+    outbox.add(entry);
+};
+
+export const decide = (decision, flag = {}) => {
+    const id = state.current;
+    if (!id || isTooSoon()) return;
+    const { snippet, session, turn } = article(id).dataset;
+    const isLabel = ["on", "off"].includes(decision);
+    keep({
+        assignment: id,
+        decision,
+        seconds: secondsSpent(),
+        shown: personaDigest(),
+        snippet,
+        session,
+        turn,
+        persona: settings.persona,
+        ...(decision === "flag" ? flag : { notes: cleanText(byId("notes").value) || undefined }),
+        ...(state.confidence && isLabel ? { confidence: CONFIDENCE[state.confidence][0] } : {}),
+    });
+    state.decided.add(id);
+    state.lastDecided = id;
+    const isChange = state.revisited === id;
+    state.revisited = "";
+    showNext();
+    const then = isChange ? "Changed; back to where you were." : state.current ? "Next reply." : "";
+    announce(`${DECISIONS[decision]}. ${then}`.trim());
+};
+
+export const undo = () => {
+    if (state.expected || isTooSoon()) return;
+    const row = recentRow(state.lastDecided) || lastUndoable();
+    if (!row) return announce("There is nothing to undo.");
+    const id = row.dataset.assignment;
+    state.lastDecided = state.revisited = "";
+    state.expected = id;
+    keep({ assignment: id, decision: "undo" });
+    if (article(id)) showExpected();
+    else showNext();
+    announce("Undone. Decide again.");
+};
+
+export const reopen = async (id) => {
+    if (state.expected) return;
+    state.revisited = state.expected = id;
+    if (!article(id) && !(await fetchReply(id))) return;
+    state.expected = state.current = "";
+    show(id);
+    const label = recentRow(id)?.querySelector(".q-said").textContent;
+    announce(`You decided: ${label}. Decide again to change it; Escape keeps it.`);
+};
+
+const fetchReply = async (id) => {
+    showNext();
+    try {
+        const response = await outbox.get(`${encodeURIComponent(campaign)}/replies/${id}/`);
+        if (response.status === 401) outbox.showLoggedOut();
+        if (!response.ok) throw new Error("refused");
+        htmx.swap(byId("stack"), await response.text(), { swapStyle: "beforeend", swapDelay: 0, settleDelay: 0 });
+        return true;
+    } catch {
+        state.revisited = state.expected = "";
+        showNext();
+        showTrouble("This reply can't be shown now. Try again in a moment.");
+        return false;
+    }
+};
+
+export const leaveRevisited = () => {
+    if (!state.revisited) return;
+    showEarlierDecision(state.revisited, null);
+    state.revisited = "";
+    showNext();
+    announce("Decision kept.");
+};

@@ -1,0 +1,37 @@
+// The dialog that asks why a reply can't be judged.
+import { byId } from "../page.js";
+import { cleanText, decide } from "./decisions.js";
+import { state } from "./state.js";
+
+const dialog = byId("flag"), comment = byId("flag-comment"), error = byId("flag-error");
+
+export const openFlagDialog = () => {
+    if (!state.current) return;
+    comment.value = error.textContent = "";
+    dialog.showModal();
+    dialog.querySelector("[value]").focus();
+};
+
+const flag = (reason) => {
+    const words = cleanText(comment.value);
+    if (reason === "other" && !words) {
+        error.textContent = "Describe the reason in a few words, then press Enter.";
+        return comment.focus();
+    }
+    dialog.close();
+    decide("flag", { reason, words });
+};
+
+dialog.addEventListener("keydown", (event) => {
+    const inComment = event.target === comment;
+    if (inComment && event.key === "Enter") {
+        event.preventDefault();
+        flag("other");
+    } else if (!inComment && !event.repeat && /^[1-9]$/.test(event.key)) {
+        const reason = dialog.querySelectorAll(".q-reason")[event.key - 1];
+        if (!reason) return;
+        event.preventDefault();
+        flag(reason.value);
+    }
+});
+for (const reason of dialog.querySelectorAll(".q-reason")) reason.addEventListener("click", () => flag(reason.value));

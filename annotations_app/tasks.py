@@ -2,20 +2,53 @@
 
 from typing import Any
 
-from datasets_app.jobs.runs import RunningJob, task
+from annotations_app.job_parameters import CampaignParameters, LabelExportParameters, LabelImportParameters
+from annotations_app.models import Campaign
+from datasets_app.core.errors import UserError
+from datasets_app.jobs import files
+from datasets_app.jobs.registry import Operation, operations, task
+from datasets_app.jobs.running import RunningJob
+
+# Only a command imports labels; its parameters are shown on the job's page.
+operations["import_annotations"] = Operation(LabelImportParameters)
 
 
-@task
-def create_campaign(job: RunningJob) -> dict[str, Any]:
-    """``parameters`` of the job: {"campaign": primary key of a prepared campaign}."""
-    from annotations_app.campaigns.create import run_fill_job
+@task(CampaignParameters)
+def create_campaign(job: RunningJob[CampaignParameters]) -> dict[str, Any]:
+    from annotations_app.campaigns.create import fill_campaign
 
-    return run_fill_job(job.row.parameters["campaign"], report_progress=job.report_progress)
+    campaign = Campaign.objects.filter(pk=job.parameters.campaign).first()
+    if campaign is None:
+        raise UserError("The campaign was deleted, so there is nothing to prepare.")
+    filled = fill_campaign(campaign, report_progress=job.report_progress)
+    return {"campaign": filled.pk, "replies": filled.item_count, "gold": filled.gold_count}
 
 
-@task
-def export_annotations(job: RunningJob) -> dict[str, Any]:
-    """``parameters``: persona, labels, and perhaps campaign (its name) and override."""
-    from annotations_app.labels.export_annotations import run_export_job
+@task(LabelExportParameters)
+def export_annotations(job: RunningJob[LabelExportParameters]) -> dict[str, Any]:
+    from annotations_app.campaigns.members import get_campaign
+    from annotations_app.labels.export_annotations import DEFAULT_SELECTION, export_annotations
 
-    return run_export_job(job.row, report_progress=job.report_progress)
+    options, dataset = job.parameters, job.dataset
+    campaign = get_campaign(options.campaign) if options.campaign else None
+    labels = options.labels or DEFAULT_SELECTION
+    with files.work_folder(job.row) as folder:
+        path = folder / f"{campaign.name if campaign else dataset.name}.{labels}.jsonl"
+        with path.open("wb") as out:
+            exported = export_annotations(
+                dataset,
+                persona=options.persona or "",
+                out=out,
+                labels=labels,
+                campaign=campaign,
+                override=job.override,
+                actor=job.actor,
+                report_progress=job.report_progress,
+            )
+        files.store_files(job.row, "export", [path])
+    return {
+        "labels": exported.labels,
+        "on_brand": exported.on_brand,
+        "notes": exported.omissions,
+        "warnings": exported.warnings,
+    }

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 from datasets_app.admin.jobs import download_permission
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.jobs.parameters import ExportParameters, read_parameters
 from datasets_app.jobs.permissions import needs_override_permission
 from datasets_app.models import Dataset, JobFile, JobRun, ReleaseFile
 from datasets_app.releasing import files
@@ -46,9 +47,14 @@ def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
         size=job_file.size,
         job_run=job.pk,
         # Who has had which release is answered by the audit trail.
-        **({"release": version} if (version := job.parameters.get("version")) else {}),
+        **_release_details(job),
     )
     return _attachment_response(file, job_file.name)
+
+
+def _release_details(job: JobRun) -> dict[str, str]:
+    version = read_parameters(job, ExportParameters).version if job.operation == "export_dataset" else None
+    return {"release": version} if version else {}
 
 
 @require_GET

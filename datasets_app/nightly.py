@@ -13,6 +13,8 @@ from alignmenter_site.logs import describe_error
 from datasets_app.auditing.heads import verify_and_append_head
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
+from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import NightlyParameters
 from datasets_app.jobs.running import ClaimLost
 from datasets_app.models import Dataset, JobRun
 from datasets_app.releasing.verify import verify_releases
@@ -105,9 +107,9 @@ def is_night_due(now: datetime) -> bool:
     return not _has_started(begins.date()) and Dataset.objects.filter(created_at__lt=begins).exists()
 
 
-def start_if_due(start: Callable[..., JobRun]) -> JobRun | None:
+def start_if_due() -> JobRun | None:
     """Have a worker do this night's work: once, however many schedulers ask, and also after they were all
-    away. ``start`` makes the job, as ``job_runs.start`` does."""
+    stopped."""
     now = timezone.now()
     if not is_night_due(now):
         return None
@@ -117,7 +119,8 @@ def start_if_due(start: Callable[..., JobRun]) -> JobRun | None:
         night = night_start(now).date()
         if _has_started(night):
             return None
-        return start(OPERATION, actor=None, parameters={"night": night.isoformat()})
+        parameters = NightlyParameters(night=night.isoformat())
+        return runs.start_job(OPERATION, actor=None, parameters=parameters)
 
 
 def _has_started(night: date) -> bool:

@@ -1,42 +1,101 @@
-"""What a worker does for each operation: fetch, call the one operation, say what came of it."""
+"""What a worker does for each operation: unpack the job's parameters, call the operation, keep its files."""
 
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 
-from datasets_app.jobs import queue, runs
-from datasets_app.jobs.runs import RunningJob, task
-from datasets_app.models import Dataset, JobRun, ScrubRun
+from datasets_app.core.errors import UserError
+from datasets_app.jobs import files, queue, runs
+from datasets_app.jobs import parameters as asked
+from datasets_app.jobs.registry import Operation, operations, task
+from datasets_app.jobs.running import RunningJob
+from datasets_app.models import JobRun, ScrubRun
 
-
-@task
-def import_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.importing.import_dataset import import_for_job
-
-    return import_for_job(job.row, report_progress=job.report_progress)
-
-
-@task
-def export_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.releasing.sharing.export_request import export_to_job_files
-
-    return export_to_job_files(job.row, report_progress=job.report_progress)
+# Only a command draws samples; its parameters are shown on the job's page.
+operations["sample_dataset"] = Operation(asked.SampleParameters)
 
 
-@task
-def split_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.splitting.split_dataset import split_for_job
+@task(asked.ImportParameters)
+def import_dataset(job: RunningJob[asked.ImportParameters]) -> dict[str, Any]:
+    from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
 
-    return split_for_job(job.row, report_progress=job.report_progress)
+    upload = job.row.files.get(kind="upload")
+    if not upload.file:
+        raise UserError("The uploaded file has been deleted; upload it again.")
+    options = job.parameters
+    with files.work_folder(job.row) as folder:
+        quarantine_dir = folder / "quarantine"
+        quarantine_dir.mkdir()
+        result = import_dataset(
+            [ImportSource(files.get_local_path(upload, folder), upload.name)],
+            name=job.row.dataset_name,
+            origin=options.origin or None,
+            options=ImportOptions(
+                options.format or "auto",
+                options.persona or None,
+                options.renumber,
+                options.on_error == "quarantine",
+                options.append,
+            ),
+            quarantine_dir=quarantine_dir,
+            actor=job.actor,
+            report_progress=job.report_progress,
+        )
+        files.store_files(job.row, "quarantine", sorted(quarantine_dir.iterdir()))
+    # The dataset holds what was imported; the upload is one more copy of private text.
+    files.discard_file(upload)
+    return result
 
 
-@task
-def check_dataset(job: RunningJob) -> dict[str, Any]:
+@task(asked.ExportParameters)
+def export_dataset(job: RunningJob[asked.ExportParameters]) -> dict[str, Any]:
+    from datasets_app.catalog.rows.turn_reader import Selection
+    from datasets_app.domain.metadata.metadata import metadata_path
+    from datasets_app.releasing.sharing.export_request import export_to_folder
+
+    options = job.parameters
+    with files.work_folder(job.row) as folder:
+        path, facts = export_to_folder(
+            job.dataset,
+            folder,
+            version=options.version or "",
+            package=options.package,
+            format=options.format or "turns",
+            selection=Selection(options.persona or None, options.tag or None, split=options.split or None),
+            gzip=options.gzip,
+            override=job.override,
+            actor=job.actor,
+            report_progress=job.report_progress,
+        )
+        files.store_files(job.row, "export", [path])
+        if not options.package:
+            files.store_files(job.row, "metadata", [metadata_path(path)])
+    return facts
+
+
+@task(asked.SplitParameters)
+def split_dataset(job: RunningJob[asked.SplitParameters]) -> dict[str, Any]:
+    from datasets_app.domain.splits.splits import SplitSettings
+    from datasets_app.splitting.split_dataset import split_dataset
+
+    options = job.parameters
+    return split_dataset(
+        job.dataset,
+        SplitSettings.from_json(options.settings) if options.settings else None,
+        resplit=options.again,
+        override=job.override,
+        actor=job.actor,
+        report_progress=job.report_progress,
+    ).facts()
+
+
+@task()
+def check_dataset(job: RunningJob[asked.NoParameters]) -> dict[str, Any]:
     from datasets_app.checking.check_dataset import check_dataset
 
-    dataset = Dataset.objects.get(pk=job.row.dataset_id)
     report = check_dataset(
-        dataset,
+        job.dataset,
         actor=job.actor,
         name_models=settings.NAME_MODELS,
         report_progress=job.report_progress,
@@ -45,107 +104,211 @@ def check_dataset(job: RunningJob) -> dict[str, Any]:
     return {"report": report.pk, "errors": report.error_count, "warnings": report.warning_count}
 
 
-@task(commits_itself=True)
-def scrub_dataset(job: RunningJob) -> dict[str, Any]:
+@task(asked.ScrubParameters, commits_itself=True)
+def scrub_dataset(job: RunningJob[asked.ScrubParameters]) -> dict[str, Any]:
     from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 
-    given = job.row.parameters
     return scrub_dataset(
-        Dataset.objects.get(pk=job.row.dataset_id),
-        parse_policy(given.get("policy")),
+        job.dataset,
+        parse_policy(job.parameters.policy),
         actor=job.actor,
-        dry_run=bool(given.get("dry_run")),
-        sample=given.get("sample"),
+        dry_run=job.parameters.dry_run,
+        sample=job.parameters.sample,
         job_run=job.row,
         report_progress=job.report_progress,
         start_helpers=start_helper_jobs,
     )
 
 
-@task(commits_itself=True)
-def scrub_part(job: RunningJob) -> dict[str, Any]:
+@task(asked.ScrubPartParameters, commits_itself=True)
+def scrub_part(job: RunningJob[asked.ScrubPartParameters]) -> dict[str, Any]:
     from datasets_app.scrubbing.scrub_part import scrub_part
 
-    return scrub_part(job.row.parameters["scrub"], report_progress=job.report_progress)
+    return scrub_part(job.parameters.scrub, report_progress=job.report_progress)
 
 
 def start_helper_jobs(scrub: ScrubRun, chunks: int) -> None:
-    """A job for each worker but the one that asks, unless it has one from an earlier try."""
-    there = JobRun.objects.filter(
-        operation="scrub_part", parameters__scrub=scrub.pk, state__in=["queued", "running"]
-    )
-    wanted = min(queue.worker_count() - 1, chunks - 1) - there.count()
+    """Start a job for each other worker, unless it has one from an earlier attempt."""
+    existing = JobRun.objects.active().filter(operation="scrub_part", parameters__scrub=scrub.pk)
+    missing = min(queue.worker_count() - 1, chunks - 1) - existing.count()
     actor = scrub.job_run.actor if scrub.job_run else None
-    for _ in range(wanted):
-        runs.start_job("scrub_part", actor=actor, dataset=scrub.dataset, parameters={"scrub": scrub.pk})
+    parameters = asked.ScrubPartParameters(scrub=scrub.pk)
+    for _ in range(missing):
+        runs.start_job("scrub_part", actor=actor, dataset=scrub.dataset, parameters=parameters)
 
 
-@task(commits_itself=True)
-def bootstrap_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.generating.bootstrap_dataset import bootstrap_for_job
+@task(asked.GenerationParameters, commits_itself=True)
+def bootstrap_dataset(job: RunningJob[asked.GenerationParameters]) -> dict[str, Any]:
+    from datasets_app.generating.factory import OFFLINE, is_model
 
-    return bootstrap_for_job(job.row, report_progress=job.report_progress)
-
-
-@task
-def release_dataset(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.releasing.release_dataset import release_for_job
-
-    return release_for_job(job.row, report_progress=job.report_progress)
+    if is_model(job.parameters.model or OFFLINE):
+        return _generate_with_model(job)
+    return _generate_offline(job)
 
 
-@task
-def verify_releases(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.releasing.verify import verify_releases
+def _generate_offline(job: RunningJob[asked.GenerationParameters]) -> dict[str, Any]:
+    from datasets_app.catalog.personas import load_persona
+    from datasets_app.generating import bootstrap_dataset as generation
 
-    verified = verify_releases(job.row.dataset, actor=job.actor, report_progress=job.report_progress)
-    return verified.facts()
-
-
-@task
-def compare_releases(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.releasing.compare import compare_for_job
-
-    return compare_for_job(job.row, report_progress=job.report_progress)
-
-
-@task(commits_itself=True)
-def nightly(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.nightly import run_nightly
-
-    return run_nightly(job_run=job.row, report_progress=job.report_progress)
-
-
-@task(commits_itself=True)
-def apply_retention(job: RunningJob) -> dict[str, Any]:
-    """``parameters``: {"reason": why}, if the job is of one dataset."""
-    from datasets_app.retention.apply import apply_retention
-
-    return apply_retention(
+    persona, persona_sha256 = load_persona(job.parameters.persona or "")
+    writer = generation.make_offline_writer(persona)
+    request = generation.build_request(job.parameters.request_options(), persona, writer)
+    plan = generation.make_plan(request, writer, persona_sha256=persona_sha256)
+    _keep_plan(job, plan.digest)
+    return generation.bootstrap_dataset(
+        job.row.dataset_name,
+        plan,
+        writer,
+        provenance=generation.build_provenance(plan, writer, persona=persona, persona_sha256=persona_sha256),
         actor=job.actor,
-        dataset=job.row.dataset,
-        reason=job.row.parameters.get("reason"),
+        report_progress=job.report_progress,
+    )
+
+
+def _generate_with_model(job: RunningJob[asked.GenerationParameters]) -> dict[str, Any]:
+    """Whether the address may be called is checked again: much can have changed since the form."""
+    from datasets_app.catalog.personas import load_persona
+    from datasets_app.generating import bootstrap_by_model as by_model
+    from datasets_app.generating import bootstrap_dataset as generation
+    from datasets_app.generating.factory import ModelRequest, make_model_writer
+
+    options = job.parameters
+    persona, persona_sha256 = load_persona(options.persona or "")
+    # A person whose account was deleted is not the command line.
+    actor = job.actor or AnonymousUser()
+    writer = make_model_writer(ModelRequest(**options.model_options()), actor=actor, persona=persona)
+    request = generation.build_request(
+        options.request_options(), persona, by_model.try_offline_writer(persona)
+    )
+    plan = generation.make_plan(request, writer, persona_sha256=persona_sha256)
+    _keep_plan(job, plan.digest)
+    return by_model.generate_dataset_with_model(
+        job.row.dataset_name,
+        plan,
+        writer,
+        provenance=lambda: generation.build_provenance(
+            plan, writer, persona=persona, persona_sha256=persona_sha256
+        ),
+        resume=options.resume,
+        actor=job.actor,
         job_run=job.row,
         report_progress=job.report_progress,
     )
 
 
-@task(commits_itself=True)
-def erase_session(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.retention.erase_session import erase_for_job
-
-    return erase_for_job(job.row, report_progress=job.report_progress)
-
-
-@task
-def export_audit(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.auditing.export_audit import export_audit_for_job
-
-    return export_audit_for_job(job.row, report_progress=job.report_progress)
+def _keep_plan(job: RunningJob[asked.GenerationParameters], digest: str) -> None:
+    """A job that runs again resumes only if it would write the same: with another text of the persona, other
+    prompts or another version of the writer it would begin anew and leave half of each."""
+    if (job.parameters.plan or digest) != digest:
+        raise UserError(
+            "The persona or the writer has changed since this job began, so it can't resume. Start a new one."
+        )
+    job.update_parameters(plan=digest)
 
 
-@task
-def verify_audit(job: RunningJob) -> dict[str, Any]:
-    from datasets_app.auditing.heads import verify_audit_for_job
+@task(asked.ReleaseParameters)
+def release_dataset(job: RunningJob[asked.ReleaseParameters]) -> dict[str, Any]:
+    from datasets_app.releasing.release_dataset import release_dataset
 
-    return verify_audit_for_job(report_progress=job.report_progress)
+    with files.work_folder(job.row) as folder:
+        return release_dataset(
+            job.dataset,
+            folder=folder,
+            bump=job.parameters.bump or None,
+            notes=job.parameters.notes or "",
+            override=job.override,
+            actor=job.actor,
+            report_progress=job.report_progress,
+        ).facts()
+
+
+@task()
+def verify_releases(job: RunningJob[asked.NoParameters]) -> dict[str, Any]:
+    from datasets_app.releasing.verify import verify_releases
+
+    return verify_releases(job.row.dataset, actor=job.actor, report_progress=job.report_progress).facts()
+
+
+@task(asked.CompareParameters)
+def compare_releases(job: RunningJob[asked.CompareParameters]) -> dict[str, Any]:
+    """Numbers, and a file of what has changed, without texts."""
+    from datasets_app.releasing.compare import compare_releases, write_comparison
+    from datasets_app.releasing.versions import find_release
+
+    dataset, options = job.dataset, job.parameters
+    before = find_release(dataset, options.before)
+    after = find_release(dataset, options.after) if options.after else None
+    compared = compare_releases(dataset, before, after, report_progress=job.report_progress)
+    with files.work_folder(job.row) as folder:
+        files.store_files(job.row, "export", [write_comparison(compared, dataset, folder)])
+    counts = {name: count for name, count in compared.difference.counts_as_json().items() if name != "fields"}
+    return {"proposed": compared.bump or "no new version", **counts}
+
+
+@task(asked.NightlyParameters, commits_itself=True)
+def nightly(job: RunningJob[asked.NightlyParameters]) -> dict[str, Any]:
+    from datasets_app.nightly import run_nightly
+
+    return run_nightly(job_run=job.row, report_progress=job.report_progress)
+
+
+@task(asked.RetentionParameters, commits_itself=True)
+def apply_retention(job: RunningJob[asked.RetentionParameters]) -> dict[str, Any]:
+    from datasets_app.retention.apply import apply_retention
+
+    return apply_retention(
+        actor=job.actor,
+        dataset=job.row.dataset,
+        reason=job.parameters.reason,
+        job_run=job.row,
+        report_progress=job.report_progress,
+    )
+
+
+@task(asked.EraseParameters, commits_itself=True)
+def erase_session(job: RunningJob[asked.EraseParameters]) -> dict[str, Any]:
+    from datasets_app.retention.erase_session import erase_sessions_by_key
+
+    return erase_sessions_by_key(
+        job.parameters.session,
+        job.parameters.copies,
+        job.parameters.reason or "",
+        actor=job.actor,
+        job_run=job.row,
+        report_progress=job.report_progress,
+    )
+
+
+@task(asked.AuditExportParameters)
+def export_audit(job: RunningJob[asked.AuditExportParameters]) -> dict[str, Any]:
+    from datasets_app.auditing.events import AuditFilter
+    from datasets_app.auditing.export_audit import export_audit
+
+    options = job.parameters
+    with files.work_folder(job.row) as folder:
+        path = folder / f"audit-trail.{options.format}"
+        with path.open("wb") as out:
+            result = export_audit(
+                out,
+                AuditFilter(options.action, options.dataset, options.actor, options.since, options.until),
+                format=options.format,
+                actor=job.actor,
+                report_progress=job.report_progress,
+            )
+        files.store_files(job.row, "export", [path])
+    return result._asdict()
+
+
+@task()
+def verify_audit(job: RunningJob[asked.NoParameters]) -> dict[str, Any]:
+    """Fails, with the faults listed, if the audit log was tampered with."""
+    from datasets_app.auditing.heads import verify_and_append_head
+
+    verified = verify_and_append_head(report_progress=job.report_progress)
+    if verified.fault_count:
+        problems = [{"message": fault.message, "line": None, "code": ""} for fault in verified.faults]
+        raise UserError(
+            "The audit log was changed outside this application. See the problems below.",
+            {"problems": problems, "problem_total": verified.fault_count},
+        )
+    return {"events": verified.events, "position": verified.head.position, "head": verified.head.digest}

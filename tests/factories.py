@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
-from datasets_app.models import Dataset
+from datasets_app.jobs.registry import get_operation
+from datasets_app.jobs.running import RunningJob
+from datasets_app.models import Dataset, JobRun
 
 
 def make_turn(
@@ -35,6 +37,13 @@ def encode_jsonl(lines: Iterable[Any]) -> bytes:
 def write_jsonl(path: Path, lines: Iterable[Any]) -> Path:
     path.write_bytes(encode_jsonl(lines))
     return path
+
+
+def run_task(job: JobRun) -> dict[str, Any]:
+    """What the task of a job returns, performed in this process and without a claim."""
+    operation = get_operation(job.operation)
+    assert operation.task is not None
+    return operation.task(RunningJob(job, operation.parameters))
 
 
 def import_file(path: Path, name: str = "support", **import_arguments: Any) -> dict[str, Any]:

@@ -43,7 +43,7 @@ FLOORS = {
     ),
     "annotations_app": (
         {"domain"},
-        {"models"},
+        {"models", "job_parameters"},
         {"campaigns", "templatetags"},
         {"labeling", "labels"},
         {"agreement"},

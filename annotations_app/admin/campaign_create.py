@@ -21,6 +21,7 @@ from annotations_app.campaigns.pages_common import (
 from annotations_app.campaigns.settings import MIN_NEW_SHARE
 from annotations_app.domain.assignment import gold_item_target
 from annotations_app.domain.guidelines import render_guidelines
+from annotations_app.job_parameters import CampaignParameters
 from annotations_app.models import Campaign
 from annotations_app.models.campaign import MAX_GUIDELINES_LENGTH
 from datasets_app.catalog import gates
@@ -64,7 +65,7 @@ def _start_campaign(request: HttpRequest, form: CampaignForm) -> Campaign | None
                 "create_campaign",
                 actor=request.user,
                 dataset=campaign.dataset,
-                parameters={"campaign": campaign.pk},
+                parameters=CampaignParameters(campaign=campaign.pk),
             )
     except UserError as refusal:
         add_refusal(form, refusal)

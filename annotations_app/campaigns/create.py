@@ -79,15 +79,6 @@ def fill_campaign(campaign: Campaign, *, report_progress: ProgressCallback = ign
     return campaign
 
 
-def run_fill_job(campaign_pk: int, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
-    """Fill the campaign of a job; returns the job's result."""
-    campaign = Campaign.objects.filter(pk=campaign_pk).first()
-    if campaign is None:
-        raise UserError("The campaign was deleted.")
-    filled = fill_campaign(campaign, report_progress=report_progress)
-    return {"campaign": filled.pk, "replies": filled.item_count, "gold": filled.gold_count}
-
-
 def _reply_filter(campaign: Campaign) -> ReplyFilter:
     return ReplyFilter(
         campaign.dataset_id,

@@ -8,7 +8,6 @@ from typing import IO, Any, NamedTuple
 
 from django.db import transaction
 
-from annotations_app.campaigns.members import get_campaign
 from annotations_app.labels.label_counts import LabelScope
 from annotations_app.labels.selection import (
     BATCH_SIZE,
@@ -26,8 +25,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.conversations.records import LabelRecord
-from datasets_app.jobs import files, permissions
-from datasets_app.models import Dataset, JobRun
+from datasets_app.models import Dataset
 
 LABEL_SELECTIONS = tuple(LABEL_SELECTORS)
 DEFAULT_SELECTION = "majority"
@@ -116,38 +114,6 @@ def export_annotations(
         while block := spool.read(1 << 20):
             out.write(block)
     return exported
-
-
-def run_export_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
-    """The export that a page asked for: its file is kept for download until its date.
-
-    ``parameters``: persona, labels, and perhaps campaign (its name) and override.
-    """
-    given, dataset = job_run.parameters, job_run.dataset
-    if dataset is None:
-        raise UserError("The dataset is gone; there is nothing to export.")
-    campaign = get_campaign(given["campaign"]) if given.get("campaign") else None
-    labels = given.get("labels") or DEFAULT_SELECTION
-    with files.work_folder(job_run) as folder:
-        path = folder / f"{campaign.name if campaign else dataset.name}.{labels}.jsonl"
-        with path.open("wb") as out:
-            exported = export_annotations(
-                dataset,
-                persona=given["persona"],
-                out=out,
-                labels=labels,
-                campaign=campaign,
-                override=permissions.get_override(job_run),
-                actor=job_run.actor,
-                report_progress=report_progress,
-            )
-        files.store_files(job_run, "export", [path])
-    return {
-        "labels": exported.labels,
-        "on_brand": exported.on_brand,
-        "notes": exported.omissions,
-        "warnings": exported.warnings,
-    }
 
 
 def _validate_selection(dataset: Dataset, persona: str, labels: str, campaign: Campaign | None) -> None:

@@ -1,18 +1,15 @@
 """The form that asks which labels of a campaign are to be exported, and starts the job."""
 
-from typing import Any
-
 from django import forms
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from unfold.widgets import UnfoldAdminRadioSelectWidget
 
 from annotations_app.campaigns.pages_common import render_campaign_page, require_permissions, visible_campaign
+from annotations_app.job_parameters import LabelExportParameters
 from annotations_app.labels.export_annotations import DEFAULT_SELECTION, LABEL_SELECTIONS
-from annotations_app.models import Campaign
 from datasets_app.catalog import gates
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
-from datasets_app.jobs import runs
+from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import JobRun
 
 SELECTION_LABELS = {
@@ -47,22 +44,10 @@ def export_labels(request: HttpRequest, pk: int) -> HttpResponse:
     may_override = gates.can_override(request.user)
     form = ExportLabelsForm(request.POST or None, may_override=may_override, override_required=closed)
     if request.method == "POST" and form.is_valid() and (may_override or not closed):
-        job = runs.start_job(
-            "export_annotations",
-            actor=request.user,
-            dataset=campaign.dataset,
-            parameters=_job_parameters(campaign, form.cleaned_data),
+        parameters = LabelExportParameters(
+            campaign=campaign.name, persona=campaign.persona.persona_id, **form.cleaned_data
         )
-        return redirect("admin:datasets_app_jobrun_change", job.pk)
+        return start_and_show_job(request, "export_annotations", campaign.dataset, parameters)
     jobs = JobRun.objects.filter(operation="export_annotations", parameters__campaign=campaign.name)
     context = {"form": form, "closed": closed, "may_override": may_override, "exports": jobs[:MAX_EXPORTS]}
     return render_campaign_page(request, campaign, "export", "Export labels", context)
-
-
-def _job_parameters(campaign: Campaign, answers: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "campaign": campaign.name,
-        "persona": campaign.persona.persona_id,
-        "labels": answers["labels"],
-        **({"override": answers["override"]} if answers.get("override") else {}),
-    }

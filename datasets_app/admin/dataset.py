@@ -24,6 +24,7 @@ from datasets_app.domain.wording import format_count
 from datasets_app.generating import pages as generate_pages
 from datasets_app.importing import pages as import_pages
 from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import Dataset
 from datasets_app.releasing import pages as release_pages
 from datasets_app.releasing.sharing import export_pages
@@ -128,7 +129,6 @@ class DatasetAdmin(ModelAdmin):
 
     @admin.action(description="Export as conversation JSONL", permissions=["export"])
     def export_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
-        parameters = {"format": "turns", "persona": None, "tag": None, "gzip": False}
         unscrubbed = [dataset for dataset in queryset if not is_scrubbed(dataset)]
         for dataset in unscrubbed:
             messages.warning(
@@ -136,7 +136,7 @@ class DatasetAdmin(ModelAdmin):
             )
         rest = queryset.exclude(pk__in=[dataset.pk for dataset in unscrubbed])
         if rest:
-            self._start_jobs(request, "export_dataset", rest, parameters=parameters)
+            self._start_jobs(request, "export_dataset", rest, parameters=ExportParameters(format="turns"))
 
     def _start_jobs(self, request: HttpRequest, operation: str, queryset: Any, **job_options: Any) -> None:
         jobs = [runs.start_job(operation, actor=request.user, dataset=row, **job_options) for row in queryset]

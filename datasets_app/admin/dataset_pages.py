@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
@@ -20,14 +20,14 @@ from datasets_app.core.web.paging import (
 )
 from datasets_app.core.web.redaction import get_hidden_names, redact_json
 from datasets_app.domain.splits.splits import SPLITS
-from datasets_app.jobs import runs
+from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import AuditEvent, CheckFinding, Dataset, JobRun, Session
 from datasets_app.splitting.rows import count_splits
 
 
 def list_active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:
     """Queued and running jobs of one dataset, or of all datasets that the user may see."""
-    unfinished = JobRun.objects.visible_to(user).filter(state__in=["queued", "running"])
+    unfinished = JobRun.objects.active().visible_to(user)
     if dataset_pk is not None:
         unfinished = unfinished.filter(dataset=dataset_pk)
     return list(unfinished.select_related("actor", "dataset").order_by("-id")[:10])
@@ -76,9 +76,7 @@ def checks(request: HttpRequest, pk: int) -> HttpResponse:
         "totals": sorted(report.totals.items()) if report else [],
         "page": paginate_by_field_and_id(findings.select_related("session"), "code", page_request),
         "earlier_reports": reports[:10],
-        "check_job": dataset.job_runs.filter(
-            operation="check_dataset", state__in=["queued", "running"]
-        ).first(),
+        "check_job": dataset.job_runs.active().filter(operation="check_dataset").first(),
     }
     return render_dataset_page(request, dataset, "checks", "Checks", context)
 
@@ -86,8 +84,7 @@ def checks(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def run_checks(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "check_dataset")
-    job = runs.start_job("check_dataset", actor=request.user, dataset=get_visible_dataset(request, pk))
-    return redirect("admin:datasets_app_jobrun_change", job.pk)
+    return start_and_show_job(request, "check_dataset", get_visible_dataset(request, pk))
 
 
 # --- sessions, jobs, history -------------------------------------------------------------------

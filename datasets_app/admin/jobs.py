@@ -19,8 +19,9 @@ from datasets_app.core.web.pages import dataset_url, get_visible_dataset, render
 from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.core.web.redaction import get_hidden_names, redact_json
 from datasets_app.importing import pages as import_pages
-from datasets_app.jobs import runs
+from datasets_app.jobs import queue, runs
 from datasets_app.jobs.permissions import needs_override_permission, start_permission
+from datasets_app.jobs.registry import describe_saved_work
 from datasets_app.models import CheckReport, JobRun
 from datasets_app.templatetags.datasets_display import sentence_case, short_datetime
 
@@ -178,7 +179,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         },
         "problems": result.get("problems") or [],
         "problem_total": result.get("problem_total") or 0,
-        "saved": runs.describe_saved_work(job.operation),
+        "saved": describe_saved_work(job.operation),
         "is_scrub": job.operation in {"scrub_dataset", "scrub_part"} and has("datasets_app.view_scrubrun"),
         "tab": _result_tab(request, job),
         "handed_out": result.get("handed_out") if _can_see_recipients(request) else None,
@@ -191,7 +192,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "remaining": remaining,
         "heartbeat_age": timezone.now() - job.heartbeat_at if job.heartbeat_at else None,
         "took": job.finished_at - job.started_at if job.finished_at and job.started_at else None,
-        "queue_is_up": job.state != JobRun.State.QUEUED or runs.is_queue_reachable(),
+        "queue_is_up": job.state != JobRun.State.QUEUED or queue.is_reachable(),
         "may_control": _can_control(request, job),
         "may_cancel": job.state in {"queued", "running"} and not job.cancel_requested,
         "may_retry": job.state in {"failed", "cancelled"} and not job.foreground and not closed,

@@ -14,7 +14,8 @@ from datasets_app.auditing.export_audit import AUDIT_FORMATS
 from datasets_app.core.web.pages import parse_pk, render_page, require_permissions
 from datasets_app.core.web.paging import paginate_latest_first
 from datasets_app.core.web.read_only import ReadOnlyAdmin
-from datasets_app.jobs import runs
+from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.jobs.parameters import AuditExportParameters
 from datasets_app.models import AuditEvent, Dataset, JobRun
 from datasets_app.templatetags.datasets_display import sentence_case
 
@@ -108,14 +109,11 @@ def export(request: HttpRequest) -> HttpResponse:
     format = request.POST.get("format", "")
     if event_filter is None or format not in AUDIT_FORMATS:
         return redirect("admin:datasets_app_auditevent_changelist")
-    job = runs.start_job(
-        "export_audit", actor=request.user, parameters={"format": format, **event_filter.as_json()}
-    )
-    return redirect("admin:datasets_app_jobrun_change", job.pk)
+    parameters = AuditExportParameters(format=format, **event_filter._asdict())
+    return start_and_show_job(request, "export_audit", parameters=parameters)
 
 
 @require_POST
 def verify(request: HttpRequest) -> HttpResponse:
     require_permissions(request, "view_auditevent")
-    job = runs.start_job("verify_audit", actor=request.user)
-    return redirect("admin:datasets_app_jobrun_change", job.pk)
+    return start_and_show_job(request, "verify_audit")

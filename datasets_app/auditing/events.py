@@ -1,8 +1,7 @@
 """Filter the events of the audit log, for its page, its export and its command."""
 
-from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import connection
 from django.db.models import QuerySet
@@ -36,14 +35,6 @@ class AuditFilter(NamedTuple):
     def as_json(self) -> dict[str, str]:
         """The fields that are set."""
         return {name: str(value) for name, value in self._asdict().items() if value}
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "AuditFilter":
-        action, dataset, actor = (str(values.get(name) or "") for name in ("action", "dataset", "actor"))
-        since, until = (
-            date.fromisoformat(values[name]) if values.get(name) else None for name in ("since", "until")
-        )
-        return cls(action, dataset, actor, since, until)
 
 
 def filter_events(event_filter: AuditFilter) -> QuerySet[AuditEvent]:

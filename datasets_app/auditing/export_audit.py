@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator
 from datetime import UTC
 from itertools import islice
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from django.db import transaction
@@ -17,8 +16,7 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.formulas import escape_cell
-from datasets_app.jobs import files
-from datasets_app.models import AuditEvent, AuditSeal, JobFile, JobRun
+from datasets_app.models import AuditEvent, AuditSeal
 
 AUDIT_FORMATS = ("jsonl", "csv")
 COLUMNS = ("id", "at", "actor", "action", "dataset", "details", "position", "digest")
@@ -64,25 +62,6 @@ def export_audit(
             **result._asdict(),
         )
     return result
-
-
-def export_audit_for_job(
-    job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress
-) -> dict[str, Any]:
-    """As a file of the job, with a link that expires."""
-    asked = job_run.parameters
-    with files.work_folder(job_run) as folder:
-        path = Path(folder) / f"audit-trail.{asked['format']}"
-        with path.open("wb") as out:
-            result = export_audit(
-                out,
-                AuditFilter.from_json(asked),
-                format=asked["format"],
-                actor=job_run.actor,
-                report_progress=report_progress,
-            )
-        files.store_files(job_run, JobFile.Kind.EXPORT, [path])
-    return result._asdict()
 
 
 class _DigestWriter:

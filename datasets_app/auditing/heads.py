@@ -17,7 +17,6 @@ from django.utils import timezone
 
 from alignmenter_site.keys import release_key
 from datasets_app.auditing.verify_audit import AuditVerification, verify_audit
-from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.audit_chain import Fault, Head
 
@@ -65,18 +64,6 @@ def verify_and_append_head(
     log.info("audit log verified: %s events, head %s", result.events, result.head)
     _append_line(_format_line(result.head))
     return result
-
-
-def verify_audit_for_job(*, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
-    """Call :func:`verify_and_append_head`. Raises UserError with the faults if there are any."""
-    result = verify_and_append_head(report_progress=report_progress)
-    if result.fault_count:
-        problems = [{"message": fault.message, "line": None, "code": ""} for fault in result.faults]
-        raise UserError(
-            "The audit log was changed outside this application. See the problems below.",
-            {"problems": problems, "problem_total": result.fault_count},
-        )
-    return {"events": result.events, "position": result.head.position, "head": result.head.digest}
 
 
 def _format_line(head: Head) -> str:

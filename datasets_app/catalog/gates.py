@@ -9,7 +9,7 @@ from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 
 from datasets_app.catalog import policies
-from datasets_app.catalog.activity import active_scrubs, live_job_filter
+from datasets_app.catalog.activity import active_scrubs
 from datasets_app.catalog.policies import (
     DatasetFacts,
     Gate,
@@ -119,7 +119,7 @@ def check_is_idle(dataset: Dataset, job_run: JobRun | None, advice: str) -> None
 
 
 def _find_running(jobs: Any) -> RunningJob | None:
-    job = jobs.filter(live_job_filter(), state="running").first()
+    job = jobs.active().filter(state="running").first()
     return RunningJob(job.get_operation_label(), job.pk) if job else None
 
 

@@ -41,11 +41,13 @@ def record_turn_access(datasets: Iterable[Dataset], actor: Any, *, place: str, *
         record_access(dataset, actor, place=place, turns=turns, **counts)
 
 
-def record_upload_access(job: JobRun, actor: Any, *, place: str, **counts: int | str) -> None:
+def record_upload_access(
+    job: JobRun, actor: Any, *, origin: str | None, place: str, **counts: int | str
+) -> None:
     """The same for a file before its import: production data is raw then."""
     production = Dataset.Origin.PRODUCTION
     existing = Dataset.objects.filter(name=job.dataset_name, origin=production)
-    if job.parameters.get("origin") == production or existing.exists():
+    if origin == production or existing.exists():
         audit.record(
             ACTION, actor=actor, dataset_name=job.dataset_name, place=place, job_run=job.pk, **counts
         )

@@ -6,9 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.contrib.auth.models import AnonymousUser
-
-from datasets_app.catalog.personas import load_persona
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.generation.model_writer import ModelWriter
@@ -19,18 +16,14 @@ from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, 
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.generating.bootstrap_dataset import (
     GenerationResult,
-    build_provenance,
-    build_request,
     make_offline_writer,
-    make_plan,
     write_file,
 )
-from datasets_app.generating.factory import ModelRequest, make_model_writer
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE
 from datasets_app.generating.journal import Journal, journal_path
 from datasets_app.generating.model_sessions import KIND_COUNTERS, DatasetSessionStore
 from datasets_app.generating.write import SessionStore, WritingOutcome, write_with_model
-from datasets_app.models import Dataset, JobRun
+from datasets_app.models import JobRun
 
 # What the writer tells of itself when all is written, beside what is known before.
 ProvenanceSource = Callable[[], dict[str, Any]]
@@ -145,38 +138,6 @@ def generate_dataset_with_model(
         "tokens": writer.used.total,
         **outcome.as_facts(),
     }
-
-
-def generate_with_model_for_job(
-    job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress
-) -> dict[str, Any]:
-    """The generation by a model that a page asked for: ``parameters`` has the fields of ``Wish`` and of
-    ``ModelWish``, "persona", and "resume" to go on with that of another job.
-
-    Whether the address may be asked is looked at again: much can have changed since the form.
-    """
-    given = job_run.parameters
-    persona, persona_sha256 = load_persona(str(given.get("persona") or ""))
-    # A person who has been deleted since is not the command line.
-    actor = job_run.actor or AnonymousUser()
-    named = {name: given[name] for name in ModelRequest._fields if given.get(name) not in (None, "")}
-    writer = make_model_writer(ModelRequest(**named), actor=actor, persona=persona)
-    wish = build_request(given, persona, try_offline_writer(persona))
-    plan = make_plan(wish, writer, persona_sha256=persona_sha256)
-    if given.setdefault("plan", plan.digest) != plan.digest:
-        raise UserError("The persona or the prompts have changed since this job began; start a new one.")
-    result = generate_dataset_with_model(
-        job_run.dataset_name,
-        plan,
-        writer,
-        provenance=lambda: build_provenance(plan, writer, persona=persona, persona_sha256=persona_sha256),
-        resume=bool(given.get("resume")),
-        actor=job_run.actor,
-        job_run=job_run,
-        report_progress=report_progress,
-    )
-    JobRun.objects.filter(pk=job_run.pk).update(dataset=Dataset.objects.get(name=job_run.dataset_name))
-    return result
 
 
 def try_offline_writer(persona: PersonaDocument) -> OfflineWriter | None:

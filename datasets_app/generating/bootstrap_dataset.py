@@ -33,9 +33,8 @@ from datasets_app.domain.generation.voice import VoiceError
 from datasets_app.domain.generation.writer import Writer, WrittenSession, format_shape
 from datasets_app.domain.metadata.metadata import DatasetMetadata, render_metadata
 from datasets_app.domain.personas.persona import PersonaDocument
-from datasets_app.generating.factory import OFFLINE, is_model
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE, DEFAULT_SOURCE, insert_sessions
-from datasets_app.models import Dataset, JobRun
+from datasets_app.models import Dataset
 
 GENERATOR_ANNOTATOR = "generator"
 # Sessions that are committed together: a worker that is killed has at most these to write again.
@@ -276,50 +275,13 @@ def _add_provenance(dataset: Dataset, provenance: dict[str, Any]) -> None:
     stored.update({key: provenance[key] for key in ("plan", "seed", "generator", "model")})
 
 
-# --- as a job --------------------------------------------------------------------------------------
-
-
-def bootstrap_for_job(
-    job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress
-) -> dict[str, Any]:
-    """The generation that a page asked for: ``parameters`` has the fields of :class:`Wish`, and "persona".
-
-    A job that is run again goes on only if it would still write the same: with another text of the persona,
-    or another version of the writer, it would begin anew and leave half of each.
-    """
-    from datasets_app.catalog.personas import load_persona
-
-    given = job_run.parameters
-    if is_model(str(given.get("model") or OFFLINE)):
-        from datasets_app.generating.bootstrap_by_model import generate_with_model_for_job
-
-        return generate_with_model_for_job(job_run, report_progress=report_progress)
-    persona, persona_sha256 = load_persona(str(given.get("persona") or ""))
-    writer = make_offline_writer(persona)
-    plan = make_plan(build_request(given, persona, writer), writer, persona_sha256=persona_sha256)
-    if given.setdefault("plan", plan.digest) != plan.digest:
-        raise UserError("The persona or the writer has changed since this job began; start a new one.")
-    JobRun.objects.filter(pk=job_run.pk).update(parameters=given)
-    provenance = build_provenance(plan, writer, persona=persona, persona_sha256=persona_sha256)
-    result = bootstrap_dataset(
-        job_run.dataset_name,
-        plan,
-        writer,
-        provenance=provenance,
-        actor=job_run.actor,
-        report_progress=report_progress,
-    )
-    JobRun.objects.filter(pk=job_run.pk).update(dataset=Dataset.objects.get(name=job_run.dataset_name))
-    return result
-
-
 def build_request(
-    parameters: dict[str, Any], persona: PersonaDocument, writer: OfflineWriter | None
+    options: dict[str, Any], persona: PersonaDocument, writer: OfflineWriter | None
 ) -> GenerationRequest:
     """What a form or a command has asked for, with the tones that are a trap for this persona, as far as
     the offline writer, if there is one for it, can tell."""
-    named = {item.name for item in fields(GenerationRequest)} & parameters.keys()
-    asked = {name: parameters[name] for name in named}
+    named = {item.name for item in fields(GenerationRequest)} & options.keys()
+    asked = {name: options[name] for name in named}
     low, high = asked.pop("turns", None) or GenerationRequest.turns
     if writer is not None:
         asked.setdefault("brand_categories", writer.voice.brand_categories)

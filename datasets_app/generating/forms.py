@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from msgspec import structs
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
     UnfoldAdminIntegerFieldWidget,
@@ -28,6 +29,7 @@ from datasets_app.domain.generation.plan import (
 from datasets_app.generating.endpoints import can_generate_anywhere, configured_endpoints, require_endpoint
 from datasets_app.generating.factory import MAX_MODEL_CHARACTERS, MAX_TEMPERATURE, MODEL_PREFIX, OFFLINE
 from datasets_app.generating.preview import GenerationPreview, preview_generation
+from datasets_app.jobs.parameters import GenerationParameters
 from datasets_app.models import Dataset, Persona
 from datasets_app.models.dataset import NAME_PATTERN
 
@@ -294,40 +296,40 @@ class GenerateForm(forms.Form):
         except UserError as error:
             self.add_error("persona" if self.cleaned_data["writer"] == "offline" else None, error.message)
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> GenerationParameters:
         """The answers of a valid form, as parameters of the job."""
         cleaned = self.cleaned_data
-        parameters = {
-            "persona": _persona_id(cleaned["persona"]),
-            "sessions": cleaned["sessions"],
-            "turns": cleaned["turns"],
-            "safety_trap_ratio": float(cleaned["safety"] / 100),
-            "brand_trap_ratio": float(cleaned["brand"] / 100),
-            "edge_case_share": float(cleaned["edge"] / 100),
-            "seed": cleaned["seed"],
-            "model": OFFLINE,
-        }
+        parameters = GenerationParameters(
+            persona=_persona_id(cleaned["persona"]),
+            sessions=cleaned["sessions"],
+            turns=cleaned["turns"],
+            safety_trap_ratio=float(cleaned["safety"] / 100),
+            brand_trap_ratio=float(cleaned["brand"] / 100),
+            edge_case_share=float(cleaned["edge"] / 100),
+            seed=cleaned["seed"],
+            model=OFFLINE,
+        )
         if cleaned["writer"] == OFFLINE:
             return parameters
-        return {
-            **parameters,
-            "model": MODEL_PREFIX + cleaned["model"],
-            "base_url": cleaned["base_url"] or None,
-            "temperature": cleaned["temperature"],
-            "concurrency": cleaned["concurrency"] or DEFAULT_CONCURRENCY,
-            "max_tokens_total": cleaned["max_tokens_total"],
-            "resume": cleaned["resume"],
-        }
+        return structs.replace(
+            parameters,
+            model=MODEL_PREFIX + cleaned["model"],
+            base_url=cleaned["base_url"] or None,
+            temperature=cleaned["temperature"],
+            concurrency=cleaned["concurrency"] or DEFAULT_CONCURRENCY,
+            max_tokens_total=cleaned["max_tokens_total"],
+            resume=cleaned["resume"],
+        )
 
 
 def _persona_id(persona: Persona | None) -> str:
     return persona.persona_id if persona else ""
 
 
-def initial_from_parameters(dataset_name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+def initial_from_parameters(dataset_name: str, parameters: GenerationParameters) -> dict[str, Any]:
     """The initial values for repeating an earlier run."""
-    model = str(parameters.get("model") or OFFLINE)
-    low, high = parameters.get("turns") or GenerationRequest.turns
+    model = parameters.model or OFFLINE
+    low, high = parameters.turns or GenerationRequest.turns
     shares = {"safety": "safety_trap_ratio", "brand": "brand_trap_ratio", "edge": "edge_case_share"}
     answers = {
         "dataset_name": dataset_name,
@@ -338,7 +340,7 @@ def initial_from_parameters(dataset_name: str, parameters: dict[str, Any]) -> di
         "resume": model != OFFLINE,
     }
     for field, key in shares.items():
-        if key in parameters:
-            answers[field] = _as_percent(parameters[key])
+        if (share := getattr(parameters, key)) is not None:
+            answers[field] = _as_percent(share)
     copied = ("persona", "sessions", "seed", "base_url", "temperature", "concurrency", "max_tokens_total")
-    return answers | {key: parameters[key] for key in copied if parameters.get(key) not in (None, "")}
+    return answers | {key: value for key in copied if (value := getattr(parameters, key)) not in (None, "")}

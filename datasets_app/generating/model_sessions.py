@@ -174,7 +174,7 @@ class DatasetSessionStore:
         row = self._job_run
         if row is None:
             return
-        row.parameters = row.parameters | {RUN_PARAMETER: self._run_state(used)}
+        row.parameters = row.parameters | {"model_run": self._run_state(used)}
         mine = JobRun.objects.filter(pk=row.pk, attempt=row.attempt, state="running")
         if not mine.update(parameters=row.parameters):
             raise ClaimLost

@@ -20,7 +20,8 @@ from datasets_app.domain.generation.plan import OFF_BRAND, ON_BRAND
 from datasets_app.generating.factory import OFFLINE
 from datasets_app.generating.forms import GenerateForm, initial_from_parameters
 from datasets_app.generating.preview import GenerationPreview, SampleSession
-from datasets_app.jobs import runs
+from datasets_app.jobs import queue, runs
+from datasets_app.jobs.parameters import GenerationParameters, read_parameters
 from datasets_app.models import Dataset, JobRun
 
 OPERATION = "bootstrap_dataset"
@@ -46,7 +47,7 @@ def generate(request: HttpRequest) -> HttpResponse:
         form = GenerateForm(user=request.user, initial=_initial_values(request))
     context = {
         "form": form,
-        "queue_is_up": runs.is_queue_reachable(),
+        "queue_is_up": queue.is_reachable(),
         **(_preview_context(form) if form.is_bound else _initial_preview_context(request, form)),
     }
     crumbs = dataset_breadcrumbs(None, ("Generate", None))
@@ -81,7 +82,9 @@ def _initial_values(request: HttpRequest) -> dict[str, Any]:
         mine = Q(actor=request.user.pk)
         may_see = Q() if request.user.has_perm("datasets_app.view_jobrun") else mine
         job = JobRun.objects.visible_to(request.user).filter(may_see, operation=OPERATION, pk=job_pk).first()
-        return initial_from_parameters(job.dataset_name, job.parameters) if job else {}
+        if job is None:
+            return {}
+        return initial_from_parameters(job.dataset_name, read_parameters(job, GenerationParameters))
     suggested: dict[str, Any] = {"persona": request.GET["persona"]} if request.GET.get("persona") else {}
     return suggested | ({"dataset_name": dataset_name, "append": True} if dataset_name else {})
 

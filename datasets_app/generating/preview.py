@@ -23,6 +23,7 @@ from datasets_app.domain.generation.writer import Writer
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.generating.bootstrap_dataset import build_request, make_offline_writer, make_plan
 from datasets_app.generating.factory import OFFLINE, ModelRequest, is_model, make_model_writer
+from datasets_app.jobs.parameters import GenerationParameters
 
 MAX_SESSIONS_SHOWN = 3
 # One of each of these is looked for among so many of the first sessions.
@@ -58,28 +59,24 @@ class VoicePair(NamedTuple):
     off_brand: str
 
 
-def preview_generation(parameters: dict[str, Any], *, actor: Any) -> GenerationPreview:
+def preview_generation(parameters: GenerationParameters, *, actor: Any) -> GenerationPreview:
     """``given`` are the parameters of the job that would be started. Raises Refused if that could not be.
 
     Sessions are written by the offline writer, whoever is asked for; nothing is sent anywhere.
     """
-    persona, digest = load_persona(str(parameters.get("persona") or ""))
-    by_model = is_model(str(parameters.get("model") or OFFLINE))
+    persona, digest = load_persona(parameters.persona or "")
+    by_model = is_model(parameters.model or OFFLINE)
     offline, why_not = _try_offline_writer(persona)
     tokens: TokensUsed | None = None
     writer: Writer
     if by_model:
-        named = {
-            name: parameters[name] for name in ModelRequest._fields if parameters.get(name) not in (None, "")
-        }
-        writer = model = make_model_writer(
-            ModelRequest(**named), actor=actor, persona=persona, with_key=False
-        )
+        request = ModelRequest(**parameters.model_options())
+        writer = model = make_model_writer(request, actor=actor, persona=persona, with_key=False)
     elif offline is not None:
         writer = offline
     else:
         raise UserError(why_not)
-    wish = build_request(parameters, persona, offline)
+    wish = build_request(parameters.request_options(), persona, offline)
     plan = make_plan(wish, writer, persona_sha256=digest)
     if by_model:
         tokens = model.estimate_tokens(plan)

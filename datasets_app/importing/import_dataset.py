@@ -23,8 +23,7 @@ from datasets_app.domain.conversations.records import Finding, LineError, TurnRe
 from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
 from datasets_app.domain.metadata.metadata import get_stated_split
 from datasets_app.importing.quarantine import write_quarantine
-from datasets_app.jobs import files as job_files
-from datasets_app.models import Dataset, JobRun, Session, SourceFile
+from datasets_app.models import Dataset, Session, SourceFile
 
 MIN_TURNS_TO_ANALYZE = 10_000
 
@@ -352,35 +351,3 @@ class _ByteProgress:
             self.start_pass()
         self._here = position
         self._report(min(self._before + position, self._total), self._total)
-
-
-def import_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
-    """The import of a file that was uploaded with its job."""
-    given = job_run.parameters
-    upload = job_run.files.get(kind="upload")
-    if not upload.file:
-        raise UserError("The uploaded file has been deleted since; upload it again.")
-    options = ImportOptions(
-        given.get("format") or "auto",
-        given.get("persona") or None,
-        bool(given.get("renumber")),
-        given.get("on_error") == "quarantine",
-        bool(given.get("append")),
-    )
-    with job_files.work_folder(job_run) as folder:
-        quarantine_dir = folder / "quarantine"
-        quarantine_dir.mkdir()
-        result = import_dataset(
-            [ImportSource(job_files.get_local_path(upload, folder), upload.name)],
-            name=job_run.dataset_name,
-            origin=given.get("origin") or None,
-            options=options,
-            quarantine_dir=quarantine_dir,
-            actor=job_run.actor,
-            report_progress=report_progress,
-        )
-        job_files.store_files(job_run, "quarantine", sorted(quarantine_dir.iterdir()))
-    JobRun.objects.filter(pk=job_run.pk).update(dataset=Dataset.objects.get(name=job_run.dataset_name))
-    # What was imported stands in the dataset now; the upload is one more copy of private text.
-    job_files.discard_file(upload)
-    return result

@@ -28,20 +28,10 @@ from unfold.widgets import (
 from datasets_app.catalog import raw_access
 from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, require_permissions
 from datasets_app.importing.preview import preview_import
-from datasets_app.jobs import runs
+from datasets_app.jobs import queue, runs
+from datasets_app.jobs.parameters import FORMAT_LABELS, ON_ERROR_LABELS, ImportParameters, read_parameters
 from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile
 from datasets_app.models.dataset import NAME_PATTERN
-
-FORMAT_CHOICES = [
-    ("auto", "Recognise it"),
-    ("turns", "Conversation JSONL, one turn a line"),
-    ("openai", "OpenAI chat JSONL, one session a line"),
-    ("sharegpt", "ShareGPT JSONL, one session a line"),
-]
-ON_ERROR_CHOICES = [
-    ("abort", "Import nothing, and list the problems"),
-    ("quarantine", "Import the sound sessions, and set the others aside in a file"),
-]
 
 
 class ImportOptionsForm(forms.Form):
@@ -71,10 +61,12 @@ class ImportOptionsForm(forms.Form):
         widget=UnfoldAdminTextInputWidget(attrs={"list": "personas", "autocomplete": "off"}),
         help_text="The persona_id for sessions whose lines name none.",
     )
-    format = forms.ChoiceField(choices=FORMAT_CHOICES, widget=UnfoldAdminSelectWidget)
+    format = forms.ChoiceField(
+        choices=[("auto", "Detect automatically"), *FORMAT_LABELS.items()], widget=UnfoldAdminSelectWidget
+    )
     on_error = forms.ChoiceField(
         label="If there are problems",
-        choices=ON_ERROR_CHOICES,
+        choices=list(ON_ERROR_LABELS.items()),
         initial="abort",
         widget=UnfoldAdminRadioSelectWidget,
     )
@@ -179,9 +171,9 @@ def _save_upload(kept: JobFile, job: JobRun, upload_file: UploadedFile) -> None:
     kept.save()
 
 
-def _job_parameters(options: dict[str, Any]) -> dict[str, Any]:
+def _job_parameters(options: dict[str, Any]) -> ImportParameters:
     names = ("format", "origin", "renumber", "on_error", "append")
-    return {**{name: options[name] for name in names}, "persona": options["persona"] or None}
+    return ImportParameters(**{name: options[name] for name in names}, persona=options["persona"] or None)
 
 
 def _visible_imports(request: HttpRequest) -> Any:
@@ -197,8 +189,9 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     kept = stored_upload(job)
     if job.state != JobRun.State.PREPARED or kept is None:
         return redirect("admin:datasets_app_jobrun_change", job.pk)
-    known = {**job.parameters, "dataset_name": job.dataset_name}
-    form = ImportOptionsForm(request.POST or None, initial=known, user=request.user)
+    options = read_parameters(job, ImportParameters)
+    initial = {**options.as_json(), "dataset_name": job.dataset_name}
+    form = ImportOptionsForm(request.POST or None, initial=initial, user=request.user)
     form.fields["dataset_name"].required = True
     if request.method == "POST" and form.is_valid():
         return _update_job(job, form.cleaned_data, "import" in request.POST)
@@ -206,23 +199,25 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
         seen = preview_import(
             file,
             name=kept.name,
-            format=job.parameters["format"],
-            renumber=bool(job.parameters.get("renumber")),
+            format=options.format or "auto",
+            renumber=options.renumber,
         )
-    raw_access.record_upload_access(job, request.user, place="import preview", turns=len(seen.turns[:10]))
+    raw_access.record_upload_access(
+        job, request.user, origin=options.origin, place="import preview", turns=len(seen.turns[:10])
+    )
     context = {
         "job": job,
         "file": kept,
         "form": form,
         "preview": seen,
-        "format": dict(FORMAT_CHOICES).get(seen.format, seen.format),
+        "format": FORMAT_LABELS.get(seen.format, seen.format),
         "sessions": _group_by_session(seen.turns[:10]),
         "problems": [] if seen.annotation_file else seen.problems[:20],
         "dataset": Dataset.objects.filter(name=job.dataset_name).first(),
         "previous_import": SourceFile.objects.filter(
             dataset__name=job.dataset_name, sha256=kept.sha256
         ).first(),
-        "queue_is_up": runs.is_queue_reachable(),
+        "queue_is_up": queue.is_reachable(),
         "personas": _persona_ids(),
     }
     crumbs = dataset_breadcrumbs(None, (f"Import {kept.name}", None))
@@ -237,7 +232,7 @@ def _update_job(job: JobRun, options: dict[str, Any], start: bool) -> HttpRespon
     """Keep what was changed on the preview; then start, or look again."""
     with transaction.atomic():
         changed = JobRun.objects.filter(pk=job.pk, state=JobRun.State.PREPARED).update(
-            dataset_name=options["dataset_name"], parameters=_job_parameters(options)
+            dataset_name=options["dataset_name"], parameters=_job_parameters(options).as_json()
         )
         if changed and start:
             runs.enqueue_job(job)

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from datasets_app import hooks
 from datasets_app.catalog import gates, policies
+from datasets_app.jobs.parameters import has_override
 from datasets_app.models import Dataset, JobRun
 
 # Operations whose permission has another name.
@@ -32,15 +33,8 @@ def start_permission(operation: str) -> str:
 
 def needs_override_permission(job: JobRun, user: Any) -> bool:
     """Whether ``job`` overrode a gate and ``user`` couldn't: they can neither repeat it nor get its files."""
-    overridden = bool(job.parameters.get("override"))
-    verdict = policies.decide_job_results(overridden=overridden, permitted=gates.can_override(user))
+    verdict = policies.decide_job_results(overridden=has_override(job), permitted=gates.can_override(user))
     return isinstance(verdict, policies.Refused)
-
-
-def get_override(job: JobRun) -> str:
-    """The reason to override a gate, as given to the job. Ignored if its author was deleted, so that the
-    permission can't be rechecked."""
-    return str(job.parameters.get("override") or "") if job.actor else ""
 
 
 def refuse_unauthorized_job(job: JobRun) -> None:

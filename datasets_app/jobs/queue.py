@@ -16,7 +16,7 @@ from alignmenter_site import embedded
 from alignmenter_site.embedded import EmbeddedServiceError
 
 QUEUE_NAME = "default"
-JOB_FUNCTION = "datasets_app.jobs.runs.perform"
+JOB_FUNCTION = "datasets_app.jobs.perform.perform"
 
 
 class QueueUnreachable(Exception):

@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from datasets_app.jobs import queue, runs
+from datasets_app.jobs.registry import describe_saved_work
 from datasets_app.models import JobRun
 from datasets_app.models.job_run import HEARTBEAT_TIMEOUT
 
@@ -26,7 +27,7 @@ def recover_jobs() -> int:
 
 
 def _recover_running(row: JobRun) -> int:
-    now, saved = timezone.now(), runs.describe_saved_work(row.operation)
+    now, saved = timezone.now(), describe_saved_work(row.operation)
     same = JobRun.objects.filter(pk=row.pk, state="running", heartbeat_at=row.heartbeat_at)
     if row.cancel_requested:
         return same.update(state="cancelled", finished_at=now)

@@ -1,46 +1,77 @@
-"""A claimed job, and the heart that tells the others that its worker lives."""
+"""A claimed job, and the heartbeat that tells the others that its worker lives."""
 
 import logging
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cached_property
 from os import getpid
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from datasets_app.core.progress import OperationCanceled
-from datasets_app.models import JobRun
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
+from datasets_app.jobs.parameters import OverridableParameters, P, read_parameters
+from datasets_app.models import Dataset, JobRun
 
 log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 1.0
+R = TypeVar("R")
 
 
 class ClaimLost(Exception):
     """Another worker has taken this job over; whatever this one did must be rolled back."""
 
 
-class RunningJob:
-    """A claimed job: what its task may know of it, and how it tells how far it is."""
+class RunningJob(Generic[P]):
+    """A claimed job: its row and parameters, and the progress callback of its operation."""
 
-    def __init__(self, row: JobRun) -> None:
-        self.row = row
+    def __init__(
+        self, row: JobRun, parameters_type: type[P], show_progress: ProgressCallback = ignore_progress
+    ) -> None:
+        self.row, self._parameters_type = row, parameters_type
         self.actor = row.actor
         self.attempt = row.attempt
         self.done, self.total = 0, row.total
         self.cancelled = self.lost = False
+        self._show_progress = show_progress
+
+    @cached_property
+    def parameters(self) -> P:
+        """Raises :class:`UserError` if they can't be read."""
+        return read_parameters(self.row, self._parameters_type)
+
+    def update_parameters(self, **fields: Any) -> None:
+        """Store fields of the parameters that are known only once the job runs."""
+        self.row.parameters = self.row.parameters | fields
+        self.row.save(update_fields=["parameters"])
+
+    @property
+    def dataset(self) -> Dataset:
+        if self.row.dataset is None:
+            raise UserError("The dataset was deleted, so there is nothing left to do.")
+        return self.row.dataset
+
+    @property
+    def override(self) -> str:
+        """The reason to set a policy aside. It is ignored if its author's account was deleted, because the
+        permission can't be checked again."""
+        stated = self.parameters.override if isinstance(self.parameters, OverridableParameters) else None
+        return (stated or "") if self.row.actor else ""
 
     def report_progress(self, done: int, total: int | None = None) -> None:
-        """Costs next to nothing: the heart writes it down. Raises if the job is to stop."""
+        """Cheap: the heartbeat thread persists it. Raises if the job is to stop."""
         self.done, self.total = done, total
         if self.lost:
             raise ClaimLost
         if self.cancelled:
             raise OperationCanceled
+        self._show_progress(done, total)
 
     def mine(self) -> Any:
         return JobRun.objects.filter(pk=self.row.pk, attempt=self.attempt, state="running")
@@ -57,28 +88,69 @@ class RunningJob:
         if not self.mine().update(state=state, finished_at=timezone.now(), **fields):
             raise ClaimLost
 
+    def record_end(self, state: str, **fields: Any) -> None:
+        """:meth:`finish` after an error, which must not be hidden by another one."""
+        try:
+            self.finish(state, **fields)
+        except ClaimLost:
+            log.warning("job %s was taken over by another worker", self.row.pk)
+        except Exception as error:
+            log.error("job %s: its end can't be stored (%s)", self.row.pk, type(error).__name__)
+
+
+def run_operation(
+    job: RunningJob[P],
+    function: Callable[[RunningJob[P]], R],
+    make_facts: Callable[[R], dict[str, Any]],
+    *,
+    commits_itself: bool,
+) -> R:
+    """Save the changes of ``function`` and the end of the job's row together, while the heartbeat runs."""
+    with run_heartbeat(job), nullcontext() if commits_itself else transaction.atomic():
+        result = function(job)
+        if not commits_itself:
+            _check_deferred_constraints()
+        row = job.row
+        # An import or a generation may have made the dataset.
+        made = {} if row.dataset_id else {"dataset": Dataset.objects.filter(name=row.dataset_name).first()}
+        job.finish("done", result=make_facts(result), total=job.total or job.done, **made)
+    return result
+
+
+def _check_deferred_constraints() -> None:
+    """Check foreign keys while the heartbeat still runs, and not in COMMIT.
+
+    Only them: audit events are sealed in COMMIT, where no lock is waited for any more.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT string_agg(DISTINCT quote_ident(conname), ', ') FROM pg_constraint "
+            "WHERE condeferrable AND contype <> 't' AND connamespace = current_schema()::regnamespace"
+        )
+        cursor.execute(f"SET CONSTRAINTS {cursor.fetchone()[0]} IMMEDIATE")
+
 
 def worker_name() -> str:
     return f"{socket.gethostname()}:{getpid()}"
 
 
 @contextmanager
-def run_heartbeat(job: RunningJob) -> Iterator[None]:
-    """A thread with a connection of its own beats, however long a single step takes."""
+def run_heartbeat(job: RunningJob[Any]) -> Iterator[None]:
+    """A thread with its own connection sends heartbeats, however long a single step takes."""
     stop = threading.Event()
 
-    def heart() -> None:
+    def beat() -> None:
         while not stop.wait(HEARTBEAT_SECONDS):
             try:
                 job.send_heartbeat()
             except Exception as error:
-                # Whatever it was, the next beat may do; a heart that stopped would cost the job.
-                log.warning("job %s: a heartbeat was lost (%s)", job.row.pk, type(error).__name__)
+                # The next heartbeat may succeed; a thread that ended here would cost the job.
+                log.warning("job %s: a heartbeat failed (%s)", job.row.pk, type(error).__name__)
                 with suppress(Exception):
                     connection.close()
         connection.close()
 
-    thread = threading.Thread(target=heart, daemon=True)
+    thread = threading.Thread(target=beat, daemon=True)
     thread.start()
     try:
         yield

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 from django.core.management import base
 
 from datasets_app.command_line.streams import Progress
-from datasets_app.core.progress import ProgressCallback
-from datasets_app.jobs import runs
+from datasets_app.jobs.foreground import run_in_foreground
+from datasets_app.jobs.parameters import NoParameters, P
+from datasets_app.jobs.running import RunningJob
 from datasets_app.management.terminal import interrupt_on_sigterm, report_errors
-from datasets_app.models import JobRun
 
 T = TypeVar("T")
 
@@ -36,41 +36,24 @@ class BaseCommand(base.BaseCommand):
 
 def run_job(
     operation: str,
-    function: Callable[[ProgressCallback], T],
+    function: Callable[[RunningJob[P]], T],
     *,
     progress: Progress,
     dataset_name: str = "",
-    parameters: Any = None,
+    parameters: P | None = None,
     **details: Any,
 ) -> T:
-    """Run an operation in this process, in one transaction, recorded like any other job."""
+    """Perform an operation in this process, recorded like any other job (``run_in_foreground``).
+
+    ``function`` gets the running job: its ``report_progress``, and its ``row`` for what commits itself.
+    """
     with progress:
-        result: T = runs.run_in_foreground(
+        result: T = run_in_foreground(
             operation,
             function,
             dataset_name=dataset_name,
-            parameters={} if parameters is None else parameters,
+            parameters=parameters or NoParameters(),
             report_progress=progress,
             **details,
-        )
-    return result
-
-
-def run_job_in_steps(
-    operation: str,
-    function: Callable[[JobRun, ProgressCallback], T],
-    *,
-    progress: Progress,
-    dataset_name: str = "",
-    parameters: Any = None,
-) -> T:
-    """As :func:`run_job`, for an operation that commits its own transactions."""
-    with progress:
-        result: T = runs.run_in_foreground_steps(
-            operation,
-            function,
-            dataset_name=dataset_name,
-            parameters={} if parameters is None else parameters,
-            report_progress=progress,
         )
     return result

@@ -12,7 +12,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.wording import format_count
-from datasets_app.management.base import run_job_in_steps
+from datasets_app.jobs.parameters import ScrubParameters
+from datasets_app.management.base import run_job
 from datasets_app.management.files import open_output
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.models import Dataset, ScrubRun
@@ -52,19 +53,19 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
 
 
 def _scrub(dataset: Dataset, policy: Policy, *, dry_run: bool) -> dict[str, Any]:
-    return run_job_in_steps(
+    return run_job(
         "scrub_dataset",
-        lambda row, report: scrub_dataset(
+        lambda job: scrub_dataset(
             dataset,
             policy,
             dry_run=dry_run,
-            job_run=row,
-            report_progress=report,
+            job_run=job.row,
+            report_progress=job.report_progress,
             start_helpers=tasks.start_helper_jobs,
         ),
         progress=Progress("Looking through" if dry_run else "Scrubbing", "turns"),
         dataset_name=dataset.name,
-        parameters={"policy": policy.as_json(), "dry_run": dry_run},
+        parameters=ScrubParameters(policy=policy.as_json(), dry_run=dry_run),
     )
 
 

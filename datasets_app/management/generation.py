@@ -40,7 +40,8 @@ from datasets_app.generating.bootstrap_dataset import (
 )
 from datasets_app.generating.factory import ModelRequest, is_model, make_model_writer
 from datasets_app.generating.journal import journal_path
-from datasets_app.management.base import BaseCommand, run_job_in_steps
+from datasets_app.jobs.parameters import GenerationParameters
+from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import open_conversations, read_text
 from datasets_app.management.terminal import command_error, print_limited
 
@@ -160,24 +161,21 @@ def _write_stdout(call: GenerationCall, writer: OfflineWriter) -> None:
 
 def _write_dataset(call: GenerationCall, writer: OfflineWriter) -> None:
     name, plan = call.options["dataset"], call.plan
-    result = run_job_in_steps(
+    result = run_job(
         "bootstrap_dataset",
-        lambda row, report: bootstrap_dataset(
+        lambda job: bootstrap_dataset(
             name,
             plan,
             writer,
             provenance=call.provenance(writer),
             license_id=call.options["license"],
-            report_progress=report,
+            report_progress=job.report_progress,
         ),
         progress=Progress("Writing", "sessions"),
         dataset_name=name,
-        parameters={
-            "sessions": len(plan),
-            "seed": plan.request.seed,
-            "persona": call.persona.id,
-            "plan": plan.digest,
-        },
+        parameters=GenerationParameters(
+            sessions=len(plan), seed=plan.request.seed, persona=call.persona.id, plan=plan.digest
+        ),
     )
     _print_plan(call)
     added = f"{format_count(result['turns'], 'turn')} in {format_count(result['sessions'], 'session')}"
@@ -227,25 +225,23 @@ def _write_file_with_model(call: GenerationCall, writer: ModelWriter) -> None:
 def _write_dataset_with_model(call: GenerationCall, writer: ModelWriter) -> None:
     name, options = call.options["dataset"], call.options
     try:
-        result = run_job_in_steps(
+        result = run_job(
             "bootstrap_dataset",
-            lambda row, report: generate_dataset_with_model(
+            lambda job: generate_dataset_with_model(
                 name,
                 call.plan,
                 writer,
                 provenance=lambda: call.provenance(writer),
                 resume=options["resume"],
                 license_id=options["license"],
-                job_run=row,
-                report_progress=report,
+                job_run=job.row,
+                report_progress=job.report_progress,
             ),
             progress=TokenProgress(writer),
             dataset_name=name,
-            parameters={
-                "sessions": len(call.plan),
-                "seed": call.plan.request.seed,
-                "model": options["model"],
-            },
+            parameters=GenerationParameters(
+                sessions=len(call.plan), seed=call.plan.request.seed, model=options["model"]
+            ),
         )
     except KeyboardInterrupt:
         call.command.stderr.write(

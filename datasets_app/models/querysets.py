@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import connections, models
-from django.db.models.functions import Left, Length
+from django.db.models.functions import Left, Length, Now
 
 # The place of a turn: (session's primary key, turn_index).
 TurnPosition = tuple[int, int]
@@ -66,6 +66,13 @@ def _grants_for(user: Any) -> Any:
 
 
 class JobRunQuerySet(models.QuerySet[Any]):
+    def active(self) -> "JobRunQuerySet":
+        """Jobs that run or will. A command that sent no heartbeat for long is gone: no worker resumes it."""
+        from datasets_app.models.job_run import HEARTBEAT_TIMEOUT
+
+        silent = models.Q(foreground=True, heartbeat_at__lt=Now() - HEARTBEAT_TIMEOUT)
+        return self.filter(state__in=["queued", "running"]).exclude(silent)
+
     def visible_to(self, user: Any) -> "JobRunQuerySet":
         """All but those of datasets that are hidden from a user. A job knows its dataset by key or, before
         it is made and after it has gone, by name. What others have done to all datasets at once may tell of

@@ -2,6 +2,7 @@
 
 import gzip
 import zlib
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,10 +14,9 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.releases import changelog
 from datasets_app.domain.releases.changelog import SchemaChange
 from datasets_app.domain.releases.comparison import Difference, compare_files
-from datasets_app.jobs import files
-from datasets_app.models import Dataset, JobRun, Release
+from datasets_app.models import Dataset, Release
 from datasets_app.releasing.freeze import read_dataset_lines, read_release_lines
-from datasets_app.releasing.versions import check_is_stored, find_release
+from datasets_app.releasing.versions import check_is_stored
 
 # What comes of a byte that has changed in the storage, packed or unpacked.
 _READ_ERRORS = (ValueError, EOFError, zlib.error, gzip.BadGzipFile)
@@ -64,25 +64,12 @@ def compare_releases(
     return ReleaseComparison(before, after, difference, schema, changelog.propose_bump(difference, schema))
 
 
-def compare_for_job(
-    job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress
-) -> dict[str, Any]:
-    """The comparison that a page asked for: numbers, and a file of what has changed, without texts."""
-    given, dataset = job_run.parameters, job_run.dataset
-    if dataset is None:
-        raise UserError("The dataset is gone; there is nothing to compare.")
-    before = find_release(dataset, str(given["before"]))
-    after = find_release(dataset, str(given["after"])) if given.get("after") else None
-    compared = compare_releases(dataset, before, after, report_progress=report_progress)
-    with files.work_folder(job_run) as folder:
-        path = folder / f"{dataset.name}_{'_'.join(compared.names)}.comparison.json"
-        path.write_bytes(
-            msgspec.json.format(msgspec.json.encode(comparison_to_json(compared, include_values=False)))
-            + b"\n"
-        )
-        files.store_files(job_run, "export", [path])
-    counts = {name: count for name, count in compared.difference.counts_as_json().items() if name != "fields"}
-    return {"proposed": compared.bump or "no new version", **counts}
+def write_comparison(compared: ReleaseComparison, dataset: Dataset, folder: Path) -> Path:
+    """Write what has changed, without texts, into a file in ``folder``."""
+    path = folder / f"{dataset.name}_{'_'.join(compared.names)}.comparison.json"
+    listed = msgspec.json.encode(comparison_to_json(compared, include_values=False))
+    path.write_bytes(msgspec.json.format(listed) + b"\n")
+    return path
 
 
 def comparison_to_json(compared: ReleaseComparison, *, include_values: bool) -> dict[str, Any]:

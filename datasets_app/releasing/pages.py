@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
@@ -23,7 +22,8 @@ from datasets_app.domain.releases import changelog
 from datasets_app.domain.releases.comparison import SessionChange
 from datasets_app.domain.releases.versions import BUMPS, FIRST_VERSION, Version
 from datasets_app.domain.splits.splits import SPLITS
-from datasets_app.jobs import runs
+from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.jobs.parameters import CompareParameters, ReleaseParameters
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release
 from datasets_app.releasing.compare import ReleaseComparison, compare_releases
 from datasets_app.releasing.readiness import assess_readiness
@@ -73,10 +73,8 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
         if not may_release:
             raise PermissionDenied
         if _validate_with_bump(form, upcoming) and (may_override or not unmet):
-            job = runs.start_job(
-                "release_dataset", actor=request.user, dataset=dataset, parameters=form.cleaned_data
-            )
-            return redirect("admin:datasets_app_jobrun_change", job.pk)
+            parameters = ReleaseParameters(**form.cleaned_data)
+            return start_and_show_job(request, "release_dataset", dataset, parameters)
     context = {
         "releases": dataset.releases.all()[:MAX_ROWS_SHOWN],
         "last": last,
@@ -108,8 +106,7 @@ def _find_blockers(dataset: Dataset) -> list[Blocker]:
 
 
 def _find_running_job(dataset: Dataset) -> JobRun | None:
-    wanted = dataset.job_runs.filter(operation="release_dataset", state__in=["queued", "running"])
-    return wanted.first()
+    return dataset.job_runs.active().filter(operation="release_dataset").first()
 
 
 def _next_version_context(dataset: Dataset, last: Release | None) -> dict[str, Any]:
@@ -176,9 +173,7 @@ def _download_events(dataset: Dataset, shown: Release) -> list[AuditEvent]:
 @require_POST
 def verify(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "release_dataset")
-    dataset = get_visible_dataset(request, pk)
-    job = runs.start_job("verify_releases", actor=request.user, dataset=dataset)
-    return redirect("admin:datasets_app_jobrun_change", job.pk)
+    return start_and_show_job(request, "verify_releases", get_visible_dataset(request, pk))
 
 
 # --- two of them --------------------------------------------------------------------------------------
@@ -215,9 +210,8 @@ def _get_releases(dataset: Dataset, before: str, after: str) -> tuple[Release, R
 def _start_comparison(
     request: HttpRequest, dataset: Dataset, before: Release, after: Release | None
 ) -> HttpResponse:
-    versions = {"before": before.version, "after": after.version if after else ""}
-    job = runs.start_job("compare_releases", actor=request.user, dataset=dataset, parameters=versions)
-    return redirect("admin:datasets_app_jobrun_change", job.pk)
+    versions = CompareParameters(before=before.version, after=after.version if after else "")
+    return start_and_show_job(request, "compare_releases", dataset, versions)
 
 
 def _comparison_context(

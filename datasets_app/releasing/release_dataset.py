@@ -10,8 +10,7 @@ from datasets_app.catalog import gates
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.jobs import files, permissions
-from datasets_app.models import Dataset, JobRun, Release
+from datasets_app.models import Dataset, Release
 from datasets_app.releasing import documents
 from datasets_app.releasing.draft import ReleaseDraft, add_version_metadata, draft_release
 from datasets_app.releasing.readiness import Readiness, assess_readiness
@@ -78,26 +77,6 @@ def release_dataset(
     return ReleaseResult(
         release.version, release.session_count, release.turn_count, frozen.size, frozen.sha256, release.pk
     )
-
-
-def release_for_job(
-    job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress
-) -> dict[str, Any]:
-    """The release that a page asked for."""
-    given, dataset = job_run.parameters, job_run.dataset
-    if dataset is None:
-        raise UserError("The dataset is gone; there is nothing to release.")
-    with files.work_folder(job_run) as folder:
-        released = release_dataset(
-            dataset,
-            folder=folder,
-            bump=given.get("bump") or None,
-            notes=str(given.get("notes") or ""),
-            override=permissions.get_override(job_run),
-            actor=job_run.actor,
-            report_progress=report_progress,
-        )
-    return released.facts()
 
 
 # --- the last step, under the lock on the dataset's row -------------------------------------------------

@@ -12,7 +12,7 @@ from datasets_app.core.deletion_summary import format_counts
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import Breadcrumbs, render_page, require_permissions
 from datasets_app.core.web.redaction import get_hidden_names
-from datasets_app.jobs import runs
+from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import Dataset, RetentionPolicy
 from datasets_app.retention.activate import activate_retention, deactivate_retention, preview_policies
 from datasets_app.retention.dry_run import HELD, LATER, NOW, DeletionSchedule, preview_retention
@@ -56,8 +56,7 @@ def deactivate_policy(request: HttpRequest, pk: int) -> HttpResponse:
 def apply_due(request: HttpRequest) -> HttpResponse:
     """Start a job that deletes what is due now instead of the next night."""
     require_permissions(request, "apply_retention")
-    job = runs.start_job("apply_retention", actor=request.user)
-    return redirect("admin:datasets_app_jobrun_change", job.pk)
+    return start_and_show_job(request, "apply_retention")
 
 
 def _render_schedule(

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from datasets_app.core.deletion_summary import format_counts
@@ -15,7 +15,8 @@ from datasets_app.core.web.pages import (
     render_page,
     require_permissions,
 )
-from datasets_app.jobs import runs
+from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.jobs.parameters import EraseParameters
 from datasets_app.models import Dataset, Release, Session
 from datasets_app.retention.erasure_preview import preview_erasure
 from datasets_app.retention.pages import ReasonForm
@@ -46,14 +47,8 @@ def erase(request: HttpRequest, pk: int, session_pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and not dataset.legal_hold:
         cleaned = form.cleaned_data
         selected = [copy.pk for copy in copies] if cleaned.get("everywhere") else []
-        job = runs.start_job(
-            "erase_session",
-            actor=request.user,
-            dataset=dataset,
-            # Never store the session id: it is to be forgotten.
-            parameters={"session": session.pk, "reason": cleaned["reason"], "copies": selected},
-        )
-        return redirect("admin:datasets_app_jobrun_change", job.pk)
+        parameters = EraseParameters(session=session.pk, reason=cleaned["reason"], copies=selected)
+        return start_and_show_job(request, "erase_session", dataset, parameters)
     crumbs = dataset_breadcrumbs(dataset, ("Sessions", dataset_url(dataset, "sessions")), ("Erase", None))
     context = {"dataset": dataset, "session": session, "form": form, **_erasure_context(session, copies)}
     return render_page(request, "datasets_app/session_erase.html", crumbs, context)

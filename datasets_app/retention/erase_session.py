@@ -16,6 +16,7 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
+from datasets_app.jobs.parameters import EraseParameters, read_parameters
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, Session
 from datasets_app.releasing import files
 from datasets_app.releasing.reissue import reissue_release
@@ -33,8 +34,6 @@ from datasets_app.retention.session_identity import (
 )
 
 ACTION = "erase_session"
-# Job parameter that keeps the results of finished erasures in case the worker dies before the job ends.
-_ERASED_KEY = "erased"
 
 
 def erase_session(
@@ -61,21 +60,30 @@ def erase_session(
     return _finish_erasure(results, report_progress)
 
 
-def erase_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
-    """``parameters``: {"session": primary key, "reason": why, "copies": primary keys}; never the id."""
-    given = job_run.parameters
+def erase_sessions_by_key(
+    session_key: int | None,
+    copy_keys: Iterable[int],
+    reason: str,
+    *,
+    actor: Any,
+    job_run: JobRun,
+    report_progress: ProgressCallback = ignore_progress,
+) -> dict[str, Any]:
+    """:func:`erase_session` by primary keys, as a job must not store the id.
+
+    Rows that the job erased in an earlier attempt are gone already.
+    """
     rows = Session.objects.select_related("dataset")
-    session = rows.filter(pk=given.get("session")).first()
-    copies = list(rows.filter(pk__in=given.get("copies") or []))
+    session = rows.filter(pk=session_key).first()
+    copies = list(rows.filter(pk__in=copy_keys))
     if session is None and not copies:
         if erased := _load_erased(job_run):
             return _finish_erasure(erased, report_progress)
-        raise UserError("The session is not there (any more).")
-    first = session or copies[0]
+        raise UserError("The session does not exist or was erased already.")
     return erase_session(
-        first,
-        str(given.get("reason") or ""),
-        actor=job_run.actor,
+        session or copies[0],
+        reason,
+        actor=actor,
         everywhere=copies,
         job_run=job_run,
         report_progress=report_progress,
@@ -239,11 +247,11 @@ def _finish_erasure(results: list[dict[str, Any]], report_progress: ProgressCall
 
 def _load_erased(job_run: JobRun | None) -> list[dict[str, Any]]:
     """Results that an earlier attempt of this job has committed."""
-    return list(job_run.parameters.get(_ERASED_KEY) or []) if job_run is not None else []
+    return list(read_parameters(job_run, EraseParameters).erased or []) if job_run is not None else []
 
 
 def _save_erased(job_run: JobRun, erased: dict[str, Any]) -> None:
     """Keep the result with the job, in the transaction that erases the session."""
-    parameters = JobRun.objects.values_list("parameters", flat=True).get(pk=job_run.pk)
-    parameters[_ERASED_KEY] = [*(parameters.get(_ERASED_KEY) or []), erased]
-    JobRun.objects.filter(pk=job_run.pk).update(parameters=parameters)
+    job_run.refresh_from_db(fields=["parameters"])
+    job_run.parameters = job_run.parameters | {"erased": [*_load_erased(job_run), erased]}
+    job_run.save(update_fields=["parameters"])

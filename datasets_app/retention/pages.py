@@ -14,7 +14,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.domain.wording import format_count
-from datasets_app.jobs import runs
+from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.jobs.parameters import RetentionParameters
 from datasets_app.models import AuditEvent, Dataset, Release
 from datasets_app.retention import due
 from datasets_app.retention.delete_contents import count_contents
@@ -82,10 +83,7 @@ def _change_hold(request: HttpRequest, dataset: Dataset, form: ReasonForm, actio
 
 
 def _start_deletion(request: HttpRequest, dataset: Dataset, reason: str) -> HttpResponse:
-    job = runs.start_job(
-        "apply_retention", actor=request.user, dataset=dataset, parameters={"reason": reason}
-    )
-    return redirect("admin:datasets_app_jobrun_change", job.pk)
+    return start_and_show_job(request, "apply_retention", dataset, RetentionParameters(reason=reason))
 
 
 def _retention_context(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:

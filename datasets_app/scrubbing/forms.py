@@ -16,6 +16,7 @@ from datasets_app.domain.pii.custom_patterns import compile_pattern, normalize_l
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.pattern_errors import PatternError
 from datasets_app.domain.pii.policy import MAX_FUZZ_SECONDS, Policy, PolicyError
+from datasets_app.jobs.parameters import ScrubParameters, read_parameters
 from datasets_app.models import Dataset, ScrubRun
 from datasets_app.templatetags.datasets_display import KIND_LABELS
 
@@ -150,10 +151,11 @@ def _parse_pattern(line: str) -> tuple[str, str]:
 
 def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
     """The initial values: those of the last scrub, or defaults for the origin of the dataset."""
-    parameters = scrub.job_run.parameters if scrub and scrub.job_run else {}
-    if not parameters.get("policy"):
+    job = scrub.job_run if scrub else None
+    parameters = read_parameters(job, ScrubParameters) if job else ScrubParameters()
+    if not parameters.policy:
         return {"hash_session_ids": dataset.origin == Dataset.Origin.PRODUCTION}
-    policy = Policy.from_json(parameters["policy"])
+    policy = Policy.from_json(parameters.policy)
     return {
         "kinds": policy.kinds,
         "placeholders": policy.placeholders,
@@ -162,5 +164,5 @@ def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
         "fuzz_seconds": policy.fuzz_seconds or DEFAULT_FUZZ_SECONDS,
         "patterns": "\n".join(f"{label}={regex}" for label, regex in policy.patterns),
         "allow": "\n".join(policy.allow),
-        "sample": parameters.get("sample") or DEFAULT_SAMPLE_SESSIONS,
+        "sample": parameters.sample or DEFAULT_SAMPLE_SESSIONS,
     }

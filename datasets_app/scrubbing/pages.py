@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
-from datasets_app.catalog.activity import live_job_filter
 from datasets_app.core.web.dataset_page import build_dataset_tabs, render_dataset_page
 from datasets_app.core.web.pages import (
     dataset_url,
@@ -19,6 +18,7 @@ from datasets_app.core.web.pages import (
 )
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import ScrubParameters, read_parameters
 from datasets_app.models import CheckReport, Dataset, JobFile, JobRun, ScrubMark, ScrubRun
 from datasets_app.scrubbing.chunks import count_progress
 from datasets_app.scrubbing.complete import covers_all_kinds
@@ -42,7 +42,7 @@ def scrub(request: HttpRequest, pk: int) -> HttpResponse:
     form = ScrubForm(request.POST)
     if not form.is_valid():
         return _render_scrub(request, dataset, form)
-    if _find_active_job(dataset):
+    if _active_scrub(dataset):
         messages.warning(request, "A scrub or preview of this dataset is already running.")
         return redirect(dataset_url(dataset, "scrub"))
     if "preview" in request.POST:
@@ -58,7 +58,7 @@ def _start_job(request: HttpRequest, dataset: Dataset, policy: Policy, *, sample
         "scrub_dataset",
         actor=request.user,
         dataset=dataset,
-        parameters={"policy": policy.as_json(), "dry_run": sample is not None, "sample": sample},
+        parameters=ScrubParameters(policy=policy.as_json(), dry_run=sample is not None, sample=sample),
     )
     return redirect(dataset_url(dataset, "scrub"))
 
@@ -84,15 +84,15 @@ def _find_last_run(dataset: Dataset) -> ScrubRun | None:
     return dataset.scrubs.select_related("job_run").first()
 
 
-def _find_active_job(dataset: Dataset) -> JobRun | None:
-    return JobRun.objects.filter(live_job_filter(), operation="scrub_dataset", dataset=dataset).first()
+def _active_scrub(dataset: Dataset) -> JobRun | None:
+    return JobRun.objects.active().filter(operation="scrub_dataset", dataset=dataset).first()
 
 
 def _render_scrub(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> HttpResponse:
     finished = dataset.scrubs.exclude(finished_at=None).select_related("job_run")
     run_pk = parse_pk(request.GET.get("run", ""))
     run = finished.first() if run_pk is None else get_object_or_404(finished, pk=run_pk)
-    job = _find_active_job(dataset)
+    job = _active_scrub(dataset)
     context = {
         "form": form,
         **(result_context(run, request.GET) if run else {}),
@@ -138,7 +138,7 @@ def progress(request: HttpRequest, pk: int) -> HttpResponse:
     """The progress of the running job; reloads the page when the job has ended."""
     require_permissions(request, "view_scrubrun")
     dataset = get_visible_dataset(request, pk)
-    job = _find_active_job(dataset)
+    job = _active_scrub(dataset)
     if job is None:
         return HttpResponse(headers={"HX-Refresh": "true", "Cache-Control": "no-store"})
     return render_fragment(request, "datasets_app/_scrub_progress.html", _progress_context(request, job))
@@ -150,7 +150,7 @@ def _progress_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     others = helpers.filter(parameters__scrub=run.pk).count() if run else 0
     return {
         "job": job,
-        "dry_run": bool(job.parameters.get("dry_run")),
+        "dry_run": read_parameters(job, ScrubParameters).dry_run,
         "workers": others + (job.state == JobRun.State.RUNNING),
         "may_cancel": request.user.has_perm("datasets_app.scrub_dataset") and not job.cancel_requested,
         "progress_url": reverse("admin:datasets_app_dataset_scrub_progress", args=[job.dataset_id]),

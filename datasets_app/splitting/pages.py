@@ -8,6 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.dateparse import parse_datetime
+from msgspec import UNSET
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
     UnfoldAdminIntegerFieldWidget,
@@ -16,14 +17,14 @@ from unfold.widgets import (
 )
 
 from datasets_app.catalog import gates
-from datasets_app.catalog.activity import live_job_filter
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.domain.splits.near_duplicates import DEFAULT_SIMILARITY
 from datasets_app.domain.splits.report import format_warnings
 from datasets_app.domain.splits.splits import SPLITS, SplitError, SplitSettings
-from datasets_app.jobs import runs
+from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.jobs.parameters import SplitParameters
 from datasets_app.models import Dataset, JobRun, Session
 from datasets_app.splitting.rows import count_splits
 from datasets_app.splitting.split_dataset import load_split_settings
@@ -84,30 +85,27 @@ def splits(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         return _render_splits(request, dataset, form_class(initial=_initial_answers(dataset)))
     require_permissions(request, "split_dataset")
-    if _find_active_job(dataset):
+    if _active_split(dataset):
         messages.warning(request, "A split of this dataset is already running.")
         return redirect(dataset_url(dataset, "splits"))
     if "rest" in request.POST:
-        return _start_job(request, dataset, {})
+        return start_and_show_job(request, "split_dataset", dataset, SplitParameters())
     if dataset.split_settings and not gates.can_override(request.user):
         raise PermissionDenied
     form = form_class(request.POST)
     if not form.is_valid():
         return _render_splits(request, dataset, form)
     cleaned = form.cleaned_data
-    parameters = {"settings": cleaned["settings"].as_json()}
-    if dataset.split_settings:
-        parameters |= {"again": True, "override": cleaned["override"]}
-    return _start_job(request, dataset, parameters)
+    parameters = SplitParameters(
+        settings=cleaned["settings"].as_json(),
+        again=bool(dataset.split_settings),
+        override=cleaned.get("override", UNSET),
+    )
+    return start_and_show_job(request, "split_dataset", dataset, parameters)
 
 
-def _start_job(request: HttpRequest, dataset: Dataset, parameters: dict[str, Any]) -> HttpResponse:
-    job = runs.start_job("split_dataset", actor=request.user, dataset=dataset, parameters=parameters)
-    return redirect("admin:datasets_app_jobrun_change", job.pk)
-
-
-def _find_active_job(dataset: Dataset) -> JobRun | None:
-    return JobRun.objects.filter(live_job_filter(), operation="split_dataset", dataset=dataset).first()
+def _active_split(dataset: Dataset) -> JobRun | None:
+    return dataset.job_runs.active().filter(operation="split_dataset").first()
 
 
 def _initial_answers(dataset: Dataset) -> dict[str, Any]:
@@ -125,7 +123,7 @@ def _render_splits(request: HttpRequest, dataset: Dataset, form: SplitForm) -> H
     has = request.user.has_perm
     context = {
         "form": form,
-        "job": _find_active_job(dataset),
+        "job": _active_split(dataset),
         "shares": _share_rows(dataset, counts),
         "unplaced_count": counts.get(None, 0),
         "settings": load_split_settings(dataset),

@@ -14,8 +14,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.splits.decision import Conversation, SplitDecision, decide_splits
 from datasets_app.domain.splits.splits import SplitSettings
-from datasets_app.jobs import permissions
-from datasets_app.models import Dataset, JobRun
+from datasets_app.models import Dataset
 from datasets_app.splitting.rows import read_conversations, write_splits
 
 PROGRESS_INTERVAL_SESSIONS = 200
@@ -75,19 +74,6 @@ def split_dataset(
             dataset, before, decision, keys, resplit=resplit, override=override, actor=actor
         )
     return SplitResult(placed, decision.report, decision.describe_leaks())
-
-
-def split_for_job(job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
-    """What the page asks for: parameters are settings as JSON, or none to go on as before."""
-    given = job_run.parameters
-    return split_dataset(
-        Dataset.objects.get(job_runs=job_run),
-        SplitSettings.from_json(given["settings"]) if given.get("settings") else None,
-        resplit=bool(given.get("again")),
-        override=permissions.get_override(job_run),
-        actor=job_run.actor,
-        report_progress=report_progress,
-    ).facts()
 
 
 def clear_split_report(dataset: Dataset) -> None:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 from playwright.sync_api import Page
 
-from datasets_app.jobs import runs
+from datasets_app.jobs.perform import perform
 from datasets_app.models import JobRun, Release
 from tests import factories
 from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
@@ -29,7 +29,7 @@ def test_a_version_is_released_handed_out_and_compared(
     page.keyboard.type("nobody is left to sign")
     page.keyboard.press("Enter")
     page.wait_for_url("**/jobrun/**")
-    runs.perform(JobRun.objects.get(operation="release_dataset").pk)
+    perform(JobRun.objects.get(operation="release_dataset").pk)
     release = Release.objects.get()
     dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="Corrected.")
     Release.objects.update(fault="support_v1.0.0.jsonl.gz has other bytes than were released.")

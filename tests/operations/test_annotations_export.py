@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotations_app.labels.export_annotations import ExportedLabels, export_annotations, run_export_job
+from annotations_app.labels.export_annotations import ExportedLabels, export_annotations
 from annotations_app.models import Annotation, Campaign, CampaignItem
 from datasets_app.core.errors import UserError
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, Session, Turn
-from tests.factories import make_dataset, make_sessions
+from tests.factories import make_dataset, make_sessions, run_task
 
 pytestmark = pytest.mark.django_db
 
@@ -239,7 +239,7 @@ def test_not_everybody_may_unlock_the_test_split(judged: Dataset) -> None:
 def test_a_job_keeps_its_file_for_download(judged: Dataset) -> None:
     given = {"persona": "p", "labels": "adjudicated"}
     job = JobRun.objects.create(operation="export_annotations", dataset=judged, parameters=given)
-    told = run_export_job(job)
+    told = run_task(job)
     assert (told["labels"], told["on_brand"]) == (3, 2)
     (kept,) = job.files.all()
     with kept.file.open("rb") as file:

@@ -6,11 +6,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
+from msgspec import structs
 
 from datasets_app.core.errors import UserError
-from datasets_app.generating.bootstrap_dataset import bootstrap_for_job
 from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import GenerationParameters
+from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
+from tests.factories import run_task
 from tests.llm_server import FAULTS, LlmServer
 
 KEY = "sk-canary-9b1d"
@@ -22,8 +25,9 @@ def curator() -> User:
     return made
 
 
-def parameters(**more: Any) -> dict[str, Any]:
-    return {"sessions": 60, "model": "openai:tiny", "persona": "default_v1", "concurrency": 3} | more
+def parameters(**more: Any) -> GenerationParameters:
+    asked = GenerationParameters(sessions=60, model="openai:tiny", persona="default_v1", concurrency=3)
+    return structs.replace(asked, **more)
 
 
 def ended(job: JobRun) -> str:
@@ -87,10 +91,10 @@ def test_an_address_that_is_not_configured_is_not_asked_for_a_curator_nor_for_no
             JobRun.objects.filter(pk=job.pk).update(state="running", attempt=1)
             job.refresh_from_db()
             with pytest.raises(UserError, match="at the configured addresses only"):
-                bootstrap_for_job(job)
+                run_task(job)
         assert server.asked == []
-        job.parameters = parameters(sessions=2)
-        assert bootstrap_for_job(job)["sessions"] == 2
+        job.parameters = parameters(sessions=2).as_json()
+        assert run_task(job)["sessions"] == 2
         assert len(configured.asked) == 2
     assert Dataset.objects.get(name="made").session_count == 2
 
@@ -101,6 +105,6 @@ def test_nothing_written_is_a_failed_job_with_a_sentence(settings: Any) -> None:
         settings.LLM_ENDPOINTS = [server.url]
         job = runs.create_job("bootstrap_dataset", actor=None, dataset_name="made", parameters=parameters())
         runs.enqueue_job(job)
-        runs.perform(job.pk)
+        perform(job.pk)
         assert (ended(job), job.error[:38]) == ("failed", "The endpoint does not accept the key, ")
         assert len(server.asked) <= 3

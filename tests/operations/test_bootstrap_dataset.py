@@ -18,6 +18,8 @@ from datasets_app.exporting.sample_dataset import (
 )
 from datasets_app.generating import bootstrap_dataset as operation
 from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import GenerationParameters
+from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, Session, Turn
 from tests import factories
 from tests.conftest import Processes
@@ -64,9 +66,9 @@ def test_a_job_writes_for_a_persona_of_the_application() -> None:
     Persona.objects.create(
         persona_id="acme", yaml="{id: acme, lexicon: {preferred: [together], avoid: [lol]}}"
     )
-    given = {"sessions": 10, "persona": "acme", "seed": 3, "turns": [4, 4], "safety_trap_ratio": 0.5}
+    given = GenerationParameters(sessions=10, persona="acme", seed=3, turns=(4, 4), safety_trap_ratio=0.5)
     row = runs.start_job("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
-    runs.perform(row.pk)
+    perform(row.pk)
     row.refresh_from_db()
     assert (row.state, row.error) == ("done", "")
     dataset = Dataset.objects.get()
@@ -79,9 +81,9 @@ def test_a_job_writes_for_a_persona_of_the_application() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_job_whose_persona_has_changed_does_not_go_on() -> None:
-    given = {"sessions": 2, "persona": "default_v1", "plan": "of another time"}
+    given = GenerationParameters(sessions=2, persona="default_v1", plan="of another time")
     row = runs.start_job("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
-    runs.perform(row.pk)
+    perform(row.pk)
     row.refresh_from_db()
     assert row.state == "failed"
     assert "has changed since this job began" in row.error
@@ -90,9 +92,9 @@ def test_a_job_whose_persona_has_changed_does_not_go_on() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_wish_that_can_not_be_fulfilled_is_told_in_the_job() -> None:
-    given = {"sessions": 2, "safety_trap_ratio": 0.9, "brand_trap_ratio": 0.9}
+    given = GenerationParameters(sessions=2, safety_trap_ratio=0.9, brand_trap_ratio=0.9)
     row = runs.start_job("bootstrap_dataset", actor=None, dataset_name="eval", parameters=given)
-    runs.perform(row.pk)
+    perform(row.pk)
     row.refresh_from_db()
     assert row.state == "failed"
     assert "add up to 1.8" in row.error
@@ -100,7 +102,7 @@ def test_a_wish_that_can_not_be_fulfilled_is_told_in_the_job() -> None:
 
 @pytest.mark.slow
 def test_a_killed_worker_s_job_goes_on_without_doubling(processes: Processes, wait_until: Any) -> None:
-    parameters = {"sessions": 3000, "seed": 1}
+    parameters = GenerationParameters(sessions=3000, seed=1)
     row = runs.start_job("bootstrap_dataset", actor=None, dataset_name="eval", parameters=parameters)
     worker = processes.start("worker")
     wait_until(lambda: 0 < Session.objects.count() < 2500)
@@ -109,7 +111,7 @@ def test_a_killed_worker_s_job_goes_on_without_doubling(processes: Processes, wa
     assert 0 < standing < 3000
     # As the scheduler does when the heart has been silent.
     JobRun.objects.filter(pk=row.pk).update(state="queued")
-    runs.perform(row.pk)
+    perform(row.pk)
     row.refresh_from_db()
     assert (row.state, row.result["sessions"]) == ("done", 3000 - standing)
     assert is_sound(Dataset.objects.get(), 3000)

@@ -9,10 +9,12 @@ from django.contrib.auth.models import User
 from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.campaigns.create import fill_campaign, prepare_campaign
 from annotations_app.campaigns.settings import CampaignSettings
+from annotations_app.job_parameters import CampaignParameters
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Campaign, CampaignItem, CampaignMember
 from datasets_app.core.errors import UserError
 from datasets_app.jobs import runs
+from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, Session, Turn
 from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 from tests.campaigns import (
@@ -248,9 +250,11 @@ def test_made_by_a_job_it_is_filled_once_however_often_that_runs(tmp_path: Path)
     assert (waiting.state, waiting.current) == ("paused", None)
     assert "being prepared" in waiting.message
     for _ in range(2):
-        job = runs.create_job("create_campaign", actor=None, dataset=stored, parameters={"campaign": made.pk})
+        job = runs.create_job(
+            "create_campaign", actor=None, dataset=stored, parameters=CampaignParameters(campaign=made.pk)
+        )
         runs.enqueue_job(job)
-        runs.perform(job.pk)
+        perform(job.pk)
         job.refresh_from_db()
         assert (job.state, job.result) == ("done", {"campaign": made.pk, "replies": 3, "gold": 0})
     made.refresh_from_db()
@@ -266,9 +270,11 @@ def test_a_job_that_can_not_fill_it_says_why(tmp_path: Path) -> None:
     stored = make_replies(tmp_path, 3)
     made = prepare_campaign(CampaignSettings("c", stored, make_persona(), ["ana"], overlap=1))
     Turn.objects.update(text="")
-    job = runs.create_job("create_campaign", actor=None, dataset=stored, parameters={"campaign": made.pk})
+    job = runs.create_job(
+        "create_campaign", actor=None, dataset=stored, parameters=CampaignParameters(campaign=made.pk)
+    )
     runs.enqueue_job(job)
-    runs.perform(job.pk)
+    perform(job.pk)
     job.refresh_from_db()
     assert job.state == "failed"
     assert "no assistant's reply" in job.error

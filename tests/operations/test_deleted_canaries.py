@@ -16,6 +16,15 @@ from django.utils import timezone
 from annotations_app.labels.import_annotations import import_annotations
 from datasets_app.auditing.heads import heads_path
 from datasets_app.jobs import recovery, runs
+from datasets_app.jobs.parameters import (
+    EraseParameters,
+    ExportParameters,
+    ImportParameters,
+    JobParameters,
+    NoParameters,
+    ReleaseParameters,
+    ScrubParameters,
+)
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, RetentionPolicy, Session, Turn
 from datasets_app.nightly import start_if_due
 from datasets_app.retention.dry_run import preview_retention
@@ -96,7 +105,9 @@ def finished(job: JobRun) -> str:
 
 
 def upload(content: bytes, **parameters: Any) -> JobRun:
-    job = runs.create_job("import_dataset", actor=None, dataset_name="support", parameters=parameters)
+    job = runs.create_job(
+        "import_dataset", actor=None, dataset_name="support", parameters=ImportParameters(**parameters)
+    )
     name = f"{canary('two', 'filename')}.jsonl"
     job_file = JobFile(job_run=job, kind="upload", name=name, size=len(content))
     job_file.file.save(f"{job.pk}/upload/support", ContentFile(content))
@@ -123,7 +134,7 @@ def filled(tmp_path: Path, wait_until: Any, admin_user: Any) -> Dataset:
         runs.enqueue_job(job)
         assert wait_until(lambda job=job: finished(job), 60) == state, job.error
     stored = Dataset.objects.get()
-    upload(encode_jsonl(lines()), options="a preview that nobody has confirmed")
+    upload(encode_jsonl(lines()), persona="a preview that nobody has confirmed")
     default_storage.save("table-imports/waiting", ContentFile(encode_jsonl(planted("one") + planted("two"))))
     import_annotations(
         write_jsonl(tmp_path / "labels.jsonl", [note("one"), note("two")]), dataset_name="support"
@@ -138,11 +149,11 @@ def filled(tmp_path: Path, wait_until: Any, admin_user: Any) -> Dataset:
         submit(current)
     mark_not_personal(stored, term=canary("two", "mark"), actor=admin_user)
     Dataset.objects.update(source=canary("two", "source"))
-    asked: dict[str, dict[str, Any]] = {
-        "check_dataset": {},
-        "export_dataset": {"format": "turns", "tag": canary("two", "tag")},
-        "release_dataset": {"override": "a test"},
-        "scrub_dataset": {"dry_run": True},
+    asked: dict[str, JobParameters] = {
+        "check_dataset": NoParameters(),
+        "export_dataset": ExportParameters(format="turns", tag=canary("two", "tag")),
+        "release_dataset": ReleaseParameters(override="a test"),
+        "scrub_dataset": ScrubParameters(dry_run=True),
     }
     for operation, parameters in asked.items():
         job = runs.start_job(operation, actor=admin_user, dataset=stored, parameters=parameters)
@@ -168,7 +179,7 @@ def test_what_is_deleted_is_nowhere(
         "erase_session",
         actor=admin_user,
         dataset=stored,
-        parameters={"session": session.pk, "reason": "Asked for by letter."},
+        parameters=EraseParameters(session=session.pk, reason="Asked for by letter."),
     )
     assert wait_until(lambda: finished(erasing), 90) == "done", erasing.error
     assert "traces" not in erasing.result
@@ -181,7 +192,7 @@ def test_what_is_deleted_is_nowhere(
     said = preview_retention().deletions[0].counts
     last = Session.objects.order_by("-pk")[0]
     with standing(last):
-        night = start_if_due(runs.start_job)
+        night = start_if_due()
         assert night is not None
         assert wait_until(lambda: 0 < Session.objects.count() < 1_000, 60)
         processes.kill(worker)

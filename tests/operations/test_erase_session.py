@@ -17,7 +17,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
-from datasets_app.jobs import runs
+from datasets_app.jobs import foreground, runs
+from datasets_app.jobs.parameters import EraseParameters, ExportParameters
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, ReleaseFile, Session, Turn
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.retention import erase_session as erasure
@@ -26,7 +27,15 @@ from datasets_app.retention.erase_session import erase_session, erase_session_by
 from datasets_app.retention.erasure_preview import preview_erasure
 from datasets_app.retention.session_identity import find_session
 from tests.campaigns import find_inconsistencies, label_all_replies, make_campaign
-from tests.factories import import_file, make_dataset, make_session, make_sessions, make_turn, write_jsonl
+from tests.factories import (
+    import_file,
+    make_dataset,
+    make_session,
+    make_sessions,
+    make_turn,
+    run_task,
+    write_jsonl,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -154,7 +163,7 @@ def test_labels_that_keep_its_id_as_their_place_go_with_it(tmp_path: Path, media
 
 def test_a_hold_and_a_running_job_stand_in_its_way(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_sessions(2))
-    job = runs._create_foreground_row("export_dataset", "support", {})
+    job = foreground._create_row("export_dataset", "support", ExportParameters())
     with pytest.raises(UserError, match="is running on support"):
         erase_session_by_id("support", "s1", "Asked for.")
     JobRun.objects.filter(pk=job.pk).update(state="done")
@@ -175,15 +184,15 @@ def test_a_job_that_died_at_any_step_is_gone_on_with(tmp_path: Path, monkeypatch
         "erase_session",
         actor=None,
         dataset=stored,
-        parameters={"session": session.pk, "reason": "Asked for."},
+        parameters=EraseParameters(session=session.pk, reason="Asked for."),
     )
     for step in ("_delete_sessions", "_sum_results", "remove_traces"):
         with monkeypatch.context() as broken:
             broken.setattr(erasure, step, _dies)
             with pytest.raises(KeyboardInterrupt):
-                erasure.erase_for_job(job)
+                run_task(job)
         job.refresh_from_db()
-    result = erasure.erase_for_job(job)
+    result = run_task(job)
     assert (result["sessions"], result["releases"]) == (1, {"support": ["1.0.0"]})
     assert AuditEvent.objects.filter(action="erase_session").count() == 1
     assert [release.version for release in Release.objects.filter(destroyed_at=None)] == ["1.0.1"]

@@ -24,6 +24,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.exporting import sample_dataset as sampling
 from datasets_app.exporting.export_dataset import EXPORT_FORMATS, export_dataset
 from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import ExportParameters
+from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubRun, SharingReview
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.releasing.sharing.export_package import export_package
@@ -116,14 +118,14 @@ def test_an_override_takes_permission_and_reason_and_is_on_record(production: Da
 def test_a_job_asks_whether_its_person_may(production: Dataset, empty_queue: None) -> None:
     for role, state in (("curator", "failed"), ("privacy officer", "done")):
         user = with_role(role)
-        parameters = {"format": "turns", "override": "a court order"}
+        parameters = ExportParameters(format="turns", override="a court order")
         job = runs.start_job("export_dataset", actor=user, dataset=production, parameters=parameters)
-        runs.perform(job.pk)
+        perform(job.pk)
         job.refresh_from_db()
         assert job.state == state, job.error
     # Whoever asked has left since: their word is nobody's.
     job = runs.start_job("export_dataset", actor=None, dataset=production, parameters=parameters)
-    runs.perform(job.pk)
+    perform(job.pk)
     job.refresh_from_db()
     assert (job.state, job.files.count()) == ("failed", 0)
 

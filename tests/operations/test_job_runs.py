@@ -16,7 +16,11 @@ from django.utils import timezone
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.housekeeping import delete_expired_files
-from datasets_app.jobs import recovery, runs
+from datasets_app.jobs import recovery, registry, runs
+from datasets_app.jobs.foreground import run_in_foreground
+from datasets_app.jobs.parameters import ExportParameters, ImportParameters, ScrubParameters
+from datasets_app.jobs.perform import claim_job, perform
+from datasets_app.jobs.running import ClaimLost, RunningJob
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Session, Turn
 from tests.factories import encode_jsonl, make_dataset, make_sessions, make_turn
 
@@ -24,7 +28,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def upload(content: bytes, name: str = "support.jsonl", **parameters: Any) -> JobRun:
-    job = runs.create_job("import_dataset", actor=None, dataset_name="support", parameters=parameters)
+    job = runs.create_job(
+        "import_dataset", actor=None, dataset_name="support", parameters=ImportParameters(**parameters)
+    )
     job_file = JobFile(job_run=job, kind="upload", name=name, size=len(content))
     job_file.file.save(f"{job.pk}/upload/{name}", ContentFile(content))
     return job
@@ -73,7 +79,7 @@ def test_an_export_is_kept_with_its_digest_until_its_date(
 ) -> None:
     stored = make_dataset(tmp_path, make_sessions(5))
     job = runs.start_job(
-        "export_dataset", actor=None, dataset=stored, parameters={"format": "turns", "gzip": True}
+        "export_dataset", actor=None, dataset=stored, parameters=ExportParameters(format="turns", gzip=True)
     )
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done")
@@ -157,22 +163,22 @@ def _turn_copies(select: str) -> int:
 def test_a_worker_of_an_earlier_try_is_never_taken_for_a_later_one(empty_queue: None) -> None:
     job = upload(encode_jsonl(make_sessions(2)))
     runs.enqueue_job(job)
-    stalled = runs._claim_job(job.pk)
+    stalled = claim_job(job.pk)
     assert stalled is not None
     JobRun.objects.filter(pk=job.pk).update(state="failed")
     assert runs.retry_job(job, actor=None)
-    assert runs._claim_job(job.pk) is not None
-    with pytest.raises(runs.ClaimLost):
+    assert claim_job(job.pk) is not None
+    with pytest.raises(ClaimLost):
         stalled.finish("done")
     assert state_of(job) == "running"
 
 
 def test_what_a_command_ran_is_not_run_again_by_a_worker(empty_queue: None) -> None:
-    def refuse(report_progress: Any) -> None:
+    def refuse(job: Any) -> None:
         raise UserError("no")
 
     with pytest.raises(UserError):
-        runs.run_in_foreground("export_dataset", refuse, dataset_name="x", parameters={})
+        run_in_foreground("export_dataset", refuse, dataset_name="x", parameters=ExportParameters())
     job = JobRun.objects.get()
     assert (job.state, job.error) == ("failed", "no")
     assert not runs.retry_job(job, actor=None)
@@ -247,7 +253,7 @@ def test_a_job_that_is_sent_twice_is_done_once(processes: Any, wait_until: Any) 
     job = upload(encode_jsonl(make_sessions(2)))
     runs.enqueue_job(job)
     for _ in range(3):
-        django_rq.get_queue("default").enqueue_call(runs.perform, args=(job.pk,))
+        django_rq.get_queue("default").enqueue_call(perform, args=(job.pk,))
     processes.start("worker")
     wait_until(lambda: not django_rq.get_queue("default").count)
     wait_until(lambda: state_of(job) == "done")
@@ -268,11 +274,11 @@ def test_a_job_whose_workers_always_die_is_given_up(empty_queue: None) -> None:
 def test_a_worker_that_lost_its_claim_saves_nothing(empty_queue: None) -> None:
     job = upload(encode_jsonl(make_sessions(2)))
     runs.enqueue_job(job)
-    claimed = runs._claim_job(job.pk)
+    claimed = claim_job(job.pk)
     assert claimed is not None
     JobRun.objects.filter(pk=job.pk).update(state="queued")  # the scheduler took it back …
-    runs.perform(job.pk)  # … and another worker does it
-    with pytest.raises(runs.ClaimLost):
+    perform(job.pk)  # … and another worker does it
+    with pytest.raises(ClaimLost):
         claimed.finish("done")
     assert state_of(job) == "done"
     assert job.attempt == 2
@@ -338,27 +344,28 @@ def test_what_a_task_has_committed_for_itself_stands_however_it_ends(
             raise error
         return {"steps": 2}
 
-    monkeypatch.setattr(runs, "_tasks", {})
-    monkeypatch.setattr(runs, "_self_committing", set())
-    runs.task(commits_itself=True)(commit_and_fail)
+    monkeypatch.setattr(registry, "operations", {})
+    registry.task(commits_itself=True)(commit_and_fail)
     job = runs.start_job("commit_and_fail", actor=None)
-    runs.perform(job.pk)
+    perform(job.pk)
     assert state_of(job) == state
     assert told in job.error
     assert "canary" not in job.error
     assert Dataset.objects.filter(name="step-1").exists()
     assert runs.retry_job(job, actor=None)
-    runs.perform(job.pk)
+    perform(job.pk)
     assert (state_of(job), job.result) == ("done", {"steps": 2})
     assert Dataset.objects.filter(name="step-2").exists()
 
 
 def test_a_command_that_commits_for_itself_is_given_its_row(empty_queue: None) -> None:
-    def count(row: JobRun, report_progress: Any) -> dict[str, Any]:
-        report_progress(3, 3)
-        return {"row": row.pk}
+    def count(job: RunningJob[ScrubParameters]) -> dict[str, Any]:
+        assert job.parameters.dry_run
+        job.report_progress(3, 3)
+        return {"row": job.row.pk}
 
-    result = runs.run_in_foreground_steps("scrub_dataset", count, dataset_name="x", parameters={})
+    parameters = ScrubParameters(dry_run=True)
+    result = run_in_foreground("scrub_dataset", count, dataset_name="x", parameters=parameters)
     job = JobRun.objects.get()
     assert (job.state, job.result, job.done, job.foreground) == ("done", {"row": job.pk}, 3, True)
     assert result == job.result

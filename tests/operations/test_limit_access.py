@@ -12,6 +12,8 @@ from datasets_app.access.who_can_see import ALL, NO_ACCESS, REPLIES, count_viewe
 from datasets_app.core.errors import UserError
 from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
 from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import ExportParameters
+from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun
 from tests import factories
 from tests.everything import make_full_dataset, make_user_with
@@ -150,7 +152,7 @@ def test_a_sample_is_as_hidden_as_what_it_was_taken_of(tmp_path: Path, team: dic
 
 
 def export_of(dataset: Dataset, actor: Any) -> JobRun:
-    asked = {"format": "turns", "persona": None, "tag": None, "gzip": False}
+    asked = ExportParameters(format="turns")
     return runs.start_job("export_dataset", actor=actor, dataset=dataset, parameters=asked)
 
 
@@ -161,15 +163,15 @@ def test_a_job_asks_once_more_when_it_begins(
     ada = team["ada"]
     hidden, barred, gone, allowed = (export_of(dataset, ada) for _ in range(4))
     limit_access.restrict_dataset(dataset, actor=None)
-    runs.perform(hidden.pk)
+    perform(hidden.pk)
     limit_access.grant_access(dataset, ada, actor=None)
     ada.groups.clear()
-    runs.perform(barred.pk)
+    perform(barred.pk)
     ada.groups.add(Group.objects.get(name="curator"))
     User.objects.filter(pk=ada.pk).update(is_active=False)
-    runs.perform(gone.pk)
+    perform(gone.pk)
     User.objects.filter(pk=ada.pk).update(is_active=True)
-    runs.perform(allowed.pk)
+    perform(allowed.pk)
     ended = [JobRun.objects.get(pk=job.pk) for job in (hidden, barred, gone, allowed)]
     assert [job.state for job in ended] == ["failed", "failed", "failed", "done"]
     assert ended[0].error == "ada, who started this job, no longer has access to the dataset."
@@ -180,9 +182,9 @@ def test_a_job_asks_once_more_when_it_begins(
 def test_an_import_does_not_find_its_way_into_a_dataset_that_is_hidden(
     dataset: Dataset, team: dict[str, User], empty_queue: None
 ) -> None:
-    job = runs.start_job("import_dataset", actor=team["ada"], dataset_name=dataset.name, parameters={})
+    job = runs.start_job("import_dataset", actor=team["ada"], dataset_name=dataset.name)
     limit_access.restrict_dataset(dataset, actor=None)
-    runs.perform(job.pk)
+    perform(job.pk)
     job.refresh_from_db()
     assert (job.state, job.error) == (
         "failed",
@@ -194,12 +196,12 @@ def test_what_an_account_has_waiting_goes_with_it(dataset: Dataset, empty_queue:
     ada = make_user_with("datasets_app.export_dataset", "datasets_app.view_dataset", name="ada")
     job = export_of(dataset, ada)
     ada.delete()
-    runs.perform(job.pk)
+    perform(job.pk)
     job.refresh_from_db()
     assert job.state == "cancelled"
     otto = make_user_with("datasets_app.view_dataset", name="otto")
     assert runs.retry_job(job, actor=otto)
-    runs.perform(job.pk)
+    perform(job.pk)
     job.refresh_from_db()
     assert (job.state, job.error) == (
         "failed",

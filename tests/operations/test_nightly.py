@@ -11,7 +11,6 @@ import pytest
 from django.utils import timezone
 
 from alignmenter_site import env, mail
-from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobRun, RetentionPolicy
 from datasets_app.nightly import is_night_due, night_start, run_nightly, start_if_due
 from datasets_app.retention import apply, holds
@@ -151,7 +150,7 @@ def _start() -> JobRun | None:
     from django.db import connection
 
     try:
-        return start_if_due(runs.create_job)
+        return start_if_due()
     finally:
         connection.close()
 

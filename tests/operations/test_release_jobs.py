@@ -8,6 +8,8 @@ from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 
 from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import CompareParameters, ReleaseParameters
+from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release
 from datasets_app.releasing import files
 from datasets_app.releasing.verify import verify_releases
@@ -23,7 +25,10 @@ def actor(transactional_db: None) -> User:
 
 def start(dataset: Dataset, actor: User) -> JobRun:
     return runs.start_job(
-        "release_dataset", actor=actor, dataset=dataset, parameters={"override": "a test", "notes": ""}
+        "release_dataset",
+        actor=actor,
+        dataset=dataset,
+        parameters=ReleaseParameters(override="a test", notes=""),
     )
 
 
@@ -51,7 +56,7 @@ def test_a_worker_killed_in_mid_release_leaves_no_half_release(
     assert not AuditEvent.objects.filter(action__in=["release", "override"]).exists()
     # As the scheduler does when the heart has stopped: another worker takes it up from the start.
     JobRun.objects.filter(pk=job.pk).update(state="queued")
-    runs.perform(job.pk)
+    perform(job.pk)
     assert row().state == "done"
     assert Release.objects.get().turn_count == 40_000
     assert len(stored_files()) == 5
@@ -73,7 +78,7 @@ def test_a_release_that_fails_at_its_end_leaves_nothing(
 
     monkeypatch.setattr(files, "store_file", full)
     job = start(dataset, actor)
-    runs.perform(job.pk)
+    perform(job.pk)
     assert JobRun.objects.get(pk=job.pk).state == "failed"
     assert not Release.objects.exists()
     dataset.refresh_from_db()
@@ -86,14 +91,17 @@ def test_jobs_verify_and_compare_without_a_text_in_their_rows(
     empty_queue: None, actor: User, tmp_path: Path
 ) -> None:
     dataset = factories.make_dataset(tmp_path, factories.make_sessions(2, text="canary-1"))
-    runs.perform(start(dataset, actor).pk)
+    perform(start(dataset, actor).pk)
     dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="canary-2")
     verify = runs.start_job("verify_releases", actor=actor, dataset=dataset)
     compare = runs.start_job(
-        "compare_releases", actor=actor, dataset=dataset, parameters={"before": "1.0.0", "after": ""}
+        "compare_releases",
+        actor=actor,
+        dataset=dataset,
+        parameters=CompareParameters(before="1.0.0", after=""),
     )
     for job in (verify, compare):
-        runs.perform(job.pk)
+        perform(job.pk)
         job.refresh_from_db()
         assert job.state == "done", job.error
     assert verify.result["faults"] == 0

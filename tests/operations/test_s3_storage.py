@@ -22,6 +22,7 @@ from alignmenter_site.env import EnvironmentVariableError
 from datasets_app.core.errors import UserError
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import runs
+from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, JobFile, JobRun, Release
 from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset
@@ -118,7 +119,7 @@ def _downloaded(release: Release) -> None:
 
 def _job_files(dataset: Any, bucket: Path) -> None:
     job = runs.start_job("export_dataset", actor=User.objects.get(), dataset=dataset)
-    runs.perform(job.pk)
+    perform(job.pk)
     assert JobRun.objects.get(pk=job.pk).state == "done"
     made = job.files.get(kind="export")
     client = Client()

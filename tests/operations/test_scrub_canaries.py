@@ -16,6 +16,7 @@ from django.urls import reverse
 from annotations_app.labels.import_annotations import import_annotations
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import ImportParameters, OverridableParameters, ScrubParameters
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Turn
 from tests.campaigns import lease_for, make_campaign, submit
 from tests.environment import VAR_DIR
@@ -201,7 +202,9 @@ def finished(job: JobRun) -> str:
 
 
 def upload(lines: list[dict[str, Any]], **parameters: Any) -> JobRun:
-    job = runs.create_job("import_dataset", actor=None, dataset_name="support", parameters=parameters)
+    job = runs.create_job(
+        "import_dataset", actor=None, dataset_name="support", parameters=ImportParameters(**parameters)
+    )
     content = encode_jsonl(lines)
     job_file = JobFile(job_run=job, kind="upload", name="support.jsonl", size=len(content))
     job_file.file.save(f"{job.pk}/upload/support", ContentFile(content))
@@ -229,14 +232,18 @@ def test_after_a_scrub_the_values_are_nowhere(
     import_annotations(write_jsonl(tmp_path / "labels.jsonl", notes()), dataset_name="support")
     press_with_notes(stored)
     for operation in ("check_dataset", "export_dataset"):
-        job = runs.start_job(operation, actor=admin_user, dataset=stored, parameters={"override": "a test"})
+        job = runs.start_job(
+            operation, actor=admin_user, dataset=stored, parameters=OverridableParameters(override="a test")
+        )
         assert wait_until(lambda job=job: finished(job), 60) == "done", (operation, job.error)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     before = everywhere(media_root, processes.log)
     assert set().union(*before.values()) >= set(needles()) - {name for name in needles() if "small" in name}
 
-    job = runs.start_job("scrub_dataset", actor=None, dataset=stored, parameters={"policy": POLICY.as_json()})
+    job = runs.start_job(
+        "scrub_dataset", actor=None, dataset=stored, parameters=ScrubParameters(policy=POLICY.as_json())
+    )
     with _failing_updates():
         assert wait_until(lambda: finished(job), 60) == "failed"
         assert "Unexpected error" in job.error

@@ -27,6 +27,7 @@ from datasets_app.domain.pii import scrubber
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.session_ids import format_key_statement, hash_session_id
 from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import ScrubParameters
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, ScrubFinding, ScrubRun, Session, Turn
 from datasets_app.scrubbing import chunks as scrub_chunks
 from datasets_app.scrubbing.factory import make_scrubber
@@ -523,7 +524,7 @@ def test_free_workers_join_in(processes: Any, wait_until: Any, tmp_path: Path) -
     wait_until(lambda: queue.worker_count() == 2)
     with every_update_counted() as counts:
         job = runs.start_job(
-            "scrub_dataset", actor=None, dataset=stored, parameters={"policy": POLICY.as_json()}
+            "scrub_dataset", actor=None, dataset=stored, parameters=ScrubParameters(policy=POLICY.as_json())
         )
         assert wait_until(lambda: ended(job), 120) == "done", job.error
         assert counts() == {1: 12_000}
@@ -564,7 +565,7 @@ def test_two_workers_killed_ten_times_scrub_every_turn_once(
     moments = random.Random(11)
     with every_update_counted() as counts:
         job = runs.start_job(
-            "scrub_dataset", actor=None, dataset=stored, parameters={"policy": QUICK.as_json()}
+            "scrub_dataset", actor=None, dataset=stored, parameters=ScrubParameters(policy=QUICK.as_json())
         )
         for number in range(10):
             wait_until(lambda: JobRun.objects.filter(state="running").exists() or ended(job), 60)

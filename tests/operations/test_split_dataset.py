@@ -20,10 +20,11 @@ from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.models import Dataset, JobRun, Session, Turn
 from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 from datasets_app.splitting import split_dataset as splitting
-from datasets_app.splitting.split_dataset import split_dataset, split_for_job
+from datasets_app.splitting.split_dataset import split_dataset
 from tests import factories
 from tests.campaigns import make_campaign
 from tests.domain.test_near_duplicates import talk
+from tests.factories import run_task
 
 pytestmark = pytest.mark.django_db
 
@@ -148,7 +149,7 @@ def test_as_a_job_it_keeps_counts_and_no_ids(tmp_path: Path) -> None:
         dataset=dataset,
         parameters={"settings": SplitSettings.parse("80,20", 1, "persona", 0.8).as_json()},
     )
-    assert split_for_job(job) == {
+    assert run_task(job) == {
         "sessions": 20,
         "placed_now": 20,
         "train": 16,
@@ -157,7 +158,7 @@ def test_as_a_job_it_keeps_counts_and_no_ids(tmp_path: Path) -> None:
         "leaking_pairs": 0,
     }
     job.parameters = {}
-    assert split_for_job(job)["placed_now"] == 0
+    assert run_task(job)["placed_now"] == 0
 
 
 def test_an_empty_and_an_expired_dataset_are_refused(tmp_path: Path) -> None:

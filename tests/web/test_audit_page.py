@@ -16,7 +16,7 @@ from django.urls import reverse
 from datasets_app.auditing.heads import heads_path
 from datasets_app.auditing.verify_audit import get_head
 from datasets_app.core import audit
-from datasets_app.jobs import runs
+from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, AuditSeal, JobFile, JobRun
 from tests.operations.test_verify_audit import EVENTS, seal, tampered
 
@@ -97,7 +97,7 @@ def test_it_is_exported_as_it_is_shown_and_that_is_in_the_trail(
         asked = {"actor": "ben", "until": "2025-03-11", "format": format}
         assert client.post(reverse("admin:datasets_app_auditevent_export"), asked).status_code == 302
         job = JobRun.objects.latest("pk")
-        runs.perform(job.pk)
+        perform(job.pk)
         job.refresh_from_db()
         assert (job.state, job.result["events"]) == ("done", 5), job.error
         kept = JobFile.objects.get(job_run=job)
@@ -135,7 +135,7 @@ def test_it_is_verified_from_the_page(sign_in: Any, trail: None, settings: Any, 
     for state, told in (("done", "no changes found"), ("failed", "tampering found")):
         client.post(reverse("admin:datasets_app_auditevent_verify"))
         job = JobRun.objects.latest("pk")
-        runs.perform(job.pk)
+        perform(job.pk)
         job.refresh_from_db()
         assert job.state == state, job.error
         assert told in client.get(PAGE).content.decode()

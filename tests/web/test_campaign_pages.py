@@ -13,7 +13,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations_app.campaigns.create import fill_campaign
-from annotations_app.labels.export_annotations import run_export_job
 from annotations_app.models import Annotation, Assignment, Campaign
 from datasets_app.models import AuditEvent, Dataset, JobRun
 from tests.campaigns import (
@@ -25,6 +24,7 @@ from tests.campaigns import (
     make_replies,
     submit,
 )
+from tests.factories import run_task
 
 SEES = {"superuser", "curator", "lead"}
 ROLES = ["superuser", "curator", "annotator", "lead", "privacy officer", "viewer", "none", "outsider"]
@@ -339,7 +339,7 @@ def test_exported_labels_are_fetched_by_who_may_export_labels(
     job = JobRun.objects.create(
         operation="export_annotations", dataset=round_1.dataset, parameters=asked_for, state="running"
     )
-    assert run_export_job(job)["labels"] == 2
+    assert run_task(job)["labels"] == 2
     response = sign_in(role).get(reverse("download", args=[job.files.get().pk]))
     assert response.status_code == status
     if status == 200:

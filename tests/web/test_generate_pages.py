@@ -10,7 +10,7 @@ from django.contrib.auth.models import Permission
 from django.urls import reverse
 
 from datasets_app.catalog.import_persona import import_persona
-from datasets_app.jobs import runs
+from datasets_app.jobs.perform import perform
 from datasets_app.models import Dataset, JobRun, Persona
 from tests import factories
 from tests.llm_server import LlmServer
@@ -213,7 +213,7 @@ def test_what_is_previewed_is_what_is_written(curator: Any, empty_queue: None) -
     response = curator.post(PAGE, asked())
     job = JobRun.objects.get()
     assert response["Location"] == reverse("admin:datasets_app_jobrun_change", args=[job.pk])
-    runs.perform(job.pk)
+    perform(job.pk)
     job.refresh_from_db()
     assert (job.state, job.error, job.result["sessions"]) == ("done", "", 20)
     dataset = Dataset.objects.get(name="eval")
@@ -286,7 +286,7 @@ def test_a_model_writes_within_its_budget_and_is_gone_on_with(
         settings.LLM_ENDPOINTS = [server.url]
         curator.post(PAGE, by_model(max_tokens_total="9000"))
         job = JobRun.objects.get()
-        runs.perform(job.pk)
+        perform(job.pk)
         job.refresh_from_db()
         assert job.state == "done", job.error
         assert 0 < job.result["tokens"] <= 9000
@@ -298,7 +298,7 @@ def test_a_model_writes_within_its_budget_and_is_gone_on_with(
         again = {name: value for name, value in again.items() if value not in (None, "", False)}
         assert again["resume"] is True
         assert curator.post(PAGE, again | {"max_tokens_total": "900000"}).status_code == 302
-        runs.perform(JobRun.objects.latest("pk").pk)
+        perform(JobRun.objects.latest("pk").pk)
         assert set(server.answered().values()) == {1}
     last = JobRun.objects.latest("pk")
     assert last.result["sessions_already_there"] == job.result["sessions"]

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from datasets_app.jobs import runs
+from datasets_app.jobs import queue
 from datasets_app.models import Dataset, JobRun
 
 
@@ -67,7 +67,7 @@ def test_a_silent_worker_is_told(curator: Any, dataset: Dataset) -> None:
 
 def test_an_unreachable_queue_is_told(curator: Any, dataset: Dataset, monkeypatch: Any) -> None:
     job = JobRun.objects.create(operation="export_dataset", dataset=dataset, state="queued")
-    monkeypatch.setattr(runs, "is_queue_reachable", lambda: False)
+    monkeypatch.setattr(queue, "is_reachable", lambda: False)
     assert "The queue can't be reached" in fragment(curator, job)
 
 

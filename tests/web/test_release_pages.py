@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from datasets_app.jobs import runs
+from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release, ScrubRun, Turn
 from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset
@@ -45,11 +45,11 @@ def test_who_may_override_gives_a_reason_and_the_job_releases(sign_in: Any, data
     answer = client.post(address("releases", dataset), {"bump": "", "override": "because", "notes": "Hi."})
     job = JobRun.objects.get(operation="release_dataset")
     assert answer.url == reverse("admin:datasets_app_jobrun_change", args=[job.pk])
-    runs.perform(JobRun.objects.get(pk=job.pk).pk)
+    perform(JobRun.objects.get(pk=job.pk).pk)
     job.refresh_from_db()
     if job.state != "done":  # its message waits for this test's transaction, which never ends
         JobRun.objects.filter(pk=job.pk).update(state="queued")
-        runs.perform(job.pk)
+        perform(job.pk)
     made = Release.objects.get()
     assert (made.override_reason, made.notes, made.created_by_name) == ("because", "Hi.", "superuser")
     assert client.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk])).status_code == 200

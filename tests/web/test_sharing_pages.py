@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, SharingReview
 from datasets_app.releasing.release_dataset import release_dataset
-from datasets_app.releasing.sharing.export_request import export_to_job_files
 from tests import factories
+from tests.factories import run_task
 
 SIGN = {"name": "Dana Ortiz", "statement": "Seen under case 7."}
 
@@ -115,7 +115,7 @@ def test_the_job_makes_what_was_asked_for(
     released(dataset, tmp_path)
     curator.post(address("export", dataset), given)
     job = JobRun.objects.get(operation="export_dataset")
-    told = export_to_job_files(job)
+    told = run_task(job)
     assert (told["sessions"], told["turns"]) == (2, 4)
     assert list(JobFile.objects.order_by("id").values_list("name", flat=True)) == names
     page = curator.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk])).content.decode()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from datasets_app.jobs import runs
+from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
 from datasets_app.splitting.split_dataset import split_dataset
 from tests import factories
@@ -45,7 +45,7 @@ def shown(client: Any, dataset: Dataset, name: str = "splits") -> str:
 
 def run_jobs() -> None:
     for job in JobRun.objects.filter(state="queued").order_by("pk"):
-        runs.perform(job.pk)
+        perform(job.pk)
         job.refresh_from_db()
         assert job.state == "done", job.error
 

@@ -86,7 +86,7 @@ def test_what_was_asked_for_is_told_in_the_words_of_the_form(curator: Any) -> No
     }
     job = JobRun.objects.create(operation="import_dataset", state="done", parameters=parameters)
     html = page(curator, "datasets_app_jobrun_progress", job.pk)
-    for told in ("If there are problems", "set the others aside", "Renumber turns", "OpenAI chat JSONL"):
+    for told in ("If there are problems", "quarantine the others", "Renumber turns", "OpenAI chat JSONL"):
         assert told in html
     assert "Skip sessions that are there already" not in html
 

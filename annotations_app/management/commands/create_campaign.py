@@ -3,6 +3,7 @@ from typing import Any
 
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
+from annotations_app.job_parameters import CampaignParameters
 from annotations_app.labels.persona_facts import get_persona
 from annotations_app.models import Campaign
 from annotations_app.models.campaign import DEFAULT_LEASE_MINUTES, DEFAULT_OVERLAP, DEFAULT_SEED
@@ -85,18 +86,18 @@ class Command(BaseCommand):
         )
         campaign = run_job(
             "create_campaign",
-            lambda report: create_campaign(settings, override=options["override"], report_progress=report),
+            lambda job: create_campaign(
+                settings, override=options["override"], report_progress=job.report_progress
+            ),
             make_facts=lambda campaign: {
                 "campaign": campaign.pk,
                 "replies": campaign.item_count,
                 "gold": campaign.gold_count,
             },
             dataset_name=settings.dataset.name,
-            parameters={
-                "campaign_name": settings.name,
-                "overlap": settings.overlap,
-                "order": settings.order,
-            },
+            parameters=CampaignParameters(
+                campaign_name=settings.name, overlap=settings.overlap, order=settings.order
+            ),
             progress=Progress("Preparing", "replies"),
         )
         gold = f" ({campaign.gold_count:,} of them gold)" if campaign.gold_count else ""

@@ -2,6 +2,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
+from annotations_app.job_parameters import LabelExportParameters
 from annotations_app.labels.export_annotations import (
     DEFAULT_SELECTION,
     LABEL_SELECTIONS,
@@ -72,22 +73,19 @@ class Command(BaseCommand):
         with open_output(options["out"], self.stdout) as out:
             exported = run_job(
                 "export_annotations",
-                lambda report: export_annotations(
+                lambda job: export_annotations(
                     dataset,
                     persona=persona,
                     campaign=scope,
                     labels=labels,
                     out=out,
                     override=override,
-                    report_progress=report,
+                    report_progress=job.report_progress,
                 ),
                 dataset_name=dataset.name,
-                parameters={
-                    "persona": persona,
-                    "labels": labels,
-                    "campaign": campaign,
-                    "override": override,
-                },
+                parameters=LabelExportParameters(
+                    persona=persona, labels=labels, campaign=campaign, override=override
+                ),
                 progress=Progress("Exporting", "labels"),
             )
         self.report(exported)

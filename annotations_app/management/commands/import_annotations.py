@@ -1,6 +1,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from annotations_app.job_parameters import LabelImportParameters
 from annotations_app.labels.import_annotations import LabelImport, import_annotations
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.wording import format_count
@@ -53,16 +54,16 @@ class Command(BaseCommand):
             settings = {key: options[key] for key in ("persona", "create", "adjudicated")}
             result = run_job(
                 "import_annotations",
-                lambda report: import_annotations(
+                lambda job: import_annotations(
                     path,
                     dataset_name=name,
-                    report_progress=report,
+                    report_progress=job.report_progress,
                     file_name="standard input" if file == "-" else "",
                     **settings,
                 ),
                 make_facts=lambda result: result.saved._asdict(),
                 dataset_name=name,
-                parameters={"file": path.name, **settings},
+                parameters=LabelImportParameters(file=path.name, **settings),
                 progress=Progress("Importing labels"),
             )
         self.report(result)

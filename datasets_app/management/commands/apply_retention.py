@@ -6,7 +6,7 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.core.deletion_summary import format_counts
 from datasets_app.domain.wording import format_count
-from datasets_app.management.base import BaseCommand, run_job_in_steps
+from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.retention_summary import schedule_lines
 from datasets_app.management.terminal import command_error
 from datasets_app.retention.apply import apply_retention
@@ -51,10 +51,13 @@ exit codes:
             self._print_dry_run(options)
             return
         dataset = get_dataset(options["dataset"]) if options["dataset"] else None
-        result = run_job_in_steps(
+        result = run_job(
             "apply_retention",
-            lambda row, report: apply_retention(
-                dataset=dataset, reason=options["reason"], job_run=row, report_progress=report
+            lambda job: apply_retention(
+                dataset=dataset,
+                reason=options["reason"],
+                job_run=job.row,
+                report_progress=job.report_progress,
             ),
             progress=Progress("Deleting", "turns"),
             dataset_name=dataset.name if dataset else "",

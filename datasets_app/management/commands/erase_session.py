@@ -5,7 +5,8 @@ from typing import Any
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress
 from datasets_app.core.deletion_summary import format_counts
-from datasets_app.management.base import BaseCommand, run_job_in_steps
+from datasets_app.jobs.parameters import EraseParameters
+from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.retention_summary import recipient_lines
 from datasets_app.management.terminal import command_error
 from datasets_app.retention.erase_session import erase_session_by_id, refuse_missing_session
@@ -79,18 +80,17 @@ def _preview(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _erase(options: dict[str, Any]) -> dict[str, Any]:
-    return run_job_in_steps(
+    return run_job(
         "erase_session",
-        lambda row, report: erase_session_by_id(
+        lambda job: erase_session_by_id(
             options["name"],
             options["session_id"],
             options["reason"],
             everywhere=options["everywhere"],
-            job_run=row,
-            report_progress=report,
+            job_run=job.row,
+            report_progress=job.report_progress,
         ),
         progress=Progress("Erasing"),
         dataset_name=options["name"],
-        # Never the session's id.
-        parameters={"everywhere": options["everywhere"]},
+        parameters=EraseParameters(everywhere=options["everywhere"]),
     )

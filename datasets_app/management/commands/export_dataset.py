@@ -7,7 +7,6 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.command_line.streams import Progress, get_standard_output
 from datasets_app.core.errors import UserError
-from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.wording import format_count
 from datasets_app.exporting.export_dataset import (
     EXPORT_FORMATS,
@@ -15,6 +14,8 @@ from datasets_app.exporting.export_dataset import (
     export_to_path,
     file_extension,
 )
+from datasets_app.jobs.parameters import ExportParameters
+from datasets_app.jobs.running import RunningJob
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.models import Dataset, ReleaseFile, Session
 from datasets_app.releasing import files
@@ -23,7 +24,7 @@ from datasets_app.releasing.sharing.export_release import export_release, export
 from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
 from datasets_app.releasing.versions import get_stored_release
 
-ExportOperation = Callable[[ProgressCallback], Any]
+ExportOperation = Callable[[RunningJob[Any]], Any]
 
 
 class Command(BaseCommand):
@@ -99,7 +100,7 @@ exit codes:
             operation,
             progress=Progress("Exporting", "turns"),
             dataset_name=dataset.name,
-            parameters={**{key: options[key] for key in keys}, "version": options["release"]},
+            parameters=ExportParameters(version=options["release"], **{key: options[key] for key in keys}),
         )
         digest = f", sha256 {result.sha256}" if result.sha256 else ""
         self.stderr.write(
@@ -115,20 +116,20 @@ def _turns_operation(dataset: Dataset, options: dict[str, Any], selection: Selec
     out = options["out"] or f"{dataset.name}.{file_extension(options['format'])}"
     choice: dict[str, Any] = {key: options[key] for key in ("format", "override")}
     if out == "-":
-        return lambda report: export_dataset(
-            dataset, get_standard_output(), selection=selection, report_progress=report, **choice
+        return lambda job: export_dataset(
+            dataset, get_standard_output(), selection=selection, report_progress=job.report_progress, **choice
         )
-    return lambda report: export_to_path(
-        dataset, Path(out), selection=selection, report_progress=report, **choice
+    return lambda job: export_to_path(
+        dataset, Path(out), selection=selection, report_progress=job.report_progress, **choice
     )
 
 
 def _release_operation(dataset: Dataset, options: dict[str, Any]) -> ExportOperation:
     release = get_stored_release(dataset, options["release"])
     if options["out"] == "-":
-        return lambda report: export_release(release, get_standard_output(), report_progress=report)
+        return lambda job: export_release(release, get_standard_output(), report_progress=job.report_progress)
     out = options["out"] or files.get_file(release, ReleaseFile.Kind.DATA).name
-    return lambda report: export_release_to_path(release, Path(out), report_progress=report)
+    return lambda job: export_release_to_path(release, Path(out), report_progress=job.report_progress)
 
 
 def _package_operation(dataset: Dataset, options: dict[str, Any]) -> ExportOperation:
@@ -137,6 +138,10 @@ def _package_operation(dataset: Dataset, options: dict[str, Any]) -> ExportOpera
             "A package can't be written to standard output. Name a folder or a .zip file with --out."
         )
     out = Path(options["out"] or package_name(dataset, options["release"]))
-    return lambda report: export_package(
-        dataset, out, version=options["release"], override=options["override"], report_progress=report
+    return lambda job: export_package(
+        dataset,
+        out,
+        version=options["release"],
+        override=options["override"],
+        report_progress=job.report_progress,
     )

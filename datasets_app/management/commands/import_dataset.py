@@ -7,6 +7,7 @@ from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
+from datasets_app.jobs.parameters import ImportParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import STDIN_NAME
 from datasets_app.management.terminal import command_error, print_problems
@@ -79,17 +80,23 @@ exit codes:
             ]
             result = run_job(
                 "import_dataset",
-                lambda report: import_dataset(
+                lambda job: import_dataset(
                     sources,
                     name=options["name"],
                     origin=options["origin"],
                     options=import_options,
                     quarantine_dir=Path.cwd() if files[0] == "-" else Path(files[0]).parent,
-                    report_progress=report,
+                    report_progress=job.report_progress,
                 ),
                 progress=Progress("Importing"),
                 dataset_name=options["name"],
-                parameters={"files": [source.name for source in sources], **import_options._asdict()},
+                parameters=ImportParameters(
+                    files=[source.name for source in sources],
+                    **{
+                        key: options[key]
+                        for key in ("format", "origin", "persona", "on_error", "renumber", "append")
+                    },
+                ),
             )
         print_problems(self.stderr, result)
         for file in result["files"]:

@@ -11,6 +11,7 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.releases.versions import BUMPS
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.parameters import ReleaseParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.models import Dataset
 from datasets_app.releasing import files
@@ -64,12 +65,12 @@ exit codes:
         parameters = {key: options[key] for key in ("bump", "notes", "override")}
         released = run_job(
             "release_dataset",
-            lambda report: release_dataset(
-                dataset, folder=folder, actor=None, report_progress=report, **parameters
+            lambda job: release_dataset(
+                dataset, folder=folder, actor=None, report_progress=job.report_progress, **parameters
             ),
             progress=Progress("Releasing"),
             dataset_name=dataset.name,
-            parameters=parameters,
+            parameters=ReleaseParameters(**parameters),
             make_facts=ReleaseResult.facts,
         )
         self.stdout.write(

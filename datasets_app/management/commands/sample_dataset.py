@@ -4,7 +4,6 @@ from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress
-from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.sampling import SAMPLE_GROUPINGS
 from datasets_app.domain.wording import format_count
 from datasets_app.exporting.sample_dataset import (
@@ -14,6 +13,8 @@ from datasets_app.exporting.sample_dataset import (
     sample_to_dataset,
     sample_to_file,
 )
+from datasets_app.jobs.parameters import SampleParameters
+from datasets_app.jobs.running import RunningJob
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import open_conversations
 from datasets_app.management.terminal import command_error
@@ -85,11 +86,15 @@ def _sample_file(options: dict[str, Any], choice: SampleOptions) -> SampleResult
 def _sample_dataset(options: dict[str, Any], choice: SampleOptions) -> SampleResult:
     dataset = get_dataset(options["name"])
 
-    def sample(report: ProgressCallback) -> SampleResult:
+    def sample(job: RunningJob[Any]) -> SampleResult:
         if options["new"] is not None:
-            return sample_to_dataset(dataset, options["new"], choice, report_progress=report)
+            return sample_to_dataset(dataset, options["new"], choice, report_progress=job.report_progress)
         return sample_to_file(
-            dataset, Path(options["out"]), choice, override=options["override"], report_progress=report
+            dataset,
+            Path(options["out"]),
+            choice,
+            override=options["override"],
+            report_progress=job.report_progress,
         )
 
     return run_job(
@@ -97,5 +102,5 @@ def _sample_dataset(options: dict[str, Any], choice: SampleOptions) -> SampleRes
         sample,
         progress=Progress("Sampling"),
         dataset_name=options["new"] or dataset.name,
-        parameters={"of": dataset.name, **choice._asdict()},
+        parameters=SampleParameters(of=dataset.name, **choice._asdict()),
     )

@@ -7,7 +7,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from alignmenter_site.embedded import EmbeddedServiceError
 from datasets_app.housekeeping import delete_expired_files
-from datasets_app.jobs import recovery, runs
+from datasets_app.jobs import recovery
 from datasets_app.nightly import start_if_due
 
 STEP_SECONDS = 3.0
@@ -34,7 +34,7 @@ class Command(BaseCommand):
                 if step % STEPS_BETWEEN_CLEANUPS == 0:
                     delete_expired_files()
                 if step % STEPS_BETWEEN_NIGHT_CHECKS == 0:
-                    start_if_due(runs.start_job)
+                    start_if_due()
                 reachable = True
             except (DatabaseError, InterfaceError, EmbeddedServiceError):
                 connection.close()

@@ -10,6 +10,7 @@ from datasets_app.domain.splits.near_duplicates import DEFAULT_SIMILARITY
 from datasets_app.domain.splits.report import format_report
 from datasets_app.domain.splits.splits import STRATA, SplitError, SplitSettings
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.parameters import SplitParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import open_conversations
 from datasets_app.management.terminal import command_error
@@ -138,19 +139,18 @@ def _split_dataset(options: dict[str, Any], split_settings: SplitSettings | None
     dataset = get_dataset(options["dataset"])
     result = run_job(
         "split_dataset",
-        lambda report: split_dataset(
+        lambda job: split_dataset(
             dataset,
             split_settings,
             resplit=options["again"],
             override=options["override"],
-            report_progress=report,
+            report_progress=job.report_progress,
         ),
         progress=Progress("Splitting"),
         dataset_name=dataset.name,
-        parameters={
-            "settings": split_settings.as_json() if split_settings else None,
-            "again": options["again"],
-        },
+        parameters=SplitParameters(
+            settings=split_settings.as_json() if split_settings else None, again=options["again"]
+        ),
         make_facts=SplitResult.facts,
     )
     return result.report, result.leaks, [f"{dataset.name}: {format_count(result.placed, 'session')} placed."]

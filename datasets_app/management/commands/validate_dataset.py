@@ -58,7 +58,9 @@ def _check_dataset(name: str, models: tuple[str, ...], output: Output) -> None:
     dataset = get_dataset(name)
     report = run_job(
         "check_dataset",
-        lambda report: check_dataset(dataset, actor=None, name_models=models, report_progress=report),
+        lambda job: check_dataset(
+            dataset, actor=None, name_models=models, report_progress=job.report_progress
+        ),
         progress=Progress(f"Checking {name}"),
         dataset_name=dataset.name,
         make_facts=lambda report: {

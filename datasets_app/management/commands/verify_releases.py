@@ -31,7 +31,7 @@ exit codes:
         dataset = get_dataset(options["name"]) if options["name"] else None
         verified = run_job(
             "verify_releases",
-            lambda report: verify_releases(dataset, actor=None, report_progress=report),
+            lambda job: verify_releases(dataset, actor=None, report_progress=job.report_progress),
             progress=Progress("Verifying"),
             dataset_name=dataset.name if dataset else "",
             make_facts=ReleaseVerification.facts,

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from msgspec import UNSET
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from datasets_app.catalog import gates
@@ -13,15 +13,14 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset, require_permissions
-from datasets_app.jobs import runs
+from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.jobs.parameters import FORMAT_LABELS, ExportParameters
 from datasets_app.models import Dataset, Persona, Release, Session
 from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
 
 PACKAGE = "package"
 FORMAT_CHOICES = [
-    ("turns", "Conversation JSONL, one turn a line"),
-    ("openai", "OpenAI chat JSONL, one session a line"),
-    ("sharegpt", "ShareGPT JSONL, one session a line"),
+    *FORMAT_LABELS.items(),
     ("csv", "CSV for spreadsheets"),
     ("parquet", "Parquet, one turn a row"),
     (PACKAGE, "Package: data, card, licence, citation, reports (zip)"),
@@ -90,17 +89,18 @@ class ExportForm(OverrideForm):
             raise forms.ValidationError(refusal.message) from None
         return given
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> ExportParameters:
         """What the job is asked, once the form is valid."""
         given = self.cleaned_data
         package = given["format"] == PACKAGE
-        return {
-            "format": None if package else given["format"],
-            "package": package,
-            **{name: given.get(name) or None for name in ("version", "split", "persona", "tag")},
-            "gzip": given["gzip"],
-            **({"override": given["override"]} if "override" in given else {}),
-        }
+        names = ("version", "split", "persona", "tag")
+        return ExportParameters(
+            format=None if package else given["format"],
+            package=package,
+            gzip=given["gzip"],
+            override=given.get("override", UNSET),
+            **{name: given.get(name) or None for name in names},
+        )
 
 
 def export(request: HttpRequest, pk: int) -> HttpResponse:
@@ -113,10 +113,7 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
     asked = {name: request.GET[name] for name in ("format", "version") if name in request.GET}
     form = ExportForm(dataset, request.POST or None, initial=asked, may_override=may_override)
     if request.method == "POST" and form.is_valid() and (may_override or not closed):
-        job = runs.start_job(
-            "export_dataset", actor=request.user, dataset=dataset, parameters=form.parameters()
-        )
-        return redirect("admin:datasets_app_jobrun_change", job.pk)
+        return start_and_show_job(request, "export_dataset", dataset, form.parameters())
     context = {
         "form": form,
         "is_blocked": closed,

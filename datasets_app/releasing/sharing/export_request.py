@@ -5,16 +5,14 @@ from typing import Any
 
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.core.errors import UserError
-from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.metadata.metadata import metadata_path
+from datasets_app.core.progress import ProgressCallback
 from datasets_app.exporting.export_dataset import (
     PARQUET_GZIP_CONFLICT,
     ExportResult,
     export_to_path,
     file_extension,
 )
-from datasets_app.jobs import files, permissions
-from datasets_app.models import Dataset, JobRun, ReleaseFile
+from datasets_app.models import Dataset, ReleaseFile
 from datasets_app.releasing import files as release_files
 from datasets_app.releasing.sharing.export_package import PackageResult, export_package, package_name
 from datasets_app.releasing.sharing.export_release import export_release_to_path
@@ -41,48 +39,36 @@ def refuse_conflicting_options(
         raise UserError(PARQUET_GZIP_CONFLICT)
 
 
-def export_to_job_files(
-    job_run: JobRun, *, report_progress: ProgressCallback = ignore_progress
-) -> dict[str, Any]:
-    """Make what the job's parameters ask for, and keep it with the job."""
-    dataset = job_run.dataset
-    if dataset is None:
-        raise UserError("The dataset is gone; there is nothing to export.")
-    given = job_run.parameters
-    version, package = str(given.get("version") or ""), bool(given.get("package"))
-    format = given.get("format") or "turns"
-    selection = Selection(
-        given.get("persona") or None, given.get("tag") or None, split=given.get("split") or None
-    )
+def export_to_folder(
+    dataset: Dataset,
+    folder: Path,
+    *,
+    version: str,
+    package: bool,
+    format: str,
+    selection: Selection,
+    gzip: bool,
+    override: str,
+    actor: Any,
+    report_progress: ProgressCallback,
+) -> tuple[Path, dict[str, Any]]:
+    """Export a dataset, one of its releases or a package of either; returns the file and its facts."""
     refuse_conflicting_options(
-        version=version,
-        package=package,
-        format=format,
-        selection=selection,
-        gzip=bool(given.get("gzip")),
+        version=version, package=package, format=format, selection=selection, gzip=gzip
     )
-    with files.work_folder(job_run) as folder:
-        shared: dict[str, Any] = {"actor": job_run.actor, "report_progress": report_progress}
-        override = permissions.get_override(job_run)
-        result: ExportResult | PackageResult
-        if package:
-            path = folder / f"{package_name(dataset, version)}.zip"
-            result = export_package(dataset, path, version=version, override=override, **shared)
-        elif version:
-            path, result = _export_release(dataset, version, folder, shared)
-        else:
-            path = folder / _file_name(dataset, format, bool(given.get("gzip")))
-            result = export_to_path(
-                dataset, path, format=format, selection=selection, override=override, **shared
-            )
-        files.store_files(job_run, "export", [path])
-        if not package:
-            files.store_files(job_run, "metadata", [metadata_path(path)])
-    return _result_facts(result)
-
-
-def _file_name(dataset: Dataset, format: str, packed: bool) -> str:
-    return f"{dataset.name}.{file_extension(format)}{'.gz' if packed else ''}"
+    shared: dict[str, Any] = {"actor": actor, "report_progress": report_progress}
+    result: ExportResult | PackageResult
+    if package:
+        path = folder / f"{package_name(dataset, version)}.zip"
+        result = export_package(dataset, path, version=version, override=override, **shared)
+    elif version:
+        path, result = _export_release(dataset, version, folder, shared)
+    else:
+        path = folder / f"{dataset.name}.{file_extension(format)}{'.gz' if gzip else ''}"
+        result = export_to_path(
+            dataset, path, format=format, selection=selection, override=override, **shared
+        )
+    return path, _result_facts(result)
 
 
 def _export_release(

@@ -1,0 +1,27 @@
+"""What the operations of this app are asked; see datasets_app/jobs/parameters.py."""
+
+from datasets_app.jobs.parameters import JobParameters, OverridableParameters
+
+
+class CampaignParameters(JobParameters, frozen=True):
+    """``campaign`` is the primary key of a prepared campaign; the others are stored by the command."""
+
+    campaign: int | None = None
+    campaign_name: str | None = None
+    overlap: int | None = None
+    order: str | None = None
+
+
+class LabelExportParameters(OverridableParameters, frozen=True):
+    """``campaign`` is its name, ``labels`` the kind of selection."""
+
+    campaign: str | None = None
+    persona: str | None = None
+    labels: str | None = None
+
+
+class LabelImportParameters(JobParameters, frozen=True):
+    file: str | None = None
+    persona: str | None = None
+    create: bool = False
+    adjudicated: bool = False

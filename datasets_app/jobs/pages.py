@@ -1,0 +1,19 @@
+"""What pages that start jobs share."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import JobParameters, NoParameters
+from datasets_app.models import Dataset
+
+
+def start_and_show_job(
+    request: HttpRequest,
+    operation: str,
+    dataset: Dataset | None = None,
+    parameters: JobParameters = NoParameters(),  # noqa: B008  (frozen)
+) -> HttpResponse:
+    """Start a job as the signed-in user, and redirect to its page."""
+    job = runs.start_job(operation, actor=request.user, dataset=dataset, parameters=parameters)
+    return redirect("admin:datasets_app_jobrun_change", job.pk)

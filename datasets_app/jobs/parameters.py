@@ -1,0 +1,287 @@
+"""What each operation is asked when it runs as a job: one struct for each, stored as JSON in the job's row.
+
+Rows are kept for years. So a struct only ever gains fields, each has a default, and keys of earlier versions
+that are no fields (any more) are ignored.
+"""
+
+from datetime import date
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.policy import Policy, PolicyError
+from datasets_app.domain.splits.splits import SplitSettings
+from datasets_app.models import Dataset, JobRun, Session
+from datasets_app.templatetags.datasets_display import format_value, sentence_case
+
+FORMAT_LABELS = {
+    "turns": "Conversation JSONL, one turn a line",
+    "openai": "OpenAI chat JSONL, one session a line",
+    "sharegpt": "ShareGPT JSONL, one session a line",
+}
+ON_ERROR_LABELS = {
+    "abort": "Import nothing and list the problems",
+    "quarantine": "Import the valid sessions and quarantine the others in a file",
+}
+Rows = list[tuple[str, str]]
+
+
+class JobParameters(msgspec.Struct, frozen=True):
+    """``labels`` and ``choices`` (field → value → label) are what forms and the job's page show; ``hidden``
+    fields are not shown."""
+
+    labels: ClassVar[dict[str, str]] = {}
+    choices: ClassVar[dict[str, dict[str, str]]] = {}
+    hidden: ClassVar[frozenset[str]] = frozenset()
+
+    def as_json(self) -> dict[str, Any]:
+        stored: dict[str, Any] = msgspec.to_builtins(self)
+        return stored
+
+    def describe(self) -> Rows:
+        """(label, value) of each field that is not at its default."""
+        return [
+            self._describe_field(field.name)
+            for field in msgspec.structs.fields(self)
+            if field.name not in self.hidden
+            and getattr(self, field.name) not in (None, "", [], {}, False, field.default)
+        ]
+
+    def _describe_field(self, name: str) -> tuple[str, str]:
+        value = getattr(self, name)
+        label = self.choices.get(name, {}).get(value) if isinstance(value, str) else None
+        return self.labels.get(name) or sentence_case(name), label or format_value(value)
+
+
+P = TypeVar("P", bound=JobParameters)
+
+
+def read_parameters(job: JobRun, parameters_type: type[P]) -> P:
+    """The parameters in a job's row. Raises :class:`UserError` if they are of other types."""
+    try:
+        return msgspec.convert(job.parameters, parameters_type, strict=False)
+    except msgspec.ValidationError:
+        raise UserError(
+            "The parameters of this job can't be read, because another version stored them. Start a new job."
+        ) from None
+
+
+def has_override(job: JobRun) -> bool:
+    """Whether a job was started with an override; true also if that can't be told."""
+    try:
+        return bool(read_parameters(job, OverridableParameters).override)
+    except UserError:
+        return True
+
+
+class NoParameters(JobParameters, frozen=True):
+    """Of operations that are asked nothing but the dataset."""
+
+
+class OverridableParameters(JobParameters, frozen=True):
+    """``override`` is the reason for which somebody had a policy's refusal set aside."""
+
+    override: str | None | UnsetType = UNSET
+
+
+class ImportParameters(JobParameters, frozen=True):
+    format: str | None = "auto"
+    origin: str | None = None
+    persona: str | None = None
+    on_error: str | None = "abort"
+    renumber: bool = False
+    append: bool = False
+    # What a command imported, and how earlier versions of it stored on_error.
+    files: list[str] | UnsetType = UNSET
+    quarantine: bool | UnsetType = UNSET
+
+    labels: ClassVar = {
+        "on_error": "If there are problems",
+        "renumber": "Renumber turns",
+        "append": "Skip sessions that are there already",
+    }
+    choices: ClassVar = {
+        "format": FORMAT_LABELS,
+        "on_error": ON_ERROR_LABELS,
+        "origin": dict(Dataset.Origin.choices),
+    }
+
+
+class ExportParameters(OverridableParameters, frozen=True):
+    format: str | None = None
+    package: bool = False
+    version: str | None = None
+    split: str | None = None
+    persona: str | None = None
+    tag: str | None = None
+    gzip: bool = False
+
+    labels: ClassVar = {
+        "split": "Only this split",
+        "persona": "Only this persona",
+        "tag": "Only this tag",
+        "gzip": "Compress with gzip",
+        "override": "Reason for exporting it unscrubbed",
+    }
+    choices: ClassVar = {
+        "format": {**FORMAT_LABELS, "csv": "CSV for spreadsheets", "parquet": "Parquet, one turn a row"},
+        "split": dict(Session.Split.choices),
+    }
+
+
+class SampleParameters(JobParameters, frozen=True):
+    of: str | None = None
+    size: int | None = None
+    by: str | None = None
+    seed: int | None = None
+
+
+class ScrubParameters(JobParameters, frozen=True):
+    """``policy`` is of :meth:`Policy.as_json`; ``sample`` is how many sessions a dry run looks at."""
+
+    policy: dict[str, Any] | None = None
+    dry_run: bool = False
+    sample: int | None = None
+
+    def describe(self) -> Rows:
+        """The policy in sentences; the terms it ignores are only counted, as they may be personal."""
+        try:
+            policy = Policy.from_json(self.policy or {})
+        except (PolicyError, TypeError, ValueError):
+            return []
+        rows = [("What", "Preview" if self.dry_run else "Scrub")]
+        rows += [("Sessions previewed", f"{self.sample:,}")] if self.sample else []
+        rows += [("Policy", "; ".join([*policy.describe(), f"{policy.placeholders} placeholders"]))]
+        return rows + ([("Never scrubbed", f"{len(policy.allow):,} terms")] if policy.allow else [])
+
+
+class ScrubPartParameters(JobParameters, frozen=True):
+    scrub: int | None = None
+
+
+class SplitParameters(OverridableParameters, frozen=True):
+    """``settings`` are of :meth:`SplitSettings.as_json`, or None to split new sessions like the others."""
+
+    settings: dict[str, Any] | None = None
+    again: bool = False
+
+    def describe(self) -> Rows:
+        settings = SplitSettings.from_json(self.settings).describe() if self.settings else ""
+        rows = [("What", "All sessions, again" if self.again else "Sessions without a split")]
+        rows += [("How", settings or "Like the sessions that are split already")]
+        return rows + ([("Reason", self.override)] if self.override else [])
+
+
+_SHARE_LABELS = {
+    "safety_trap_ratio": "Safety traps",
+    "brand_trap_ratio": "Brand traps",
+    "edge_case_share": "Edge cases",
+}
+
+
+class GenerationParameters(JobParameters, frozen=True):
+    """What a request for a generation and for a model names; a field that is None has its default there.
+
+    The last two are stored once the job runs: the digest of its plan, and how far a model has come.
+    """
+
+    persona: str | None = None
+    sessions: int | None = None
+    turns: tuple[int, int] | None = None
+    seed: int | None = None
+    safety_trap_ratio: float | None = None
+    brand_trap_ratio: float | None = None
+    edge_case_share: float | None = None
+    model: str | None = None
+    base_url: str | None = None
+    temperature: float | None = None
+    concurrency: int | None = None
+    max_tokens_total: int | None = None
+    resume: bool = False
+    plan: str | UnsetType = UNSET
+    model_run: dict[str, Any] | UnsetType = UNSET
+
+    labels: ClassVar = {
+        "model": "Writer",
+        "base_url": "Endpoint",
+        "concurrency": "Parallel calls",
+        "max_tokens_total": "Token budget",
+        "resume": "Resumes an earlier run",
+    }
+    hidden: ClassVar = frozenset({"turns", "plan", "model_run", *_SHARE_LABELS})
+
+    def request_options(self) -> dict[str, Any]:
+        """The fields of a :class:`GenerationRequest` that were chosen."""
+        return self._chosen("sessions", "turns", "seed", *_SHARE_LABELS)
+
+    def model_options(self) -> dict[str, Any]:
+        """The fields of a request for a model (``ModelRequest``) that were chosen."""
+        return self._chosen("model", "base_url", "temperature", "concurrency", "max_tokens_total")
+
+    def _chosen(self, *names: str) -> dict[str, Any]:
+        return {name: value for name in names if (value := getattr(self, name)) not in (None, "")}
+
+    def describe(self) -> Rows:
+        rows = super().describe()
+        if self.turns:
+            low, high = self.turns
+            rows.insert(2, ("Turns per session", str(low) if low == high else f"{low} to {high}"))
+        shares = self._chosen(*_SHARE_LABELS)
+        told = [f"{_SHARE_LABELS[name]} {100 * share:g} %" for name, share in shares.items()]
+        rows += [("Shares", ", ".join(told))] if told else []
+        return rows + ([("Plan", f"{self.plan[:12]}…")] if self.plan else [])
+
+
+class ReleaseParameters(OverridableParameters, frozen=True):
+    """Without ``bump`` the proposed version is made."""
+
+    bump: str | None = None
+    notes: str | None = None
+
+    labels: ClassVar = {"bump": "Version bump", "override": "Reason for releasing it as it is"}
+    choices: ClassVar = {"bump": {bump: bump.capitalize() for bump in ("major", "minor", "patch")}}
+
+
+class CompareParameters(JobParameters, frozen=True):
+    """Two versions; ``after`` is empty for the dataset as it is now."""
+
+    before: str = ""
+    after: str | None = None
+
+
+class EraseParameters(JobParameters, frozen=True):
+    """``session`` and ``copies`` are primary keys: the id of a session is what has to be forgotten.
+
+    ``erased`` is stored while the job runs: the results so far, in case its worker dies.
+    """
+
+    session: int | None = None
+    reason: str | None = None
+    copies: list[int] = []
+    everywhere: bool | UnsetType = UNSET
+    erased: list[dict[str, Any]] | UnsetType = UNSET
+
+    hidden: ClassVar = frozenset({"session", "copies", "erased"})
+
+
+class RetentionParameters(JobParameters, frozen=True):
+    """``reason`` is given where a person has one dataset's contents deleted."""
+
+    reason: str | None = None
+
+
+class AuditExportParameters(JobParameters, frozen=True):
+    format: str = "jsonl"
+    action: str = ""
+    dataset: str = ""
+    actor: str = ""
+    since: date | None = None
+    until: date | None = None
+
+
+class NightlyParameters(JobParameters, frozen=True):
+    """``night`` is the day the night begins on, in ISO format: each is started once."""
+
+    night: str | None = None

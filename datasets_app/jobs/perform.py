@@ -1,0 +1,90 @@
+"""A job in a worker: it claims the row, sends heartbeats while it works, and stores how the job ended.
+
+The result is stored in the transaction that holds the task's changes. A worker that dies leaves a row whose
+heartbeat stops; ``recovery`` queues it again. So a task may run twice, but is never applied twice.
+
+A task that commits itself, step by step, has to see to that alone: what it has committed stands when it is
+canceled or its worker dies, and it resumes from there when it runs again.
+"""
+
+import logging
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, connection
+from django.db.models import F
+from django.db.models.functions import Now
+
+from alignmenter_site.logs import describe_error
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled
+from datasets_app.jobs.permissions import refuse_unauthorized_job
+from datasets_app.jobs.registry import describe_saved_work, get_operation
+from datasets_app.jobs.running import ClaimLost, RunningJob, run_operation, worker_name
+from datasets_app.models import JobRun
+
+log = logging.getLogger(__name__)
+
+
+def perform(job_run_id: int) -> None:
+    """Perform one job. Never raises: an exception's text could hold private data."""
+    job = claim_job(job_run_id)
+    if job is None:
+        return
+    try:
+        _run_task(job)
+    except ClaimLost:
+        log.warning("job %s was taken over by another worker", job_run_id)
+    except OperationCanceled:
+        job.record_end("cancelled")
+    except UserError as refusal:
+        job.record_end("failed", error=refusal.message, result=refusal.details)
+    except (OperationalError, InterfaceError) as error:
+        _handle_database_error(job, error)
+    except Exception as error:
+        log.error("job %s failed: %s", job_run_id, describe_error(error))
+        job.record_end("failed", error=format_unexpected_error(job, error))
+
+
+def claim_job(job_run_id: int) -> RunningJob[Any] | None:
+    # The database's clock: those of two machines may differ by more than the heartbeat's timeout.
+    claimed = JobRun.objects.filter(pk=job_run_id, state="queued").update(
+        state="running",
+        attempt=F("attempt") + 1,
+        worker=worker_name(),
+        started_at=Now(),
+        heartbeat_at=Now(),
+    )
+    if not claimed:
+        return None
+    row = JobRun.objects.select_related("actor", "dataset").get(pk=job_run_id)
+    return RunningJob(row, get_operation(row.operation).parameters)
+
+
+def _run_task(job: RunningJob[Any]) -> None:
+    operation = get_operation(job.row.operation)
+    if operation.task is None:
+        raise UserError(f"This version knows no operation {job.row.operation}. Upgrade the worker and retry.")
+    refuse_unauthorized_job(job.row)
+    run_operation(job, operation.task, dict, commits_itself=operation.commits_itself)
+
+
+def _handle_database_error(job: RunningJob[Any], error: Exception) -> None:
+    """The connection was lost, or the database refused: what was not committed is not saved."""
+    saved = describe_saved_work(job.row.operation)
+    log.error("job %s was interrupted: %s", job.row.pk, describe_error(error))
+    connection.close()
+    sqlstate = getattr(error.__cause__, "sqlstate", None) or ""
+    if sqlstate.startswith("53"):
+        job.record_end(
+            "failed", error=f"The database is out of disk space or memory; {saved}. Free some and retry."
+        )
+    elif sqlstate.startswith("57014"):
+        job.record_end("failed", error=f"The database canceled a statement; {saved}. Retry.")
+    # Otherwise the row stays as it is: its heartbeat has stopped, so recovery queues it again.
+
+
+def format_unexpected_error(job: RunningJob[Any], error: BaseException) -> str:
+    return (
+        f"Unexpected error ({type(error).__name__}); {describe_saved_work(job.row.operation)}. "
+        "The worker's log shows where it happened; retrying may help."
+    )

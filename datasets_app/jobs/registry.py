@@ -1,0 +1,43 @@
+"""The operations that run as jobs, by name: the struct of their parameters, and their task."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from datasets_app.jobs.parameters import JobParameters, NoParameters, P
+from datasets_app.jobs.running import RunningJob
+
+Task = Callable[[RunningJob[Any]], dict[str, Any]]
+
+
+class Operation(NamedTuple):
+    """``task`` is None for what only commands do. One that ``commits_itself`` runs in no transaction."""
+
+    parameters: type[JobParameters]
+    task: Task | None = None
+    commits_itself: bool = False
+
+
+operations: dict[str, Operation] = {}
+
+
+def task(
+    parameters: type[P] | type[NoParameters] = NoParameters, *, commits_itself: bool = False
+) -> Callable[[Callable[[RunningJob[P]], dict[str, Any]]], Callable[[RunningJob[P]], dict[str, Any]]]:
+    """Register the function that performs the operation of its name."""
+
+    def register(
+        function: Callable[[RunningJob[P]], dict[str, Any]],
+    ) -> Callable[[RunningJob[P]], dict[str, Any]]:
+        operations[function.__name__] = Operation(parameters, function, commits_itself)
+        return function
+
+    return register
+
+
+def get_operation(name: str) -> Operation:
+    return operations.get(name, Operation(NoParameters))
+
+
+def describe_saved_work(operation: str) -> str:
+    """For the sentence on a job that was cut short."""
+    return "what was finished is kept" if get_operation(operation).commits_itself else "nothing was saved"

@@ -40,7 +40,7 @@ def test_limits_and_tells() -> None:
     assert called("limit_access", "support", "--grant-group", "viewer", "--revoke", "ada") == (
         "support is restricted: 2 people can see it.\n"
     )
-    assert called("limit_access", "support", "--open") == "support is open: 3 people see it.\n"
+    assert called("limit_access", "support", "--open") == "support is open: 3 people can see it.\n"
     actions = (
         AuditEvent.objects.filter(dataset_name="support").order_by("id").values_list("action", flat=True)
     )

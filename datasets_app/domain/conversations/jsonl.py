@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -56,6 +57,18 @@ def decode_object(raw: bytes) -> dict[str, Any]:
     if raw.count(b":") != _count_colons(value, 1) or (b"\\" in raw and b"\\u00" in raw):
         _check_nul_and_repeated_keys(raw, value)
     return value
+
+
+def find_first_object(lines: Iterable[tuple[int, bytes] | LineError]) -> dict[str, Any] | None:
+    """The first line that is a JSON object, by which the kind of a file is told."""
+    for item in lines:
+        if isinstance(item, LineError):
+            continue
+        try:
+            return decode_object(item[1])
+        except InvalidRecord:
+            continue
+    return None
 
 
 def parse_turn_object(value: dict[str, Any], line: int = 0) -> TurnRecord:

@@ -2,13 +2,16 @@
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from datasets_app.domain.conversations.records import LineError
 
 BLOCK_BYTES = 1 << 20
+PROGRESS_EVERY_LINES = 2000
+
+OnBytes = Callable[[int], None]
 
 
 class Limits(NamedTuple):
@@ -60,6 +63,21 @@ def unpack_stream(raw: IO[bytes]) -> IO[bytes]:
     if start == GZIP_MAGIC:
         return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]  # has all we use of IO
     return raw
+
+
+def read_lines(
+    path: Path, limits: Limits = DEFAULT_LIMITS, on_bytes: OnBytes | None = None
+) -> Iterator[tuple[int, bytes] | LineError]:
+    """The numbered lines of a file, gzipped or not. ``on_bytes`` receives now and then how much was read."""
+    with open_file(path) as raw:
+        lines = read_numbered_lines(unpack_stream(raw), limits)
+        if on_bytes is None:
+            yield from lines
+            return
+        for count, item in enumerate(lines):
+            if count % PROGRESS_EVERY_LINES == 0:
+                on_bytes(raw.tell())
+            yield item
 
 
 def read_numbered_lines(

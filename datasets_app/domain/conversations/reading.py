@@ -1,23 +1,25 @@
 """A conversation file of any format → its turns, session by session."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from datasets_app.domain.conversations.chat import CHAT_FORMATS, ChatFormat, parse_chat
 from datasets_app.domain.conversations.jsonl import (
     MAX_NAME_CHARACTERS,
-    InvalidRecord,
-    decode_object,
+    find_first_object,
     find_session_id,
     parse_turn,
 )
 from datasets_app.domain.conversations.lines import (
     DEFAULT_LIMITS,
     Limits,
+    OnBytes,
     UnreadableFile,
     open_file,
+    read_lines,
     read_numbered_lines,
     unpack_stream,
 )
@@ -25,25 +27,22 @@ from datasets_app.domain.conversations.ordering import OrderCheck, SortableLine,
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 
 FORMATS = ("turns", *CHAT_FORMATS)
-# How many lines may be unreadable before the format is given up on and "turns" assumed.
+# After so many unreadable lines, "turns" is assumed.
 MAX_DETECTION_LINES = 20
-PROGRESS_EVERY_LINES = 2000
-
-OnBytes = Callable[[int], None]
 
 
 class FileScan(NamedTuple):
-    """What a first look over the whole file told; ``first_out_of_order`` is a line number, or 0."""
+    """The result of a scan of the whole file; ``first_out_of_order`` is a line number, or 0."""
 
     lines: int
     first_out_of_order: int
 
 
 class ConversationFile:
-    """A file of conversations: ``turns()`` may be asked for again and again.
+    """A file of conversations, which can be read several times.
 
-    ``name`` is the name shown to people, and what session ids are made of where a chat file has
-    none. Raises :class:`UnreadableFile` at once for what can't be opened or has no lines.
+    ``name`` is shown to people, and begins the session ids of chat files that have none. Raises
+    :class:`UnreadableFile` if the file can't be opened.
     """
 
     def __init__(
@@ -58,11 +57,11 @@ class ConversationFile:
 
     @property
     def is_out_of_order(self) -> bool:
-        """Whether lines stand out of order, so that ``turns()`` sorts them."""
+        """Whether lines are out of order, so that ``turns()`` must sort them."""
         return self.scan().first_out_of_order > 0
 
     def scan(self, on_bytes: OnBytes | None = None) -> FileScan:
-        """Look over the file once: number of lines, order. Kept for later calls."""
+        """Count the lines and check their order. The result is cached."""
         if self._scan is None:
             check = OrderCheck()
             count = 0
@@ -78,8 +77,8 @@ class ConversationFile:
     def turns(self, on_bytes: OnBytes | None = None) -> Iterator[TurnRecord | LineError]:
         """Every turn, sessions in one piece and turn_index never falling within one.
 
-        Lines that are no turns come as :class:`LineError`. ``on_bytes`` is told from time to time
-        how much of ``bytes_total`` has been read; it may raise to stop.
+        Invalid lines come as :class:`LineError`. ``on_bytes`` receives now and then how much of
+        ``bytes_total`` has been read; it may raise to stop.
         """
         if self.format in CHAT_FORMATS:
             return self._read_chat_turns(CHAT_FORMATS[self.format], on_bytes)
@@ -124,7 +123,7 @@ class ConversationFile:
                 number, raw = item
                 place = read_position(raw)
                 if place is None:
-                    # It has no place to be sorted to; what is wrong with it is told first.
+                    # It has no place in the order; its error comes first.
                     error = parse_turn(number, raw, session_id)
                     assert isinstance(error, LineError)
                     errors.append(error)
@@ -165,19 +164,11 @@ class ConversationFile:
 
     def _read_chat_session_id(self, number: int, raw: bytes) -> str:
         turns = parse_chat(number, raw, CHAT_FORMATS[self.format], self._default_session_id(number))
-        found = turns.session_id if isinstance(turns, LineError) else turns[0].session_id
-        return found or self._default_session_id(number)
+        session_id = turns.session_id if isinstance(turns, LineError) else turns[0].session_id
+        return session_id or self._default_session_id(number)
 
     def _read_lines(self, on_bytes: OnBytes | None) -> Iterator[tuple[int, bytes] | LineError]:
-        with open_file(self.path) as raw:
-            lines = read_numbered_lines(unpack_stream(raw), self.limits)
-            if on_bytes is None:
-                yield from lines
-                return
-            for count, item in enumerate(lines):
-                if count % PROGRESS_EVERY_LINES == 0:
-                    on_bytes(raw.tell())
-                yield item
+        return read_lines(self.path, self.limits, on_bytes)
 
 
 def detect_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
@@ -188,19 +179,10 @@ def detect_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
 
 def detect_stream_format(stream: IO[bytes], limits: Limits = DEFAULT_LIMITS) -> str:
     """As :func:`detect_format`, for an unpacked stream."""
-    for count, item in enumerate(read_numbered_lines(stream, limits)):
-        if count >= MAX_DETECTION_LINES:
-            break
-        if isinstance(item, LineError):
-            continue
-        try:
-            value = decode_object(item[1])
-        except InvalidRecord:
-            continue
-        for chat in CHAT_FORMATS.values():
-            if isinstance(value.get(chat.messages), list) and "text" not in value:
-                return chat.name
-        break
+    value = find_first_object(islice(read_numbered_lines(stream, limits), MAX_DETECTION_LINES)) or {}
+    for chat in CHAT_FORMATS.values():
+        if isinstance(value.get(chat.messages), list) and "text" not in value:
+            return chat.name
     return "turns"
 
 

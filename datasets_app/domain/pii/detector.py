@@ -11,6 +11,9 @@ KINDS = (CREDENTIAL, EMAIL, PATH, IP, HOST, CREDIT_CARD, SSN, PHONE, NAME)
 # Told by rules alone, so that a verification can insist on none being left.
 PATTERN_KINDS = tuple(kind for kind in KINDS if kind != NAME)
 
+# Classes whose values are the same with other signs between their digits.
+DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN})
+
 _RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 _CUSTOM_RANK = -1
 

@@ -13,6 +13,7 @@ from datasets_app.domain.pii.detector import Match
 
 _INVISIBLE = "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0f\ufeff\u20e3"
 _ASCII = bytes(range(128))
+_NOT_DIGITS = re.compile(r"[^0-9]+")
 _ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 # Digits of scripts in daily use lie below, and those that only look fancy (𝟓𝟓𝟓) in one block.
 # A character class of others beyond would be searched one range after another.
@@ -48,6 +49,10 @@ def map_to_original(text: str, matches: list[Match]) -> list[Match]:
     """Matches in ``fold(text)`` as matches in ``text``."""
     places = get_original_offsets(text)
     return [match._replace(start=places[match.start], end=places[match.end - 1] + 1) for match in matches]
+
+
+def extract_digits(value: str) -> str:
+    return _NOT_DIGITS.sub("", value)
 
 
 def fold_and_encode(text: str) -> tuple[str, bytes]:

@@ -1,15 +1,14 @@
-"""A value found once is found throughout its session: in other turns, other letter case, other fields."""
+"""Finds a known value again in its session: in other turns, other letter case, other fields."""
 
 import re
 from collections.abc import Iterator
 
-from datasets_app.domain.pii.detector import CREDENTIAL, CREDIT_CARD, NAME, PHONE, SSN, Match
+from datasets_app.domain.pii.detector import CREDENTIAL, DIGIT_KINDS, NAME, Match
+from datasets_app.domain.pii.folding import extract_digits
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.policy import ID
 
-_DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN})
 _NAME_WORD = re.compile(r"[^\W\d_]{3,}")
-_NOT_DIGITS = re.compile(r"[^0-9]+")
 _DIGIT_RUN = re.compile(r"\d[\d ().\-/]*\d")
 MIN_DIGITS = 7
 MIN_VALUE_CHARACTERS = 4
@@ -27,8 +26,8 @@ class KnownValues:
         return bool(self._words or self._digits)
 
     def add(self, kind: str, value: str) -> None:
-        if kind in _DIGIT_KINDS:
-            digits = _NOT_DIGITS.sub("", value)
+        if kind in DIGIT_KINDS:
+            digits = extract_digits(value)
             if len(digits) >= MIN_DIGITS:
                 self._digits[digits] = kind
         elif kind == NAME:
@@ -57,7 +56,7 @@ class KnownValues:
 
     def _find_numbers(self, text: str) -> Iterator[Match]:
         for run in _DIGIT_RUN.finditer(text):
-            digits = _NOT_DIGITS.sub("", run[0])
+            digits = extract_digits(run[0])
             for known, kind in self._digits.items():
                 # With or without the country code: the end of a number is what it is known by.
                 same = known if digits.endswith(known) else digits
@@ -79,7 +78,7 @@ def _find_number_start(text: str, digits: int, end: int) -> int:
 
 
 def _is_distinctive(kind: str, value: str) -> bool:
-    """A password may be a word of the language, an id a small number: elsewhere they mean nothing."""
+    """False for a password that is a word, or an id that is a small number: elsewhere they mean nothing."""
     if kind == CREDENTIAL:
         return len(value) >= 12 or not value.isalpha()
     return kind != ID or (len(value) >= 6 and any(map(str.isdigit, value)))

@@ -3,11 +3,9 @@
 import re
 from collections.abc import Iterable
 
-from datasets_app.domain.pii.detector import CREDIT_CARD, NAME, PHONE, SSN
-from datasets_app.domain.pii.folding import fold
+from datasets_app.domain.pii.detector import DIGIT_KINDS, NAME
+from datasets_app.domain.pii.folding import extract_digits, fold
 
-_DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN})
-_NOT_DIGITS = re.compile(r"[^0-9]+")
 _WORD = re.compile(r"\w+")
 _POSSESSIVE = re.compile(r"['’]s\b")
 
@@ -44,8 +42,8 @@ class Pseudonyms:
 
     def _number_value(self, kind: str, value: str) -> int:
         same = fold(value).casefold()
-        if kind in _DIGIT_KINDS:
-            same = _NOT_DIGITS.sub("", same) or same
+        if kind in DIGIT_KINDS:
+            same = extract_digits(same) or same
         return self._numbers.setdefault((kind, same), 0) or self._assign_number(kind, (kind, same))
 
     def _assign_number(self, kind: str, key: tuple[str, str]) -> int:

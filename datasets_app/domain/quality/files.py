@@ -1,17 +1,16 @@
 """A whole file of either kind → its findings. No database, no settings."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from datasets_app.domain.annotation_lines import parse_label
-from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
+from datasets_app.domain.conversations.jsonl import find_first_object
 from datasets_app.domain.conversations.lines import (
     DEFAULT_LIMITS,
     Limits,
+    OnBytes,
     UnreadableFile,
-    open_file,
-    read_numbered_lines,
-    unpack_stream,
+    read_lines,
 )
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError
@@ -23,15 +22,14 @@ from datasets_app.domain.quality.w406_names import make_names_check
 
 CONVERSATION, ANNOTATION = "conversation", "annotation"
 FILE_KINDS = (CONVERSATION, ANNOTATION)
-OnBytes = Callable[[int], None]
 
 
 class FileChecker:
-    """A file to be checked. ``kind`` is one of :data:`FILE_KINDS`, or None to guess.
+    """A file to check. ``kind`` is one of :data:`FILE_KINDS`, or None to guess.
 
-    Afterwards ``kind`` is what the file holds, or None if it can't be read at all; ``findings()``
-    then says why. ``with_metadata`` looks at the ``.meta.yaml`` beside the file. With
-    ``name_models`` names of people are looked for too, which takes many times as long.
+    Afterwards ``kind`` is that of the file, or None if it can't be read; ``findings()`` then says why.
+    ``with_metadata`` also checks the ``.meta.yaml`` next to the file. With ``name_models`` names of people
+    are searched for too, which takes many times as long.
     """
 
     def __init__(
@@ -54,7 +52,7 @@ class FileChecker:
                 self._unreadable = error
 
     def findings(self, on_bytes: OnBytes | None = None) -> Iterator[Finding]:
-        """Every finding, as the file is read. ``on_bytes`` is told how many bytes were read."""
+        """Yield findings as the file is read. ``on_bytes`` receives the number of bytes read."""
         try:
             if self._unreadable is not None:
                 raise self._unreadable
@@ -74,26 +72,17 @@ class FileChecker:
 
     def _read_labels(self) -> Iterator[LabelRecord | LineError]:
         empty = True
-        with open_file(self.path) as raw:
-            for item in read_numbered_lines(unpack_stream(raw), self.limits):
-                empty = False
-                yield item if isinstance(item, LineError) else parse_label(*item)
+        for item in read_lines(self.path, self.limits):
+            empty = False
+            yield item if isinstance(item, LineError) else parse_label(*item)
         if empty:
             raise UnreadableFile("is empty; expected one JSON object per line")
 
 
 def guess_kind(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     """By the first line that is an object: one with a label and no role is an annotation."""
-    with open_file(path) as raw:
-        for item in read_numbered_lines(unpack_stream(raw), limits):
-            if isinstance(item, LineError):
-                continue
-            try:
-                value = decode_object(item[1])
-            except InvalidRecord:
-                continue
-            return ANNOTATION if "label" in value and "role" not in value else CONVERSATION
-    return CONVERSATION
+    value = find_first_object(read_lines(path, limits)) or {}
+    return ANNOTATION if "label" in value and "role" not in value else CONVERSATION
 
 
 def check_metadata_file(data_path: Path) -> Iterator[Finding]:

@@ -1,11 +1,11 @@
-"""Personal data in any JSONL file, whatever its lines are, and nothing else: for git hooks.
+"""Finds personal data in any JSONL file, for git hooks.
 
-The format is not asked for: conversations, labels, chat files and lines of other programs are looked
-through alike, every string and key of them. A line that is no sound JSON object is looked at as it stands.
+Every string and key is searched, whether lines are turns, labels, chats or those of other programs. A line
+that is no valid JSON object is searched as plain text.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,17 +13,16 @@ from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.lines import (
     DEFAULT_LIMITS,
     Limits,
+    OnBytes,
     UnreadableFile,
-    open_file,
-    read_numbered_lines,
-    unpack_stream,
+    read_lines,
 )
 from datasets_app.domain.conversations.records import Finding, LineError
 from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match, merge_matches
 from datasets_app.domain.pii.pieces import Place, visit_object
-from datasets_app.domain.pii.placeholders import PLACEHOLDER_PATTERN
+from datasets_app.domain.pii.placeholders import drop_placeholders
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.session_ids import blank_hashed_id
 from datasets_app.domain.quality.checks import PERSONAL_DATA_CHECKS
@@ -46,8 +45,6 @@ _FIELDS_ALLOWING_NAMES = frozenset({"persona_id", "annotator", "labeler"})
 _ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/])|[bfnrt])')
 _KEY_PATTERN = re.compile(r"[^.\[\] ]+")
 
-OnBytes = Callable[[int], None]
-
 
 class _LineString(NamedTuple):
     line: int
@@ -60,8 +57,8 @@ class _LineString(NamedTuple):
 
 
 class PersonalDataScan:
-    """A file to be looked through. ``allow`` are values that may stand in it; without ``name_models``
-    names of people are not looked for. Raises an error of the name model if that can't be used."""
+    """A file to search. ``allow`` are values to ignore; without ``name_models`` names of people are not
+    searched for. Raises an error of the name model if that can't be used."""
 
     def __init__(
         self,
@@ -78,27 +75,24 @@ class PersonalDataScan:
         self._session: str | None = None
 
     def findings(self, on_bytes: OnBytes | None = None) -> Iterator[Finding]:
-        """Every finding, some hundred lines after it is read. What could not be read is one too: nobody
-        can say what stands in it."""
-        waiting: list[_LineString] = []
+        """Yield findings some hundred lines after they were read. An unreadable line is one too, as nobody
+        knows what is in it."""
+        pending: list[_LineString] = []
         try:
-            with open_file(self.path) as raw:
-                for count, item in enumerate(read_numbered_lines(unpack_stream(raw), self.limits), 1):
-                    if isinstance(item, LineError):
-                        yield make_line_error_finding(item)
-                        continue
-                    waiting += self._read_strings(*item)
-                    if count % LINES_PER_BATCH == 0:
-                        yield from self._find_in_strings(waiting)
-                        waiting = []
-                        if on_bytes:
-                            on_bytes(raw.tell())
-                yield from self._find_in_strings(waiting)
+            for count, item in enumerate(read_lines(self.path, self.limits, on_bytes), 1):
+                if isinstance(item, LineError):
+                    yield make_line_error_finding(item)
+                    continue
+                pending += self._read_strings(*item)
+                if count % LINES_PER_BATCH == 0:
+                    yield from self._find_in_strings(pending)
+                    pending = []
+            yield from self._find_in_strings(pending)
         except UnreadableFile as error:
             yield Finding(error.code, str(error))
 
     def _read_strings(self, line: int, raw: bytes) -> list[_LineString]:
-        """What stands in a line; an id that is on every line of its session only once."""
+        """The strings of a line; a session's id, which all its lines repeat, only once."""
         try:
             value = decode_object(raw)
         except InvalidRecord:
@@ -121,32 +115,28 @@ class PersonalDataScan:
         return strings
 
     def _find_in_strings(self, strings: list[_LineString]) -> Iterator[Finding]:
-        found = [
+        matches_by_string = [
             self._filter_matches(string, matches)
             for string, matches in zip(
                 strings, self._detection.find_many([string.to_input() for string in strings]), strict=True
             )
         ]
-        # A key that is personal is not to be shown on the way to what stands under it.
+        # Paths of findings must not show a key that is personal itself.
         hidden = {
             string.text
-            for string, matches in zip(strings, found, strict=True)
+            for string, matches in zip(strings, matches_by_string, strict=True)
             if string.place.is_key and matches
         }
-        for string, matches in zip(strings, found, strict=True):
+        for string, matches in zip(strings, matches_by_string, strict=True):
             for match in matches:
                 yield _make_finding(string, match, hidden)
 
     def _filter_matches(self, string: _LineString, matches: list[Match]) -> list[Match]:
-        """Without what is allowed, what is a placeholder already, and what is meant to stand there."""
-        if not matches:
-            return matches
-        placeholders = [match.span() for match in PLACEHOLDER_PATTERN.finditer(string.text)]
+        """Matches without allowed values, placeholders, and names in fields that are for names."""
         return [
             match
-            for match in merge_matches(matches)
-            if not any(first < match.end and match.start < last for first, last in placeholders)
-            and not (match.kind == NAME and string.place.field in _FIELDS_ALLOWING_NAMES)
+            for match in drop_placeholders(merge_matches(matches), string.text)
+            if not (match.kind == NAME and string.place.field in _FIELDS_ALLOWING_NAMES)
             and not self._allowed.covers(string.text, match.start, match.end)
         ]
 
@@ -159,8 +149,8 @@ def _make_finding(string: _LineString, match: Match, hidden: set[str]) -> Findin
 
 
 def _unescape_json(raw: bytes) -> str:
-    """A line as text, with what JSON writes in escapes as the characters they stand for."""
+    """A line as text, with JSON's escapes decoded."""
     text = raw.decode("utf-8", "replace")
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else found[2] or " ", text)
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2] or " ", text)

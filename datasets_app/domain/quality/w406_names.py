@@ -1,4 +1,4 @@
-"""Names of people. A model tells them, so it is a warning: it may be wrong, and it is slow beside rules."""
+"""Names of people. A model finds them: so it is a warning, which may be wrong, and slow next to rules."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
@@ -7,7 +7,7 @@ from datasets_app.domain.conversations.records import Finding, LabelRecord, Turn
 from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.pieces import PERSONA_PLACE, Place, visit_object, visit_turn
-from datasets_app.domain.pii.placeholders import PLACEHOLDER_PATTERN
+from datasets_app.domain.pii.placeholders import drop_placeholders
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.quality.base import Check
 
@@ -26,7 +26,7 @@ class NamesOfPeople(Check):
 
     def __init__(self) -> None:
         self._detection = Detection(Policy(kinds=(NAME,), name_models=self.models), b"")
-        self._waiting: list[PendingText] = []
+        self._pending: list[PendingText] = []
         self._records = 0
 
     def turn(self, turn: TurnRecord) -> Iterable[Finding] | None:
@@ -48,13 +48,11 @@ class NamesOfPeople(Check):
         return self._check_full_batch()
 
     def end(self) -> Iterator[Finding]:
-        waiting, self._waiting, self._records = self._waiting, [], 0
-        found = self._detection.find_many([asked for _, _, asked in waiting])
-        for (record, field, asked), matches in zip(waiting, found, strict=True):
-            places = [match.span() for match in PLACEHOLDER_PATTERN.finditer(asked.text)] if matches else []
-            for _, start, end, _ in matches:
-                if not any(first < end and start < last for first, last in places):
-                    yield self._make_finding(record, field, start, end)
+        pending, self._pending, self._records = self._pending, [], 0
+        matches_by_text = self._detection.find_many([item for _, _, item in pending])
+        for (record, field, item), matches in zip(pending, matches_by_text, strict=True):
+            for _, start, end, _ in drop_placeholders(matches, item.text):
+                yield self._make_name_finding(record, field, start, end)
 
     def _queue_text(self, record: TurnRecord | LabelRecord, place: Place, text: str) -> None:
         # A path could show a key that is a name itself.
@@ -64,13 +62,15 @@ class NamesOfPeople(Check):
             else _get_top_field(place, record)
         )
         is_text = place.field == "text" or " " in text
-        self._waiting.append((record, field, DetectionInput(text, "", is_text)))
+        self._pending.append((record, field, DetectionInput(text, "", is_text)))
 
     def _check_full_batch(self) -> Iterable[Finding] | None:
         self._records += 1
         return list(self.end()) if self._records >= RECORDS_PER_BATCH else None
 
-    def _make_finding(self, record: TurnRecord | LabelRecord, field: str, start: int, end: int) -> Finding:
+    def _make_name_finding(
+        self, record: TurnRecord | LabelRecord, field: str, start: int, end: int
+    ) -> Finding:
         message = f"name of a person in {field} at column {start + 1} ({end - start} characters); "
         place = (record.line, record.session_id, record.turn_index, field)
         return Finding(self.code, message + "scrub it before sharing", *place)

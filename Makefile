@@ -1,8 +1,8 @@
-# Everything works with nothing but python3 (3.11 or later) on the machine; all goes into .venv and var.
+# Needs only python3 (3.11 or later); everything is installed into .venv, and data is kept in var.
 PYTHON ?= python3
 VENV ?= .venv
 PY := $(VENV)/bin/python
-# Plain http on this machine only; a deployment leaves it on (docs/deployment.md).
+# Plain http, for this machine only; deployments leave HTTPS on (docs/deployment.md).
 export ALIGNMENTER_HTTPS ?= off
 
 .PHONY: run test check bench bench-pii setup format clean
@@ -10,7 +10,7 @@ export ALIGNMENTER_HTTPS ?= off
 run: $(VENV)/.runs ## set up, then serve on PORT (8000); Ctrl-C ends it
 	@$(PY) manage.py run
 
-test: $(VENV)/.tests ## every test, against PostgreSQL and Valkey of its own
+test: $(VENV)/.tests ## run every test, with its own PostgreSQL and Valkey
 	@$(PY) -m tests.chromium
 	$(PY) -m pytest --numprocesses 3 --maxschedchunk 1 $(ARGS)
 
@@ -21,16 +21,16 @@ check: $(VENV)/.tests ## format, lint, types, migrations, deployment settings
 	ALIGNMENTER_HTTPS=on $(PY) manage.py check --deploy --fail-level WARNING
 	$(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
-bench: $(VENV)/.tests ## every benchmark; each prints its ratio to a baseline of the same run
+bench: $(VENV)/.tests ## run every benchmark; each compares with a baseline of the same run
 	@for file in benchmarks/bench_*.py; do \
 		echo "== $$file"; $(PY) -m benchmarks.$$(basename $$file .py) || exit 1; done
 
-bench-pii: $(VENV)/.tests ## leak and over-scrubbing on the marked corpora of DATA (../shared/pii)
+bench-pii: $(VENV)/.tests ## measure missed and over-scrubbed values on the annotated files of DATA
 	$(PY) -m benchmarks.bench_pii $(if $(DATA),--data $(DATA)) $(ARGS)
 
-setup: $(VENV)/.tests ## install all that development needs into .venv
+setup: $(VENV)/.tests ## install everything for development into .venv
 
-format: $(VENV)/.tests ## rewrite the files as `make check` wants them
+format: $(VENV)/.tests ## format the files for `make check`
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
 
@@ -47,5 +47,5 @@ $(VENV)/.tests: requirements-dev.txt requirements-peers.txt $(VENV)/.runs
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-peers.txt
 	@touch $@
 
-clean: ## remove .venv; var, with the data, stays
+clean: ## remove .venv; the data in var stays
 	rm -rf $(VENV)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Entry for every command: `python manage.py help` lists them."""
+"""Runs commands: `python manage.py help` lists them."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "alignmenter_site.settings")
-    # Cores are used by processes; small matrices are slower when several threads share one.
+    # Work is divided among processes; threads make small matrix products slower.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from django.core.management import execute_from_command_line
 

@@ -1,4 +1,4 @@
-"""Typed reading of environment variables: a wrong value stops the start, with a sentence."""
+"""Typed environment variables: an invalid value stops the start with an explanation."""
 
 import errno
 import os
@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 
 class EnvironmentVariableError(SystemExit):
-    """A setting that can't be used; a SystemExit, so that no traceback hides the sentence."""
+    """An invalid setting; a SystemExit, so that no traceback hides the explanation."""
 
 
 def writable_directory(path: Path) -> Path:
-    """The directory, made for its owner alone if it is missing. Raises :class:`ImproperEnvironment`."""
+    """The directory, created for its owner alone if missing. Raises :class:`EnvironmentVariableError`."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.access(path, os.W_OK | os.X_OK):
@@ -64,16 +64,16 @@ def word_list(name: str, default: list[str]) -> list[str]:
 
 def base_urls(name: str, default: list[str]) -> list[str]:
     """Base URLs: http or https, with a host, and without a user, a password, a query or a fragment."""
-    given = word_list(name, default)
-    for number, address in enumerate(given, 1):
+    addresses = word_list(name, default)
+    for number, address in enumerate(addresses, 1):
         try:
             parts = urlsplit(address)
-            sound = parts.scheme in {"http", "https"} and parts.hostname and (parts.port or 1) > 0
+            valid = parts.scheme in {"http", "https"} and parts.hostname and (parts.port or 1) > 0
         except ValueError:
-            sound = False
-        # The address itself is not repeated: what is wrong with it may be the password in it.
-        if not sound or "@" in parts.netloc or parts.query or parts.fragment:
+            valid = False
+        # Never repeat the address: it may be wrong because it contains a password.
+        if not valid or "@" in parts.netloc or parts.query or parts.fragment:
             raise EnvironmentVariableError(
                 f"{name}: address {number} must be like https://host/v1, without user, password or query"
             )
-    return given
+    return addresses

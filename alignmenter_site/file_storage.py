@@ -40,12 +40,12 @@ def _bucket_settings(url: str) -> dict[str, Any]:
         "OPTIONS": {
             "bucket_name": parts.hostname,
             "location": parts.path.strip("/"),
-            # Whoever may read a file gets it through us: never public, and no address of it is given out.
+            # Files are served by the application alone: never public, and no address of one is given out.
             "default_acl": None,
             "querystring_auth": True,
             "file_overwrite": False,
             "max_memory_size": MAX_MEMORY_BYTES,
-            # One after the other, in the thread of the job: there are workers enough at a time.
+            # Sequentially, in the thread of the job: several workers run at a time anyway.
             "transfer_config": TransferConfig(use_threads=False),
             "client_config": Config(
                 signature_version="s3v4",

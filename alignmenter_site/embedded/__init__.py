@@ -48,11 +48,11 @@ def django_database_settings(var_dir: Path) -> dict[str, str]:
 
 
 def _postgres_host(var_dir: Path) -> str:
-    return str(ServicePaths.under(var_dir).postgres_sockets)
+    return str(ServicePaths.from_var_dir(var_dir).postgres_sockets)
 
 
 def valkey_url(var_dir: Path) -> str:
-    return f"unix://{quote(str(ServicePaths.under(var_dir).valkey_socket))}"
+    return f"unix://{quote(str(ServicePaths.from_var_dir(var_dir).valkey_socket))}"
 
 
 def ensure_postgres(var_dir: Path, *, recheck: bool = False) -> str:
@@ -74,7 +74,7 @@ def ensure_valkey(var_dir: Path, *, recheck: bool = False) -> str:
 def admin_role(var_dir: Path, host: str) -> str | None:
     """The administrator's role of the embedded server; None if ``host`` is another server's.
 
-    For what only an administrator may do, such as having old logs removed. Whoever may open the socket may
-    be anyone there.
+    For what only an administrator may do, such as removing old logs. A process that can open the socket can
+    take any role there.
     """
     return "postgres" if host == _postgres_host(var_dir) else None

@@ -34,7 +34,7 @@ def ensure_service(service: str, var_dir: Path, *, recheck: bool) -> None:
     if (var_dir, service) in _ensured_services and not recheck:
         return
     with _mutex:
-        places = ServicePaths.under(var_dir)
+        places = ServicePaths.from_var_dir(var_dir)
         places.make()
         if places.var not in _users_locks:
             # Waits for a keeper that is just stopping the servers.

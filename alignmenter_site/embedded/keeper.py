@@ -32,7 +32,7 @@ TAKEOVER_TIMEOUT_SECONDS = 120.0
 
 def main(var: Path) -> None:
     os.umask(0o077)
-    places = ServicePaths.under(var)
+    places = ServicePaths.from_var_dir(var)
     lock = locks.acquire_within(places.run / "keeper.lock", TAKEOVER_TIMEOUT_SECONDS)
     if lock is None:
         sys.exit(
@@ -40,8 +40,8 @@ def main(var: Path) -> None:
         )
     listener = _open_listener(places)
     if os.fork():
-        os._exit(0)  # whoever started us may go on: the keeper listens
-    with suppress(OSError):  # a full disk is told of when a server is asked for
+        os._exit(0)  # the process that started us can continue: the keeper listens
+    with suppress(OSError):  # a full disk is reported when a server is requested
         os.truncate(lock, 0)
         os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
     _redirect_output(places.log / "keeper.log")

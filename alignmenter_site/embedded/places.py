@@ -31,7 +31,7 @@ class ServicePaths:
     var: Path
 
     @classmethod
-    def under(cls, var_dir: Path) -> "ServicePaths":
+    def from_var_dir(cls, var_dir: Path) -> "ServicePaths":
         return cls(Path(os.path.realpath(var_dir)))
 
     @property

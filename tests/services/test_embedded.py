@@ -356,7 +356,7 @@ def test_a_path_too_long_for_sockets(template: Path, base: Path) -> None:
     var = base / ("long" * 25) / "var"
     var.parent.mkdir()
     subprocess.run(["cp", "-a", template, var], check=True)
-    sockets = ServicePaths.under(var).sockets
+    sockets = ServicePaths.from_var_dir(var).sockets
     with User(var) as user:
         assert works(var)
         assert sockets.lstat().st_mode & 0o066 == 0

@@ -6,9 +6,9 @@ from urllib.parse import parse_qsl, urlsplit
 from alignmenter_site import env
 
 ENV_VAR = "ALIGNMENTER_STORAGE"
-# What may stand behind the bucket's name; credentials come by the AWS_* variables alone.
+# Options after the bucket's name; credentials come from the AWS_* variables only.
 ALLOWED_OPTIONS = ("endpoint_url", "region_name")
-# A file that is read from the bucket is held in memory up to this size, then in a temporary file.
+# A file read from the bucket is kept in memory up to this size, then in a temporary file.
 MAX_MEMORY_BYTES = 8 << 20
 
 
@@ -23,7 +23,7 @@ def storage_settings(url: str) -> dict[str, dict[str, Any]]:
 def _bucket_settings(url: str) -> dict[str, Any]:
     parts = urlsplit(url)
     given = dict(parse_qsl(parts.query))
-    # The address itself is not repeated: it may hold what somebody took for the place of a password.
+    # Never repeat the address: someone may have put a password into it.
     if parts.scheme != "s3" or not parts.hostname or parts.netloc != parts.hostname or parts.fragment:
         raise env.EnvironmentVariableError(
             f"{ENV_VAR} must be like s3://bucket/prefix, with no user and no port"
@@ -50,7 +50,7 @@ def _bucket_settings(url: str) -> dict[str, Any]:
             "client_config": Config(
                 signature_version="s3v4",
                 s3={"addressing_style": "path" if "endpoint_url" in given else "auto"},
-                # Others than Amazon's own need not know the newer checksums.
+                # Servers other than Amazon's may not know the newer checksums.
                 request_checksum_calculation="when_required",
                 response_checksum_validation="when_required",
                 retries={"mode": "standard", "max_attempts": 5},

@@ -1,4 +1,4 @@
-"""Files on this machine's disk. When it is full, Django leaves what was written so far; we leave nothing."""
+"""Files on the local disk. When it is full, Django leaves a partial file; we leave nothing."""
 
 from contextlib import suppress
 from typing import Any

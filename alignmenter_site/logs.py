@@ -1,4 +1,4 @@
-"""What goes into logs: of an error its kind and places, never its message.
+"""Logs the type and location of errors, never their message.
 
 A message may repeat text of a conversation: PostgreSQL's DETAIL shows whole rows.
 """
@@ -15,7 +15,7 @@ OWN_PACKAGES = ("alignmenter_site", "annotations_app", "datasets_app")
 
 
 def describe_error(error: BaseException) -> str:
-    """Kind and places of an error and of what led to it, without their messages."""
+    """Type and location of an error and of its causes, without their messages."""
     described: list[str] = []
     seen: set[int] = set()
     cause: BaseException | None = error
@@ -36,7 +36,7 @@ def _describe_frames(error: BaseException) -> str:
 
 class RedactingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        # A record keeps the traceback as the first formatter wrote it: neither take nor leave one.
+        # A record caches the traceback of the first formatter: neither use nor leave one.
         record = copy.copy(record)
         record.exc_text = None
         return super().format(record)

@@ -35,7 +35,7 @@ def email_settings() -> dict[str, Any]:
 
 
 def _server_settings(url: str) -> dict[str, Any]:
-    # The address itself is not repeated in what is said of it: there may be a password in it.
+    # Never repeat the address in a message: it may contain a password.
     expected = "ALIGNMENTER_SMTP_URL must be like smtp://user:password@host:587?tls=on or smtps://host"
     try:
         parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""Everything that `make run` starts, in the foreground of one terminal, and all of it gone afterwards.
+"""Everything that `make run` starts in the foreground of one terminal, and stops with it.
 
 Each child leads a process group of its own: Ctrl-C reaches the supervisor alone, which ends the
 children in good order, and what a child has started can be ended with it. A watchdog, a fork that
@@ -29,7 +29,7 @@ MAX_FAILED_STARTS = 3
 
 
 class SupervisorError(RuntimeError):
-    """Nothing can be started. The message says what to do about it."""
+    """Nothing can be started; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Address:
 
     @property
     def reachable(self) -> "Address":
-        """Where a browser on this machine finds it."""
+        """The URL for a browser on this machine."""
         return Address({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host), self.port)
 
     def check_free(self) -> None:
@@ -80,7 +80,7 @@ class Address:
         )
 
     def answers(self) -> bool:
-        """Whether a web server is there: any HTTP answer will do."""
+        """Whether a web server answers, with any HTTP status."""
         connection = http.client.HTTPConnection(self.reachable.host, self.port, timeout=2)
         try:
             connection.request("HEAD", "/")
@@ -117,7 +117,7 @@ def build_children(project: Path, address: Address, scratch: Path) -> list[Child
     manage = [sys.executable, str(project / "manage.py")]
     web = [sys.executable, "-m", "gunicorn", "alignmenter_site.wsgi:application", "--chdir", str(project)]
     web += ["--bind", str(address), "--workers", "2", "--worker-class", "gthread", "--threads", "4"]
-    # Left to itself, gunicorn would make a folder in the home directory.
+    # By default, gunicorn would create a folder in the home directory.
     web += ["--no-control-socket", "--worker-tmp-dir", str(scratch), "--log-level", "warning"]
     greeting = f"Alignmenter Datasets is at http://{address.reachable}/ (Ctrl-C stops it)"
     return [
@@ -179,7 +179,7 @@ class Supervisor:
         self.watchdog.add(child.process.pid)
 
     def _handle_exit(self, child: Child) -> bool:
-        """Have it started again after a while; False if that is of no use."""
+        """Schedule a restart; False if it would be of no use."""
         assert child.process is not None
         ending = describe_exit(child.process.returncode)
         self._kill_group(child)
@@ -199,7 +199,7 @@ class Supervisor:
         return True
 
     def _kill_group(self, child: Child) -> None:
-        """What it has started must not outlive it: old web workers would keep the port."""
+        """Its children must not outlive it: old web workers would keep the port."""
         assert child.process is not None
         signal_group(child.process.pid, signal.SIGKILL)
         self.watchdog.remove(child.process.pid)
@@ -221,7 +221,7 @@ class Supervisor:
 
 
 def stop_process_groups(groups: Iterable[int], have_all_exited: Callable[[], bool]) -> None:
-    """End the leaders of process groups in good order, and then whatever is left of them at once."""
+    """Stop the leaders of process groups cleanly, then kill what remains of the groups."""
     groups = list(groups)
     for leader in groups:
         with suppress(ProcessLookupError):
@@ -244,7 +244,7 @@ def signal_group(leader: int, number: int) -> None:
 
 
 def find_descendants(ancestors: Iterable[int]) -> set[int]:
-    """The processes below those, except for those in another session, which were meant to stay."""
+    """Their descendants, except those in another session, which are meant to stay."""
     session = os.getsid(0)
     below, found = set(ancestors), set[int]()
     while below:
@@ -254,7 +254,7 @@ def find_descendants(ancestors: Iterable[int]) -> set[int]:
 
 
 def _list_parents() -> list[tuple[int, int]]:
-    """Each process with its parent."""
+    """The parent of each process."""
     try:
         shown = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True).stdout
         return [(int(pid), int(parent)) for pid, parent in (line.split() for line in shown.splitlines())]
@@ -283,7 +283,7 @@ def describe_exit(code: int) -> str:
 
 
 def print_message(message: str) -> None:
-    # A terminal that was closed can't be written to, and that's no reason to leave children behind.
+    # Writing to a closed terminal fails, but must not leave children behind.
     with suppress(OSError):
         print(message, file=sys.stderr, flush=True)
 

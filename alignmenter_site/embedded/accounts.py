@@ -1,4 +1,4 @@
-"""Under which account PostgreSQL runs. It refuses to run as root, so root needs another one.
+"""The account under which PostgreSQL runs. It refuses to run as root, so root needs another one.
 
 No account is created, and nothing outside the service's own directory changes its owner or its
 permissions. If the plain unprivileged account cannot reach the files, because the project or `var/`
@@ -130,7 +130,7 @@ def _find_obstacle(account: Account, trial: Sequence[str | Path], directories: l
 
 
 def report_child_errors(child_setup: Callable[[], None]) -> Callable[[], None]:
-    """subprocess hides what went wrong between fork and exec; this writes it to the child's stderr."""
+    """Write errors between fork and exec, which subprocess hides, to the child's stderr."""
 
     def wrapped() -> None:
         try:
@@ -143,7 +143,7 @@ def report_child_errors(child_setup: Callable[[], None]) -> Callable[[], None]:
 
 
 def _chown_tree(directory: Path, account: Account) -> None:
-    """Give the account a directory of ours with all that is in it."""
+    """Give the account one of our directories with its contents."""
     found = directory.lstat()
     if found.st_uid == account.uid:
         return
@@ -167,7 +167,7 @@ def _prctl(option: int, *arguments: int) -> None:
 
 
 def _drop_privileges(uid: int, gid: int, capability: int | None = None) -> None:
-    """Become that user for good, keeping at most one capability."""
+    """Become that user permanently, keeping at most one capability."""
     if capability is not None:
         _prctl(PR_SET_KEEPCAPS, 1)
         # Otherwise access(2), by which initdb looks for postgres, ignores the capability.
@@ -193,7 +193,7 @@ def _keep_capability(capability: int) -> None:
 
 
 def _enter_user_namespace(uid: int, gid: int) -> None:
-    """Be called `uid` in a namespace of one's own while staying who one is, less all of root's powers."""
+    """Appear as `uid` in a separate namespace, without any of root's capabilities."""
     outside_uid, outside_gid = os.geteuid(), os.getegid()
     _check_result(_libc.unshare(CLONE_NEWUSER))
     Path("/proc/self/setgroups").write_text("deny")

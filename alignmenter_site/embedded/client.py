@@ -1,4 +1,4 @@
-"""What a process does to get a service: hold the users' lock, and ask the keeper."""
+"""Gets a service: holds the users' lock, and asks the keeper."""
 
 import json
 import os

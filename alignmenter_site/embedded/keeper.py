@@ -108,7 +108,7 @@ class Keeper:
         return lock
 
     def _stop_servers(self) -> None:
-        """Also the servers that an earlier keeper started and nobody has asked this one for."""
+        """Also includes servers that an earlier keeper started and nobody has requested since."""
         self._close_listener()
         for server in self.servers.values():
             server.stop()
@@ -116,7 +116,7 @@ class Keeper:
             shutil.rmtree(self.places.sockets, ignore_errors=True)
 
     def _abandon_servers(self) -> None:
-        """The whole directory was deleted: there is nothing to save, and perhaps a new one already."""
+        """The whole directory was deleted: nothing can be saved, and a new one may exist already."""
         for server in self.servers.values():
             server.kill()
 

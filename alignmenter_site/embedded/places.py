@@ -1,4 +1,4 @@
-"""Where the embedded services keep their files, and who may look at them."""
+"""Where the embedded services keep their files, and who can read them."""
 
 import errno
 import hashlib
@@ -81,7 +81,7 @@ class ServicePaths:
         return self.run / "users.lock"
 
     def make(self) -> None:
-        """Make the directories that are missing. Change nothing that is there."""
+        """Create missing directories; change no existing one."""
         try:
             self.var.parent.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError):

@@ -121,7 +121,7 @@ class Postgres(Server):
             )
 
     def _create_cluster(self, lock: int) -> None:
-        """Made aside and renamed when complete, so that a half-made one is never taken for a database."""
+        """Create it elsewhere and rename it when complete, so that an incomplete one is never used."""
         unfinished = self.places.postgres / "data.new"
         shutil.rmtree(unfinished, ignore_errors=True)
         initdb: list[str | Path] = [

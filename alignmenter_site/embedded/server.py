@@ -1,4 +1,4 @@
-"""What the two servers have in common: a life cycle that survives any process being killed.
+"""The common part of both servers: a life cycle that survives the death of any process.
 
 The server inherits a locked descriptor, so the lock is held for as long as any process of it lives.
 That, not a process id in a file, tells whether it runs: a process id may have gone to another.
@@ -61,7 +61,7 @@ class Server(ABC):
     @property
     @abstractmethod
     def pid_file(self) -> Path:
-        """Written by the server, removed when it stops in good order."""
+        """Written by the server, removed when it stops cleanly."""
 
     @property
     @abstractmethod
@@ -69,22 +69,22 @@ class Server(ABC):
 
     @abstractmethod
     def prepare(self, lock: int) -> None:
-        """Make what it needs. No process of the server is alive."""
+        """Create what the server needs, while no process of it is alive."""
 
     @abstractmethod
     def command(self) -> list[str]: ...
 
     def become(self) -> Callable[[], None] | None:
-        """What the forked child does before it runs the command."""
+        """Runs in the forked child before the command."""
         return None
 
     @abstractmethod
     def fetch_greeting(self) -> bytes:
-        """What the server says to a client; OSError if it does not listen."""
+        """The server's answer to a client; OSError if it doesn't listen."""
 
     @abstractmethod
     def is_ready_greeting(self, reply: bytes) -> bool:
-        """Whether that is how it greets when it is ready."""
+        """Whether this is the answer of a server that is ready."""
 
     def _try_greeting(self) -> bytes:
         try:
@@ -104,7 +104,7 @@ class Server(ABC):
         self.wanted = True
 
     def restart_if_dead(self) -> None:
-        """Start it again if it is gone though it is wanted."""
+        """Restart it if it died while it is needed."""
         if self.process is not None:
             self.process.poll()  # else it would stay a zombie
         if not self.wanted or time.monotonic() - self.started_at < RESTART_DELAY_SECONDS:
@@ -164,7 +164,7 @@ class Server(ABC):
         self._wait_until_ready(begin)
 
     def _remove_stale_files(self) -> None:
-        """Remove what a killed server left behind: the number in there may be another process's now."""
+        """Remove the pid file of a killed server: the number may belong to another process now."""
         if self.pid_file.exists() and not self.wanted:
             self._report(f"{self.label} was not stopped properly the last time; it recovers by itself.")
         for path in [self.pid_file, *self.socket_files]:
@@ -190,7 +190,7 @@ class Server(ABC):
             return extract_failure_reason(stream.read())
 
     def stop(self) -> None:
-        """End it cleanly, or else somehow."""
+        """Stop it cleanly, or kill it."""
         self.wanted = False
         for sign, seconds in (
             (self.stop_signal, STOP_TIMEOUT_SECONDS),
@@ -219,12 +219,12 @@ class Server(ABC):
 
 
 def clean_environment() -> dict[str, str]:
-    """Nothing that is set for the user's own servers (PGDATA, PGPORT …) may reach ours."""
+    """Without variables of the user's own servers (PGDATA, PGPORT …)."""
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
 
 
 def extract_failure_reason(output: str) -> str:
-    """The one line that tells most."""
+    """The most informative line."""
     if "No space left on device" in output or "free disk space" in output:
         return "No space left on device: make room there"
     lines = [line.strip() for line in output.splitlines() if line.strip()]

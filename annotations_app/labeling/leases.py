@@ -5,12 +5,12 @@ Whatever leases, decides or requeues takes its locks in this order:
 1. the row (``CampaignMember``) of the annotator who asks, so that their own requests follow one another.
    What concerns a whole campaign locks the rows of all its members, by key: it waits for those at work
    and lets nobody begin;
-2. in session order, before a new session begins, the campaign's advisory lock: whoever holds it waits for
+2. in session order, before a new session begins, the campaign's advisory lock: its holder waits for
    nothing;
 3. at most one item (with its assignment) for which one waits: the one that is decided on;
 4. everything else, items to lease and leases that ran out, with SKIP LOCKED.
 
-So nobody who holds an item waits for another. One decision is one transaction: two of them in one would
+So the holder of an item never waits for another. One decision is one transaction: two of them in one would
 wait for a second item while holding the first.
 """
 

@@ -21,7 +21,7 @@ _LABEL_COUNT = F("labelled") + F("gold_labelled") + F("repeated")
 class AnnotatorProgress(NamedTuple):
     """The progress of an annotator and of their campaign, gold items and repeats included.
 
-    Without them the numbers would stand still for such a reply, and so give it away. ``mine`` and ``total``
+    If they were left out, unchanged numbers would give such a reply away. ``mine`` and ``total``
     count labels; ``target`` is about how many there will be. ``per_hour`` is decisions, breaks left out;
     ``median_seconds`` is time on task. Both are None until there are enough decisions.
     """

@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotations_app import urls as queue_urls
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.domain.flag_reasons import FLAG_REASONS
@@ -198,6 +199,77 @@ def test_annotators_are_blind(db: None, tmp_path: Path) -> None:
     assert len({re.sub(r'data-snippet="[^"]*"', "", shape).replace(" hidden", "") for shape in shapes}) == 1
     assert "You <b>13</b>" in page(anna)
     assert "13 labeled by you" in anna.get("/annotate/?all").content.decode()
+
+
+# --- reading writes nothing ---
+
+WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|pg_advisory\w*)\b")
+
+
+def queue_addresses(anna: Any, campaign: Campaign) -> list[str]:
+    """Every route of the queue, with a reply of anna's wherever one is named."""
+    names = [pattern.name for pattern in queue_urls.urlpatterns]
+    own = Assignment.objects.filter(annotator=anna.user).order_by("pk").first()
+    parts = {"turn_index": 1, "pk": own.pk if own else 1, "name": campaign.name}
+    addresses = []
+    for pattern in queue_urls.urlpatterns:
+        named = {name: parts[name] for name in pattern.pattern.converters}
+        addresses.append(reverse(f"annotate:{pattern.name}", kwargs=named))
+    assert {"campaigns", "queue", "lease", "decide", "reply", "turns", "whole_turn"} == set(names)
+    return addresses
+
+
+@pytest.mark.parametrize("state", ["nothing leased", "leased", "expired", "decided"])
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_reading_requests_write_nothing(state: str, headers: Any, anna: Any, campaign: Campaign) -> None:
+    """No GET or HEAD leases, renews or gives back a reply, its own or anybody else's."""
+    if state != "nothing leased":
+        assert current(anna)
+        assert current(annotator("ben"))
+    if state == "expired":
+        Assignment.objects.update(leased_until="2020-01-01T00:00Z")
+    if state == "decided":
+        press(anna, "on")
+    before = list(Assignment.objects.order_by("pk").values())
+    statuses = set()
+    for address in queue_addresses(anna, campaign):
+        for ask in (anna.get, anna.head):
+            with CaptureQueriesContext(connection) as queries:
+                statuses.add(ask(address, headers=headers).status_code)
+            assert not [query["sql"] for query in queries if WRITES.search(query["sql"])]
+    assert 200 in statuses
+    assert list(Assignment.objects.order_by("pk").values()) == before
+
+
+def test_reading_raw_text_writes_the_audit_log_only(anna: Any, campaign: Campaign) -> None:
+    assert current(anna)
+    Dataset.objects.filter(pk=campaign.dataset_id).update(origin="production")
+    Campaign.objects.filter(pk=campaign.pk).update(overridden=True)
+    with CaptureQueriesContext(connection) as queries:
+        assert "What assistant says" in anna.get("/annotate/voice/").content.decode()
+    writes = [query["sql"] for query in queries if WRITES.search(query["sql"])]
+    assert writes
+    assert all("datasets_app_audit" in sql or "pg_advisory" in sql for sql in writes), writes
+
+
+def test_an_expired_lease_is_shown_until_it_is_taken(anna: Any, campaign: Campaign) -> None:
+    first = current(anna)
+    Assignment.objects.update(leased_until="2020-01-01T00:00Z")
+    assert f'id="a{first}"' in anna.get("/annotate/voice/").content.decode()
+    assert Assignment.objects.get(pk=first).leased_until.year == 2020
+    assert current(anna) == first
+    assert Assignment.objects.get(pk=first).leased_until.year > 2020
+
+
+def test_without_the_script_a_button_gets_replies(anna: Any) -> None:
+    assert "Get next reply" in anna.get("/annotate/voice/").content.decode()
+    assert anna.post("/annotate/voice/lease/")["Location"] == "/annotate/voice/"
+    html = anna.get("/annotate/voice/").content.decode()
+    assert "Get next reply" not in html
+    assert html.count('<article class="q-item"') == 3
+    for _ in range(5):
+        press(anna, "on", script=False)
+    assert "There is nothing left for you to label" in anna.get("/annotate/voice/").content.decode()
 
 
 # --- deciding ---

@@ -1,4 +1,4 @@
-// Settling disputes by keyboard. Each key presses a button or link that is there for the mouse as well.
+// Resolving disagreements by keyboard. Each key presses a button or link that the mouse can use as well.
 (() => {
     "use strict";
 
@@ -26,7 +26,7 @@
 
         const lacksReason = (label) => majority !== "" && label !== majority && reason.value.trim() === "";
 
-        // Against the majority a reason is wanted first; the label is kept in mind meanwhile.
+        // A label against the majority needs a reason first; remember the label until it is given.
         form.addEventListener("submit", (event) => {
             const label = event.submitter ? event.submitter.value : pending;
             if (sent) {
@@ -34,14 +34,17 @@
             } else if (lacksReason(label)) {
                 event.preventDefault();
                 pending = label;
-                for (const each of form.querySelectorAll("[name=label]")) each.classList.toggle("lead-chosen", each.value === label);
-                hint.textContent = `Most say ${names[majority]}. Say why it is ${names[label]}; Ctrl and Enter settle it.`;
+                for (const each of form.querySelectorAll("[name=label]")) {
+                    each.classList.toggle("lead-chosen", each.value === label);
+                }
+                hint.textContent = `Most say ${names[majority]}. `
+                    + `Say why it is ${names[label]}, then press Ctrl and Enter.`;
                 reason.focus();
             } else {
                 sent = true;
             }
         });
-        // Back from the next page: what was sent then may be sent anew.
+        // After going back from the next page, the form can be sent again.
         window.addEventListener("pageshow", () => { sent = false; });
 
         reason.addEventListener("keydown", (event) => {
@@ -51,12 +54,13 @@
             } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
                 event.preventDefault();
                 if (pending) button(pending).click();
-                else hint.textContent = "Leave the field with Esc, then press 1 or 0.";
+                else hint.textContent = "Press Esc to leave the field, then 1 or 0.";
             }
         });
 
         document.addEventListener("keydown", (event) => {
-            if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || keys.open || inField(event.target)) return;
+            const isModified = event.ctrlKey || event.metaKey || event.altKey || event.repeat;
+            if (isModified || keys.open || inField(event.target)) return;
             if (event.key === "r") {
                 event.preventDefault();
                 reason.focus();
@@ -68,7 +72,7 @@
             pressed.click();
         });
 
-        // The reply in question is in sight within the conversation; the page itself stays where it is.
+        // Scroll the conversation to the reply in question, without moving the page.
         const judged = document.getElementById("judged");
         const box = judged.closest(".lead-conversation");
         const [reply, seen] = [judged.getBoundingClientRect(), box.getBoundingClientRect()];

@@ -1,4 +1,4 @@
-// What the frame's Ctrl+K palette gets wrong: it takes Enter before any result is marked, and then throws.
+// Fixes the admin frame's Ctrl+K palette, which accepts Enter before a result is selected and then throws.
 (() => {
     "use strict";
 
@@ -22,11 +22,11 @@
 
             palette.selectItem = function (addHistory, openInNewTab = false) {
                 const field = this.$refs.searchInputCommand;
-                // The browser follows a link that was clicked.
+                // A click on a link needs no help: the browser follows it.
                 if (document.activeElement !== field) return;
                 enter = null;
                 if (field.value !== shownFor) {
-                    // Results for these words are still on their way.
+                    // The results for this term haven't arrived yet.
                     enter = { term: field.value, addHistory, openInNewTab };
                 } else if (this.items?.[this.currentIndex - 1]?.querySelector("a")) {
                     selectItem.call(this, addHistory, openInNewTab);

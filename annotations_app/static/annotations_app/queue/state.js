@@ -34,8 +34,8 @@ export const nextReplies = () => state.order.filter((id) => !state.decided.has(i
 
 export const isMissingReplies = () => state.order.some((id) => !state.decided.has(id) && !article(id));
 
-// Something is on its way, so it is too early to say that there is nothing. "idle" is the server's answer to a page
-// that hasn't asked for replies yet.
+// Something is on its way, so it is too early to say that there is nothing. "idle" is the state of a page that has
+// not sent its first request for replies.
 export const isWaiting = () => Boolean(state.expected) || byId("state").dataset.state === "idle"
     || hasWaiting(campaign) || isHeld(campaign) || isMissingReplies();
 

@@ -93,7 +93,7 @@ export const refresh = async () => {
     outbox.showSaving();
 };
 
-// Readers keep their leases; whoever has left lets them run out.
+// Readers keep their leases; those of people who left run out.
 const beat = Math.max(MIN_BEAT, Math.min(MAX_BEAT, (1000 * Number(settings.leaseSeconds)) / 3));
 const activity = { seen: true, lastBeat: performance.now(), hiddenAt: 0 };
 

@@ -7,7 +7,7 @@ class DatasetsConfig(AppConfig):
     verbose_name = "Datasets"
 
     def ready(self) -> None:
-        from datasets_app import tasks  # noqa: F401  (registers them)
+        from datasets_app import tasks  # noqa: F401  (importing it connects signals)
         from datasets_app.access.roles import ensure_roles, snapshot_permissions
         from datasets_app.auditing import permission_events
         from datasets_app.jobs.permissions import cancel_pending_jobs

@@ -1,11 +1,14 @@
-"""Where another app joins in, so that this one never imports it. Filled in AppConfig.ready()."""
+"""Extension points for other apps, so that this one never imports them.
+
+An app appends its functions in ``AppConfig.ready()``; see ``annotations_app/apps.py`` for all of them in use.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-# Called inside the import's transaction with (dataset, first session pk, last session pk), after
-# the turns stand. The dataset's sessions between the two are the new ones. What is returned is
-# added to the import's result.
+# Called with (dataset, first session pk, last session pk) in the transaction of an import, after the turns
+# are stored; the dataset's sessions in that range are the new ones. The returned counts are added to the
+# import's result.
 after_import: list[Callable[[Any, int, int], dict[str, int]]] = []
 
 # Called with (dataset, user) for the dataset page; returns {"title", "template", "context"} or None.
@@ -28,38 +31,37 @@ class AttentionItem(NamedTuple):
     run_checks_url: str = ""
 
 
-# Called with a user for the home page; returns what needs their attention, in a fixed number of queries.
+# Called with a user for the home page; returns items for "Needs attention" in a fixed number of
+# queries.
 attention: list[Callable[[Any], list[AttentionItem]]] = []
 
-# Called with (session, turns shown, user) for the session page; returns, by the turns' primary keys,
-# short notes that stand under a turn, in no more than a fixed number of queries.
+# Called with (session, turns shown, user) for the session page; returns short notes to show under turns, by
+# their primary keys, in a fixed number of queries.
 turn_notes: list[Callable[[Any, Any, Any], dict[int, list[str]]]] = []
 
-# For operations of another app: the permission to start such a job, to stop it and to fetch its files.
+# Operation → permission to start its jobs, cancel them and download their files, for other apps' operations.
 job_permissions: dict[str, str] = {}
 
-# Called with a persona whose text is about to change; returns how many labels were made under the one it has,
-# which will no longer be that of the persona they were given by.
+# Called with a persona whose text is about to change; returns the number of its labels so far.
 label_counters: list[Callable[[Any], int]] = []
 
-
-# Called with a dataset; returns, by the keys of users, sentences that tell what lets them read some of its
-# replies without seeing the dataset itself.
+# Called with a dataset; returns, by users' primary keys, why they can read some of its replies without access
+# to the dataset.
 reply_access_reasons: list[Callable[[Any], dict[int, list[str]]]] = []
 
 
 class ScrubHook(NamedTuple):
-    """JSON objects that belong to sessions and are scrubbed with them, in the same transaction.
+    """JSON objects that belong to sessions and are scrubbed in the same transaction.
 
-    ``read`` is given the primary keys of sessions, and locks what it returns: for each session pairs of
-    something by which ``write`` knows the object again, and the object, which may have a "turn_index".
-    ``write`` is given triples of that, the object as it was and as it is to be; and, where session ids are
-    hashed, the function that does it. Both take a fixed number of queries.
+    ``read`` takes primary keys of sessions and returns, for each session, pairs of a reference and an object;
+    it locks their rows. An object may have a "turn_index". ``write`` takes triples of a reference, the old
+    object and the new one, and the function that hashes session ids if the scrub does that. Both use a fixed
+    number of queries.
     """
 
     read: Callable[[Sequence[int]], dict[int, list[tuple[Any, dict[str, Any]]]]]
     write: Callable[[list[tuple[Any, dict[str, Any], dict[str, Any]]], Callable[[str], str] | None], None]
-    # What is rewritten on the disk once old versions of these rows are to be gone.
+    # Tables that ``core.purge`` rewrites to remove old versions of these rows from the disk.
     tables: tuple[str, ...]
 
 
@@ -67,20 +69,20 @@ scrub_hooks: list[ScrubHook] = []
 
 
 class DeletionHook(NamedTuple):
-    """What belongs to the sessions of a dataset and is deleted with them, for good.
+    """Rows that belong to the sessions of a dataset and are deleted with them.
 
-    Counts are by kind, in words that stand in certificates: {"labels": 12}.
+    All counts are by kind, as in deletion certificates: {"labels": 12}.
     """
 
-    # (dataset, primary keys of some of its sessions or None for all) → what there is.
+    # Takes a dataset and primary keys of some of its sessions, or None for all; returns the current counts.
     count: Callable[[Any, Sequence[int] | None], dict[str, int]]
-    # In the transaction that deletes these sessions (primary keys), just before they go → what was deleted.
+    # Takes primary keys of sessions in the transaction that deletes them, just before that; returns counts.
     delete: Callable[[Sequence[int]], dict[str, int]]
-    # In the transaction that marks a dataset as expired: nobody is to begin anything on it any more.
+    # Takes a dataset in the transaction that expires it; prevents any new work on it.
     close: Callable[[Any], None]
-    # When all its sessions are gone: what hangs on the dataset as a whole → what was deleted.
+    # Takes a dataset without sessions and deletes the rows of the dataset as a whole; returns deleted counts.
     finish: Callable[[Any], dict[str, int]]
-    # What is rewritten on the disk once old versions of these rows are to be gone.
+    # Tables that ``core.purge`` rewrites to remove old versions of these rows from the disk.
     tables: tuple[str, ...]
 
 
@@ -88,19 +90,20 @@ deletion_hooks: list[DeletionHook] = []
 
 
 class ErasureHook(NamedTuple):
-    """What names an erased session without belonging to it: labels that keep the place their file named.
+    """Rows that mention an erased session without belonging to it: labels imported before the session was.
 
-    Both are given the dataset and whether an id is that of the erased session, hashed or not.
+    Both functions take the dataset and a function that tells whether an id is the erased session's, hashed
+    or not.
     """
 
-    # Primary keys of the sessions that were made for such labels only: they hold its text.
+    # Returns primary keys of sessions that were created only for such labels and hold the session's text.
     find_sessions: Callable[[Any, Callable[[str], bool]], set[int]]
-    # In the transaction that deletes the session → what was deleted, as of DeletionHook.
+    # Called in the transaction that deletes the session; returns deleted counts by kind.
     delete: Callable[[Any, Callable[[str], bool]], dict[str, int]]
 
 
 erasure_hooks: list[ErasureHook] = []
 
-# Called with a dataset for the package it is handed over in; returns the LabelFacts (domain/package.py) of
-# its labels, or None if it has none.
+# Called with a dataset when a package is exported; returns the LabelFacts (domain/packages) of its labels, or
+# None if it has none.
 label_facts: list[Callable[[Any], Any]] = []

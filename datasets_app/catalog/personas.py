@@ -1,4 +1,4 @@
-"""Personas to generate for: by the id of one that was imported, from a file, or the one that comes along."""
+"""Loads personas: imported ones by id, from files, or the default persona."""
 
 import hashlib
 from pathlib import Path
@@ -15,25 +15,25 @@ LoadedPersona = tuple[PersonaDocument, str]
 
 
 def load_default_persona() -> LoadedPersona:
-    """The voice of the demonstration data; needs no database."""
+    """The persona of the demo data; needs no database."""
     return parse_persona_text(DEFAULT_FILE.read_text(encoding="utf-8"), DEFAULT_FILE.name)
 
 
 def load_persona(persona_id: str) -> LoadedPersona:
-    """The imported persona of that id. Raises Refused if there is none."""
+    """The imported persona with this id, or the default one. Raises UserError if there is none."""
     row = Persona.objects.filter(persona_id=persona_id).first()
     if row is not None:
         return parse_persona_text(row.yaml, persona_id)
     if persona_id in {"", DEFAULT_ID}:
         return load_default_persona()
     known = ", ".join(Persona.objects.values_list("persona_id", flat=True)[:10]) or "none yet"
-    raise UserError(f"There is no persona {persona_id!r}. Imported are: {known}.")
+    raise UserError(f"There is no persona {persona_id!r}. Imported personas: {known}.")
 
 
 def parse_persona_text(text: str, name: str) -> LoadedPersona:
-    """The persona that ``text`` describes; ``name`` is for the refusal."""
+    """Parse a persona's YAML; ``name`` is for the error message."""
     try:
         document = parse_persona(text.removeprefix("\ufeff"))
     except PersonaError as error:
-        raise UserError(f"{name} is no persona: {error}.") from None
+        raise UserError(f"{name} is not a valid persona: {error}.") from None
     return document, hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Full-text search over turns that stays quick however many there are, and however common the word."""
+"""Full-text search over turns that stays fast for large datasets and common words."""
 
 import re
 from collections.abc import Sequence
@@ -8,13 +8,12 @@ from django.db import connection
 
 from datasets_app.models.conversation import MAX_SEARCHED_CHARACTERS
 
-# More hits than anybody reads. Finding any so many is quick even for a word in every turn;
-# finding the best of all would mean to visit all.
+# Finding this many hits is fast even for a word in every turn; ranking would have to visit all of them.
 MAX_HITS = 1_000
 EXCERPT_CHARACTERS = 280
 
-# Ids first: left to itself the planner walks the primary key for the LIMIT and tests every text.
-# The expression is that of the index turn_search, word for word, or the index would not serve.
+# MATERIALIZED, since the planner would otherwise walk the primary key for the LIMIT and test every text.
+# The search expression must equal that of the index turn_search, or the index is not used.
 _MATCHES = f"""
 WITH hits AS MATERIALIZED (
     SELECT t.id, t.session_id, t.turn_index
@@ -25,8 +24,8 @@ WITH hits AS MATERIALIZED (
 SELECT id FROM hits ORDER BY session_id, turn_index
 """
 _IN_DATASETS = "s.dataset_id = ANY(%(datasets)s)"
-# For a common word the planner reads turns one after the other until it has enough. It must not
-# begin with those of other datasets: it would build a search document of each, only to pass it over.
+# For a common word the planner scans turns until it has enough. The range of keys keeps it from building
+# search documents for turns of other datasets.
 _IN_DATASET = "s.dataset_id = %(dataset)s AND t.session_id BETWEEN %(first)s AND %(last)s"
 _SESSIONS = "SELECT min(id), max(id) FROM datasets_app_session WHERE dataset_id = %s"
 _HAS_WORDS = f"""
@@ -37,36 +36,36 @@ _HAS_ROLE = "t.role = %(role)s"
 
 
 class SearchResult(NamedTuple):
-    """``turn_ids`` in the order of sessions and turns; ``more`` if there are others besides."""
+    """``turn_ids`` in session and turn order; ``more`` tells whether further turns match."""
 
     turn_ids: list[int]
     more: bool
 
 
 def search_turns(dataset_ids: Sequence[int], words: str, *, tag: str = "", role: str = "") -> SearchResult:
-    """Turns of these datasets that hold the words (web syntax: "a phrase", or, -not) and the tag."""
+    """Turns of these datasets with the words (web syntax: "a phrase", or, -not), the tag and the role."""
     words, tag = words.replace("\0", " ").strip(), tag.replace("\0", "")
     if not dataset_ids or not (words or tag):
         return SearchResult([], False)
     values: dict[str, Any] = {"datasets": list(dataset_ids), "words": words, "tag": tag, "role": role}
-    narrowed = [
-        condition for condition, wanted in ((_HAS_WORDS, words), (_HAS_TAG, tag), (_HAS_ROLE, role)) if wanted
+    conditions = [
+        condition for condition, value in ((_HAS_WORDS, words), (_HAS_TAG, tag), (_HAS_ROLE, role)) if value
     ]
     with connection.cursor() as cursor:
         if len(dataset_ids) == 1:
-            narrowed.insert(0, _IN_DATASET)
+            conditions.insert(0, _IN_DATASET)
             cursor.execute(_SESSIONS, [dataset_ids[0]])
             first, last = cursor.fetchone()
             values |= {"dataset": dataset_ids[0], "first": first, "last": last}
         else:
-            narrowed.insert(0, _IN_DATASETS)
-        cursor.execute(_MATCHES.format(conditions=" AND ".join(narrowed)), values)
+            conditions.insert(0, _IN_DATASETS)
+        cursor.execute(_MATCHES.format(conditions=" AND ".join(conditions)), values)
         ids = [row[0] for row in cursor.fetchall()]
     return SearchResult(ids[:MAX_HITS], len(ids) > MAX_HITS)
 
 
 class Excerpt(NamedTuple):
-    """A stretch of a text, cut into (piece, is it a searched word)."""
+    """Part of a text, as pieces with whether they are searched words."""
 
     pieces: list[tuple[str, bool]]
     cut_before: bool
@@ -74,7 +73,7 @@ class Excerpt(NamedTuple):
 
 
 def make_excerpt(text: str, words: str, length: int = EXCERPT_CHARACTERS) -> Excerpt:
-    """The part of a text around the first searched word, with the searched words told apart."""
+    """The part of a text around the first searched word."""
     pattern = _build_word_pattern(words)
     first = pattern.search(text) if pattern else None
     start = max(0, first.start() - length // 3) if first and first.end() > length else 0
@@ -89,8 +88,8 @@ def make_excerpt(text: str, words: str, length: int = EXCERPT_CHARACTERS) -> Exc
 
 
 def _build_word_pattern(words: str) -> re.Pattern[str] | None:
-    wanted = [word for sign, word in re.findall(r"(-?)(\w+)", words) if sign != "-" and word.lower() != "or"]
-    if not wanted:
+    terms = [word for sign, word in re.findall(r"(-?)(\w+)", words) if sign != "-" and word.lower() != "or"]
+    if not terms:
         return None
-    longest_first = sorted(set(wanted), key=len, reverse=True)
+    longest_first = sorted(set(terms), key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Files that stand under their name complete, or not at all: written beside it, put in place at the end."""
+"""Writes files that are either complete or absent."""
 
 import os
 import secrets
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-# What a plain open() asks for; the umask takes its share.
+# Before the umask is applied; the first is the mode that open() requests.
 SHARED_MODE, PRIVATE_MODE = 0o666, 0o600
 
 
@@ -16,10 +16,10 @@ SHARED_MODE, PRIVATE_MODE = 0o666, 0o600
 def write_atomically(
     target: Path, *, mode: int = PRIVATE_MODE, keep_mode: bool = True
 ) -> Iterator[IO[bytes]]:
-    """A new file beside ``target``, which takes its place when the block ends without an exception.
+    """Open a temporary file in the folder of ``target`` and rename it to ``target`` if the block succeeds.
 
-    Until then it can be read again under its own ``name``. It gets ``mode``, or, with ``keeps_mode``, that
-    of a file it replaces. Links are to be resolved before. Raises OSError.
+    Meanwhile it can be read under its own ``name``. It gets ``mode`` or, with ``keep_mode``, the mode of the
+    file it replaces. Callers resolve symbolic links first. Raises OSError.
     """
     part = target.with_name(f".{_truncate_name(target.name)}.{secrets.token_hex(4)}.part")
     try:
@@ -38,7 +38,7 @@ def _open_part(part: Path, target: Path, mode: int) -> IO[bytes]:
     try:
         return open(part, "xb", opener=lambda path, flags: os.open(path, flags, mode))
     except OSError as error:
-        error.filename = str(target)  # the name that whoever asked for it knows
+        error.filename = str(target)  # callers don't know the temporary name
         raise
 
 

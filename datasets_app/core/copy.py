@@ -1,4 +1,4 @@
-"""COPY, with the database's errors as Django's own: what goes wrong is told apart in one place."""
+"""PostgreSQL's COPY with Django's database exceptions, so that callers handle one set of errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +10,6 @@ from psycopg import Copy
 
 @contextmanager
 def open_copy(query: Any) -> Iterator[Copy]:
-    """A COPY on the current connection; to be read from or written to within.
-
-    Django wraps the errors of ``execute``, but knows nothing of COPY.
-    """
+    """A COPY on the current connection. Django wraps the errors of ``execute`` but not those of COPY."""
     with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(query) as copy:
         yield copy

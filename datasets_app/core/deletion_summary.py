@@ -1,38 +1,38 @@
-"""Counts of what was or would be deleted, in words: on pages, on terminals, in certificates shown."""
+"""Describes deleted data on pages, on the terminal and in displayed certificates."""
 
 from collections.abc import Mapping
 
-# By the kinds that delete_contents counts, in the order in which they are told.
+# The kinds that delete_contents counts, in display order.
 _KIND_LABELS = {
     "sessions": ("session", "sessions"),
     "turns": ("turn", "turns"),
     "labels": ("label", "labels"),
-    "decisions": ("decision of annotators", "decisions of annotators"),
+    "decisions": ("annotator decision", "annotator decisions"),
     "assignments": ("assignment", "assignments"),
-    "campaign_items": ("reply of a campaign", "replies of campaigns"),
+    "campaign_items": ("campaign reply", "campaign replies"),
     "campaigns": ("campaign", "campaigns"),
     "scrub_findings": ("scrub finding", "scrub findings"),
     "scrubs": ("scrub", "scrubs"),
-    "marks": ("mark", "marks"),
+    "marks": ("reviewer correction", "reviewer corrections"),
     "check_findings": ("check finding", "check findings"),
     "check_reports": ("check report", "check reports"),
-    "source_files": ("record of an imported file", "records of imported files"),
+    "source_files": ("source file record", "source file records"),
     "reviews": ("signed review", "signed reviews"),
-    "files": ("file of jobs", "files of jobs"),
+    "files": ("job file", "job files"),
     "releases": ("release", "releases"),
 }
 _BYTE_KINDS = ("file_bytes", "release_bytes")
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
-    """``{"sessions": 2, "turns": 8}`` → "2 sessions, 8 turns"; sizes of files come last, in all."""
-    told = [
+    """``{"sessions": 2, "turns": 8}`` → "2 sessions, 8 turns"; the total size of files comes last."""
+    parts = [
         f"{counts[kind]:,} {words[counts[kind] != 1]}"
         for kind, words in _KIND_LABELS.items()
         if counts.get(kind)
     ]
     size = sum(counts.get(kind, 0) for kind in _BYTE_KINDS)
-    return ", ".join([*told, *([_format_size(size)] if size else [])])
+    return ", ".join([*parts, *([_format_size(size)] if size else [])])
 
 
 def _format_size(size: float) -> str:

@@ -1,4 +1,4 @@
-"""An operation's refusal: a sentence for the person who asked, never a traceback."""
+"""The exception for problems that the person at the page or terminal should read."""
 
 from typing import Any
 

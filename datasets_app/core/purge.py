@@ -1,7 +1,7 @@
-"""After a scrub or a deletion: what PostgreSQL still keeps of the text that is gone goes from the disk.
+"""Removes from the disk what PostgreSQL keeps of scrubbed or deleted text.
 
-An UPDATE or a DELETE leaves the old version of a row in the table's file, values in the planner's
-statistics, and both in the write-ahead log. See docs/decisions/0006-remove-old-row-versions.md.
+An UPDATE or DELETE leaves the old row version in the table's file, values in the planner's statistics, and
+both in the write-ahead log. See docs/decisions/0006-remove-old-row-versions.md.
 """
 
 import logging
@@ -22,7 +22,7 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 
 log = logging.getLogger(__name__)
 
-# Rows that held raw text, or said something of it.
+# Tables with raw text or facts about it.
 SCRUB_TABLES = (
     "datasets_app_turn",
     "datasets_app_session",
@@ -34,7 +34,7 @@ SCRUB_TABLES = (
     "datasets_app_sourcefile",
     "datasets_app_dataset",
 )
-# What else goes with a session or with a whole dataset, and may have held what people wrote.
+# Further tables that deleting a session or a dataset affects.
 DELETION_TABLES = (
     *SCRUB_TABLES,
     "datasets_app_scrubmark",
@@ -43,7 +43,7 @@ DELETION_TABLES = (
     "datasets_app_releasefile",
     "datasets_app_sharingreview",
 )
-# The planner's statistics repeat the commonest values. Last: rewriting the others renews them.
+# The planner's statistics contain the most common values. Rewritten last, since the others update them.
 STATISTICS_TABLES = ("pg_catalog.pg_statistic", "pg_catalog.pg_statistic_ext_data")
 
 LOCK_TIMEOUT = timedelta(seconds=5)
@@ -52,7 +52,7 @@ MAX_SNAPSHOT_WAIT_SECONDS = 30.0
 MAX_WAL_TRIES = 3
 MAX_WAL_FILES = 1000
 
-# Transactions that may still see row versions older than ours; while there is one, they can't go.
+# Transactions that may still see old row versions, which prevents their removal.
 _OLDER_TRANSACTIONS = """
 SELECT count(*) FROM (
     SELECT greatest(age(backend_xmin), age(backend_xid)) AS years FROM pg_stat_activity
@@ -61,7 +61,7 @@ SELECT count(*) FROM (
     UNION ALL SELECT greatest(age(xmin), age(catalog_xmin)) FROM pg_replication_slots
 ) others WHERE years >= age(%s::text::xid)
 """
-# ANALYZE of a table without rows leaves what was known of it before; this is known since version 18.
+# ANALYZE keeps the old statistics of an empty table. Needs PostgreSQL 18.
 _CLEAR_STATISTICS = """
 SELECT pg_clear_attribute_stats(schemaname, tablename, attname, inherited) FROM pg_stats
 WHERE schemaname = current_schema() AND tablename IN (
@@ -75,15 +75,14 @@ WHERE name ~ '^[0-9A-F]{24}$' AND name <> pg_walfile_name(pg_current_wal_lsn())
 
 
 def remove_traces(report_progress: ProgressCallback = ignore_progress, *, deleted: bool = False) -> list[str]:
-    """Rewrite the tables that held raw text, and have old logs removed. Never raises for what can't be done:
-    that is said in the sentences returned; none means that nothing is left.
+    """Rewrite the tables with old row versions and remove old write-ahead logs.
 
-    After a scrub that is the tables of texts; with ``deleted`` all that sessions were deleted from.
-
-    To be called outside a transaction. ``report_progress`` is called with (0, None) now and then.
+    Returns a message for everything that couldn't be removed. Rewrites the tables that a scrub changes, or
+    with ``deleted`` all tables that a deletion changes. Call it outside a transaction. Calls
+    ``report_progress`` with (0, None) from time to time.
     """
     if connection.in_atomic_block:
-        return ["Old versions of the rows are still on the disk: this ran within a transaction."]
+        return ["Old row versions are still on the disk: they can't be removed within a transaction."]
     try:
         tables = _list_deletion_tables() if deleted else _list_scrub_tables()
         left = [*_wait_for_older_transactions(report_progress), *_rewrite_tables(tables, report_progress)]
@@ -91,9 +90,7 @@ def remove_traces(report_progress: ProgressCallback = ignore_progress, *, delete
     except (DatabaseError, psycopg.Error) as error:
         log.warning("old row versions could not be removed: %s", type(error).__name__)
         connection.close()
-        return [
-            "Old versions of the rows may still be on the disk: the database did not allow to remove them."
-        ]
+        return ["Old row versions may still be on the disk: the database refused to remove them."]
 
 
 # --- tables ----------------------------------------------------------------------------------------
@@ -110,20 +107,20 @@ def _wait_for_older_transactions(report_progress: ProgressCallback) -> list[str]
                 return []
             if time.monotonic() > deadline:
                 return [
-                    "Old versions of the rows are still on the disk: a transaction that began before the "
-                    "work ended is still open. Once it has ended, VACUUM (FULL) of the tables removes them."
+                    "Old row versions are still on the disk: an older transaction is still open. When it has "
+                    "ended, run VACUUM (FULL) on the tables to remove them."
                 ]
             report_progress(0, None)
             time.sleep(0.2)
 
 
 def _list_scrub_tables() -> list[str]:
-    return [*SCRUB_TABLES, *(table for part in hooks.scrub_hooks for table in part.tables)]
+    return [*SCRUB_TABLES, *(table for hook in hooks.scrub_hooks for table in hook.tables)]
 
 
 def _list_deletion_tables() -> list[str]:
-    beside = [table for part in hooks.deletion_hooks for table in part.tables]
-    return list(dict.fromkeys([*DELETION_TABLES, *beside]))
+    hook_tables = (table for hook in hooks.deletion_hooks for table in hook.tables)
+    return list(dict.fromkeys([*DELETION_TABLES, *hook_tables]))
 
 
 def _rewrite_tables(tables: list[str], report_progress: ProgressCallback) -> list[str]:
@@ -137,17 +134,17 @@ def _rewrite_tables(tables: list[str], report_progress: ProgressCallback) -> lis
     if not kept:
         return []
     return [
-        f"Old versions of rows of {', '.join(kept)} are still on the disk: the database did not allow to "
-        "rewrite them, or others would not let go. VACUUM (FULL) by its administrator removes them."
+        f"Old row versions of {', '.join(kept)} are still on the disk: the database refused to rewrite these "
+        "tables, or other sessions held locks on them. Ask its administrator to run VACUUM (FULL)."
     ]
 
 
 def _rewrite_table(table: str) -> bool:
-    """Told by the table's file, which is another afterwards: a refusal may be no more than a warning."""
+    """Whether VACUUM has replaced the table's file; a refusal may show only as a warning."""
     for _ in range(MAX_LOCK_TRIES):
         before = _table_filenode(table)
         with suppress(DatabaseError), connection.cursor() as cursor, _lock_timeout(cursor):
-            # Not as a parameter: it is no value. The names are those above.
+            # A table name can't be a parameter; these come from the code, not from users.
             analyze = "" if table in STATISTICS_TABLES else ", ANALYZE"
             cursor.execute(f"VACUUM (FULL{analyze}) {table}")
         if _table_filenode(table) != before:
@@ -156,7 +153,7 @@ def _rewrite_table(table: str) -> bool:
 
 
 def _clear_empty_statistics(tables: list[str]) -> None:
-    """Of tables that hold nothing any more, the planner forgets what they held."""
+    """Clear the planner's statistics of empty tables."""
     with connection.cursor() as cursor:
         for table in tables:
             cursor.execute(f"SELECT EXISTS (SELECT FROM {table})")
@@ -190,18 +187,18 @@ def _remove_old_logs() -> list[str]:
                 return []
             return [
                 "Old write-ahead logs are still on the disk: the server keeps them (archiving, replication, "
-                "wal_recycle or wal_keep_size). They go as it needs them no more."
+                "wal_recycle or wal_keep_size) until it needs them no longer."
             ]
     except (DatabaseError, psycopg.Error):
         return [
-            "Old write-ahead logs of the database server are still on its disk: the application's role may "
-            "not have them removed. They go by themselves in time; CHECKPOINT by an administrator hastens it."
+            "Old write-ahead logs are still on the database server's disk: the application's role can't "
+            "remove them. The server removes them in time; an administrator can run CHECKPOINT to hurry it."
         ]
 
 
 @contextmanager
 def _open_admin_cursor() -> Iterator[Any]:
-    """A cursor of the embedded server's administrator; of the application's own role anywhere else."""
+    """A cursor as the embedded server's administrator; on other servers as the application's own role."""
     own = connection.settings_dict
     administrator = embedded.admin_role(settings.VAR_DIR, str(own["HOST"]))
     if administrator is None:
@@ -214,10 +211,10 @@ def _open_admin_cursor() -> Iterator[Any]:
 
 
 def _remove_logs(cursor: Any) -> bool:
-    """Begin a new file, and have the server forget the ones before it; also those kept for further use,
-    which hold what was in them."""
-    fewest, in_vain = MAX_WAL_FILES, 0
-    while in_vain < MAX_WAL_TRIES:
+    """Switch to new log files until the server has removed all older ones, including those that it keeps
+    for reuse, which still have their contents."""
+    fewest, failures = MAX_WAL_FILES, 0
+    while failures < MAX_WAL_TRIES:
         cursor.execute("SELECT pg_logical_emit_message(true, '', '')")
         cursor.execute("SELECT pg_switch_wal()")
         cursor.execute("CHECKPOINT")
@@ -225,6 +222,6 @@ def _remove_logs(cursor: Any) -> bool:
         left = int(cursor.fetchone()[0])
         if not left:
             return True
-        in_vain = 0 if left < fewest else in_vain + 1
+        failures = 0 if left < fewest else failures + 1
         fewest = min(fewest, left)
     return False

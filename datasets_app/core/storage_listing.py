@@ -1,10 +1,10 @@
-"""What a storage holds: a folder on a disk, or the names that begin alike in a bucket."""
+"""Lists folders of the file storage, on a disk or in a bucket."""
 
 from django.core.files.storage import default_storage
 
 
 def list_storage(place: str) -> tuple[list[str], list[str]]:
-    """The names in ``place``; none where it does not exist: a bucket has no folder that is empty."""
+    """The folders and files in ``place``. A missing folder is empty, since buckets have no empty folders."""
     try:
         folders, files = default_storage.listdir(place)
     except (FileNotFoundError, NotADirectoryError):

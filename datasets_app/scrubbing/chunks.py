@@ -38,7 +38,7 @@ GROUP BY part ORDER BY min(id)
 _ALL_SESSIONS = """
 SELECT id, turn_count FROM datasets_app_session WHERE dataset_id = %(dataset)s AND id > %(after)s
 """
-# Drawn by a hash of their keys: the same seed draws the same sessions.
+# Ordered by a hash of the key, so that the same seed selects the same sessions.
 _SOME_SESSIONS = f"""
 SELECT * FROM ({_ALL_SESSIONS}) every ORDER BY hashint8extended(id, %(seed)s), id LIMIT %(sample)s
 """
@@ -47,8 +47,7 @@ SELECT coalesce(sum(turn_count), 0), coalesce(sum(cardinality(session_keys)), 0)
        coalesce(max(session_keys[cardinality(session_keys)]), 0)
 FROM datasets_app_scrubchunk WHERE scrub_id = %s
 """
-# Not of a scrub that has been called off: its job was cancelled or has failed, or another worker has
-# found that it can't go on.
+# Skips scrubs that must not continue: the job was canceled or has failed, or a worker has stored an error.
 _CLAIM_CHUNK = """
 SELECT c.id, c.session_keys, c.totals, c.changed_turns
 FROM datasets_app_scrubchunk c
@@ -59,7 +58,7 @@ WHERE c.scrub_id = %s AND NOT c.done AND r.error = ''
 ORDER BY c.id LIMIT 1
 FOR UPDATE OF c SKIP LOCKED
 """
-# A machine that is cut off, or a worker that is stopped in the middle, must not keep its chunk for ever.
+# So that a machine that is cut off or a stopped worker does not keep its chunk forever.
 _CONNECTION_TIMEOUTS = """
 SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
 SET idle_in_transaction_session_timeout = '30min'
@@ -67,9 +66,9 @@ SET idle_in_transaction_session_timeout = '30min'
 
 
 class PatternMatchesRemain(Exception):
-    """Something of a pattern class is left in a scrubbed chunk: it must not be written.
+    """Raised if patterns still match in a scrubbed chunk, which then must not be written.
 
-    ``remaining`` are counts by class.
+    ``remaining`` has the number of matches by type.
     """
 
     def __init__(self, remaining: Mapping[str, int]) -> None:
@@ -78,11 +77,11 @@ class PatternMatchesRemain(Exception):
 
 
 def describe_remaining(remaining: Mapping[str, int]) -> str:
-    """Why a scrub stopped, for people."""
+    """The error message of a scrub that stopped because of remaining matches."""
     left = ", ".join(f"{count:,} × {kind}" for kind, count in sorted(remaining.items()))
     return (
-        f"The verification still finds {left}; the dataset is not called scrubbed, and the sessions that "
-        "this was found in are as they were. Narrow the patterns, or mark what is not personal, and retry."
+        f"Verification still finds {left}. The dataset is not marked as scrubbed, and the affected sessions "
+        "are unchanged. Narrow the patterns or mark findings as not personal, then retry."
     )
 
 
@@ -96,11 +95,11 @@ class _ClaimedChunk(NamedTuple):
 _SessionPair = tuple[StoredSession, ScrubbedSession]
 
 
-# --- making and counting them --------------------------------------------------------------------
+# --- creating and counting -----------------------------------------------------------------------
 
 
 def make_chunks(scrub: ScrubRun, *, seed: int = 0) -> None:
-    """Chunks for the sessions that have come since the last time, or for a sample; and the run's counts."""
+    """Create chunks for the sessions added since the last call, or for the sample, and update the counts."""
     sessions = _ALL_SESSIONS if scrub.sample is None else _SOME_SESSIONS
     values = {
         "scrub": scrub.pk,
@@ -118,7 +117,7 @@ def make_chunks(scrub: ScrubRun, *, seed: int = 0) -> None:
 
 
 def count_progress(scrub: ScrubRun) -> tuple[int, int]:
-    """(turns in chunks that are done, chunks that are not)."""
+    """Returns (turns in finished chunks, open chunks)."""
     counts = ScrubChunk.objects.filter(scrub=scrub).aggregate(
         turns=Sum("turn_count", filter=Q(done=True)), left=Count("pk", filter=Q(done=False))
     )
@@ -126,7 +125,7 @@ def count_progress(scrub: ScrubRun) -> tuple[int, int]:
 
 
 def sum_totals(scrub: ScrubRun) -> tuple[dict[str, int], int]:
-    """(findings for each class, turns changed) over all chunks."""
+    """Returns (findings by type, changed turns) of all chunks."""
     totals: Counter[str] = Counter()
     changed = 0
     rows = ScrubChunk.objects.filter(scrub=scrub).values_list("totals", "changed_turns")
@@ -136,16 +135,16 @@ def sum_totals(scrub: ScrubRun) -> tuple[dict[str, int], int]:
     return dict(sorted(totals.items())), changed
 
 
-# --- working through them --------------------------------------------------------------------------
+# --- processing ------------------------------------------------------------------------------------
 
 
 def process_chunks(
     scrub: ScrubRun, make_scrubber: Callable[[], Scrubber], report_progress: ProgressCallback
 ) -> int:
-    """Take chunks until none is left that nobody else works on; returns how many.
+    """Process chunks until no unclaimed one is left; returns how many.
 
-    ``report_progress`` is told the turns done by all workers, and may raise between two chunks.
-    Raises :class:`NotClean`.
+    ``report_progress`` gets the turns done by all workers and may raise between chunks. Raises
+    :class:`PatternMatchesRemain`.
     """
     with connection.cursor() as cursor:
         cursor.execute(_CONNECTION_TIMEOUTS)
@@ -156,7 +155,7 @@ def process_chunks(
         report_progress(done, scrub.turn_count)
         if not left:
             return count
-        # Only who has something to do loads a name model.
+        # Created late, because it loads the name model.
         scrubber = scrubber or make_scrubber()
         if not _process_next_chunk(scrub, scrubber):
             return count
@@ -164,7 +163,7 @@ def process_chunks(
 
 
 def wait_for_others(scrub: ScrubRun, report_progress: ProgressCallback) -> bool:
-    """Whether all chunks are done; waits a moment if others work on them still."""
+    """Whether all chunks are done; if other workers still process some, waits a moment."""
     done, left = count_progress(scrub)
     report_progress(done, scrub.turn_count)
     if left:
@@ -173,16 +172,16 @@ def wait_for_others(scrub: ScrubRun, report_progress: ProgressCallback) -> bool:
 
 
 def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
-    """Scrub one chunk and commit it; False if there is none to be had."""
+    """Scrub one chunk and commit it; False if there is none to claim."""
     with transaction.atomic():
         claimed = _claim_chunk(scrub)
         if claimed is None:
             return False
         stored = scrub_rows.read_sessions(claimed.session_keys)
-        beside = _HookObjects(claimed.session_keys)
+        hook_objects = _HookObjects(claimed.session_keys)
         stated = session_ids.is_key_stated(scrubber.key, _anonymization(scrub))
         texts = [
-            SessionInput(item.turns, beside.of(item.key), item.id_hashed or (stated and _looks_hashed(item)))
+            SessionInput(item.turns, hook_objects.of(item.key), item.id_hashed or (stated and _looks_hashed(item)))
             for item in stored
         ]
         results = scrubber.scrub(texts)
@@ -191,7 +190,7 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
         if not scrub.dry_run:
             _require_no_matches(scrubber, results)
             _write_changes(pairs, changes)
-            beside.write(pairs, scrubber)
+            hook_objects.write(pairs, scrubber)
         _store_findings(scrub, pairs)
         _mark_done(claimed, pairs, len(changes))
     return True
@@ -213,7 +212,7 @@ def _anonymization(scrub: ScrubRun) -> list[str]:
 
 
 def _looks_hashed(session: StoredSession) -> bool:
-    """Of a file that says its ids are hashes under this key: those are not hashed once more."""
+    """Whether a session of a file whose metadata states hashed ids has one; it must not be hashed again."""
     return session_ids.is_hashed_id(session.turns[0].session_id)
 
 
@@ -234,7 +233,7 @@ def _write_changes(pairs: list[_SessionPair], changes: list[tuple[int, TurnRecor
 
 
 def _list_changed_turns(before: StoredSession, after: ScrubbedSession) -> Iterator[tuple[int, TurnRecord]]:
-    """Turns whose own rows change; an id or a persona stands in the session's row."""
+    """Turns whose rows change; ids and personas are stored in the session's row."""
     for place in after.changed:
         old, new = before.turns[place], after.turns[place]
         if old != new._replace(session_id=old.session_id, persona_id=old.persona_id):
@@ -260,7 +259,7 @@ def _store_findings(scrub: ScrubRun, pairs: list[_SessionPair]) -> None:
 
 
 def _mark_done(claimed: _ClaimedChunk, pairs: list[_SessionPair], changed: int) -> None:
-    """Adds to what an earlier pass over the chunk has counted."""
+    """Mark the chunk as done and add to the counts of earlier passes over it."""
     totals = Counter(claimed.totals)
     totals.update(found.kind for _, result in pairs for found in result.findings)
     ScrubChunk.objects.filter(pk=claimed.pk).update(
@@ -269,10 +268,10 @@ def _mark_done(claimed: _ClaimedChunk, pairs: list[_SessionPair], changed: int) 
 
 
 class _HookObjects:
-    """The objects of other apps that belong to the sessions of a chunk, out and in again."""
+    """Reads and writes the objects of other apps that belong to the sessions of a chunk."""
 
     def __init__(self, session_keys: list[int]) -> None:
-        self._found = [(part, part.read(session_keys)) for part in hooks.scrub_hooks]
+        self._found = [(hook, hook.read(session_keys)) for hook in hooks.scrub_hooks]
 
     def of(self, session: int) -> list[dict[str, Any]]:
         return [value for _, found in self._found for _, value in found.get(session, ())]
@@ -282,7 +281,7 @@ class _HookObjects:
             return session_ids.hash_session_id(session_id, scrubber.key)
 
         scrubbed = {session.key: iter(result.attached) for session, result in pairs}
-        for part, found in self._found:
+        for hook, found in self._found:
             changes = [
                 (own, old, next(scrubbed[session]))
                 for session, objects in found.items()
@@ -290,4 +289,4 @@ class _HookObjects:
                 for own, old in objects
             ]
             if changes:
-                part.write(changes, hash_id if scrubber.policy.hash_session_ids else None)
+                hook.write(changes, hash_id if scrubber.policy.hash_session_ids else None)

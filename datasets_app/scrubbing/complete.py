@@ -1,4 +1,4 @@
-"""The end of a scrub: the dataset is called scrubbed, and nothing that told its raw text is kept."""
+"""Completes a scrub: marks the dataset as scrubbed and removes what still shows its raw text."""
 
 from typing import Any
 
@@ -17,17 +17,17 @@ from datasets_app.models import CheckReport, Dataset, JobFile, JobRun, ScrubRun,
 from datasets_app.splitting.split_dataset import clear_split_report
 
 ROW_BATCH_SIZE = 500
-# Keys in parameters and results of jobs under which something from a file stands.
+# Keys in parameters and results of jobs whose values may come from a file.
 _SENSITIVE_KEYS = {"name", "files", "tag", "persona"}
 
 
 def complete_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, Any], *, actor: Any) -> bool:
-    """Record a verification that has found nothing, and all that follows from it, in one transaction.
+    """Store a verification without findings and everything that follows from it, in one transaction.
 
-    False, and nothing is done, if sessions have come to the dataset that the scrub has not seen.
+    Returns False without any change if sessions were added that the scrub has not processed.
     """
     with transaction.atomic():
-        dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=scrub.dataset_id)
+        dataset = facts.lock_dataset(scrub.dataset_id)
         if Session.objects.filter(dataset=dataset, pk__gt=scrub.last_session).exists():
             return False
         scrub.verification, scrub.verified_at = verification, timezone.now()
@@ -51,7 +51,7 @@ def complete_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, 
 
 
 def covers_all_kinds(policy: Policy) -> bool:
-    """Whether a scrub under this policy makes a raw dataset a scrubbed one: no class may be left out."""
+    """Whether a scrub with this policy marks the dataset as scrubbed, which takes all types."""
     return set(KINDS) <= set(policy.kinds)
 
 
@@ -66,14 +66,14 @@ def _mark_scrubbed(dataset: Dataset, scrubber: Scrubber) -> None:
         said.append(session_ids.format_key_statement(scrubber.key))
     dataset.provenance["anonymization"] = [*done, *(words for words in said if words not in done)]
     facts.add_modification(dataset, "personal data scrubbed")
-    # File names stand in what an import has noted.
+    # Imports record file names there.
     dataset.provenance["modifications"] = [
         scrubber.scrub_text(text) for text in dataset.provenance["modifications"]
     ]
     dataset.save(update_fields=["status", "provenance", "updated_at"])
 
 
-# --- what told the raw text -------------------------------------------------------------------------
+# --- removing raw text ------------------------------------------------------------------------------
 
 
 def _remove_raw_text(dataset: Dataset, scrub: ScrubRun, scrubber: Scrubber) -> None:
@@ -95,7 +95,7 @@ def _remove_raw_text(dataset: Dataset, scrub: ScrubRun, scrubber: Scrubber) -> N
 
 
 def _scrub_job(job: JobRun, scrubber: Scrubber) -> None:
-    """Problems name session ids as they were; filters and file names may hold anything."""
+    """Problems contain original session ids; filters and file names may contain anything."""
     result = job.result
     if isinstance(result, dict):
         result = _scrub_json(scrubber, {key: value for key, value in result.items() if key != "problems"})

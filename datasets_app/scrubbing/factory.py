@@ -1,4 +1,4 @@
-"""The scrubber of this installation: its key, and its personas, who are no people."""
+"""Creates scrubbers with the installation's key and personas."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,7 +13,7 @@ from datasets_app.models import Persona
 
 
 def make_scrubber(policy: Policy) -> Scrubber:
-    """Refused, with a sentence of its own, if the policy can't be carried out here."""
+    """Raises UserError if this installation can't apply the policy."""
     try:
         return Scrubber(policy, key=hash_key(), persona_words=list_persona_words())
     except (PolicyError, NameModelError) as error:
@@ -21,7 +21,7 @@ def make_scrubber(policy: Policy) -> Scrubber:
 
 
 def list_persona_words() -> Iterator[str]:
-    """The names of all personas, and what stands in their lexicons."""
+    """Names and lexicons of all personas, which are not personal data."""
     for persona in Persona.objects.all():
         yield persona.persona_id
         yield persona.display_name

@@ -1,4 +1,4 @@
-"""What a scrub found, as JSON for machines and people: counts and places, never a value."""
+"""Reports of scrubs as JSON: counts and positions, never a value."""
 
 from collections import Counter
 from typing import Any
@@ -10,7 +10,7 @@ from datasets_app.scrubbing.sanitize_file import SanitizeResult
 
 
 def policy_to_json(policy: Policy, key_fingerprint: str) -> dict[str, Any]:
-    """The choices, without what may be personal: expressions are left out, allowed terms are counted."""
+    """The policy without what may be personal: no expressions, and only the number of allowed terms."""
     return {
         "classes": list(policy.kinds),
         "patterns": [label for label, _ in policy.patterns],
@@ -25,7 +25,7 @@ def policy_to_json(policy: Policy, key_fingerprint: str) -> dict[str, Any]:
 
 
 def build_file_report(result: SanitizeResult, setup: ScrubSetup, **about: Any) -> dict[str, Any]:
-    """``about`` goes first: input, output, what the caller knows besides."""
+    """``about`` has the first entries, such as input and output."""
     verification = None
     if result.verified_turns is not None:
         verification = {
@@ -53,8 +53,8 @@ def _count_summary(total: int, found: int, changed: int) -> dict[str, int]:
 
 
 def build_dataset_report(scrub: Any) -> dict[str, Any]:
-    """The same of a :class:`ScrubRun`. Its places are those of raw text in a preview, else of what stands
-    there instead; sessions are told by their number in the database, as an id may be personal."""
+    """The report of a :class:`ScrubRun`. Positions refer to the raw text for a preview, else to the new text.
+    Sessions are given by primary key, since an id may be personal."""
     fields: Counter[str] = Counter()
     for field in scrub.findings.values_list("field", flat=True).iterator():
         fields[get_top_field(field)] += 1

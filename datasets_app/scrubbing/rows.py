@@ -1,4 +1,4 @@
-"""Sessions out of PostgreSQL to be scrubbed, and their changes into it; in the caller's transaction."""
+"""Reads sessions to scrub from PostgreSQL and writes changes back, in the caller's transaction."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -8,7 +8,7 @@ import msgspec
 from django.db import connection
 from psycopg import sql
 
-from datasets_app.catalog.rows.turn_writer import encode_array, encode_jsonb
+from datasets_app.catalog.rows.turn_writer import encode_contents
 from datasets_app.core.copy import open_copy
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.scrubber import FoundValue
@@ -24,7 +24,7 @@ COPY (
 """)
 _TYPES = ["int8", "text", "bool", "text", "int8", "int4", "text", "text", "text", "text", "text", "text"]
 
-# Once for each connection; every transaction finds it empty. It never holds what was found.
+# Created once per connection and emptied by each commit. It never contains original values.
 _CREATE_SCRUBBED_TURNS = """
 CREATE TEMPORARY TABLE IF NOT EXISTS scrubbed_turn
     (id bigint, text text, tags text[], timestamp text, metadata jsonb, extra jsonb) ON COMMIT DELETE ROWS
@@ -45,7 +45,7 @@ COPY datasets_app_scrubfinding
     (scrub_id, session_id, turn_index, field, kind, start, length, original_length, score)
 FROM STDIN
 """
-# Of an earlier scrub, where this one has changed the same string: those places hold no longer.
+# Positions of an earlier scrub are outdated where this one has changed the same string.
 _DELETE_OUTDATED_FINDINGS = """
 DELETE FROM datasets_app_scrubfinding old USING datasets_app_scrubfinding new
 WHERE new.session_id = ANY(%(sessions)s) AND new.scrub_id = %(scrub)s
@@ -57,7 +57,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 class StoredSession(NamedTuple):
-    """A session with the primary keys of its row and of the rows of its turns."""
+    """A session with the primary keys of its row and its turns' rows."""
 
     key: int
     id_hashed: bool
@@ -66,7 +66,7 @@ class StoredSession(NamedTuple):
 
 
 class SessionChange(NamedTuple):
-    """What the row of a session is to hold from now on."""
+    """New values for the row of a session."""
 
     key: int
     session_id: str
@@ -75,7 +75,7 @@ class SessionChange(NamedTuple):
 
 
 def read_sessions(keys: Sequence[int]) -> list[StoredSession]:
-    """The sessions of these primary keys, in their order; one that is gone is left out."""
+    """The sessions with these primary keys that still exist, in key order."""
     return [
         StoredSession(key, rows[0][2], [row[4] for row in rows], [_parse_turn(row) for row in rows])
         for key, rows in ((key, list(group)) for key, group in groupby(_read_rows(keys), lambda row: row[0]))
@@ -104,21 +104,12 @@ def _parse_turn(row: Any) -> TurnRecord:
 
 
 def write_turns(changes: Iterable[tuple[int, TurnRecord]]) -> int:
-    """Give turns, by the primary keys of their rows, the contents of the records; returns how many."""
+    """Update turns, given by primary key, with the contents of the records; returns how many."""
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_SCRUBBED_TURNS)
         with open_copy("COPY scrubbed_turn FROM STDIN") as copy:
             for key, turn in changes:
-                copy.write_row(
-                    (
-                        key,
-                        turn.text,
-                        encode_array(tuple(turn.tags)),
-                        turn.timestamp,
-                        None if turn.metadata is None else encode_jsonb(turn.metadata),
-                        None if turn.extra is None else encode_jsonb(turn.extra),
-                    )
-                )
+                copy.write_row((key, *encode_contents(turn)))
         cursor.execute(_UPDATE_TURNS)
         return int(cursor.rowcount)
 
@@ -131,7 +122,7 @@ def write_sessions(changes: Sequence[SessionChange]) -> None:
 def copy_findings(scrub: int, findings: Iterable[tuple[int, FoundValue]], *, raw_positions: bool) -> int:
     """Add findings, each with the primary key of its session; returns how many.
 
-    Their places are those in the raw text, or else those of what stands there now.
+    Stores positions in the raw text or, without ``raw_positions``, in the new text.
     """
     count = 0
     with open_copy(_COPY_FINDINGS) as copy:
@@ -144,6 +135,6 @@ def copy_findings(scrub: int, findings: Iterable[tuple[int, FoundValue]], *, raw
 
 
 def delete_outdated_findings(scrub: int, sessions: Sequence[int]) -> None:
-    """Drop the findings of earlier scrubs whose places this scrub has changed."""
+    """Delete findings of earlier scrubs in strings that this scrub has changed."""
     with connection.cursor() as cursor:
         cursor.execute(_DELETE_OUTDATED_FINDINGS, {"scrub": scrub, "sessions": list(sessions)})

@@ -1,4 +1,4 @@
-"""Replace personal data in a dataset, or look what would be replaced; safe to kill and to go on with."""
+"""Replaces personal data in a dataset, or previews it. Can be killed at any time and resumed."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -23,10 +23,10 @@ from datasets_app.scrubbing.factory import make_scrubber
 from datasets_app.scrubbing.marks import apply_marks
 from datasets_app.scrubbing.verify import verify_scrub
 
-# An import holds the dataset's row for as long as it writes; anything else only for a moment.
+# Imports lock the dataset's row while they write; everything else only for a moment.
 LOCK_TIMEOUT = timedelta(seconds=5)
 
-# Given the scrub and the number of its chunks: has other workers join in.
+# Called with the scrub and the number of its open chunks; starts jobs that let other workers help.
 StartHelpers = Callable[[ScrubRun, int], None]
 
 
@@ -45,17 +45,16 @@ def scrub_dataset(
     report_progress: ProgressCallback = ignore_progress,
     start_helpers: StartHelpers = _start_no_helpers,
 ) -> dict[str, Any]:
-    """Scrub every session of ``dataset`` in place; or with ``dry_run`` change nothing, and keep what was
-    found in all of it or in a random ``sample`` of its sessions.
+    """Scrub every session of ``dataset`` in place, or with ``dry_run`` only store findings, for all sessions
+    or for a random ``sample`` of them.
 
-    Not to be called in a transaction: each chunk is committed by itself, and a scrub that was cancelled,
-    failed or died goes on where it stopped when it is asked for again, by the same job or under the same
-    policy. Progress is in turns. Raises Refused; what stands in the dataset then is either as it was or
-    scrubbed, turn by turn.
+    Don't call it in a transaction: each chunk is committed. A scrub that was canceled, failed or killed
+    resumes when the same job or the same policy runs again. Progress is in turns. Raises UserError; each turn
+    is then either unchanged or scrubbed.
     """
-    scrubber = make_scrubber(policy)  # a policy that can't be carried out is refused before anything is made
-    if ended := _find_finished(job_run):
-        return _build_result(ended, Policy.from_json(ended.policy))
+    scrubber = make_scrubber(policy)  # raises UserError for an invalid policy before anything is created
+    if finished := _find_finished(job_run):
+        return _build_result(finished, Policy.from_json(finished.policy))
     scrub = _prepare_scrub(dataset, scrubber, dry_run=dry_run, sample=sample, job_run=job_run)
     policy = Policy.from_json(scrub.policy)
     if scrub.verified_at is None:
@@ -77,15 +76,15 @@ def parse_policy(value: Any) -> Policy:
         raise UserError(said) from None
 
 
-# --- the beginning -----------------------------------------------------------------------------------
+# --- preparing ---------------------------------------------------------------------------------------
 
 
 def _prepare_scrub(
     dataset: Dataset, scrubber: Scrubber, *, dry_run: bool, sample: int | None, job_run: JobRun | None
 ) -> ScrubRun:
-    """The scrub to go on with, or a new one; with chunks for every session that is not in one yet."""
+    """The scrub to resume, or a new one, with chunks for all sessions that are not in one yet."""
     if sample is not None and (sample < 1 or not dry_run):
-        raise UserError("Only a preview looks at a sample, of at least one session.")
+        raise UserError("A sample needs at least one session and works only with a preview.")
     try:
         with transaction.atomic():
             activity.set_lock_timeout(LOCK_TIMEOUT)
@@ -100,7 +99,7 @@ def _prepare_scrub(
     except OperationalError as error:
         if activity.is_lock_timeout(error):
             raise UserError(
-                f"Something is being imported into {dataset.name}; scrub it when that has ended."
+                f"An import into {dataset.name} is running. Start the scrub when it has finished."
             ) from None
         raise
     if not dry_run:
@@ -109,16 +108,16 @@ def _prepare_scrub(
 
 
 def _find_finished(job_run: JobRun | None) -> ScrubRun | None:
-    """What this job has done already, if its worker died before it could say so."""
+    """A scrub that this job has finished, in case its worker died before the job ended."""
     if job_run is None:
         return None
     return ScrubRun.objects.filter(job_run=job_run).exclude(finished_at=None).first()
 
 
 def _find_unfinished(dataset: Dataset, scrubber: Scrubber, job_run: JobRun | None) -> ScrubRun | None:
-    """That of the same job: it was killed, cancelled or has failed, and is run again.
+    """The unfinished scrub of the same job, which was killed, canceled or failed.
 
-    Unless the key has been changed since: half of the ids would be hashed with one, half with the other.
+    None if the key has changed since, because ids must not be hashed with two keys.
     """
     if job_run is None:
         return None
@@ -130,31 +129,31 @@ def _find_unfinished(dataset: Dataset, scrubber: Scrubber, job_run: JobRun | Non
 def _find_resumable(
     dataset: Dataset, scrubber: Scrubber, dry_run: bool, sample: int | None, job_run: JobRun | None
 ) -> ScrubRun | None:
-    """That of an earlier job which wanted the same; all others make way."""
+    """The unfinished scrub of an earlier job with the same policy. Deletes all other unfinished ones."""
     others = ScrubRun.objects.filter(dataset=dataset)
     active = activity.active_scrubs(dataset).exclude(job_run=job_run).first()
     if active is not None:
-        raise UserError(f"{active} of {dataset.name} is under way (job {active.job_run_id}).")
+        raise UserError(f"{active} of {dataset.name} is already running (job {active.job_run_id}).")
     if not dry_run:
         gates.check_can_scrub(dataset)
-    wanted = _policy_with_marks(dataset, scrubber).as_json()
+    policy = apply_marks(dataset, scrubber.policy).as_json()
     unfinished = others.filter(dry_run=False, verified_at=None)
-    alike = unfinished.filter(policy=wanted, key_fingerprint=session_ids.fingerprint_key(scrubber.key))
-    same = None if dry_run else alike.order_by("-pk").first()
-    # A preview tells places of raw text, which a scrub or another preview makes void.
-    void = others.filter(dry_run=True)
+    resumable = unfinished.filter(policy=policy, key_fingerprint=session_ids.fingerprint_key(scrubber.key))
+    same = None if dry_run else resumable.order_by("-pk").first()
+    # A preview's positions refer to raw text, so a scrub or another preview makes them obsolete.
+    obsolete = others.filter(dry_run=True)
     if not dry_run:
-        void = void | (unfinished.exclude(pk=same.pk) if same else unfinished)
-    # Whoever is still at work on a chunk of them finishes it first.
-    list(ScrubChunk.objects.filter(scrub__in=void).select_for_update().values_list("pk"))
-    for scrub in void:
+        obsolete = obsolete | (unfinished.exclude(pk=same.pk) if same else unfinished)
+    # Wait for workers that are still processing one of their chunks.
+    list(ScrubChunk.objects.filter(scrub__in=obsolete).select_for_update().values_list("pk"))
+    for scrub in obsolete:
         scrub.delete()
     return _resume_scrub(same, job_run) if same else None
 
 
 def _resume_scrub(scrub: ScrubRun, job_run: JobRun | None) -> ScrubRun:
     if scrub.verification and scrub.verified_at is None:
-        # The stored rows were found not to be clean: once more from the beginning.
+        # The verification found remaining values, so all chunks are processed again.
         scrub.chunks.update(done=False)
         scrub.verification = None
     scrub.job_run, scrub.error = job_run, ""
@@ -170,7 +169,7 @@ def _create_scrub(
         job_run=job_run,
         dry_run=dry_run,
         sample=sample,
-        policy=_policy_with_marks(dataset, scrubber).as_json(),
+        policy=apply_marks(dataset, scrubber.policy).as_json(),
         key_fingerprint=session_ids.fingerprint_key(scrubber.key),
     )
     if sample is not None:
@@ -178,12 +177,8 @@ def _create_scrub(
     return scrub
 
 
-def _policy_with_marks(dataset: Dataset, scrubber: Scrubber) -> Policy:
-    return apply_marks(dataset, scrubber.policy)
-
-
 def _refuse_concurrent_jobs(dataset: Dataset, scrub: ScrubRun) -> None:
-    """An export or check may have begun before it could see this scrub; from now on none can."""
+    """Check again for an export or a check that started before it could see this scrub."""
     try:
         gates.check_can_scrub(dataset)
     except UserError:
@@ -192,7 +187,7 @@ def _refuse_concurrent_jobs(dataset: Dataset, scrub: ScrubRun) -> None:
         raise
 
 
-# --- the work ----------------------------------------------------------------------------------------
+# --- scrubbing ---------------------------------------------------------------------------------------
 
 
 def _run_scrub(
@@ -214,13 +209,13 @@ def _run_scrub(
         if _verify_and_complete(scrub, make(), actor, report_progress):
             return
         with transaction.atomic():
-            scrub_chunks.make_chunks(scrub)  # for what was added meanwhile
+            scrub_chunks.make_chunks(scrub)  # for sessions added meanwhile
 
 
 def _process_all_chunks(
     scrub: ScrubRun, make: Callable[[], Scrubber], report_progress: ProgressCallback
 ) -> None:
-    """Until every chunk is done, by whomever."""
+    """Return when this and other workers have processed every chunk."""
     while True:
         try:
             scrub_chunks.process_chunks(scrub, make, report_progress)
@@ -231,7 +226,7 @@ def _process_all_chunks(
         if scrub_chunks.wait_for_others(scrub, report_progress):
             return
         if JobRun.objects.filter(scrubs=scrub, state__in=JobRun.FINISHED).exists():
-            raise UserError("The job of this scrub has ended; ask for the scrub again, and it goes on.")
+            raise UserError("The job of this scrub has ended. Start the scrub again to resume it.")
 
 
 def _verify_and_complete(
@@ -246,7 +241,7 @@ def _verify_and_complete(
 
 
 def _finish_idle_helpers(scrub: ScrubRun) -> None:
-    """Those whose worker had something else to do need not come any more."""
+    """End the jobs of helpers that no worker has started yet."""
     waiting = JobRun.objects.filter(operation="scrub_part", parameters__scrub=scrub.pk, state="queued")
     waiting.update(state="done", finished_at=timezone.now(), result={"chunks": 0})
 
@@ -271,7 +266,5 @@ def _build_result(scrub: ScrubRun, policy: Policy) -> dict[str, Any]:
     if scrub.traces:
         facts["traces"] = scrub.traces
     if not covers_all_kinds(policy):
-        facts["notice"] = (
-            "Not every class was looked for: this scrub alone does not make the dataset scrubbed."
-        )
+        facts["notice"] = "Some types were not selected, so this scrub does not mark the dataset as scrubbed."
     return facts

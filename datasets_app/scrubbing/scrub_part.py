@@ -1,4 +1,4 @@
-"""A worker's part in a scrub that another has begun."""
+"""Lets further workers help with a running scrub."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from datasets_app.scrubbing.factory import make_scrubber
 
 
 def scrub_part(scrub_pk: int, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
-    """Take chunks of a scrub until none is left; returns how many. Nothing, if it has ended already.
+    """Process chunks of a scrub until none is left; returns how many.
 
-    What stops the scrub is noted on it: whoever began it tells the person who asked for it.
+    An error is stored with the scrub, and the job that started it reports it.
     """
     scrub = ScrubRun.objects.filter(pk=scrub_pk, finished_at=None, error="").first()
     if scrub is None:

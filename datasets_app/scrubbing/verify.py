@@ -1,4 +1,4 @@
-"""Reading a scrubbed dataset again, to be able to say that nothing is left."""
+"""Verifies a scrub by reading the dataset again."""
 
 import time
 from collections import Counter
@@ -16,10 +16,10 @@ from datasets_app.scrubbing.rows import read_sessions
 
 
 def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: ProgressCallback) -> dict[str, Any]:
-    """What the rules still find in the stored rows: "remaining" by class, "sessions", "turns", "seconds".
+    """Search the stored rows again; returns "remaining" matches by type, "sessions", "turns" and "seconds".
 
-    It goes by the dataset's sessions as they stand now, not by the chunks that were written. Each batch is
-    a statement of its own, so that no transaction stays open meanwhile.
+    Reads all current sessions of the dataset, not only those in chunks. Each batch is its own statement, so
+    that no transaction stays open.
     """
     began = time.monotonic()
     remaining: Counter[str] = Counter()
@@ -55,12 +55,12 @@ def _read_batches(dataset: Dataset) -> Iterator[list[int]]:
 
 
 def _load_texts(keys: list[int]) -> list[SessionInput]:
-    with transaction.atomic():  # what is read is locked for that long
-        beside = [part.read(keys) for part in hooks.scrub_hooks]
+    with transaction.atomic():  # the hooks lock what they read
+        hook_objects = [hook.read(keys) for hook in hooks.scrub_hooks]
     return [
         SessionInput(
             session.turns,
-            [value for found in beside for _, value in found.get(session.key, ())],
+            [value for objects in hook_objects for _, value in objects.get(session.key, ())],
             session.id_hashed,
         )
         for session in read_sessions(keys)

@@ -136,7 +136,7 @@ def test_a_source_is_followed(bootstrap: RunManage, tmp_path: Path) -> None:
         (["--turns-per-session", "1"], "from 2 to 100"),
         (["--turns-per-session", "many"], "a number such as 6"),
         (["--persona", "nothing.yaml"], "can't be read"),
-        (["--persona", "broken.yaml"], "is no persona"),
+        (["--persona", "broken.yaml"], "is not a valid persona"),
         (["--persona", "mute.yaml"], "avoids 'the'"),
         (["--source", "nothing.jsonl"], "no such file"),
         (["--labels", "out.jsonl"], "another name"),

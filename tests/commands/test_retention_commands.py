@@ -51,7 +51,7 @@ def test_from_rules_to_a_certificate(tmp_path: Path, run: Any) -> None:
 
     shown = run("activate_retention", "--dry-run")
     assert "1 dataset due now:" in shown
-    assert "old_prod: 3 sessions, 6 turns, 1 record of an imported file" in shown
+    assert "old_prod: 3 sessions, 6 turns, 1 source file record" in shown
     digest = shown.split()[-1]
     assert "would delete other data" in refused("activate_retention", "--seen", "0" * 12)
     run("activate_retention", "--seen", digest)

@@ -164,7 +164,7 @@ def test_a_persona_that_the_offline_writer_cannot_write_for(curator: Any, empty_
     assert "No preview" in shown
     assert "Estimated model usage" in shown
     Persona.objects.filter(persona_id="mute").update(yaml="id: [")
-    assert "is no persona" in errors_of(curator.post(PAGE, asked(persona="mute")))["persona"][0]
+    assert "is not a valid persona" in errors_of(curator.post(PAGE, asked(persona="mute")))["persona"][0]
 
 
 def test_a_lexicon_too_long_for_a_preview_is_no_obstacle(curator: Any, empty_queue: None) -> None:

@@ -1,4 +1,4 @@
-"""Which sessions of a file stand in the dataset already, and whether they are the same."""
+"""Finds sessions of a file that the dataset already has, and whether they are identical."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ JOIN datasets_app_session s ON s.dataset_id = %s AND s.session_id = i.session_id
 
 
 def find_existing(dataset: Any, sessions: Iterable[SessionRecord]) -> dict[str, int]:
-    """Session id → line in the file, for the sessions that the dataset has already."""
+    """Session id → line in the file, for sessions that the dataset already has."""
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_TABLE)
         with open_copy("COPY incoming_session FROM STDIN") as copy:
@@ -29,29 +29,29 @@ def find_existing(dataset: Any, sessions: Iterable[SessionRecord]) -> dict[str, 
                 copy.write_row((session.session_id, session.line))
         cursor.execute("ANALYZE incoming_session")
         cursor.execute(_FIND_EXISTING, [dataset.pk])
-        standing = dict(cursor.fetchall())
+        existing = dict(cursor.fetchall())
         cursor.execute("DROP TABLE incoming_session")
-    return standing
+    return existing
 
 
 def find_identical(
-    dataset: Any, records: Iterable[TurnRecord | LineError], standing: set[str], persona: str | None
+    dataset: Any, records: Iterable[TurnRecord | LineError], existing: set[str], persona: str | None
 ) -> set[str]:
-    """Those of ``standing`` whose turns in ``records`` are the turns that the dataset has."""
-    stored = dict(_digest_sessions(read_turns(dataset, Selection(sessions=sorted(standing))), standing, None))
+    """Ids in ``existing`` whose turns in ``records`` equal the stored turns."""
+    stored = dict(_digest_sessions(read_turns(dataset, Selection(sessions=sorted(existing))), existing, None))
     return {
         session_id
-        for session_id, digest in _digest_sessions(records, standing, persona)
+        for session_id, digest in _digest_sessions(records, existing, persona)
         if stored.get(session_id) == digest
     }
 
 
 def _digest_sessions(
-    records: Iterable[TurnRecord | LineError], wanted: set[str], persona: str | None
+    records: Iterable[TurnRecord | LineError], ids: set[str], persona: str | None
 ) -> Iterator[tuple[str, bytes]]:
     turns = (record for record in records if type(record) is TurnRecord)
     for session_id, session in groupby(turns, key=lambda turn: turn.session_id):
-        if session_id in wanted:
+        if session_id in ids:
             yield session_id, _digest_session(session, persona)
 
 
@@ -63,7 +63,7 @@ def _digest_session(session: Iterable[TurnRecord], persona: str | None) -> bytes
             personas.add(turn.persona_id)
         value = build_turn_object(turn._replace(persona_id=None))
         digest.update(json.dumps(value, sort_keys=True).encode() + b"\n")
-    # A turn that names no persona has that of its session.
+    # A turn without a persona has its session's.
     named: list[str | None] = [*sorted(personas)] or [persona]
     digest.update(json.dumps(named).encode())
     return digest.digest()

@@ -1,4 +1,4 @@
-"""Which keys the lines of a dataset have, told by the database."""
+"""Lists the keys that the lines of a dataset have."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ UNION SELECT 'metadata' WHERE EXISTS (SELECT FROM t WHERE described)
 
 
 def read_field_names(dataset: Any) -> list[str]:
-    """In order of the alphabet, those that every line has among them."""
+    """All keys in alphabetical order, including the required ones."""
     with connection.cursor() as cursor:
         cursor.execute(_QUERY, {"dataset": dataset.pk})
         return sorted({*REQUIRED_FIELDS, *(name for (name,) in cursor.fetchall())})

@@ -1,4 +1,4 @@
-"""Turns → Parquet, one row group after the other: no more than one of them is in memory."""
+"""Writes turns as Parquet, with one row group in memory at a time."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -8,17 +8,17 @@ import msgspec
 from datasets_app.domain.conversations.records import TurnRecord
 
 MAX_ROWS_PER_GROUP = 10_000
-# Long texts: a row group is closed before it has grown to this, whatever its number of rows.
+# Closes a row group early if texts are long.
 MAX_CHARACTERS_PER_GROUP = 16 << 20
 
 _encode = msgspec.json.Encoder().encode
 
 
 def encode_parquet(turns: Iterable[TurnRecord]) -> Iterator[tuple[int, int, bytes]]:
-    """Yield ``(turns, sessions begun, bytes)``; the bytes one after the other are a Parquet file.
+    """Yield ``(turns, sessions started, bytes)``; together the bytes are a Parquet file.
 
-    ``metadata`` and what the format does not know (``extra``) are JSON texts: as columns they would differ
-    from file to file. No turn at all gives a file with the columns and no row.
+    ``metadata`` and ``extra`` are JSON strings, so that all files have the same columns. Without turns the
+    file has no rows.
     """
     import pyarrow
     import pyarrow.parquet
@@ -51,7 +51,7 @@ def _build_schema(pyarrow: Any) -> Any:
 
 
 class _ByteSink:
-    """A file that can only be written to; what was written is taken out piece by piece."""
+    """A write-only file whose contents are taken piece by piece."""
 
     closed = False
 

@@ -1,4 +1,4 @@
-"""Sessions of one dataset → another, within the database: nothing passes through this process."""
+"""Copies sessions from one dataset to another within the database."""
 
 from django.db import connection
 
@@ -18,8 +18,8 @@ WHERE made.dataset_id = %s ORDER BY made.id, t.turn_index
 
 
 def copy_sessions_between(source_id: int, target_id: int, session_ids: list[str]) -> tuple[int, int]:
-    """Copy these sessions of the dataset ``given`` (its key) into ``made``, which is empty; in the caller's
-    transaction. Returns how many sessions and turns."""
+    """Copy sessions into the empty dataset ``target_id``, in the caller's transaction; returns the number of
+    sessions and turns."""
     with connection.cursor() as cursor:
         cursor.execute(_COPY_SESSIONS, [target_id, source_id, session_ids])
         sessions = cursor.rowcount

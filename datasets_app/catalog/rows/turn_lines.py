@@ -1,9 +1,8 @@
-"""PostgreSQL → conversation JSONL, without making an object of every turn.
+"""Exports conversation JSONL from PostgreSQL without creating an object for every turn.
 
-COPY's text form of a string is nearly JSON's: both write a backslash, a line feed, a tab alike.
-So a row becomes a line by joining its fields, several times as fast as decoding and encoding it.
-What differs (a quote, a vertical tab, other control characters) is seen to; a test holds the
-result equal to ``jsonl.encode_turn`` of the same turn.
+COPY's text format escapes backslashes, line feeds and tabs as JSON does, so joining the fields of a row gives
+its line, several times faster than decoding and encoding. Quotes, vertical tabs and other control characters
+differ and are converted. A test compares the result with ``jsonl.encode_turn``.
 """
 
 import re
@@ -26,7 +25,7 @@ _COLUMNS = sql.SQL(
     "s.session_id, t.turn_index, t.role, t.text, t.tags, s.persona_id, t.timestamp, t.metadata, t.extra"
 )
 _NULL = rb"\N"
-# Control characters that COPY writes as they are; JSON has them only escaped.
+# Control characters that COPY writes unchanged and JSON must escape.
 _CONTROLS = bytes(code for code in range(0x20) if code not in b"\t\n")
 _COPY_ESCAPE = re.compile(rb"\\(.)", re.DOTALL)
 _COPY_ESCAPES = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
@@ -35,7 +34,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def read_lines(dataset: Any, selection: Selection = ALL_SESSIONS) -> Iterator[tuple[int, int, bytes]]:
-    """Yield ``(turns, sessions begun, JSONL lines)``, some thousand turns at a time, in order."""
+    """Yield ``(turns, sessions started, JSONL lines)`` in batches of some thousand turns."""
     query = sql.SQL("COPY ({}) TO STDOUT").format(build_turns_query(_COLUMNS, dataset, selection))
     with open_copy(query) as copy:
         received = iter(copy)
@@ -47,9 +46,9 @@ def _encode_rows(rows: list[Any]) -> tuple[int, int, bytes]:
     block = b"".join(rows)
     odd = b"\\v" in block or len(block.translate(None, _CONTROLS)) != len(block)
     string = _encode_string if odd else _quote_string
-    # One split for all rows: a field has no tab or line feed of its own, COPY escapes them.
+    # One split for all rows is safe, because COPY escapes tabs and line feeds within fields.
     fields = block.replace(b"\n", b"\t").split(b"\t")
-    # jsonb writes a backslash only as an escape, which COPY doubles.
+    # In jsonb a backslash only starts an escape, and COPY doubles it.
     json = _unescape_jsonb if b"\\\\" in block else bytes
     lines = [
         b'{"session_id":%s,"turn_index":%s,"role":"%s","text":%s,"tags":%s,"persona_id":%s%s%s%s'
@@ -83,13 +82,13 @@ def _quote_string(field: bytes) -> bytes:
 
 
 def _encode_string(field: bytes) -> bytes:
-    """As ``_plain_string``, for fields with characters that the two escapings treat differently."""
+    """Like ``_quote_string``, for fields with characters that COPY and JSON escape differently."""
     return _encode(_unescape_field(field).decode())
 
 
 @lru_cache(maxsize=256)
 def _encode_id(field: bytes) -> bytes:
-    """Ids repeat from line to line."""
+    """Cached, since ids repeat from line to line."""
     return b"null" if field == _NULL else _encode_string(field)
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL → TurnRecord, streamed: the server sends as fast as the caller takes."""
+"""Streams turns from PostgreSQL."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -27,7 +27,7 @@ _TYPES = ["text", "int4", "text", "text", "text", "text", "text", "text", "text"
 
 
 class Selection(NamedTuple):
-    """Which sessions of a dataset: of a persona, with a turn that has a tag, by their ids, of a split."""
+    """Selects sessions of a dataset by persona, by a tag of one of their turns, by ids or by split."""
 
     persona: str | None = None
     tag: str | None = None
@@ -35,7 +35,7 @@ class Selection(NamedTuple):
     split: str | None = None
 
     def describe(self) -> list[str]:
-        """For people: what was left out, and by what."""
+        """The filters, for the modifications in a file's metadata."""
         words = {"persona": self.persona, "tag": self.tag, "split": self.split}
         return [f"filtered: only sessions of {name} {value}" for name, value in words.items() if value]
 
@@ -44,7 +44,7 @@ ALL_SESSIONS = Selection()
 
 
 def read_turns(dataset: Any, selection: Selection = ALL_SESSIONS) -> Iterator[TurnRecord]:
-    """The dataset's turns, session by session in the order they came."""
+    """The dataset's turns, session by session in import order."""
     query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(
         build_turns_query(_COLUMNS, dataset, selection)
     )
@@ -66,7 +66,7 @@ def read_turns(dataset: Any, selection: Selection = ALL_SESSIONS) -> Iterator[Tu
 
 
 def build_turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> sql.Composed:
-    """The SELECT of ``columns`` of ``s`` (session) and ``t`` (turn), in the order of a file."""
+    """A SELECT of ``columns`` of ``s`` (session) and ``t`` (turn), in export order."""
     filters: sql.SQL | sql.Composed = sql.SQL("")
     if selection.persona is not None:
         filters += sql.SQL(" AND s.persona_id = {}").format(sql.Literal(selection.persona))
@@ -83,6 +83,6 @@ def build_turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> s
 
 @lru_cache(maxsize=4096)
 def _decode_tags(encoded: str) -> list[str]:
-    """Tag lists repeat: the same list object is shared, and must not be changed by a caller."""
+    """Cached, since tag lists repeat; callers share the list and must not change it."""
     tags: list[str] = _decode(encoded)
     return tags

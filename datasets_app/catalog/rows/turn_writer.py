@@ -1,4 +1,4 @@
-"""Records → PostgreSQL by COPY: sessions first, then their turns, all in the caller's transaction."""
+"""Writes sessions and turns to PostgreSQL with COPY, in the caller's transaction."""
 
 import re
 from array import array
@@ -27,7 +27,7 @@ _POSITIVE_EXPONENT = re.compile(rb"\de\+?\d")
 
 
 def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[int]":
-    """Write the sessions; returns their primary keys, in the order given."""
+    """Write the sessions; returns their primary keys in the same order."""
     keys: array[int] = array("q")
     with connection.cursor() as reserving:
         reserved = _reserve_keys(reserving)
@@ -48,31 +48,31 @@ def copy_turns(turns: Iterable[tuple[int, TurnRecord]]) -> int:
     with open_copy(_COPY_TURNS) as copy:
         write = copy.write_row
         for session_key, turn in turns:
-            write(
-                (
-                    session_key,
-                    turn.turn_index,
-                    turn.role,
-                    turn.text,
-                    encode_array(tuple(turn.tags)) if turn.tags else "{}",
-                    turn.timestamp,
-                    None if turn.metadata is None else encode_jsonb(turn.metadata),
-                    None if turn.extra is None else encode_jsonb(turn.extra),
-                )
-            )
+            write((session_key, turn.turn_index, turn.role, *encode_contents(turn)))
             count += 1
     return count
 
 
+def encode_contents(turn: TurnRecord) -> tuple[str, str, str | None, str | None, str | None]:
+    """The columns text, tags, timestamp, metadata and extra."""
+    return (
+        turn.text,
+        encode_array(tuple(turn.tags)) if turn.tags else "{}",
+        turn.timestamp,
+        None if turn.metadata is None else encode_jsonb(turn.metadata),
+        None if turn.extra is None else encode_jsonb(turn.extra),
+    )
+
+
 @lru_cache(maxsize=4096)
 def encode_array(items: tuple[str, ...]) -> str:
-    """PostgreSQL's text form of an array of strings."""
+    """An array of strings in PostgreSQL's text format."""
     quoted = ('"' + item.replace("\\", "\\\\").replace('"', '\\"') + '"' for item in items)
     return "{" + ",".join(quoted) + "}"
 
 
 def encode_jsonb(value: Any) -> str:
-    """JSON for a jsonb column. jsonb would turn 1e23 into an integer: floats stay floats."""
+    """JSON for a jsonb column. Expands large floats such as 1e23, which jsonb would turn into integers."""
     encoded = _encode(value)
     if b"e" in encoded and _POSITIVE_EXPONENT.search(encoded):
         encoded = _encode(_expand_floats(value))
@@ -90,7 +90,7 @@ def _expand_floats(value: Any) -> Any:
 
 
 def _reserve_keys(cursor: Any) -> Iterator[int]:
-    """Primary keys from the sequence, so that no other transaction gets the same."""
+    """Reserve primary keys from the sequence."""
     while True:
         cursor.execute(
             "SELECT nextval(pg_get_serial_sequence('datasets_app_session', 'id'))"

@@ -1,4 +1,4 @@
-"""The facts about a dataset that people state: which may change, and the change itself."""
+"""Edits what people state about a dataset, such as license and source."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,52 +6,53 @@ from typing import Any
 from django.db import transaction
 
 from datasets_app.catalog import gates
+from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
 from datasets_app.models import Dataset
 
-# What was done to the data the application has done itself, or took from the file that came with it.
+# The application records changes to the data itself; people can't edit these keys.
 MANAGED_PROVENANCE_KEYS = ("modifications", "anonymization")
 
 
 def keep_managed_provenance(dataset: Dataset, provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """``provenance`` with the keys the application owns, where it leaves them out."""
+    """``provenance`` plus the managed keys that it omits."""
     own = {key: dataset.provenance[key] for key in MANAGED_PROVENANCE_KEYS if key in dataset.provenance}
     return {**own, **provenance}
 
 
 def find_table_problems(dataset: Dataset, facts: Mapping[str, Any]) -> dict[str, str]:
-    """Why a table may not change ``dataset`` so, by fact; nothing if it may."""
+    """Reasons why a table import may not make these changes to ``dataset``, by fact."""
     if dataset.status == Dataset.Status.EXPIRED:
-        return {"name": "its contents were deleted; there is nothing left to state"}
+        return {"name": "its contents were deleted, so its metadata can't be changed"}
     problems = {}
     if facts.get("legal_hold", dataset.legal_hold) != dataset.legal_hold:
-        problems["legal_hold"] = "is set and lifted with a reason, on the dataset's page or by hold_dataset"
+        problems["legal_hold"] = "needs a reason; set or lift it on the dataset's page"
     origin = facts.get("origin", dataset.origin)
     if dataset.turn_count and origin != dataset.origin and origin in Dataset.Origin.values:
         problems["origin"] = (
-            f"stays {dataset.origin}: there are turns already, and where they are from "
-            "decides how they are kept; a table can't change that"
+            f"stays {dataset.origin}: the dataset has turns, and their origin decides which rules apply"
         )
-    given = facts.get("provenance") or {}
+    provenance = facts.get("provenance") or {}
     for key in MANAGED_PROVENANCE_KEYS:
-        if key not in given or given[key] == dataset.provenance.get(key):
+        value = provenance.get(key)
+        if key not in provenance or value == dataset.provenance.get(key):
             continue
-        texts = isinstance(given[key], list) and all(isinstance(item, str) for item in given[key])
+        is_text_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
         problems["provenance"] = (
-            f"{key} is recorded by the application and can't be changed; leave it out"
-            if texts
+            f"{key} is recorded by the application and can't be changed; omit it"
+            if is_text_list
             else f"{key} must be a list of texts"
         )
     return problems
 
 
 def edit_dataset(pk: int, facts: Mapping[str, Any], *, actor: Any) -> list[str]:
-    """Save those of ``facts`` that differ, and nothing else; returns their names.
+    """Save only the ``facts`` that differ; returns their names.
 
-    An import may have written to the row since it was shown: its counts, status and provenance stay.
+    Other fields keep what an import may have written since the form was shown.
     """
     with transaction.atomic():
-        dataset = Dataset.objects.select_for_update(no_key=True).get(pk=pk)
+        dataset = lock_dataset(pk)
         gates.check_can_use(dataset)
         changes = {
             name: [getattr(dataset, name), value]

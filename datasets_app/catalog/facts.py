@@ -1,4 +1,4 @@
-"""What the operations on a dataset share: its name, its row, its facts."""
+"""Finds, locks and creates datasets, and builds their metadata."""
 
 import re
 from collections.abc import Iterable
@@ -15,13 +15,13 @@ from datasets_app.models.dataset import NAME_PATTERN
 def check_dataset_name(name: str) -> None:
     if not re.fullmatch(NAME_PATTERN, name):
         raise UserError(
-            f"{name!r} can't be the name of a dataset: at most 100 letters, digits, dots, dashes and "
-            "underscores, beginning with a letter or digit."
+            f"{name!r} can't be the name of a dataset: use at most 100 letters, digits, dots, dashes and "
+            "underscores, starting with a letter or digit."
         )
 
 
 def get_dataset(name: str) -> Dataset:
-    """The dataset of that name; refuses with the names that come near if there is none."""
+    """The dataset with this name. Raises UserError with similar names if there is none."""
     dataset: Dataset | None = Dataset.objects.filter(name=name).first()
     if dataset is not None:
         return dataset
@@ -37,10 +37,10 @@ def lock_dataset(pk: int) -> Dataset:
 
 
 def lock_or_create_dataset(name: str, *, origin: str | None, actor: Any) -> Dataset:
-    """The dataset's row, made if need be and locked until the end of the transaction.
+    """Like :func:`lock_dataset`, by name; creates the dataset if it doesn't exist.
 
-    Two imports of one name wait for each other here. Rows that refer to it can be added meanwhile.
-    Refused while the dataset is being scrubbed, and once it has expired.
+    Imports with the same name wait for each other here. Raises UserError if the dataset is being scrubbed,
+    has expired or has another origin.
     """
     _, created = Dataset.objects.get_or_create(
         name=name, defaults={"origin": origin or Dataset.Origin.EXTERNAL, "created_by": actor}
@@ -49,22 +49,25 @@ def lock_or_create_dataset(name: str, *, origin: str | None, actor: Any) -> Data
     gates.check_can_copy(dataset)
     if not created and origin and dataset.origin != origin and dataset.turn_count:
         raise UserError(
-            f"The dataset {name} is of origin {dataset.origin}, not {origin}: keep what differs in origin "
-            "in datasets of their own."
+            f"The dataset {name} has the origin {dataset.origin}, not {origin}. Use separate datasets for "
+            "different origins."
         )
     return dataset
 
 
 _STATED_FIELDS = ("source", "license", "attribution")
-# What the application knows by itself, whatever a file that came with the data says.
+# Computed by the application, so an imported metadata file can't set them.
 _COMPUTED_FIELDS = ("name", "total_sessions", "total_turns", "sha256")
 MAX_LICENSE_CHARACTERS = 100
 
 
 def merge_metadata(dataset: Dataset, metadata: DatasetMetadata) -> None:
-    """Take over what a metadata file says and the dataset does not say yet."""
+    """Copy values from a metadata file to fields that the dataset has not filled yet."""
     if len(metadata.license or "") > MAX_LICENSE_CHARACTERS:
-        raise UserError("The metadata file's license is longer than an SPDX id; nothing was imported.")
+        raise UserError(
+            f"The license in the metadata file is longer than {MAX_LICENSE_CHARACTERS} characters, so "
+            "nothing was imported. Use an SPDX identifier."
+        )
     _adopt_origin(dataset, metadata.extra.get("origin"))
     for item in fields(metadata):
         value = getattr(metadata, item.name)
@@ -81,14 +84,14 @@ def merge_metadata(dataset: Dataset, metadata: DatasetMetadata) -> None:
 
 
 def _adopt_origin(dataset: Dataset, stated: Any) -> None:
-    """A new dataset whose origin nobody gave is of the origin that its file states."""
+    """Give a new dataset the origin that its file states, unless someone chose one."""
     new = not dataset.turn_count and dataset.origin == Dataset.Origin.EXTERNAL
     if new and stated in Dataset.Origin.values:
         dataset.origin = stated
 
 
 def add_modification(dataset: Dataset, what: str) -> None:
-    """What the application did to the data itself is recorded by the application."""
+    """Record a change that the application made to the data."""
     done = dataset.provenance.get("modifications")
     if not isinstance(done, list):
         done = dataset.provenance["modifications"] = [str(done)] if done else []
@@ -99,10 +102,7 @@ def add_modification(dataset: Dataset, what: str) -> None:
 def build_metadata(
     dataset: Dataset, *, sessions: int, turns: int, sha256: str, modifications: Iterable[str] = ()
 ) -> DatasetMetadata:
-    """What is known of a dataset, for the ``.meta.yaml`` beside one of its files.
-
-    ``modifications`` are those that only this file has undergone.
-    """
+    """The ``.meta.yaml`` of a file exported from a dataset. ``modifications`` apply only to this file."""
     known = {item.name for item in fields(DatasetMetadata)} - {"extra"}
     provenance = dict(dataset.provenance)
     stated = {key: provenance.pop(key) for key in sorted(known & provenance.keys())}
@@ -121,6 +121,6 @@ def build_metadata(
 
 
 def subset_metadata(stated: DatasetMetadata) -> DatasetMetadata:
-    """``stated`` of a whole dataset, for a file of some of its sessions: less what was counted in all."""
+    """Metadata for a file with a part of the sessions: without the counts that are true only of all."""
     extra = {key: value for key, value in stated.extra.items() if key != "edge_cases"}
     return replace(stated, safety_traps=None, brand_traps=None, extra=extra)

@@ -1,4 +1,4 @@
-"""A persona YAML file → a Persona, kept byte for byte."""
+"""Imports a persona's YAML, which is stored byte for byte."""
 
 import hashlib
 from typing import Any, NamedTuple
@@ -23,17 +23,18 @@ class PersonaImport(NamedTuple):
 def import_persona(
     text: str, *, strict: bool = False, file_name: str = "", actor: Any = None
 ) -> PersonaImport:
-    """Create the persona that ``text`` describes, or bring the one with its id up to date.
+    """Create the persona, or update the one with the same id.
 
-    Refused if it is no persona or Alignmenter would crash on it, with ``strict`` also for warnings;
-    ``details`` then has "problems" with "file", "code", "field" and "message".
+    Raises UserError if the text is invalid or would crash Alignmenter, with ``strict`` also for warnings; its
+    ``details`` has "problems" with "file", "code", "field" and "message".
     """
     try:
         document = parse_persona(text)
     except PersonaError as error:
         problem = {"file": file_name, "code": "E700", "field": error.field, "message": str(error)}
         raise UserError(
-            f"{file_name or 'The text'} is no persona: {error}.", {"problems": [problem], "problem_total": 1}
+            f"{file_name or 'The text'} is not a valid persona: {error}.",
+            {"problems": [problem], "problem_total": 1},
         ) from None
     findings = check_persona(document)
     if strict or any(finding.code.startswith("E") for finding in findings):
@@ -54,7 +55,7 @@ def import_persona(
 
 
 def record_persona_import(persona: Persona, change: str, actor: Any) -> None:
-    """The trail tells which text a persona had when: by its digest."""
+    """Record the digest, so that the log shows which text a persona had when."""
     digest = hashlib.sha256(persona.yaml.encode()).hexdigest()
     audit.record("import_persona", actor=actor, persona_id=persona.persona_id, change=change, sha256=digest)
 

@@ -1,4 +1,4 @@
-"""Run every check over a dataset and keep the result as a report."""
+"""Runs all checks on a dataset and stores a report."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -31,10 +31,10 @@ def check_dataset(
     report_progress: ProgressCallback = ignore_progress,
     job_run: JobRun | None = None,
 ) -> CheckReport:
-    """Check every turn and what is stated of the dataset; totals are complete, findings are not.
+    """Check every turn and the dataset's metadata.
 
-    Of each code the first 500 findings are kept. With ``name_models`` names of people are looked
-    for too. ``report_progress`` may raise to stop: then nothing is saved.
+    The report has complete totals and the first findings of each code. ``name_models`` also search for
+    names of people. Saves nothing if ``report_progress`` raises.
     """
     gates.check_can_copy(dataset)
     counted = _CountedTurns(dataset, report_progress)
@@ -68,7 +68,7 @@ def check_dataset(
 
 
 def dataset_metadata(dataset: Dataset) -> DatasetMetadata:
-    """What the dataset's own fields say, in the form of a metadata file."""
+    """The dataset's own fields as file metadata."""
     generator = dataset.provenance.get("generator")
     return DatasetMetadata(
         name=dataset.name,
@@ -79,16 +79,16 @@ def dataset_metadata(dataset: Dataset) -> DatasetMetadata:
     )
 
 
-# After these the conversations are others than before; a scrub deletes the reports.
+# Actions that change conversations and so outdate reports. Scrubs delete reports themselves.
 _CHANGING_ACTIONS = ("import", "generate", "sample", "import_annotations", "erase_session", "retention")
 
 
 def current_report(dataset: Dataset) -> CheckReport | None:
-    """The newest report, if it speaks of the turns as they stand."""
+    """The latest report, unless the turns have changed since."""
     report = CheckReport.objects.filter(dataset=dataset).first()
     if report is None or not Dataset.objects.filter(pk=dataset.pk, turn_count=report.turn_count).exists():
         return None
-    # A change that was under way when the checks began shows in the number of turns.
+    # The comparison of turn counts above finds changes that were running when the checks started.
     changed = AuditEvent.objects.filter(
         dataset_name=dataset.name, action__in=_CHANGING_ACTIONS, at__gt=report.created_at
     )
@@ -96,7 +96,7 @@ def current_report(dataset: Dataset) -> CheckReport | None:
 
 
 class _CountedTurns:
-    """The turns of a dataset, counted as they pass."""
+    """Reads the turns of a dataset and counts them."""
 
     def __init__(self, dataset: Dataset, report_progress: ProgressCallback) -> None:
         self.done = 0

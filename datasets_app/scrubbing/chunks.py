@@ -1,8 +1,8 @@
-"""A scrub in chunks of sessions: any number of workers take one after the other until none is left.
+"""Processes a scrub in chunks of sessions, which any number of workers take one by one.
 
-A chunk is claimed by the lock that its transaction holds on its row, and everything it changes is
-committed with its done-mark. A worker that is killed loses the lock with its connection: the chunk is as
-it was, and free. See docs/decisions/0005-claim-chunks-by-row-lock.md.
+A transaction claims a chunk by locking its row, and commits all changes together with the ``done`` flag. If
+the worker is killed, the lock ends with its connection and the chunk is unchanged and free again. See
+docs/decisions/0005-claim-chunks-by-row-lock.md.
 """
 
 import time
@@ -181,7 +181,9 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
         hook_objects = _HookObjects(claimed.session_keys)
         stated = session_ids.is_key_stated(scrubber.key, _anonymization(scrub))
         texts = [
-            SessionInput(item.turns, hook_objects.of(item.key), item.id_hashed or (stated and _looks_hashed(item)))
+            SessionInput(
+                item.turns, hook_objects.of(item.key), item.id_hashed or (stated and _looks_hashed(item))
+            )
             for item in stored
         ]
         results = scrubber.scrub(texts)

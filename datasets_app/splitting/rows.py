@@ -1,4 +1,4 @@
-"""Sessions of a dataset with what splitting asks of them, streamed; and the splits they are put in."""
+"""Reads sessions for splitting and writes their splits."""
 
 from array import array
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ _TYPES = ["int8", "text", "text", "text", "text", "text", "text"]
 
 
 def read_conversations(dataset: Any, keys: "array[int]") -> Iterator[Conversation]:
-    """The dataset's sessions in the order they came; their primary keys are added to ``keys``."""
+    """The dataset's sessions in import order; appends their primary keys to ``keys``."""
     query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(
         build_turns_query(_COLUMNS, dataset, ALL_SESSIONS)
     )
@@ -52,8 +52,11 @@ def read_conversations(dataset: Any, keys: "array[int]") -> Iterator[Conversatio
 
 
 def write_splits(dataset: Any, placements: Iterable[tuple[int, str]], *, resplit: bool = False) -> int:
-    """Put sessions, by their primary keys, in a split; how many were. One that has a split keeps it,
-    unless all of the dataset are split ``again``. In the transaction of the caller."""
+    """Store the splits of sessions, given by primary key, in the caller's transaction; returns
+    how many changed.
+
+    Sessions with a split keep it unless ``resplit`` is set.
+    """
     with connection.cursor() as cursor:
         cursor.execute("CREATE TEMPORARY TABLE split_placed (id bigint, split text) ON COMMIT DROP")
         with open_copy("COPY split_placed FROM STDIN (FORMAT BINARY)") as copy:
@@ -72,7 +75,7 @@ def write_splits(dataset: Any, placements: Iterable[tuple[int, str]], *, resplit
 
 
 def count_splits(dataset: Any) -> dict[str | None, int]:
-    """Sessions in each split; None: those in none yet."""
+    """Number of sessions in each split; None stands for those without one."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT split, count(*) FROM datasets_app_session WHERE dataset_id = %s GROUP BY split",

@@ -1,4 +1,4 @@
-"""Which sessions of a dataset are for training, validation and the test. Those placed never move."""
+"""Splits a dataset into training, validation and test sessions. Placed sessions never move."""
 
 from array import array
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from datasets_app.catalog import gates, policies
+from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -21,14 +22,14 @@ PROGRESS_INTERVAL_SESSIONS = 200
 
 
 class SplitResult(NamedTuple):
-    """What came of it: how many sessions are placed now, the report, and its first leaks by session ids."""
+    """``placed`` counts the sessions placed by this run; ``leaks`` are the first leaks by id."""
 
     placed: int
     report: dict[str, Any]
     leaks: list[dict[str, Any]]
 
     def facts(self) -> dict[str, Any]:
-        """Counts only, as a job may keep them."""
+        """Counts only, since job results must not name sessions."""
         in_each = {split: found["sessions"] for split, found in self.report["splits"].items()}
         return {
             "sessions": self.report["sessions"],
@@ -40,7 +41,7 @@ class SplitResult(NamedTuple):
 
 
 def load_split_settings(dataset: Dataset) -> SplitSettings | None:
-    """How the dataset was split, and will be on with."""
+    """The settings of the last split, which also apply to sessions added later."""
     return SplitSettings.from_json(dataset.split_settings) if dataset.split_settings else None
 
 
@@ -53,22 +54,24 @@ def split_dataset(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> SplitResult:
-    """Place the sessions that have no split yet, by ``settings`` or as the dataset was split before.
+    """Place the sessions that have no split yet, using ``settings`` or those of the last split.
 
-    Sessions that are placed stay, and other settings than theirs are Refused, unless all are split ``again``:
-    that unlocks the test split, so it takes a reason (``override``) and the permission to give one.
+    Raises UserError for other settings than the last ones. ``resplit`` places all sessions again; since that
+    unlocks the test split, it needs a reason (``override``) and the permission to override.
     """
     before = dataset.split_settings
-    asked = _choose_settings(dataset, settings, resplit)
+    settings = _choose_settings(dataset, settings, resplit)
     gates.check(_decide(dataset, resplit=resplit, override=override, actor=actor))
     keys = array("q")
     sessions = _read_sessions(dataset, keys, resplit, report_progress)
     total = max(1, dataset.session_count)
     decision = decide_splits(
-        sessions, asked, lambda done, of: report_progress(total + total * done // (10 * of), total * 11 // 10)
+        sessions,
+        settings,
+        lambda done, of: report_progress(total + total * done // (10 * of), total * 11 // 10),
     )
     if not keys:
-        raise UserError(f"{dataset.name} holds no sessions.")
+        raise UserError(f"{dataset.name} has no sessions.")
     with transaction.atomic():
         placed = _write_decision(
             dataset, before, decision, keys, resplit=resplit, override=override, actor=actor
@@ -77,8 +80,10 @@ def split_dataset(
 
 
 def clear_split_report(dataset: Dataset) -> None:
-    """Drop what the last report tells of tags and personas: they may have been personal. The settings, and
-    the splits, stay. For scrubs and erasures, in their transaction; the dataset's row is locked by them."""
+    """Delete the last report, whose tags and personas may be personal; settings and splits remain.
+
+    Scrubs and erasures call this in their transaction, with the dataset's row locked.
+    """
     if dataset.split_settings and "report" in dataset.split_settings:
         dataset.split_settings = {k: v for k, v in dataset.split_settings.items() if k != "report"}
         dataset.save(update_fields=["split_settings"])
@@ -90,8 +95,8 @@ def _choose_settings(dataset: Dataset, settings: SplitSettings | None, resplit: 
         return settings or stored or SplitSettings()
     if settings is not None and settings != stored:
         raise UserError(
-            f"{dataset.name} was split otherwise: {stored.describe()}. Sessions that come later are split "
-            "like the others; leave the settings out, or split all of it again, for a reason on record."
+            f"{dataset.name} was split with other settings: {stored.describe()}. Omit the settings to split "
+            "new sessions the same way, or split all sessions again, which needs a reason."
         )
     return stored
 
@@ -122,10 +127,10 @@ def _write_decision(
     override: str,
     actor: Any,
 ) -> int:
-    row: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+    row = lock_dataset(dataset.pk)
     gates.enforce(_decide(row, resplit=resplit, override=override, actor=actor), row, actor)
     if row.split_settings != before:
-        raise UserError(f"{row.name} was split by somebody else meanwhile; nothing was changed. Try again.")
+        raise UserError(f"Someone else has split {row.name} in the meantime; nothing was changed. Try again.")
     written = write_splits(
         row, ((keys[number], split) for number, split in decision.new_placements()), resplit=resplit
     )

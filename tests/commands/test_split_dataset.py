@@ -193,7 +193,9 @@ def test_a_dataset_is_split_otherwise_only_for_a_reason(tmp_path: Path) -> None:
     import_file(write_jsonl(tmp_path / "a.jsonl", sessions(range(20))), origin="synthetic")
     run("--dataset", "support", "--ratios", "80,20")
     assert set(Session.objects.values_list("split", flat=True)) == {"train", "test"}
-    assert "was split otherwise: train 80 %, test 20 %" in refused("--dataset", "support", "--seed", 9)
+    assert "was split with other settings: train 80 %, test 20 %" in refused(
+        "--dataset", "support", "--seed", 9
+    )
     assert "give a reason" in refused("--dataset", "support", "--seed", 9, "--again")
     assert "Use --override with --again" in refused("--dataset", "support", "--override", "x")
     run("--dataset", "support", "--ratios", "50,25,25", "--again", "--override", "nothing was\ntrained yet")

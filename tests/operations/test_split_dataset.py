@@ -162,7 +162,7 @@ def test_as_a_job_it_keeps_counts_and_no_ids(tmp_path: Path) -> None:
 
 
 def test_an_empty_and_an_expired_dataset_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="holds no sessions"):
+    with pytest.raises(UserError, match="has no sessions"):
         split_dataset(Dataset.objects.create(name="empty"))
     dataset = stored(tmp_path)
     Dataset.objects.update(status="expired")

@@ -104,7 +104,7 @@ def test_a_preview_writes_nothing(curator: Any, dataset: Dataset, import_meanwhi
 
 def test_a_table_changes_the_origin_of_an_empty_dataset_only(curator: Any, dataset: Dataset) -> None:
     Dataset.objects.update(origin="production")
-    assert "stays production: there are turns already" in refused(curator, origin="synthetic")
+    assert "stays production: the dataset has turns" in refused(curator, origin="synthetic")
     imported(curator, {"name": "support", "origin": "production", "license": "MIT"})
     Dataset.objects.create(name="empty")
     imported(curator, {"name": "empty", "origin": "synthetic"})

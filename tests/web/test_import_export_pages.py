@@ -517,7 +517,7 @@ def test_dataset_facts_go_out_and_come_in_changed(metadata_client: Any, tmp_path
         ({"name": "nowhere", "license": "MIT"}, "There is no such dataset"),
         ({"name": "support", "origin": "stolen"}, "not a valid choice"),
         ({"name": "support", "legal_hold": "perhaps"}, "expected true or false"),
-        ({"name": "support", "legal_hold": True}, "is set and lifted with a reason"),
+        ({"name": "support", "legal_hold": True}, "needs a reason"),
         ({"name": "support", "provenance": "[1]"}, "expected a JSON object"),
         ({"name": "support", "turn_count": 5}, "Unknown column"),
         ({"license": "MIT"}, "name"),

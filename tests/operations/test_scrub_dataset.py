@@ -291,7 +291,7 @@ def test_a_scrub_of_some_classes_only_does_not_make_the_dataset_scrubbed(tmp_pat
     result = scrub_dataset(stored, Policy(kinds=("EMAIL",)))
     stored.refresh_from_db()
     assert stored.status == "raw"
-    assert "Not every class" in result["notice"]
+    assert "Some types were not selected" in result["notice"]
     assert texts()[0] == "Write to [EMAIL] about it."
 
 

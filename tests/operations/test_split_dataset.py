@@ -120,7 +120,7 @@ def test_two_at_once_do_not_write_over_each_other(tmp_path: Path, monkeypatch: p
         return decision
 
     monkeypatch.setattr(splitting, "decide_splits", meanwhile)
-    with pytest.raises(UserError, match="split by somebody else meanwhile"):
+    with pytest.raises(UserError, match="Someone else has split support"):
         split_dataset(dataset)
     assert Dataset.objects.get().split_settings["seed"] == 7
 

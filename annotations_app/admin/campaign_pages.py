@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from annotations_app.admin.campaign_form import CampaignSettingsForm, add_refusal
-from annotations_app.agreement.figures import member_stats, recent_labeling_rate
+from annotations_app.agreement.figures import LabelingRate, member_stats, recent_labeling_rate
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.pages_common import (
     campaign_url,
@@ -25,6 +25,7 @@ from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.paging import paginate_newest_first
+from datasets_app.domain.wording import format_count
 from datasets_app.models import JobRun
 
 MAX_TEXT_CHARACTERS = 300
@@ -55,19 +56,30 @@ def _progress_context(campaign: Campaign) -> dict[str, Any]:
         for field in ("labelled", "gold_labelled", "repeated", "skipped", "flagged")
     }
     plain = campaign.item_count - campaign.gold_count
-    wanted = plain * campaign.overlap
-    done = min(total["labelled"], wanted)
+    target = plain * campaign.overlap
+    done = min(total["labelled"], target)
     rate = recent_labeling_rate(campaign, timezone.now())
     return {
         "people": people,
         "total": total,
         "plain": plain,
-        "wanted": wanted,
+        "target": target,
         "done": done,
-        "percent": 100 * done // wanted if wanted else 0,
-        "rate": rate,
-        "days_left": (wanted - done) / rate.per_day if rate.per_day and wanted > done else None,
+        "percent": 100 * done // target if target else 0,
+        "outlook": _outlook(target - done, target, rate),
     }
+
+
+def _outlook(remaining: int, target: int, rate: LabelingRate) -> str:
+    if not target:
+        return "There is nothing to label."
+    if not remaining:
+        return "Every reply has its labels."
+    if not rate.per_day:
+        return "No labels in the last seven days, so there is no estimate yet."
+    days = round(remaining / rate.per_day)
+    time_left = f"about {format_count(days, 'more day')}" if days else "less than a day left"
+    return f"{format_count(rate.labels, 'label')} in the last seven days; at that pace {time_left}."
 
 
 def _label_balance(campaign: Campaign) -> dict[str, Any]:
@@ -81,7 +93,7 @@ def _label_balance(campaign: Campaign) -> dict[str, Any]:
 
 
 def preparation_status(request: HttpRequest, pk: int) -> HttpResponse:
-    """The part that moves while the items are made; the whole page is fetched again after that."""
+    """The progress of the job; reloads the whole page when the items are there."""
     campaign = visible_campaign(request, pk)
     response = render_fragment(request, "_campaign_preparing", _preparation_context(campaign))
     if campaign.status != Campaign.Status.PREPARING:
@@ -98,7 +110,7 @@ def _preparation_context(campaign: Campaign) -> dict[str, Any]:
 
 
 def flagged_replies(request: HttpRequest, pk: int) -> HttpResponse:
-    """What annotators could not judge, with their reasons; the latest first."""
+    """Flagged replies with the annotators' reasons, newest first."""
     campaign = visible_campaign(request, pk)
     require_permissions(request, "view_annotation")
     reason = Decision.objects.filter(assignment=OuterRef("pk"), kind=Decision.Kind.FLAG).order_by("-id")
@@ -123,7 +135,7 @@ def flagged_replies(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def stale_labels(request: HttpRequest, pk: int) -> HttpResponse:
-    """Labels made under an earlier persona, by annotator. POST queues their replies again."""
+    """Labels made with an earlier text of the persona, by annotator. POST requeues their replies."""
     campaign = visible_campaign(request, pk)
     require_permissions(request, "view_annotation")
     if request.method == "POST":
@@ -142,8 +154,7 @@ def _requeue_labels(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     except UserError as refusal:
         messages.error(request, refusal.message)
     else:
-        replies = "1 reply is" if count == 1 else f"{count:,} replies are"
-        messages.success(request, f"{replies} to be labelled again.")
+        messages.success(request, f"Requeued {format_count(count, 'reply', 'replies')}.")
     return redirect(campaign_url(campaign, "stale"))
 
 
@@ -161,7 +172,7 @@ def campaign_settings(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _save_settings(request: HttpRequest, campaign: Campaign, form: CampaignSettingsForm) -> bool:
-    """Whether the changes stand; a refusal is told on the form."""
+    """Whether the changes were saved; otherwise the form has the error."""
     try:
         edit_campaign(campaign, changes=form.changes(), actor=request.user)
     except UserError as refusal:
@@ -172,12 +183,12 @@ def _save_settings(request: HttpRequest, campaign: Campaign, form: CampaignSetti
 
 @require_POST
 def set_status(request: HttpRequest, pk: int) -> HttpResponse:
-    """Pause, open again or close."""
+    """Pause, reopen or close."""
     campaign = visible_campaign(request, pk)
     require_permissions(request, "change_campaign")
-    wanted = request.POST.get("status", "")
+    status = request.POST.get("status", "")
     try:
-        edit_campaign(campaign, changes={"status": wanted}, actor=request.user)
+        edit_campaign(campaign, changes={"status": status}, actor=request.user)
     except UserError as refusal:
         messages.error(request, refusal.message)
     else:

@@ -1,4 +1,4 @@
-"""What of labeling waits for a lead; for the start page, in a few queries that stay small."""
+"""Campaigns that need attention, for the home page; a few queries of constant cost."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,33 +9,34 @@ from django.utils import timezone
 from annotations_app.agreement.figures import count_recent_disputes, last_decision_times
 from annotations_app.campaigns.pages_common import admin_url, campaign_url, visible_campaigns
 from annotations_app.models import Assignment, Campaign
+from datasets_app.domain.wording import format_count
 from datasets_app.hooks import AttentionItem
 from datasets_app.templatetags.datasets_display import short_datetime
 
-# An open campaign without a decision for so long stands still.
+# An open campaign without decisions for so long is stalled.
 STALLED_AFTER = timedelta(days=3)
 MAX_CAMPAIGNS = 50
 MAX_ITEMS = 6
 
 
 def campaigns_needing_attention(user: Any) -> list[AttentionItem]:
-    """Campaigns with something to settle or to look at, and open ones that stand still."""
+    """Campaigns with disputed or flagged replies, and open ones that are stalled."""
     if not user.has_perm("annotations_app.view_campaign"):
         return []
     campaigns = list(_unfinished_campaigns(user))
     keys = [campaign.pk for campaign in campaigns]
-    # Little is ever flagged: this reads an index of nothing else.
+    # Reads an index of flagged assignments only.
     flagged = Assignment.objects.filter(campaign__in=keys, state=Assignment.State.FLAGGED)
     flags = dict(flagged.order_by().values_list("campaign").annotate(Count("id")))
     last, disputed = last_decision_times(keys), {}
     if user.has_perm("annotations_app.adjudicate"):
         disputed = count_recent_disputes(keys)
-    told = []
+    items = []
     for campaign in campaigns:
-        told += _attention_items(
+        items += _attention_items(
             campaign, disputed.get(campaign.pk, 0), flags.get(campaign.pk, 0), last.get(campaign.pk)
         )
-    return told[:MAX_ITEMS]
+    return items[:MAX_ITEMS]
 
 
 def _unfinished_campaigns(user: Any) -> Any:
@@ -52,19 +53,17 @@ def _attention_items(
             _attention_item(
                 campaign,
                 "balance",
-                f"has {disputed:,} disputed repl{'y' if disputed == 1 else 'ies'} among its latest labels",
+                f"has {format_count(disputed, 'disputed reply', 'disputed replies')} among its latest labels",
                 f"{admin_url('campaign_adjudicate')}?campaign={campaign.pk}",
-                "Adjudicate",
+                "Resolve",
             )
         )
     if flagged:
-        text = f"has {flagged:,} flagged repl{'y' if flagged == 1 else 'ies'}"
-        items.append(
-            _attention_item(campaign, "flag", text, campaign_url(campaign, "flagged"), "View flagged replies")
-        )
-    begun = max(filter(None, (last_decision, campaign.created_at)))
-    if campaign.status == Campaign.Status.OPEN and timezone.now() - begun > STALLED_AFTER:
-        text = f"has had no decisions since {short_datetime(begun)}"
+        text = f"has {format_count(flagged, 'flagged reply', 'flagged replies')}"
+        items.append(_attention_item(campaign, "flag", text, campaign_url(campaign, "flagged"), "Review"))
+    active_at = max(filter(None, (last_decision, campaign.created_at)))
+    if campaign.status == Campaign.Status.OPEN and timezone.now() - active_at > STALLED_AFTER:
+        text = f"has had no decisions since {short_datetime(active_at)}"
         items.append(_attention_item(campaign, "hourglass_empty", text, campaign_url(campaign), "Open"))
     return items
 

@@ -19,6 +19,7 @@ from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import Breadcrumbs, dataset_breadcrumbs, render_page
 from datasets_app.core.web.paging import parse_numbers
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Persona, Turn
 
 # The turns shown around the reply, and how much of each.
@@ -68,16 +69,34 @@ def _redirect_to_next_dispute(request: HttpRequest, disputes: DisputeQueue) -> H
         ahead = ".".join(map(str, turns[1:]))
         return redirect(disputes.address(turn=str(turns[0]), ahead=ahead))
     counts = disputes.counts()
+    remaining = counts.disputed - counts.settled
+    title, text = _describe_end(disputes, counts.disputed, remaining)
     context = {
         **_shared_context(request, disputes),
         "counts": counts,
-        "remaining": counts.disputed - counts.settled,
+        "title": title,
+        "text": text,
+        "remaining": remaining,
         "first_url": disputes._replace(tie=False).address(),
         "agreement_url": AgreementScope(disputes.dataset, disputes.persona_id, disputes.campaign).url(
             "agreement"
         ),
     }
     return render_page(request, "annotations_app/adjudication_done.html", _dispute_crumbs(disputes), context)
+
+
+def _describe_end(disputes: DisputeQueue, disputed: int, remaining: int) -> tuple[str, str]:
+    """(heading, sentence) for when no reply is next."""
+    if not disputed and disputes.flagged:
+        return "No flagged replies", "Replies that annotators flag appear here."
+    if not disputed:
+        return "No disagreements", "Replies that annotators label differently appear here."
+    if not remaining:
+        return f"All {disputed:,} adjudicated", "Adjudicated labels can be exported separately."
+    replies = format_count(remaining, "disputed reply is", "disputed replies are")
+    if disputes.tie:
+        return "No more ties", f"{replies} not adjudicated, counting those with a majority."
+    return "End of the queue", f"{replies} not adjudicated because you skipped them."
 
 
 def _save_adjudication(request: HttpRequest, disputes: DisputeQueue, turn: Turn) -> HttpResponse:
@@ -116,12 +135,13 @@ def _render_dispute(
     labels = _load_labels(disputes, turn)
     votes = _count_votes(labels, disputes)
     adjudicated = [label for label in labels if label.kind == Annotation.Kind.ADJUDICATED]
+    card = _persona_card(disputes)
     has = request.user.has_perm
     session = reverse("admin:datasets_app_session_change", args=[turn.session_id])
     context = {
         **_shared_context(request, disputes),
-        **_conversation_context(turn),
-        **_persona_context(disputes, turn),
+        **_conversation_context(turn, card),
+        "card": card,
         **form_state,
         "votes": votes,
         "majority": None if votes[0] == votes[1] else int(votes[1] > votes[0]),
@@ -150,7 +170,7 @@ def _shared_context(request: HttpRequest, disputes: DisputeQueue) -> dict[str, A
 
 
 def _dispute_crumbs(disputes: DisputeQueue) -> Breadcrumbs:
-    here = ("Disputes", None)
+    here = ("Disagreements", None)
     return (
         campaign_crumbs(disputes.campaign, here)
         if disputes.campaign
@@ -194,28 +214,28 @@ def _next_url(query: QueryDict, disputes: DisputeQueue, turn: Turn, votes: tuple
     return disputes.address(after=f"{dispute}.{turn.pk}", ahead=query.get("ahead", "").replace("\0", ""))
 
 
-def _conversation_context(turn: Turn) -> dict[str, Any]:
+def _conversation_context(turn: Turn, card: Any) -> dict[str, Any]:
     index = turn.turn_index
     around = Turn.objects.filter(
         session=turn.session_id, turn_index__gte=index - TURNS_BEFORE, turn_index__lte=index + TURNS_AFTER
     )
     turns = list(around.with_text_start(MAX_TURN_CHARACTERS).order_by("turn_index"))
+    for other in turns:
+        text = other.start + ("…" if other.characters > MAX_TURN_CHARACTERS else "")
+        # Only the reply to judge has the persona's words highlighted.
+        words = (card.preferred, card.avoid) if card and other.pk == turn.pk else ((), ())
+        other.pieces = highlight_words(text, *words)
     return {
         "turn": turn,
         "session": turn.session,
         "turns": turns,
         "earlier": max(0, turns[0].turn_index - 1),
         "later": max(0, turn.session.turn_count - turns[-1].turn_index),
-        "shown": MAX_TURN_CHARACTERS,
     }
 
 
-def _persona_context(disputes: DisputeQueue, turn: Turn) -> dict[str, Any]:
-    """The persona's card, and the reply with the persona's words highlighted."""
-    campaign = disputes.campaign
-    persona = campaign.persona if campaign else Persona.objects.filter(persona_id=disputes.persona_id).first()
-    if persona is None:
-        return {"card": None}
-    card = build_persona_card(persona)
-    pieces = highlight_words(turn.text[:MAX_TURN_CHARACTERS], card.preferred, card.avoid)
-    return {"card": card, "pieces": pieces}
+def _persona_card(disputes: DisputeQueue) -> Any:
+    if disputes.campaign:
+        return build_persona_card(disputes.campaign.persona)
+    persona = Persona.objects.filter(persona_id=disputes.persona_id).first()
+    return build_persona_card(persona) if persona else None

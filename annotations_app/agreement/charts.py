@@ -1,4 +1,4 @@
-"""What the agreement page draws, as places and classes: no colour says what a number does not."""
+"""Positions and classes of the drawings on the agreement page; numbers repeat what colors say."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,7 +17,7 @@ LINE_WIDTH = 240  # units of the drawing
 
 
 class IntervalMark(NamedTuple):
-    """Where a number and its interval stand on a line from ``low end`` to 1; None where there is nothing."""
+    """Positions of a number and its interval on a line from ``low_end`` to 1; None where there is none."""
 
     at: float | None
     begin: float | None
@@ -26,7 +26,7 @@ class IntervalMark(NamedTuple):
 
 
 class HeadlineRow(NamedTuple):
-    """A statistic with its name, how many things it is about, and a sentence on what it says."""
+    """A statistic with its name, its ``n`` of ``unit`` (singular and plural), and what it means."""
 
     name: str
     statistic: Statistic
@@ -37,7 +37,7 @@ class HeadlineRow(NamedTuple):
 
 
 def interval_mark(statistic: Statistic, low_end: float) -> IntervalMark:
-    """``least`` is the left end: 0 for shares, -1 for what is corrected for chance."""
+    """``low_end`` is 0 for shares and -1 for coefficients corrected for chance."""
 
     def place(value: float | None) -> float | None:
         if value is None:
@@ -54,52 +54,50 @@ _HEADLINE_FIELDS = (
         "raw_agreement",
         "Raw agreement",
         0.0,
-        "Of two labels of the same reply by different people, the share that say the same. "
-        "Part of it comes about by chance.",
+        "How often two labels of the same reply by different people are equal. Some of it is chance.",
     ),
     (
         "krippendorff_alpha",
         "Krippendorff’s alpha",
         -1.0,
-        "Agreement with chance taken off: 1 if all agree, 0 if they agree as often as labels dealt out at "
-        "random would, below 0 if less often. Replies may have different numbers of labels.",
+        "Agreement corrected for chance: 1 if all agree, 0 if they agree as often as random labels would, "
+        "below 0 if less often. Replies may have different numbers of labels.",
     ),
     (
         "gwet_ac1",
         "Gwet’s AC1",
         -1.0,
-        "Chance taken off in another way, which a lopsided share of on-brand labels moves less. "
-        "Its numbers come out higher than alpha’s then, so compare AC1 only with AC1.",
+        "Corrected for chance in a way that an unbalanced share of on-brand labels affects less. "
+        "It is higher than alpha then, so compare AC1 only with AC1.",
     ),
     (
         "fleiss_kappa",
         "Fleiss’ kappa",
         -1.0,
-        "The older relative of alpha, without its correction for small numbers of labels; "
-        "for comparison with what others have published.",
+        "Older than alpha and without its correction for few labels; for comparison with publications.",
     ),
     (
         "prevalence",
         "On-brand",
         0.0,
-        "The share of labels that say on-brand. The further it is from a half, the more agreement chance "
-        "alone brings: alpha and kappa can be low then while nearly all labels agree.",
+        "The share of on-brand labels. The further it is from a half, the more agreement is chance: alpha "
+        "and kappa can be low then although nearly all labels agree.",
     ),
 )
 
 
 def headline_rows(measured_headline: HeadlineStats) -> list[HeadlineRow]:
     """The headline numbers in the order they are shown."""
-    told = []
-    for field, name, least, meaning in _HEADLINE_FIELDS:
+    rows = []
+    for field, name, low_end, meaning in _HEADLINE_FIELDS:
         statistic: Statistic = getattr(measured_headline, field)
         n, unit = (
-            (measured_headline.labels, "label")
+            (measured_headline.labels, "label,labels")
             if field == "prevalence"
-            else (measured_headline.items - measured_headline.single, "reply")
+            else (measured_headline.items - measured_headline.single, "reply,replies")
         )
-        told.append(HeadlineRow(name, statistic, n, unit, meaning, interval_mark(statistic, least)))
-    return told
+        rows.append(HeadlineRow(name, statistic, n, unit, meaning, interval_mark(statistic, low_end)))
+    return rows
 
 
 # --- pairs as a map ---
@@ -125,7 +123,7 @@ def kappa_shade(value: float | None) -> str:
 
 
 def build_heat_map(pairs: Sequence[PairComparison]) -> HeatMap:
-    """Every two annotators that have labelled the same reply, in the order of their names."""
+    """All pairs of annotators who have labeled the same reply, ordered by name."""
     names = sorted({name for pair in pairs for name in (pair.a, pair.b)})
     known = {(pair.a, pair.b): pair.comparison for pair in pairs}
     rows = []
@@ -148,7 +146,7 @@ MAX_MONTH_LABELS = 12
 
 
 class MonthMark(NamedTuple):
-    """A month in the drawing: across and down, with the interval's ends; None where there is no number."""
+    """Positions of a month's numbers in the chart; None where there is no number."""
 
     month: str
     across: float
@@ -179,7 +177,7 @@ def _y_position(value: float | None) -> float | None:
 
 
 def drift_chart(points: Sequence[DriftPoint]) -> DriftChart | None:
-    """The months of all annotators together; None if there are fewer than two to compare."""
+    """The months of all annotators together; None if there are fewer than two."""
     months = [point for point in points if point.annotator is None]
     if len(months) < 2:
         return None
@@ -216,7 +214,7 @@ def _polyline_points(points: list[tuple[float, float]]) -> str:
 def build_drift_table(
     points: Sequence[DriftPoint],
 ) -> tuple[list[str], list[tuple[str | None, list[DriftPoint | None]]]]:
-    """Months as columns, annotators as rows; everybody together (None) comes first."""
+    """Months as columns, annotators as rows; all annotators together (None) come first."""
     months = sorted({point.month for point in points})
     known = {(point.annotator, point.month): point for point in points}
     names = sorted({point.annotator for point in points if point.annotator is not None})

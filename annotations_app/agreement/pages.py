@@ -88,12 +88,13 @@ def dataset_agreement(request: HttpRequest, pk: int) -> HttpResponse:
     dataset, personas = scope.dataset, labeled_personas(scope.dataset)
     if not scope.persona_id and personas:
         scope = scope._replace(persona_id=personas[0])
+    may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
     context = {
         "dataset": dataset,
         "persona": scope.persona_id,
         "personas": sorted({*personas, scope.persona_id} - {""}),
         "report_url": scope.url("measured"),
-        "may_adjudicate": request.user.has_perm("annotations_app.adjudicate"),
+        "disputes_url": _disputes(scope).address() if may_adjudicate and scope.persona_id else "",
         "dataset_address": dataset_url(dataset),
     }
     crumbs = dataset_breadcrumbs(dataset, ("Agreement", None))
@@ -110,7 +111,7 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
     headline = report.headline
     if not headline.labels:
         return render_fragment(request, "_agreement_none", {})
-    disputes = DisputeQueue(scope.dataset, scope.persona_id, scope.campaign, tie=False, flagged=False)
+    disputes = _disputes(scope)
     may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
     context = {
         "report": report,
@@ -146,6 +147,10 @@ def agreement_breakdown(request: HttpRequest, pk: int, scope_of: ScopeOf) -> Htt
         "parts": [(kind, *_largest_parts(report.by[kind])) for kind in BREAKDOWNS if kind in report.by],
     }
     return render_fragment(request, "_agreement_parts", context)
+
+
+def _disputes(scope: AgreementScope) -> DisputeQueue:
+    return DisputeQueue(scope.dataset, scope.persona_id, scope.campaign, tie=False, flagged=False)
 
 
 def _label_balance(labels: int, share: float | None) -> dict[str, Any]:

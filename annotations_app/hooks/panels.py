@@ -1,4 +1,4 @@
-"""What the pages of datasets and sessions show of annotations."""
+"""Annotations on the pages of datasets and sessions."""
 
 from collections import defaultdict
 from typing import Any
@@ -11,8 +11,7 @@ MAX_CAMPAIGNS = 5
 
 
 def turn_label_notes(session: Any, turns: Any, user: Any) -> dict[int, list[str]]:
-    """For each labelled turn what was said of it, and by whom: on-brand · ada. What counts no longer, and
-    hidden repeats, are left out."""
+    """Each turn's labels with their annotators ("on-brand · ada"), without withdrawn ones and repeats."""
     notes: dict[int, list[str]] = defaultdict(list)
     if user.has_perm("annotations_app.view_annotation"):
         shown = Annotation.objects.filter(
@@ -20,21 +19,23 @@ def turn_label_notes(session: Any, turns: Any, user: Any) -> dict[int, list[str]
         )
         labels = shown.order_by("turn", "id").only("turn", "label", "annotator", "kind")
         for label in labels[:MAX_LABELS]:
-            settled = "adjudicated" if label.kind == Annotation.Kind.ADJUDICATED else ""
-            said = [label.get_label_display().lower(), label.annotator, settled]
-            notes[label.turn_id].append(" · ".join(filter(None, said)))
+            kind = "adjudicated" if label.kind == Annotation.Kind.ADJUDICATED else ""
+            parts = [label.get_label_display().lower(), label.annotator, kind]
+            notes[label.turn_id].append(" · ".join(filter(None, parts)))
     return notes
 
 
 def count_labels_for_persona(persona: Any) -> int:
-    """How many labels of campaigns become stale if the text of the persona changes."""
+    """How many labels of campaigns become stale if the persona changes."""
     made = Annotation.objects.countable().filter(campaign__persona=persona, persona_digest=persona.digest)
     return made.count()
 
 
 def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
-    """Counts of labels for each persona, and the campaigns; None for who may not see labels."""
-    from datasets_app.core.web.pages import persona_urls  # pages are imported with pages only
+    """Label counts by persona, and the campaigns; None for users who may not see labels."""
+    # Commands start faster without the modules of pages.
+    from annotations_app.agreement.pages import AgreementScope
+    from datasets_app.core.web.pages import persona_urls
 
     if not user.has_perm("annotations_app.view_annotation"):
         return None
@@ -45,7 +46,14 @@ def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
         "template": "annotations_app/dataset_panel.html",
         "context": {
             "dataset": dataset,
-            "personas": [{**row._asdict(), "address": pages.get(row.persona_id)} for row in personas],
+            "personas": [
+                {
+                    **row._asdict(),
+                    "address": pages.get(row.persona_id),
+                    "agreement_url": AgreementScope(dataset, row.persona_id).url("agreement"),
+                }
+                for row in personas
+            ],
             **_campaigns_context(dataset, user),
         },
     }
@@ -54,9 +62,9 @@ def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
 def _campaigns_context(dataset: Any, user: Any) -> dict[str, Any]:
     if not user.has_perm("annotations_app.view_campaign"):
         return {"campaigns": None}
-    found = list(Campaign.objects.filter(dataset=dataset).select_related("persona")[: MAX_CAMPAIGNS + 1])
+    campaigns = list(Campaign.objects.filter(dataset=dataset).select_related("persona")[: MAX_CAMPAIGNS + 1])
     return {
-        "campaigns": found[:MAX_CAMPAIGNS],
-        "more_campaigns": len(found) > MAX_CAMPAIGNS,
+        "campaigns": campaigns[:MAX_CAMPAIGNS],
+        "more_campaigns": len(campaigns) > MAX_CAMPAIGNS,
         "may_add_campaign": user.has_perm("annotations_app.add_campaign") and dataset.turn_count > 0,
     }

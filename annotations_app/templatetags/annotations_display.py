@@ -1,8 +1,15 @@
-"""How labels and their statistics are shown to people."""
+"""How pages show labels and their statistics."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from annotations_app.domain.agreement.agreement_report import ConsensusReport, HeadlineStats
+from annotations_app.domain.highlighting import AVOID, PREFERRED, TextPiece
+from datasets_app.domain.wording import format_count
 
 register = template.Library()
 
@@ -12,13 +19,13 @@ MINUS_SIGN = "\N{MINUS SIGN}"
 
 @register.filter
 def campaign_badge(status: str) -> str:
-    """The colour of a badge; the badge's text says the same in words."""
+    """The color of a badge; its text says the same."""
     return _CAMPAIGN_BADGES.get(status, "neutral")
 
 
 @register.filter
 def scale_to(value: float | None, length: int) -> str:
-    """A share of a length, for the attributes of a drawing."""
+    """A share of a length, for the attributes of an SVG."""
     return f"{max(0.0, min(1.0, value or 0.0)) * int(length):.2f}"
 
 
@@ -29,13 +36,13 @@ def complement(value: float) -> float:
 
 @register.filter
 def format_statistic(value: float | None) -> str:
-    """0.4567 → 0.457, with a true minus; nothing is a dash."""
+    """0.4567 → 0.457, with a true minus; None is a dash."""
     return "–" if value is None else f"{value:.3f}".replace("-", MINUS_SIGN)
 
 
 @register.filter
 def format_statistic_short(value: float | None) -> str:
-    """Two digits, for a cell of a map."""
+    """Two digits, for a cell of the heat map."""
     return "–" if value is None else f"{value:.2f}".replace("-", MINUS_SIGN)
 
 
@@ -59,11 +66,36 @@ def hours_or_minutes(value: float) -> str:
 
 
 @register.filter
-def days_left(value: float) -> str:
-    if value < 1:
-        return "less than a day is left"
-    whole = round(value)
-    return "about one more day" if whole == 1 else f"about {whole:,} more days"
+def count_of(count: int, units: str) -> str:
+    """1 and "reply,replies" → "1 reply"."""
+    return format_count(count, *units.split(","))
+
+
+@register.filter
+def describe_headline(headline: HeadlineStats) -> str:
+    """Which labels the agreement is measured from."""
+    rated = format_count(headline.items - headline.single, "reply", "replies")
+    single = format_count(headline.single, "reply", "replies")
+    unnamed = format_count(headline.unnamed, "label")
+    return (
+        f"Measured on {rated} with two or more labels; {single} with only one left out. "
+        + format_count(headline.annotators, "annotator")
+        + (f", and {unnamed} without a name." if headline.unnamed else ".")
+    )
+
+
+@register.filter
+def explain_consensus(consensus: ConsensusReport) -> str:
+    """What the Dawid-Skene model estimates, and how far it differs from the majority."""
+    text = (
+        "Estimated from the labels alone (Dawid and Skene, 1979): the most likely true label of each reply, "
+        f"and each annotator's errors. The model calls {100 * consensus.prior:.1f} % of the replies on-brand"
+    )
+    if consensus.changed:
+        text += f" and differs from the majority on {format_count(consensus.changed, 'reply', 'replies')}"
+    if consensus.majority_ties:
+        text += f"; {format_count(consensus.majority_ties, 'reply has', 'replies have')} no majority"
+    return f"{text}. Numbers from few labels say little."
 
 
 @register.filter
@@ -73,7 +105,7 @@ def label_name(label: Any) -> str:
 
 @register.filter
 def rated_replies(part: Any) -> int:
-    """Replies with labels of two people or more."""
+    """Replies with two labels or more."""
     return int(part.items - part.single)
 
 
@@ -89,5 +121,25 @@ def lookup(values: dict[Any, Any], key: Any) -> Any:
 
 @register.filter
 def vote_dots(count: int, dot: str) -> str:
-    """As many dots as there are votes, as far as they fit a line."""
+    """One dot per vote, as far as they fit a line."""
     return dot * min(int(count), 12)
+
+
+_WORD_TITLES = {PREFERRED: "Preferred", AVOID: "Avoided", "both": "Preferred and avoided"}
+
+
+@register.filter
+def highlight(pieces: Iterable[TextPiece]) -> SafeString:
+    """The text with the persona's words marked."""
+    return format_html_join(
+        "", "{}", ((_highlight_piece(piece) if piece.kind else piece.text,) for piece in pieces)
+    )
+
+
+def _highlight_piece(piece: TextPiece) -> SafeString:
+    return format_html(
+        '<mark class="lead-word lead-word-{}" title="{}">{}</mark>',
+        piece.kind,
+        _WORD_TITLES[piece.kind],
+        piece.text,
+    )

@@ -60,11 +60,11 @@ def test_from_a_new_campaign_to_settled_disputes(
     own = Campaign.objects.get()
     disagreement(own)
     page.get_by_role("link", name="Agreement", exact=True).click()
-    expect(page.get_by_role("heading", name="How far people agree")).to_be_visible()
+    expect(page.get_by_role("heading", name="Inter-annotator agreement")).to_be_visible()
     expect(page.get_by_role("heading", name="By tag")).to_be_visible()
     expect(page.locator(".lead-heat td b")).to_have_count(6)
     assert find_serious_violations(page, PAGE_SELECTOR) == []
-    page.locator(".ad-head").get_by_role("link", name="Settle disputes").click()
+    page.locator(".ad-head").get_by_role("link", name="Resolve disagreements").click()
     against = _settle_three(page)
     assert find_serious_violations(page, PAGE_SELECTOR) == []
 
@@ -97,13 +97,13 @@ def _begin(page: Page) -> None:
     page.get_by_role("button", name="Preview the guidelines").click()
     expect(page.locator("#guidelines-preview strong")).to_have_text("voice")
     assert find_serious_violations(page, PAGE_SELECTOR) == []
-    page.get_by_role("button", name="Begin the campaign").click()
+    page.get_by_role("button", name="Start campaign").click()
     expect(page.get_by_text("3 people are to label each reply, but only 2 are chosen.").first).to_be_visible()
     expect(page.locator("[name=guidelines]")).to_have_value("Only the **voice** counts.")
     assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.get_by_label("cy", exact=True).check()
     expect(page.locator("#estimate")).to_contain_text("24 (3 a reply)")
-    page.get_by_role("button", name="Begin the campaign").click()
+    page.get_by_role("button", name="Start campaign").click()
     expect(page.get_by_text("0 of 24 labels")).to_be_visible()
     assert find_serious_violations(page, PAGE_SELECTOR) == []
 
@@ -111,7 +111,7 @@ def _begin(page: Page) -> None:
 def _settle_three(page: Page) -> int:
     """Nothing but keys; the order is that of the most divided first, so the tie comes first. Returns the
     label that was given against the majority."""
-    expect(page.locator(".lead-dispute-progress")).to_contain_text("0 of 4 disputed replies settled")
+    expect(page.locator(".lead-dispute-progress")).to_contain_text("0 of 4 disputed replies adjudicated")
     first = page.url
     page.keyboard.press("s")
     page.wait_for_url(lambda url: url != first and "turn=" in url)

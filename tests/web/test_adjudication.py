@@ -47,14 +47,14 @@ def test_they_come_one_by_one_until_all_are_settled(sign_in: Any, disputed: Camp
     assert len(set(seen)) == 4
     tie = Annotation.objects.filter(turn=seen[0], kind="label")
     assert sorted(tie.values_list("label", flat=True)) == [0, 1]
-    assert "All 4 are settled." in client.get(where).content.decode()
+    assert "All 4 adjudicated" in client.get(where).content.decode()
     settled = Annotation.objects.filter(kind="adjudicated")
     assert set(settled.values_list("turn", flat=True)) == set(seen)
     assert set(settled.values_list("annotator", "campaign", "label")) == {("lead", disputed.pk, 1)}
     assert Annotation.objects.filter(kind="label").count() == 11
     assert AuditEvent.objects.filter(action="adjudicate").count() == 4
     told = words(client.get(address("counted"), {"campaign": disputed.pk}).content.decode())
-    assert "4 of 4 disputed replies settled" in told
+    assert "4 of 4 disputed replies adjudicated" in told
 
 
 def test_all_that_was_said_is_seen(sign_in: Any, disputed: Campaign) -> None:
@@ -73,14 +73,14 @@ def test_all_that_was_said_is_seen(sign_in: Any, disputed: Campaign) -> None:
     session = reverse("admin:datasets_app_session_change", args=[label.turn.session_id])
     assert f"{session}?turn={label.turn.turn_index}" in html
     assert 'id="judged"' in html
-    assert "if you want to give one" in text
+    assert "Reason (optional)" in text
 
 
 def test_against_the_majority_a_reason_is_needed(sign_in: Any, disputed: Campaign) -> None:
     client = sign_in("lead")
     with_majority = Annotation.objects.filter(annotator="cy").first()
     where = f"{address('adjudicate')}?campaign={disputed.pk}&turn={with_majority.turn_id}"
-    assert "needed only to settle it as off-brand" in words(client.get(where).content.decode())
+    assert "required for off-brand, against the majority" in words(client.get(where).content.decode())
     refused = client.post(where, {"label": "0", "reason": "  "})
     assert (
         "Most annotators say on-brand. Explain briefly why the reply is off-brand" in refused.content.decode()
@@ -99,10 +99,10 @@ def test_what_was_settled_can_be_settled_anew(sign_in: Any, disputed: Campaign) 
     where = begin(client, disputed)
     client.post(where, {"label": "1", "reason": "First thought."})
     html = words(client.get(where).content.decode())
-    assert "Settled: On-brand" in html
+    assert "Adjudicated: On-brand" in html
     client.post(where, {"label": "0", "reason": "Second thought."})
     html = client.get(where).content.decode()
-    assert "Settled: Off-brand" in html
+    assert "Adjudicated: Off-brand" in html
     assert "1 withdrawn" in html
     assert "First thought." in html
     kinds = Annotation.objects.filter(annotator="lead").order_by("id").values_list("kind", "label")
@@ -118,8 +118,10 @@ def test_one_may_be_passed_over(sign_in: Any, disputed: Campaign) -> None:
         answer = client.get(following)
         where = answer.headers.get("Location", following)
     assert len(seen) == 4
-    assert "You are through." in answer.content.decode()
-    assert "4 are left that were passed over." in words(answer.content.decode())
+    assert "End of the queue" in answer.content.decode()
+    assert "4 disputed replies are not adjudicated because you skipped them." in words(
+        answer.content.decode()
+    )
 
 
 def test_only_ties_or_what_was_flagged(sign_in: Any, disputed: Campaign) -> None:
@@ -136,9 +138,9 @@ def test_only_ties_or_what_was_flagged(sign_in: Any, disputed: Campaign) -> None
     assert "ahead" not in tie
     client.post(tie, {"label": "1"})
     left = client.get(address("adjudicate"), {"campaign": disputed.pk, "tie": "1"}).content.decode()
-    assert "No tie is left" in left
+    assert "No more ties" in left
     told = client.get(address("counted"), {"campaign": disputed.pk, "flagged": "1"}).content.decode()
-    assert "1 of 1 flagged reply settled" in words(told)
+    assert "1 of 1 flagged reply adjudicated" in words(told)
 
 
 def test_labels_of_a_dataset_without_a_campaign(sign_in: Any, disputed: Campaign) -> None:
@@ -170,7 +172,7 @@ def test_only_replies_of_the_dataset_are_settled(sign_in: Any, disputed: Campaig
 def test_without_disputes_it_says_so(sign_in: Any, tmp_path: Path) -> None:
     own = make_campaign(make_replies(tmp_path, 2), "ana", "ben", overlap=2)
     html = html_of(sign_in("lead"), "adjudicate", campaign=str(own.pk))
-    assert "Nobody disagrees." in html
+    assert "No disagreements" in html
 
 
 # --- labels in the list, and their history ---

@@ -74,7 +74,7 @@ def test_the_numbers_are_those_measured(sign_in: Any, labelled: Dataset) -> None
     report = measure_agreement(dataset=labelled, persona_id="warm_v1", by=("tag", "month"))
     html = html_of(sign_in("lead"), "dataset_measured", labelled.pk, persona="warm_v1")
     text = words(html)
-    assert "20 replies have labels of two people or more" in text
+    assert "Measured on 20 replies with two or more labels" in text
     for name in ("raw_agreement", "krippendorff_alpha", "gwet_ac1", "fleiss_kappa", "prevalence"):
         statistic = getattr(report.headline, name)
         told = (
@@ -115,7 +115,7 @@ def test_what_is_undefined_is_said(sign_in: Any, tmp_path: Path) -> None:
     note = measure_agreement(dataset=dataset, persona_id="warm_v1").headline.krippendorff_alpha.note
     assert "all labels agree" in note
     assert note in text
-    assert "Too few: a calibration wants 50 labels at least; 6 are there." in text
+    assert "Too few labels: 6 of the 50 that a calibration needs." in text
     assert "Out of balance" in text
     assert "nan" not in text.lower().replace("finance", "")
 
@@ -128,7 +128,7 @@ def test_the_page_is_there_before_it_is_measured(sign_in: Any, labelled: Dataset
     assert f'<a href="{measured}">' in html
     response = sign_in("curator").get(measured)
     assert "no-store" in response["Cache-Control"]
-    assert "Settle disputes" not in response.content.decode()
+    assert "Resolve disagreements" not in response.content.decode()
 
 
 def test_without_labels_it_says_so(sign_in: Any, tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_a_campaign_begins_as_a_job(sign_in: Any, tmp_path: Path, empty_queue: N
     job = JobRun.objects.get(operation="create_campaign")
     assert (job.parameters, job.state) == ({"campaign": made.pk}, "queued")
     html = html_of(client, "change", made.pk)
-    assert "The replies are being put in order" in html
+    assert "Preparing replies" in html
     assert f'hx-get="{address("preparing", made.pk)}"' in html
     fill_campaign(made)
     assert client.get(address("preparing", made.pk))["HX-Refresh"] == "true"
@@ -179,7 +179,7 @@ def test_what_is_wrong_is_said_at_its_field(
     assert response.status_code == 200
     assert any(said in error for error in response.context["form"].errors[field])
     assert said in response.content.decode()
-    assert "Nothing was made" in response.content.decode()
+    assert "The campaign was not created" in response.content.decode()
     assert not Campaign.objects.exists()
 
 
@@ -199,12 +199,12 @@ def test_production_data_is_labelled_only_scrubbed_or_for_a_reason(
     dataset = make_replies(tmp_path, 2)
     Dataset.objects.update(origin="production")
     refused = sign_in("lead").post(address("add"), asked(dataset, override="I want to"))
-    assert "no scrub has verified" in refused.context["form"].non_field_errors()[0]
+    assert "without a verified scrub" in refused.context["form"].non_field_errors()[0]
     assert 'name="override"' not in refused.content.decode()
     officer = sign_in("curator")
     officer.user.user_permissions.add(Permission.objects.get(codename="override_gate"))
     again = officer.post(address("add"), asked(dataset))
-    assert "no scrub has verified" in again.context["form"].non_field_errors()[0]
+    assert "without a verified scrub" in again.context["form"].non_field_errors()[0]
     officer.post(address("add"), asked(dataset, override="A drill with made-up data"))
     assert Campaign.objects.get().overridden
     assert AuditEvent.objects.get(action="override").details["reason"] == "A drill with made-up data"
@@ -214,14 +214,14 @@ def test_what_it_comes_to_is_told_before(sign_in: Any, tmp_path: Path) -> None:
     dataset, client = make_replies(tmp_path, 5), sign_in("lead")
     told = words(client.post(address("estimate"), asked(dataset)).content.decode())
     assert "Replies5" in told
-    assert "Labels10 (2 a reply)" in told
+    assert "Labels10 (2 per reply)" in told
     assert "about 6 to look at" in told
-    assert "No reply of support is like that" in words(
+    assert "No replies of support match" in words(
         client.post(address("estimate"), asked(dataset, tag="no")).content.decode()
     )
     too_few = words(client.post(address("estimate"), asked(dataset, overlap=3, name="?")).content.decode())
-    assert "Labels15 (3 a reply)" in too_few
-    assert "3 people are to label each reply, but 2 are chosen." in too_few
+    assert "Labels15 (3 per reply)" in too_few
+    assert "Each reply needs 3 annotators, but only 2 are assigned." in too_few
     assert "Choose a dataset" in client.post(address("estimate"), {}).content.decode()
     assert not Campaign.objects.exists()
 
@@ -273,17 +273,17 @@ def test_flagged_replies_come_with_their_reason_and_lead_to_the_conversation(
 def test_stale_labels_are_queued_again_after_a_question(sign_in: Any, round_1: Campaign) -> None:
     label_all_replies(round_1, "ana", limit=3)
     client = sign_in("lead")
-    assert "No label is stale." in html_of(client, "stale", round_1.pk)
+    assert "No stale labels" in html_of(client, "stale", round_1.pk)
     changed = round_1.persona
     changed.yaml += "\ndescription: Warmer.\n"
     changed.save()
     html = html_of(client, "stale", round_1.pk)
     assert "3 stale labels" in html
     assert '<form method="post" class="ad-card' not in html
-    assert "Have 3 labels made again?" in html_of(client, "stale", round_1.pk, again="1")
-    assert "3 labels were made before the persona was changed" in words(html_of(client, "change", round_1.pk))
+    assert "Requeue the replies of 3 stale labels?" in html_of(client, "stale", round_1.pk, again="1")
+    assert "3 labels were made before the persona changed" in words(html_of(client, "change", round_1.pk))
     done = client.post(address("stale", round_1.pk), {"confirmed": "1"}, follow=True).content.decode()
-    assert "3 replies are to be labelled again." in done
+    assert "Requeued 3 replies." in done
     assert Annotation.objects.filter(kind="withdrawn").count() == 3
 
 
@@ -375,9 +375,9 @@ def test_the_start_page_tells_a_lead_what_waits(sign_in: Any, round_1: Campaign)
     assert "has 2 disputed replies among its latest labels" in told
     assert f"{address('adjudicate')}?campaign={round_1.pk}" in told
     assert "has 1 flagged reply" in told
-    assert "stood still" not in told
+    assert "had no decisions" not in told
     Assignment.objects.update(decided_at=timezone.now() - timedelta(days=5))
-    assert "stood still" not in start_page(client)
+    assert "had no decisions" not in start_page(client)
     Campaign.objects.update(created_at=timezone.now() - timedelta(days=6))
     assert "has had no decisions since" in start_page(client)
     assert "disputed" not in start_page(sign_in("curator"))

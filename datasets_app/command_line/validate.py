@@ -190,12 +190,12 @@ def _report_failure(sentence: str) -> int:
 def _read_limits() -> Limits:
     """As the application's settings have them."""
     names = ("ALIGNMENTER_MAX_LINE_BYTES", "ALIGNMENTER_MAX_UNPACKED_BYTES")
-    given = [os.environ.get(name, "") for name in names]
-    for name, value in zip(names, given, strict=True):
+    values = [os.environ.get(name, "") for name in names]
+    for name, value in zip(names, values, strict=True):
         if value and not value.isdecimal():
             raise CommandFailure(f"{name} must be a whole number, not {value!r}")
     return Limits(
-        *(int(value) if value else usual for value, usual in zip(given, DEFAULT_LIMITS, strict=True))
+        *(int(value) if value else default for value, default in zip(values, DEFAULT_LIMITS, strict=True))
     )
 
 

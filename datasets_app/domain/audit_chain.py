@@ -1,7 +1,7 @@
-"""The chain over the audit trail: each seal's digest is the SHA-256 over the digest before it and its event.
+"""The chain over the audit log: each seal's digest is the SHA-256 of the digest before it and its event.
 
-What is found here was changed behind the application's back. A chain that was made anew from some place on is
-sound in itself: only a :class:`Head` that was written down elsewhere before tells it from the true one.
+A fault is a change made outside the application. A chain that was rewritten from some position on is valid in
+itself: only a :class:`Head` noted elsewhere before tells it from the true one.
 """
 
 import hashlib
@@ -24,13 +24,13 @@ class Head(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> "Head":
         """ "12:ab…" → a head; ValueError with a sentence for anything else."""
-        if not (found := re.fullmatch(r"([0-9]{1,18}):([0-9a-fA-F]{64})", text.strip())):
+        if not (match := re.fullmatch(r"([0-9]{1,18}):([0-9a-fA-F]{64})", text.strip())):
             raise ValueError("A head is a position, a colon and 64 hexadecimal digits.")
-        return cls(int(found[1]), found[2].lower())
+        return cls(int(match[1]), match[2].lower())
 
 
 class Link(NamedTuple):
-    """A seal, with the text of its event as the server puts it; None where there is no such event."""
+    """A seal, with its event as text from the database server, or None if the event is missing."""
 
     position: int
     event_id: int
@@ -50,7 +50,7 @@ def compute_digest(previous: str, event_text: str) -> str:
 
 
 def find_faults(links: Iterable[Link]) -> Iterator[Fault]:
-    """What is wrong with a chain, whose links come by position, from its beginning to its end."""
+    """Check a chain from beginning to end; ``links`` are ordered by position."""
     last, last_true = Link(0, 0, "", GENESIS_DIGEST, None), GENESIS_DIGEST
     for link in links:
         if last.digest != last_true:

@@ -46,16 +46,16 @@ def parse_retention(text: str) -> Duration | None:
 
     Raises ValueError with what was expected.
     """
-    given = text.strip()
-    if given.lower() == "indefinite":
+    text = text.strip()
+    if text.lower() == "indefinite":
         return None
-    if match := _DURATION_WORDS.fullmatch(given.lower()):
+    if match := _DURATION_WORDS.fullmatch(text.lower()):
         amount, unit = int(match[1]), match[2]
-    elif match := _ISO_DURATION.fullmatch(given.upper()):
+    elif match := _ISO_DURATION.fullmatch(text.upper()):
         amount, unit = int(match[1]), _ISO_UNITS[match[2]]
     else:
         raise ValueError(
-            f'retention must be like "90 days", "18 months", "1 year", "P90D" or "indefinite", got {given!r}'
+            f'retention must be like "90 days", "18 months", "1 year", "P90D" or "indefinite", got {text!r}'
         )
     if amount == 0:
         raise ValueError("retention must be at least 1")
@@ -64,7 +64,7 @@ def parse_retention(text: str) -> Duration | None:
 
 @dataclass(frozen=True)
 class RetentionRule:
-    """One entry of ``retention.yaml``; ``retention`` is kept in the words it was given in."""
+    """One entry of ``retention.yaml``; ``retention`` keeps the words of the file."""
 
     pattern: str
     retention: str
@@ -72,7 +72,7 @@ class RetentionRule:
 
     @property
     def duration(self) -> Duration | None:
-        """None means: kept for as long as one likes."""
+        """None: datasets are kept indefinitely."""
         return parse_retention(self.retention)
 
 
@@ -83,7 +83,7 @@ class RetentionFileError(ValueError):
 def parse_retention_rules(text: str) -> list[RetentionRule]:
     """The text of ``retention.yaml`` → its rules in order. Raises :class:`RetentionFileError`.
 
-    A key that is not known is refused: a rule about deletion must not be half understood.
+    Refuses unknown keys: a rule about deletion must not be half understood.
     """
     try:
         value = load_yaml(text)
@@ -116,7 +116,7 @@ def find_matching_rule(name: str, rules: Iterable[RetentionRule]) -> RetentionRu
 
 
 def get_due_date(created: date, rule: RetentionRule | None) -> date | None:
-    """The first day on which a dataset that came on ``created`` may be deleted; None: never."""
+    """The first day on which a dataset created on ``created`` may be deleted; None: never."""
     duration = rule.duration if rule else None
     return duration.add_to(created) if duration else None
 
@@ -124,19 +124,18 @@ def get_due_date(created: date, rule: RetentionRule | None) -> date | None:
 def find_rules_still_active(
     before: Sequence[tuple[RetentionRule, bool]], after: Sequence[RetentionRule]
 ) -> list[bool]:
-    """Which of the rules ``after`` a change may go on acting, given those ``before`` it (in order, and
-    whether each was active).
+    """Which rules ``after`` a change stay active; ``before`` has (rule, was active) in order.
 
-    A rule goes on if it was active, is kept as long as it was, and is asked after every pattern that was
-    asked before it. So it decides for no dataset that it did not decide for until now: a change of the
-    rules deletes nothing that no rehearsal has shown.
+    A rule stays active if it was, its retention is the same, and every pattern that came before it still
+    does. It then decides for no dataset that it didn't decide for until now: a change of the rules deletes
+    nothing that no dry run has shown.
     """
     acting: dict[tuple[str, str], tuple[bool, set[str]]] = {}
-    asked: list[str] = []
+    earlier_patterns: list[str] = []
     for rule, active in before:
-        # Of equal rules only the first is ever asked.
-        acting.setdefault((rule.pattern, rule.retention), (active, set(asked)))
-        asked.append(rule.pattern)
+        # Of equal rules only the first ever decides.
+        acting.setdefault((rule.pattern, rule.retention), (active, set(earlier_patterns)))
+        earlier_patterns.append(rule.pattern)
     answers = []
     for place, rule in enumerate(after):
         active, were_before = acting.get((rule.pattern, rule.retention), (False, set[str]()))

@@ -73,7 +73,7 @@ def test_a_file_is_split_without_a_database(tmp_path: Path) -> None:
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    assert "train: 30 sessions, 60.0 % (wanted 60 %)" in done.stdout
+    assert "train: 30 sessions, 60.0 % (target 60 %)" in done.stdout
     assert "out/test.jsonl: 60 turns in 10 sessions. sha256" in done.stdout
     assert Counter(placed(tmp_path / "out").values()) == {"train": 30, "validation": 10, "test": 10}
     stated = read_metadata(tmp_path / "out" / "test.meta.yaml")

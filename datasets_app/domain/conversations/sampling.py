@@ -1,4 +1,4 @@
-"""Which sessions a sample takes: at random, or as evenly as can be from groups. The same for a seed."""
+"""Chooses the sessions of a sample: at random, or evenly from groups; the same ones for the same seed."""
 
 import hashlib
 import heapq
@@ -44,20 +44,20 @@ def allocate_shares(sizes: "Counter[str]", size: int) -> dict[str, int]:
 
     What can't be shared out evenly goes to the groups that come first by name.
     """
-    left, given = min(size, sizes.total()), dict.fromkeys(sorted(sizes), 0)
+    remaining, shares = min(size, sizes.total()), dict.fromkeys(sorted(sizes), 0)
     open_groups = sorted(sizes)
-    while left:
-        each, extra = divmod(left, len(open_groups))
+    while remaining:
+        each, extra = divmod(remaining, len(open_groups))
         if each == 0:
             for group in open_groups[:extra]:
-                given[group] += 1
+                shares[group] += 1
             break
         for group in open_groups:
-            more = min(each, sizes[group] - given[group])
-            given[group] += more
-            left -= more
-        open_groups = [group for group in open_groups if given[group] < sizes[group]]
-    return given
+            more = min(each, sizes[group] - shares[group])
+            shares[group] += more
+            remaining -= more
+        open_groups = [group for group in open_groups if shares[group] < sizes[group]]
+    return shares
 
 
 def _make_grouping(source: SessionSource, grouping: str) -> Callable[[Sequence[str]], str]:

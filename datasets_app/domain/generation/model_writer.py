@@ -65,7 +65,7 @@ class ModelWriter:
         return f"<ModelWriter {self.model} at {self.endpoint.host}>"
 
     def describe(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        description: dict[str, Any] = {
             "generator": GENERATOR,
             "generator_version": VERSION,
             "model": self.model,
@@ -74,13 +74,13 @@ class ModelWriter:
             "reproducible": False,
         }
         if self.temperature is not None:
-            told["temperature"] = self.temperature
+            description["temperature"] = self.temperature
         if self.used.calls:
-            told["calls"] = self.used.calls
-            told["tokens"] = {"prompt": self.used.prompt, "completion": self.used.completion}
+            description["calls"] = self.used.calls
+            description["tokens"] = {"prompt": self.used.prompt, "completion": self.used.completion}
             if self.used.estimated:
-                told["tokens"]["estimated"] = self.used.estimated
-        return told
+                description["tokens"]["estimated"] = self.used.estimated
+        return description
 
     def estimate_tokens(self, plan: Sequence[PlannedSession]) -> TokensUsed:
         """About what a whole plan will take, from a few of its sessions; more is set aside for each call."""

@@ -87,11 +87,11 @@ class Detection:
             or len(item.text) > MAX_KEYED_VALUE_CHARACTERS
         ):
             return []
-        said = f"{item.key.replace('_', ' ')}: "
-        shift = len(said)
+        prefix = f"{item.key.replace('_', ' ')}: "
+        shift = len(prefix)
         return [
             match._replace(start=match.start - shift, end=match.end - shift)
-            for match in self._rules[0].find(said + item.text)
+            for match in self._rules[0].find(prefix + item.text)
             if match.start >= shift
         ]
 

@@ -1,4 +1,4 @@
-"""What is to be scrubbed, and how: the choices of one run, as a value that can be kept."""
+"""The choices of one scrub: what to replace, and how."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -86,13 +86,13 @@ class Policy:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         known = {item.name for item in fields(cls)}
-        given: dict[str, Any] = {
+        values: dict[str, Any] = {
             key: tuple(item) if isinstance(item, list) else item for key, item in value.items()
         }
-        given = {key: item for key, item in given.items() if key in known}
-        given["patterns"] = tuple((label, regex) for label, regex in given.get("patterns", ()))
-        given["missed"] = tuple(MissedMark(**mark) for mark in given.get("missed", ()))
-        return cls(**given)
+        values = {key: item for key, item in values.items() if key in known}
+        values["patterns"] = tuple((label, regex) for label, regex in values.get("patterns", ()))
+        values["missed"] = tuple(MissedMark(**mark) for mark in values.get("missed", ()))
+        return cls(**values)
 
     def with_marks(self, allow: Iterable[str], missed: Iterable[MissedMark]) -> Self:
         """This policy, and what people have marked since."""
@@ -101,9 +101,9 @@ class Policy:
 
     def describe(self) -> list[str]:
         """What a run under this policy does, for a metadata file's ``anonymization``."""
-        said = [_KIND_DESCRIPTIONS[kind] for kind in KINDS if kind in self.kinds]
-        said += [f"values of the pattern {label}" for label, _ in self.patterns]
-        done = [f"{', '.join(said)} replaced by placeholders"] if said else []
+        kinds = [_KIND_DESCRIPTIONS[kind] for kind in KINDS if kind in self.kinds]
+        kinds += [f"values of the pattern {label}" for label, _ in self.patterns]
+        done = [f"{', '.join(kinds)} replaced by placeholders"] if kinds else []
         if self.hash_session_ids:
             done.append("session ids replaced by keyed hashes (HMAC-SHA-256)")
         if self.fuzz_seconds:
@@ -120,10 +120,10 @@ def list_class_names() -> list[str]:
 
 def parse_kinds(text: str) -> tuple[str, ...]:
     """``email|phone`` (or with commas) → classes. Raises :class:`PolicyError` for what is none."""
-    wanted = [name.strip() for name in re.split(r"[|,]", text) if name.strip()]
-    if not wanted:
+    names = [name.strip() for name in re.split(r"[|,]", text) if name.strip()]
+    if not names:
         raise PolicyError(f"Name at least one class: {', '.join(list_class_names())}.")
-    chosen = {_KIND_ALIASES.get(kind, kind) for kind in (name.upper().replace("-", "_") for name in wanted)}
+    chosen = {_KIND_ALIASES.get(kind, kind) for kind in (name.upper().replace("-", "_") for name in names)}
     for name in chosen.difference(KINDS):
         raise PolicyError(
             f"There is no class {name.lower()!r}; choose among {', '.join(list_class_names())}."

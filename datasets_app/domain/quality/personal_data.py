@@ -27,7 +27,7 @@ class PersonalDataCheck(Check):
 class PersonalDataSearch:
     """Searches every string of a record and hands each value to the check of its class.
 
-    Findings tell class, place and length of a value, and never the value.
+    Findings name the class, place and length of a value, never the value.
     """
 
     def __init__(self, checks: Iterable[PersonalDataCheck]) -> None:
@@ -44,7 +44,7 @@ class PersonalDataSearch:
             for tag in tags:
                 found += self._search(turn, ("tags", "", tag))
         if session_id != self._session:
-            # The id is on every line of the session, but is one thing to mend.
+            # The id is on every line of the session, but is one thing to fix.
             self._session = session_id
             found += self._search(turn, ("session_id", "", session_id))
         if persona_id is not None and persona_id not in clean:
@@ -77,7 +77,7 @@ class PersonalDataSearch:
         )
 
     def _is_known_clean(self, value: dict[str, Any]) -> bool:
-        """Whether a flat object has nothing new in it: true of most metadata, and quickly told."""
+        """Whether a flat object has nothing new in it: a quick test that most metadata passes."""
         clean = self._clean
         for key, item in value.items():
             kind = type(item)
@@ -91,18 +91,18 @@ class PersonalDataSearch:
         return True
 
     def _search(self, record: TurnRecord | LabelRecord, where: SearchedString) -> Iterator[Finding]:
-        field, said, text = where
+        field, prefix, text = where
         matches = _find(record, text)
-        if not matches and said:
+        if not matches and prefix:
             # {"phone": "5551234567"}: the key says what the bare number is.
             matches = [
-                Match(kind, start - len(said), end - len(said))
-                for kind, start, end, _ in _find(record, said + text)
-                if start >= len(said)
+                Match(kind, start - len(prefix), end - len(prefix))
+                for kind, start, end, _ in _find(record, prefix + text)
+                if start >= len(prefix)
             ]
         if matches:
             yield from self._findings(record, field, matches)
-        elif not said and len(text) <= MAX_CLEAN_CHARACTERS and len(self._clean) < MAX_CLEAN_STRINGS:
+        elif not prefix and len(text) <= MAX_CLEAN_CHARACTERS and len(self._clean) < MAX_CLEAN_STRINGS:
             self._clean.add(text)
 
     def _findings(

@@ -162,9 +162,9 @@ def _list_changed(difference: Difference) -> list[str]:
 
 def _describe_change(change: SessionChange) -> str:
     name = "A session" if find_patterns(change.session_id) else format_code(change.session_id)
-    told = []
+    details = []
     for turn in change.turns[:MAX_TURNS_LISTED]:
-        what = ", ".join(item.name for item in turn.fields) or turn.kind
-        told.append(f"turn {turn.turn_index}: {what}")
-    more = len(change.turns) - len(told)
-    return f"{name} " + "; ".join(told) + (f"; and {format_count(more, 'more turn')}" if more else "")
+        fields = ", ".join(item.name for item in turn.fields) or turn.kind
+        details.append(f"turn {turn.turn_index}: {fields}")
+    more = len(change.turns) - len(details)
+    return f"{name} " + "; ".join(details) + (f"; and {format_count(more, 'more turn')}" if more else "")

@@ -10,10 +10,10 @@ MAX_STRATA_SHOWN = 20
 
 def format_report(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterator[str]:
     """``report`` as :mod:`decision` makes it; ``leaks`` name sessions, splits and similarity."""
-    for split, found in report["splits"].items():
+    for split, share in report["splits"].items():
         yield (
-            f"{split}: {format_count(found['sessions'], 'session')}, "
-            f"{found['share']:.1f} % (wanted {found['wanted']:g} %)"
+            f"{split}: {format_count(share['sessions'], 'session')}, "
+            f"{share['share']:.1f} % (target {share['wanted']:g} %)"
         )
     if report["settings"]["stratify"] != "none":
         yield from _format_strata(report)

@@ -1,5 +1,7 @@
 """What the operations of this app are asked; see datasets_app/jobs/parameters.py."""
 
+from msgspec import UNSET, UnsetType
+
 from datasets_app.jobs.parameters import JobParameters, OverridableParameters
 
 
@@ -7,9 +9,9 @@ class CampaignParameters(JobParameters, frozen=True):
     """``campaign`` is the primary key of a prepared campaign; the others are stored by the command."""
 
     campaign: int | None = None
-    campaign_name: str | None = None
-    overlap: int | None = None
-    order: str | None = None
+    campaign_name: str | UnsetType = UNSET
+    overlap: int | UnsetType = UNSET
+    order: str | UnsetType = UNSET
 
 
 class LabelExportParameters(OverridableParameters, frozen=True):

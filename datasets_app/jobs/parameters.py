@@ -29,12 +29,12 @@ Rows = list[tuple[str, str]]
 
 
 class JobParameters(msgspec.Struct, frozen=True):
-    """``labels`` and ``choices`` (field → value → label) are what forms and the job's page show; ``hidden``
+    """``LABELS`` and ``CHOICES`` (field → value → label) are what forms and the job's page show; ``HIDDEN``
     fields are not shown."""
 
-    labels: ClassVar[dict[str, str]] = {}
-    choices: ClassVar[dict[str, dict[str, str]]] = {}
-    hidden: ClassVar[frozenset[str]] = frozenset()
+    LABELS: ClassVar[dict[str, str]] = {}
+    CHOICES: ClassVar[dict[str, dict[str, str]]] = {}
+    HIDDEN: ClassVar[frozenset[str]] = frozenset()
 
     def as_json(self) -> dict[str, Any]:
         stored: dict[str, Any] = msgspec.to_builtins(self)
@@ -45,14 +45,14 @@ class JobParameters(msgspec.Struct, frozen=True):
         return [
             self._describe_field(field.name)
             for field in msgspec.structs.fields(self)
-            if field.name not in self.hidden
+            if field.name not in self.HIDDEN
             and getattr(self, field.name) not in (None, "", [], {}, False, field.default)
         ]
 
     def _describe_field(self, name: str) -> tuple[str, str]:
         value = getattr(self, name)
-        label = self.choices.get(name, {}).get(value) if isinstance(value, str) else None
-        return self.labels.get(name) or sentence_case(name), label or format_value(value)
+        label = self.CHOICES.get(name, {}).get(value) if isinstance(value, str) else None
+        return self.LABELS.get(name) or sentence_case(name), label or format_value(value)
 
 
 P = TypeVar("P", bound=JobParameters)
@@ -97,12 +97,12 @@ class ImportParameters(JobParameters, frozen=True):
     files: list[str] | UnsetType = UNSET
     quarantine: bool | UnsetType = UNSET
 
-    labels: ClassVar = {
+    LABELS: ClassVar = {
         "on_error": "If there are problems",
         "renumber": "Renumber turns",
         "append": "Skip sessions that are there already",
     }
-    choices: ClassVar = {
+    CHOICES: ClassVar = {
         "format": FORMAT_LABELS,
         "on_error": ON_ERROR_LABELS,
         "origin": dict(Dataset.Origin.choices),
@@ -118,14 +118,14 @@ class ExportParameters(OverridableParameters, frozen=True):
     tag: str | None = None
     gzip: bool = False
 
-    labels: ClassVar = {
+    LABELS: ClassVar = {
         "split": "Only this split",
         "persona": "Only this persona",
         "tag": "Only this tag",
         "gzip": "Compress with gzip",
         "override": "Reason for exporting it unscrubbed",
     }
-    choices: ClassVar = {
+    CHOICES: ClassVar = {
         "format": {**FORMAT_LABELS, "csv": "CSV for spreadsheets", "parquet": "Parquet, one turn a row"},
         "split": dict(Session.Split.choices),
     }
@@ -203,14 +203,14 @@ class GenerationParameters(JobParameters, frozen=True):
     plan: str | UnsetType = UNSET
     model_run: dict[str, Any] | UnsetType = UNSET
 
-    labels: ClassVar = {
+    LABELS: ClassVar = {
         "model": "Writer",
         "base_url": "Endpoint",
         "concurrency": "Parallel calls",
         "max_tokens_total": "Token budget",
         "resume": "Resumes an earlier run",
     }
-    hidden: ClassVar = frozenset({"turns", "plan", "model_run", *_SHARE_LABELS})
+    HIDDEN: ClassVar = frozenset({"turns", "plan", "model_run", *_SHARE_LABELS})
 
     def request_options(self) -> dict[str, Any]:
         """The fields of a :class:`GenerationRequest` that were chosen."""
@@ -240,8 +240,8 @@ class ReleaseParameters(OverridableParameters, frozen=True):
     bump: str | None = None
     notes: str | None = None
 
-    labels: ClassVar = {"bump": "Version bump", "override": "Reason for releasing it as it is"}
-    choices: ClassVar = {"bump": {bump: bump.capitalize() for bump in ("major", "minor", "patch")}}
+    LABELS: ClassVar = {"bump": "Version bump", "override": "Reason for releasing it as it is"}
+    CHOICES: ClassVar = {"bump": {bump: bump.capitalize() for bump in ("major", "minor", "patch")}}
 
 
 class CompareParameters(JobParameters, frozen=True):
@@ -263,7 +263,7 @@ class EraseParameters(JobParameters, frozen=True):
     everywhere: bool | UnsetType = UNSET
     erased: list[dict[str, Any]] | UnsetType = UNSET
 
-    hidden: ClassVar = frozenset({"session", "copies", "erased"})
+    HIDDEN: ClassVar = frozenset({"session", "copies", "erased"})
 
 
 class RetentionParameters(JobParameters, frozen=True):

@@ -96,6 +96,7 @@ def _survey_file(
         digest = hash_file(source.path)
         if SourceFile.objects.filter(dataset__name=name, sha256=digest).exists():
             return None
+        progress.start_pass()
         file.scan(progress.step)
         result = survey_records(_read_records(file, options, progress))
     except UnreadableFile as error:
@@ -347,7 +348,5 @@ class _ByteProgress:
         self._here = 0
 
     def step(self, position: int) -> None:
-        if position < self._here:  # a new pass has begun
-            self.start_pass()
         self._here = position
         self._report(min(self._before + position, self._total), self._total)

@@ -1,4 +1,4 @@
-"""What is served outside the admin's frame: files."""
+"""Downloads of job files and release files."""
 
 from typing import IO, Any
 
@@ -23,7 +23,7 @@ from datasets_app.releasing import files
 @never_cache
 @login_required
 def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Hand out a file a job was given or has made, always as an attachment, and write down who took it."""
+    """Send an input or output file of a job, always as an attachment, and record the download."""
     job_file = get_object_or_404(JobFile.objects.select_related("job_run"), pk=pk)
     job = job_file.job_run
     if not request.user.has_perm(download_permission(job.operation, job_file.kind)):
@@ -46,7 +46,7 @@ def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
         sha256=job_file.sha256,
         size=job_file.size,
         job_run=job.pk,
-        # Who has had which release is answered by the audit trail.
+        # The audit log answers who received which release.
         **_release_details(job),
     )
     return _attachment_response(file, job_file.name)
@@ -61,7 +61,7 @@ def _release_details(job: JobRun) -> dict[str, str]:
 @never_cache
 @login_required
 def download_release(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Hand out a file of a release, byte for byte as it was released, and write down who took it."""
+    """Send a file of a release, byte for byte as it was released, and record the download."""
     release_file = get_object_or_404(ReleaseFile.objects.select_related("release__dataset"), pk=pk)
     release, has = release_file.release, request.user.has_perm
     if not (has("datasets_app.release_dataset") or has("datasets_app.export_dataset")):
@@ -86,15 +86,15 @@ def download_release(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _audit_file_details(job_file: JobFile) -> dict[str, str]:
-    """What came in was named by others: its name may tell who is in it, and in the trail it would stay."""
+    """Names of uploaded files may identify people, and the audit log would keep them forever."""
     if job_file.kind in {JobFile.Kind.UPLOAD, JobFile.Kind.QUARANTINE}:
         return {"kind": job_file.kind}
     return {"file": job_file.name}
 
 
 def can_see_job(user: Any, job: JobRun) -> bool:
-    """Whether a job's files are there for a user. An import has no dataset yet, but perhaps a name that is
-    taken by one that is hidden."""
+    """Whether a user may see a job's files. An import has no dataset yet, but its name may be that of a
+    hidden one."""
     if job.dataset_id and not Dataset.objects.visible_to(user).filter(pk=job.dataset_id).exists():
         return False
     visible: bool = JobRun.objects.visible_to(user).filter(pk=job.pk).exists()

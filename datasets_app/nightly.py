@@ -48,7 +48,7 @@ def _run_release_verification(job_run: JobRun | None, report_progress: ProgressC
     if verified.faults:
         first = verified.faults[0]
         raise UserError(
-            f"{len(verified.faults):,} faults in releases: {first.dataset} {first.version}: {first.what}"
+            f"{len(verified.faults):,} faults in releases: {first.dataset} {first.version}: {first.message}"
         )
     return {"releases": verified.releases, "files": verified.files}
 

@@ -31,12 +31,12 @@ _TEXT_COLUMNS = ("text", "persona_id", "session_id", "annotator", "labeler", "no
 class LabelJSONL(JSONL):
     """Lines of annotation JSONL, as the export command writes them, each with its dataset."""
 
-    def written(self, headers: Any, rows: Any) -> bytes:
+    def encode(self, headers: Any, rows: Any) -> bytes:
         return b"".join(map(_encode_row, (dict(zip(headers, row, strict=True)) for row in rows)))
 
 
 class LabelYAML(YAML):
-    def written(self, headers: Any, rows: Any) -> bytes:
+    def encode(self, headers: Any, rows: Any) -> bytes:
         lines = map(_encode_row, (dict(zip(headers, row, strict=True)) for row in rows))
         return dump_yaml([json.loads(line) for line in lines]).encode()
 

@@ -145,7 +145,7 @@ class RetentionYAML(YAML):
         for position, item in enumerate(super().rows(raw), 1):
             yield {"position": position, **item}
 
-    def written(self, headers: Any, rows: Any) -> bytes:
+    def encode(self, headers: Any, rows: Any) -> bytes:
         policies = [dict(zip(headers, row, strict=True)) for row in rows]
         rules = [RetentionRule(item["pattern"], item["retention"], item["reason"]) for item in policies]
         return dump_retention_rules(rules).encode()

@@ -1,4 +1,4 @@
-"""A dataset → a file and its ``.meta.yaml``, streamed."""
+"""Exports a dataset to a file and its ``.meta.yaml``, streamed."""
 
 import csv
 import io
@@ -37,16 +37,16 @@ CSV_COLUMNS = [
     "extra",
 ]
 TURN_BATCH_SIZE = 1000
-PARQUET_GZIP_CONFLICT = "Parquet is compressed within already; export it without gzip."
+PARQUET_GZIP_CONFLICT = "Parquet is already compressed; export it without gzip."
 
 
 def file_extension(format: str) -> str:
-    """What the name of a file of this format ends in."""
+    """The extension of files of this format."""
     return format if format in {"csv", "parquet"} else "jsonl"
 
 
 class ExportResult(NamedTuple):
-    """``sha256`` is the hex digest of the bytes written, packed if they were."""
+    """``sha256`` is the hex digest of the bytes written, after compression."""
 
     sessions: int
     turns: int
@@ -65,10 +65,9 @@ def export_dataset(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportResult:
-    """Write the dataset's turns to ``out``, gzipped if asked; memory stays flat.
+    """Write the dataset's turns to ``out``, in constant memory and one transaction. Raises UserError.
 
-    All is read in one transaction: what is imported meanwhile is not in it, nor half in it. Production data
-    must have been scrubbed, or ``override`` be a reason why not: see :mod:`gates`.
+    Unscrubbed production data takes ``override``, a reason: see :mod:`gates`.
     """
     if gzipped and format == "parquet":
         raise UserError(PARQUET_GZIP_CONFLICT)
@@ -82,7 +81,7 @@ def export_dataset(
             target.write(block)
             report_progress(turns, dataset.turn_count)
     if not override:
-        # An import may have been committed between the first look and the reading.
+        # An import may have been committed between the first check and the reading.
         gates.check_gate(policies.EXPORT, dataset, actor=actor)
     if not turns and selection != ALL_SESSIONS:
         raise _empty_selection_error(dataset, selection)
@@ -93,7 +92,7 @@ def export_dataset(
         dataset_name=dataset.name,
         format=format,
         split=selection.split,
-        # Not which: of what is deleted one day, nothing could be taken out here.
+        # Not which one: a later deletion could not remove it from here.
         only_a_persona=bool(selection.persona),
         only_a_tag=bool(selection.tag),
         sessions=result.sessions,
@@ -104,14 +103,14 @@ def export_dataset(
 
 
 def _empty_selection_error(dataset: Dataset, selection: Selection) -> UserError:
-    """An empty file would look like an answer; a name that is not there is a slip."""
-    asked = {"persona": selection.persona, "tag": selection.tag, "split": selection.split}
-    wanted = " and ".join(f"{kind} {name!r}" for kind, name in asked.items() if name)
-    there = "".join(
+    """An empty file would look like a result, but an unknown name is a typo."""
+    filters = {"persona": selection.persona, "tag": selection.tag, "split": selection.split}
+    requested = " and ".join(f"{kind} {name!r}" for kind, name in filters.items() if name)
+    existing = "".join(
         f" Its {column.split('_')[0]}s: {_list_values(dataset, column)}."
         for column in ("persona_id", *(["split"] if selection.split else []))
     )
-    return UserError(f"No session of {dataset.name} has {wanted}.{there}")
+    return UserError(f"No session of {dataset.name} has {requested}.{existing}")
 
 
 def _list_values(dataset: Dataset, column: str) -> str:
@@ -120,11 +119,11 @@ def _list_values(dataset: Dataset, column: str) -> str:
 
 
 def selection_notes(selection: Selection) -> list[str]:
-    """For the metadata of a file: what is not in it, and what is not to be done with what is."""
-    said = selection.describe()
+    """Modifications for the metadata of a file: its filters, and limits on its use."""
+    notes = selection.describe()
     if selection.split == policies.LOCKED_SPLIT:
-        said.append("this is the test split: nothing is to be calibrated, trained or chosen on it")
-    return said
+        notes.append("this is the test split: nothing is to be calibrated, trained or chosen on it")
+    return notes
 
 
 def export_to_path(
@@ -137,7 +136,7 @@ def export_to_path(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportResult:
-    """Write ``path`` and its metadata file. Both stand complete in the end, or neither is touched."""
+    """Write ``path`` and its metadata file, both completely or neither."""
     with write_with_metadata(path) as (data, metadata), transaction.atomic():
         result = export_dataset(
             dataset,

@@ -1,4 +1,4 @@
-"""Some of a dataset's or a file's sessions, whole, into a file or a dataset of their own."""
+"""Samples whole sessions of a dataset or a file, into a new file or dataset."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ PASSES = 3
 
 
 class SampleOptions(NamedTuple):
-    """How a sample is drawn: how many sessions, evenly by what, by which seed."""
+    """``size`` sessions, balanced ``by`` a grouping."""
 
     size: int
     by: str = "session"
@@ -44,7 +44,7 @@ class SampleOptions(NamedTuple):
 
 
 class SampleResult(NamedTuple):
-    """``groups`` is how many sessions were taken of each group."""
+    """``groups`` has the number of sessions of each group."""
 
     sessions: int
     turns: int
@@ -59,9 +59,10 @@ def sample_file(
     *,
     report_progress: ProgressCallback = ignore_progress,
 ) -> SampleResult:
-    """Write a sample of ``file`` to ``out``, in the order of the file, with its ``.meta.yaml``. No database.
+    """Write a sample of ``file`` to ``out``, in the order of the file, with its ``.meta.yaml``. Needs no
+    database.
 
-    Raises Refused; lines that are no turns are refused as a whole.
+    Raises UserError, also for any line that is not a turn.
     """
     _check_options(choice)
     passes = 0
@@ -76,7 +77,7 @@ def sample_file(
 
     chosen = choose_sessions(partial(_tag_sessions, turns), choice.size, choice.by, choice.seed)
     if not chosen:
-        raise UserError(f"{file.name} holds no sessions.")
+        raise UserError(f"{file.name} has no sessions.")
     total = sum(1 for _ in _tag_sessions(turns))
     picked = (turn for turn in turns() if turn.session_id in chosen)
     return _write_sample(
@@ -97,10 +98,10 @@ def sample_to_file(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> SampleResult:
-    """As :func:`sample_file`, of a dataset: an export like any other, gates and audit trail included."""
+    """As :func:`sample_file`, of a dataset: an export like any other, with gates and audit log."""
     _check_options(choice)
     with transaction.atomic():
-        # Nothing raw is imported between the look at the gate and the reading.
+        # No import between the check of the gate and the reading.
         dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
         gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
         chosen, total = _choose_for_dataset(dataset, choice, report_progress)
@@ -134,14 +135,13 @@ def sample_to_dataset(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> SampleResult:
-    """A new dataset ``name`` with a sample of ``dataset``: of its origin, and to be scrubbed anew if that is
-    production. All of it, or nothing."""
+    """Create the dataset ``name`` with a sample of ``dataset``: of its origin, and raw if that is production."""
     _check_options(choice)
     facts.check_dataset_name(name)
     with transaction.atomic():
         gates.check_can_copy(dataset)
         if Dataset.objects.filter(name=name).exists():
-            raise UserError(f"There is a dataset {name} already; a sample becomes a dataset of its own.")
+            raise UserError(f"The dataset {name} already exists; choose a new name for the sample.")
         chosen, total = _choose_for_dataset(dataset, choice, report_progress)
         made = facts.lock_or_create_dataset(name, origin=dataset.origin, actor=actor)
         sessions, turns = copy_sessions_between(dataset.pk, made.pk, sorted(chosen))
@@ -179,7 +179,7 @@ def _choose_for_dataset(
 
     chosen = choose_sessions(source, choice.size, choice.by, choice.seed)
     if not chosen:
-        raise UserError(f"{dataset.name} holds no sessions.")
+        raise UserError(f"{dataset.name} has no sessions.")
     return chosen, dataset.sessions.count()
 
 
@@ -201,4 +201,4 @@ def _check_options(choice: SampleOptions) -> None:
     if choice.size < 1:
         raise UserError("The sample must have at least one session.")
     if choice.by not in SAMPLE_GROUPINGS:
-        raise UserError(f"A sample is drawn by {', '.join(SAMPLE_GROUPINGS)}; not by {choice.by!r}.")
+        raise UserError(f"A sample can be drawn by {', '.join(SAMPLE_GROUPINGS)}, not by {choice.by!r}.")

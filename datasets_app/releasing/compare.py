@@ -1,4 +1,4 @@
-"""Two versions of a dataset, or a version and the dataset as it stands now: what differs."""
+"""Compares two versions of a dataset, or a version and the current dataset."""
 
 import gzip
 import zlib
@@ -18,12 +18,12 @@ from datasets_app.models import Dataset, Release
 from datasets_app.releasing.freeze import read_dataset_lines, read_release_lines
 from datasets_app.releasing.versions import check_is_stored
 
-# What comes of a byte that has changed in the storage, packed or unpacked.
+# Raised for a byte that has changed in the storage, compressed or not.
 _READ_ERRORS = (ValueError, EOFError, zlib.error, gzip.BadGzipFile)
 
 
 class ReleaseComparison(NamedTuple):
-    """``after`` is None for the dataset as it stands; ``bump`` is None if nothing has changed."""
+    """``after`` is None for the current dataset; ``bump`` is None if nothing has changed."""
 
     before: Release
     after: Release | None
@@ -43,7 +43,7 @@ def compare_releases(
     *,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ReleaseComparison:
-    """Read both, twice at most; memory grows by a digest for each session."""
+    """Read both, at most twice; memory grows by a digest for each session."""
     for release in (before, after):
         if release is not None:
             check_is_stored(release)
@@ -58,7 +58,7 @@ def compare_releases(
         )
     except _READ_ERRORS:
         raise UserError(
-            "A stored version can't be read; verify_releases tells what is wrong with it."
+            "A stored version can't be read, because a file has changed; verify the releases to see which."
         ) from None
     schema = changelog.compare_schemas(before.fields, after.fields if after else read_field_names(dataset))
     return ReleaseComparison(before, after, difference, schema, changelog.propose_bump(difference, schema))
@@ -73,7 +73,7 @@ def write_comparison(compared: ReleaseComparison, dataset: Dataset, folder: Path
 
 
 def comparison_to_json(compared: ReleaseComparison, *, include_values: bool) -> dict[str, Any]:
-    """For JSON: counts, and what is listed; ``values`` of fields, which may be texts, only if asked for."""
+    """For JSON: counts and lists; with ``include_values`` also values of fields, which may be texts."""
     difference = compared.difference
     return {
         "before": compared.names[0],

@@ -1,4 +1,4 @@
-"""What lies beside the data file of a release: metadata, manifest, changelog, digests and signature."""
+"""The release documents: metadata, manifest, changelog, and digests with their signature."""
 
 import base64
 import json
@@ -29,10 +29,10 @@ def store_release_files(
     metadata: DatasetMetadata,
     previous: Release | None,
 ) -> None:
-    """Write the papers of a saved ``release`` beside ``data``, and store all files of it."""
+    """Write the documents of a saved ``release`` next to ``data``, and store all its files."""
     meta = metadata_path(data)
     stem = meta.name.removesuffix(".meta.yaml")
-    papers = {
+    paths = {
         Kind.DATA: data,
         Kind.METADATA: meta,
         Kind.MANIFEST: data.with_name(f"{stem}.manifest.json"),
@@ -40,18 +40,18 @@ def store_release_files(
         Kind.SIGNATURE: data.with_name(f"{stem}.sig.json"),
     }
     meta.write_text(render_metadata(metadata), encoding="utf-8")
-    papers[Kind.MANIFEST].write_bytes(_encode_json(_build_manifest(release, contents, previous)))
-    papers[Kind.CHANGELOG].write_text(render_changelog(release), encoding="utf-8")
-    signed = _build_statement(release, [path for kind, path in papers.items() if kind != Kind.SIGNATURE])
-    papers[Kind.SIGNATURE].write_bytes(_encode_json(sign_statement(signed)))
-    for kind, path in papers.items():
+    paths[Kind.MANIFEST].write_bytes(_encode_json(_build_manifest(release, contents, previous)))
+    paths[Kind.CHANGELOG].write_text(render_changelog(release), encoding="utf-8")
+    signed = _build_statement(release, [path for kind, path in paths.items() if kind != Kind.SIGNATURE])
+    paths[Kind.SIGNATURE].write_bytes(_encode_json(sign_statement(signed)))
+    for kind, path in paths.items():
         files.store_file(release, kind, path)
 
 
 def render_changelog(release: Release) -> str:
-    """CHANGELOG.md as it belongs to this release: its entry, and those of all versions before it.
+    """CHANGELOG.md of this release: its entry, and those of all earlier versions.
 
-    Once ids are hashed, earlier entries no longer name sessions by the ids they had.
+    Once ids are hashed, earlier entries no longer name sessions by their old ids.
     """
     own = (release.major, release.minor, release.patch)
     rows = [row for row in release.dataset.releases.all() if (row.major, row.minor, row.patch) <= own]
@@ -71,19 +71,11 @@ def render_changelog(release: Release) -> str:
 
 
 def _build_manifest(release: Release, contents: ContentSummary, previous: Release | None) -> dict[str, Any]:
-    provenance = (
-        [
-            {
-                "kind": "release",
-                "ref": f"{row.dataset.name} {row.version}",
-                "count": row.turn_count,
-                "digest": digest,
-            }
-            for row, digest in ((previous, previous.content_digest),)
-        ]
-        if previous
-        else []
-    )
+    provenance = []
+    if previous:
+        ref = f"{previous.dataset.name} {previous.version}"
+        digest = previous.content_digest
+        provenance = [{"kind": "release", "ref": ref, "count": previous.turn_count, "digest": digest}]
     return build_manifest(
         contents,
         id=release.dataset.name,
@@ -114,19 +106,19 @@ def sign_statement(signed: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def find_signature_fault(paper: Any) -> str:
-    """What is wrong with such a signature, in words; nothing if it holds and the key is known."""
+def find_signature_fault(document: Any) -> str:
+    """Why a signature document is invalid, as the end of a sentence; empty if it holds and the key is known."""
     try:
         public, signature = (
-            base64.b64decode(paper[key], validate=True) for key in ("public_key", "signature")
+            base64.b64decode(document[key], validate=True) for key in ("public_key", "signature")
         )
-        message = encode_canonical_json(paper["signed"])
+        message = encode_canonical_json(document["signed"])
     except (KeyError, TypeError, ValueError):
-        return "is not a signature that can be read"
+        return "is not a readable signature"
     if not release_key.is_valid_signature(message, signature, public):
-        return "has a signature that does not fit what it signs"
+        return "has a signature that doesn't match what it signs"
     if not release_key.is_own_key(public):
-        return f"was signed by a key that is not known here ({release_key.fingerprint(public)})"
+        return f"was signed by an unknown key ({release_key.fingerprint(public)})"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""What the next version of a dataset would be: its data, what has changed, what stands in its way."""
+"""What the next version of a dataset would be: its data, and what has changed."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,13 +17,13 @@ from datasets_app.releasing.freeze import FrozenData, freeze_dataset, read_relea
 from datasets_app.releasing.versions import latest_release
 from datasets_app.splitting.rows import count_splits
 
-# What is stated of every version anew.
+# Fields that differ in every version.
 _VERSION_FIELDS = ("version", "sha256", "total_sessions", "total_turns", "extra")
 _DATA_FILE = "data.jsonl.gz"
 
 
 class ReleaseDraft(NamedTuple):
-    """``proposed`` is None if nothing has changed since ``last``; ``difference`` if there is no last."""
+    """``proposed`` is None if nothing has changed since ``last``; ``difference`` is None without a last."""
 
     frozen: FrozenData
     last: Release | None
@@ -35,7 +35,7 @@ class ReleaseDraft(NamedTuple):
     splits: dict[str, int]
 
     def version(self, bump: str | None) -> Version:
-        """Of the release, by the ``bump`` that is asked for or the one proposed."""
+        """The next version, by ``bump`` or else by the proposed one."""
         if self.last is None:
             return FIRST_VERSION
         return Version(self.last.major, self.last.minor, self.last.patch).bump(
@@ -44,7 +44,7 @@ class ReleaseDraft(NamedTuple):
 
 
 def draft_release(dataset: Dataset, folder: Path, report_progress: ProgressCallback) -> ReleaseDraft:
-    """Write the data to a file in ``folder``, look through it, and compare it with the last version."""
+    """Write the data to a file in ``folder``, check it, and compare it with the last version."""
     last = latest_release(dataset)
     total = 2 * dataset.turn_count + 2 * (last.turn_count + dataset.turn_count if last else 0)
 
@@ -79,12 +79,12 @@ def _build_metadata(dataset: Dataset, frozen: FrozenData) -> DatasetMetadata:
 
 
 def _split_counts(dataset: Dataset) -> dict[str, int]:
-    """Sessions of each split; nothing if it was never split."""
+    """Sessions of each split; empty if it was never split."""
     return {split: count for split, count in sorted(count_splits(dataset).items()) if split and count}
 
 
 def _describe_changed_facts(last: Release, metadata: DatasetMetadata, splits: dict[str, int]) -> list[str]:
-    """Lines on what is stated otherwise than in the last version."""
+    """Lines for the changelog about facts that differ from the last version."""
     with files.open_file(files.get_file(last, ReleaseFile.Kind.METADATA)) as stored:
         before = parse_metadata(stored.read().decode())
     lines = [
@@ -98,6 +98,6 @@ def _describe_changed_facts(last: Release, metadata: DatasetMetadata, splits: di
 
 
 def add_version_metadata(metadata: DatasetMetadata, release: Release) -> DatasetMetadata:
-    """The metadata with what only this version has."""
+    """The metadata with the fields that only this version has."""
     extra = {**metadata.extra, "released": release.created_at.date().isoformat()}
     return replace(metadata, version=release.version, extra=extra)

@@ -1,7 +1,7 @@
-"""The files of releases: where they are kept, how they are read again and destroyed.
+"""Stores, reads and destroys the files of releases.
 
-A file is stored before the row that names it is committed, and deleted after the row says so: whatever
-process dies in between, :func:`destroy_left` finishes it.
+A file is stored before its row is committed, and deleted after the row says so: if a process dies in between,
+:func:`destroy_orphans` finishes the work.
 """
 
 import logging
@@ -29,14 +29,14 @@ from datasets_app.models import Dataset, JobRun, Release, ReleaseFile
 log = logging.getLogger(__name__)
 
 RELEASES_FOLDER = "releases"
-# As long a file may stand without a committed row: while the release is being made.
+# A file has no committed row while its release is being created.
 MIN_ORPHAN_AGE = timedelta(hours=1)
-# How the folders begin, under ``var/tmp``, in which releases are made anew.
+# Prefix of the folders under ``var/tmp`` in which releases are created.
 WORK_FOLDER_PREFIX = "release-"
 
 
 def store_file(release: Release, kind: str, path: Path) -> ReleaseFile:
-    """Keep a copy of the file at ``path``, under its name, as the release's file of this kind."""
+    """Store a copy of the file at ``path`` as the release's file of this kind."""
     stored = ReleaseFile(
         release=release, kind=kind, name=path.name, size=path.stat().st_size, sha256=hash_file(path)
     )
@@ -46,7 +46,7 @@ def store_file(release: Release, kind: str, path: Path) -> ReleaseFile:
 
 
 def open_file(release_file: ReleaseFile) -> IO[bytes]:
-    """The stored bytes. Refused if they were destroyed or are not there any more."""
+    """The stored bytes. Raises UserError if they were destroyed or are missing."""
     release = release_file.release
     if release.destroyed_at is not None or not release_file.file:
         raise UserError(f"{release_file.name} of {release} was destroyed; only its digest is kept.")
@@ -54,7 +54,7 @@ def open_file(release_file: ReleaseFile) -> IO[bytes]:
         opened: IO[bytes] = release_file.file.storage.open(release_file.file.name, "rb")
     except FileNotFoundError:
         raise UserError(
-            f"{release}: {release_file.name} is missing in the storage; verify_releases tells what else is."
+            f"{release_file.name} of {release} is missing in the storage; verify the releases to see what else is."
         ) from None
     return opened
 
@@ -70,8 +70,8 @@ def get_file(release: Release, kind: str) -> ReleaseFile:
 def destroy_files(release: Release, *, reason: str, keep_texts: bool = False) -> None:
     """Destroy the stored files once the transaction is committed; digests, sizes and dates stay.
 
-    What people have written about the release, and its changelog, which names sessions, go with them
-    unless ``keeps_texts``. A release that was destroyed already stays as it is.
+    Notes, reasons and the changelog, which names sessions, are cleared too unless ``keep_texts``. A release
+    that was already destroyed keeps its date and reason.
     """
     texts = {} if keep_texts else {"notes": "", "changelog": "", "override_reason": "", "fault": ""}
     with transaction.atomic():
@@ -87,10 +87,10 @@ def destroy_files(release: Release, *, reason: str, keep_texts: bool = False) ->
 
 
 def destroy_orphans(dataset: Dataset | None = None) -> int:
-    """Delete stored files that should not be there; returns how many.
+    """Delete stored files that no release needs; returns how many.
 
-    Those of destroyed releases whose deletion was cut short, and those that no row names, as a process
-    leaves them that dies while it makes a release. With a ``dataset`` these go at once, else after an hour.
+    These are files of destroyed releases whose deletion was interrupted, and files without a row, left by a
+    process that died while it created a release: with a ``dataset`` at once, else after an hour.
     """
     left = ReleaseFile.objects.exclude(file="").exclude(release__destroyed_at=None)
     if dataset is not None:
@@ -108,7 +108,7 @@ def _delete_file(release_file: ReleaseFile) -> None:
 
 
 def _try_delete(delete: Callable[[], None]) -> bool:
-    """One file that can't be deleted must not keep the others."""
+    """One file that can't be deleted must not protect the others."""
     try:
         delete()
     except DatabaseError:
@@ -140,7 +140,7 @@ def _delete_orphans_in(folder: str, *, ignore_age: bool) -> int:
 
 
 def _delete_stale_folders() -> int:
-    """What a process left in its work folder that died: hours are more than any of them takes."""
+    """Work folders of processes that died: none takes hours."""
     oldest = time.time() - MIN_ORPHAN_AGE.total_seconds()
     place = Path(settings.VAR_DIR, "tmp")
     left = [found for found in place.glob(f"{WORK_FOLDER_PREFIX}*") if _modified_time(found) < oldest]
@@ -152,7 +152,7 @@ def _delete_stale_folders() -> int:
 def _modified_time(path: Path) -> float:
     try:
         return path.stat().st_mtime
-    except FileNotFoundError:  # just now, by whoever made it
+    except FileNotFoundError:  # its process deleted it just now
         return time.time()
 
 

@@ -1,4 +1,4 @@
-"""The turns of a dataset → the data file of a release, and what stands in it: read again from the file."""
+"""Writes the data file of a release, and reads it again to check and count it."""
 
 import gzip
 import io
@@ -22,12 +22,12 @@ from datasets_app.releasing import files
 PROGRESS_INTERVAL_LINES = 2000
 BUFFER_BYTES = 1 << 18
 
-# Told how many turns have been dealt with; may raise to stop.
+# Gets the number of turns done; may raise to stop.
 TurnCallback = Callable[[int], None]
 
 
 class FrozenData(NamedTuple):
-    """``sha256`` is of the file; ``totals`` are what the checks found in these very lines."""
+    """``sha256`` is of the file; ``totals`` are what the checks found in these lines."""
 
     path: Path
     size: int
@@ -41,7 +41,7 @@ class FrozenData(NamedTuple):
 
 
 def freeze_dataset(dataset: Dataset, path: Path, on_turns: TurnCallback) -> FrozenData:
-    """Write every turn as it stands now to ``path``, gzipped; then check and study what was written."""
+    """Write every turn to ``path``, gzipped; then check and summarize what was written."""
     done = 0
     with path.open("wb") as out:
         digest = DigestWriter(out)
@@ -68,9 +68,9 @@ def _check_file(path: Path, study: ContentCounter, on_turns: TurnCallback) -> It
 
 
 def study_lines(lines: Iterable[bytes], study: ContentCounter, on_turns: TurnCallback) -> Iterator[bytes]:
-    """The lines, each of them studied as it passes."""
+    """The same lines; ``study`` looks at each of them."""
     for count, line in enumerate(lines, 1):
-        # Python's own reader, as Alignmenter uses it: it keeps whole numbers of any size.
+        # Python's own parser, as in Alignmenter: it keeps integers of any size.
         record: dict[str, Any] = json.loads(line)
         study.add_record(record)
         if count % PROGRESS_INTERVAL_LINES == 0:
@@ -79,7 +79,7 @@ def study_lines(lines: Iterable[bytes], study: ContentCounter, on_turns: TurnCal
 
 
 def read_gzip_lines(packed: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a gzipped stream; a buffer of its own finds their ends several times as fast."""
+    """The lines of a gzipped stream; the extra buffer is several times as fast."""
     with gzip.GzipFile(fileobj=packed) as unpacked, io.BufferedReader(unpacked, BUFFER_BYTES) as lines:
         yield from lines
 

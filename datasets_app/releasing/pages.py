@@ -1,4 +1,4 @@
-"""The versions of a dataset: which there are, what the next would be, one of them, and two compared."""
+"""The versions of a dataset: the list, the next version, one version, and two compared."""
 
 import json
 import os
@@ -30,21 +30,21 @@ from datasets_app.releasing.readiness import assess_readiness
 from datasets_app.releasing.release_dataset import MAX_NOTES_CHARACTERS
 from datasets_app.releasing.versions import find_release, latest_release
 
-# Comparing so many turns takes no longer than a page may; more are compared by a job.
+# A page can compare so many turns in time; a job compares more.
 MAX_TURNS_COMPARED = 5000
 CURRENT = "now"
 MAX_ROWS_SHOWN = 50
-# Characters of a changed field that are shown, and how many of them stand before the change.
+# Characters shown of a changed field, and how many of them precede the change.
 EXCERPT_CHARACTERS, EXCERPT_LEAD_CHARACTERS = 400, 80
 
 
 class ReleaseForm(OverrideForm):
     bump = forms.ChoiceField(
-        label="Which number grows",
+        label="Version bump",
         required=False,
         choices=[("", "As proposed"), *((bump, bump.capitalize()) for bump in BUMPS)],
         widget=UnfoldAdminSelectWidget,
-        help_text="Major: other fields. Minor: other sessions. Patch: corrections.",
+        help_text="Major: fields changed. Minor: sessions added or removed. Patch: corrections.",
     )
     notes = forms.CharField(
         required=False,
@@ -59,7 +59,7 @@ class ReleaseForm(OverrideForm):
 
 
 def releases(request: HttpRequest, pk: int) -> HttpResponse:
-    """The list, and what the next version would be; posting the form starts the job that makes it."""
+    """The list and the next version; posting the form starts the job that releases it."""
     require_permissions(request, "view_release")
     dataset = get_visible_dataset(request, pk)
     may_release = request.user.has_perm("datasets_app.release_dataset")
@@ -91,10 +91,10 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _validate_with_bump(form: ReleaseForm, upcoming: dict[str, Any]) -> bool:
-    """Where nothing has changed no number is proposed: one has to be chosen."""
+    """Without changes no bump is proposed: one has to be chosen."""
     if form.is_valid() and upcoming.get("unchanged") and not form.cleaned_data["bump"]:
         form.add_error(
-            "bump", "Nothing has changed since the last version, so no number is proposed: choose one."
+            "bump", "Nothing has changed since the last version, so no bump is proposed: choose one."
         )
     return form.is_valid()
 
@@ -110,7 +110,7 @@ def _find_running_job(dataset: Dataset) -> JobRun | None:
 
 
 def _next_version_context(dataset: Dataset, last: Release | None) -> dict[str, Any]:
-    """What has changed since the last version, if that can be told in a moment."""
+    """What has changed since the last version, if that is quick to compute."""
     if last is None:
         return {
             "proposed": FIRST_VERSION,
@@ -163,7 +163,7 @@ def _get_release_or_404(dataset: Dataset, version: str) -> Release:
 
 
 def _download_events(dataset: Dataset, shown: Release) -> list[AuditEvent]:
-    """Who has had a file of this version: downloads by page, exports by command."""
+    """Who received a file of this version: downloads by page, exports by command."""
     events = AuditEvent.objects.filter(
         dataset_name=dataset.name, action__in=["download", "export"], details__release=shown.version
     )
@@ -176,11 +176,11 @@ def verify(request: HttpRequest, pk: int) -> HttpResponse:
     return start_and_show_job(request, "verify_releases", get_visible_dataset(request, pk))
 
 
-# --- two of them --------------------------------------------------------------------------------------
+# --- comparison --------------------------------------------------------------------------------------
 
 
 def compare(request: HttpRequest, pk: int) -> HttpResponse:
-    """Two versions beside each other; what is too long for a page is done by a job (POST)."""
+    """Two versions side by side; a job (POST) compares what takes too long for a page."""
     require_permissions(request, "view_release")
     dataset = get_visible_dataset(request, pk)
     there = list(dataset.releases.filter(destroyed_at=None)[:MAX_ROWS_SHOWN])
@@ -230,7 +230,7 @@ def _comparison_context(
     return {
         "comparison": compared,
         "changes": [row for change in shown for row in _change_rows(change)],
-        # A Counter answers to any name, in a template to that of its method too.
+        # A template would look up "items" in a Counter as a key.
         "fields": sorted(compared.difference.fields.items()),
         "hidden_change_count": compared.difference.sessions_changed - len(shown),
         "added": compared.difference.added[:MAX_ROWS_SHOWN],
@@ -265,7 +265,7 @@ def _format_value(value: Any) -> str:
 
 
 def _make_excerpts(before: str, after: str) -> tuple[str, str]:
-    """Both from shortly before the place where they begin to differ, if they are long."""
+    """Both from shortly before the first difference, if they are long."""
     same = len(os.path.commonprefix([before, after]))
     start = max(0, same - EXCERPT_LEAD_CHARACTERS) if max(len(before), len(after)) > EXCERPT_CHARACTERS else 0
     first, second = (

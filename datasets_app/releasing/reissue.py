@@ -1,4 +1,4 @@
-"""A release without some of its sessions: the next patch version takes its place, and it is destroyed."""
+"""Replaces a release by a patch version without some of its sessions, and destroys the old one."""
 
 import json
 import tempfile
@@ -18,6 +18,7 @@ from datasets_app.domain.metadata.metadata import DatasetMetadata, parse_metadat
 from datasets_app.domain.releases import changelog
 from datasets_app.domain.releases.manifest import ContentCounter, ContentSummary
 from datasets_app.domain.releases.versions import Version
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import documents, files
 from datasets_app.releasing.draft import add_version_metadata
@@ -28,7 +29,7 @@ REMOVED_ENTRY = "### Removed\n\n- {count} (erasure)"
 
 
 class RemainingData(NamedTuple):
-    """What is left of a data file. ``erased`` are the ids that are gone: for use here, and nowhere else."""
+    """What remains of a data file. ``erased`` are the erased ids, which must not leave this module."""
 
     path: Path
     contents: ContentSummary
@@ -45,11 +46,11 @@ def reissue_release(
     reason: str,
     report_progress: ProgressCallback = ignore_progress,
 ) -> Release | None:
-    """The release that replaces ``release``, or None if nothing of it has to go.
+    """The release that replaces ``release``, or None if it contains nothing to erase.
 
-    What has to go are the sessions of whose id ``is_erased`` is true, and their names in the changelog,
-    which may name one that the data no longer has. The new version, the end of the old one and the texts
-    of all other versions are committed together; a process that dies leaves all as it was, or all done.
+    Sessions whose id ``is_erased`` are removed, and their ids in the changelog, which may name a session that
+    the data no longer has. The new version, the end of the old one and the texts of all other versions are
+    committed together.
     """
     if release.destroyed_at is not None:
         return None
@@ -79,7 +80,7 @@ def _work_root() -> Path:
 def _write_remaining(
     release: Release, is_erased: IsErased, folder: Path, report_progress: ProgressCallback
 ) -> RemainingData:
-    """The data file without those sessions, byte for byte the lines that it had."""
+    """The data file without those sessions; all other lines stay byte for byte."""
     path, study, erased = folder / "data.jsonl.gz", ContentCounter(), set[str]()
     total = release.turn_count
 
@@ -104,8 +105,8 @@ def _write_remaining(
 
 
 def _is_in_changelog(release: Release, is_erased: IsErased) -> bool:
-    """Whether its stored CHANGELOG.md, which tells of all versions up to it, names such a session: rows are
-    cleaned for all versions at once, files one after the other."""
+    """Whether its stored CHANGELOG.md, which covers all versions up to it, names an erased session: rows are
+    redacted for all versions at once, files one after the other."""
     with files.open_file(files.get_file(release, ReleaseFile.Kind.CHANGELOG)) as stored:
         return changelog.mentions_erased(stored.read().decode(), is_erased)
 
@@ -145,17 +146,15 @@ def _create_replacement(release: Release, kept: RemainingData, actor: Any) -> Re
 
 
 def _next_patch(release: Release) -> Version:
-    """The first that is free after all of the same major and minor."""
+    """The first free patch version of the same major and minor."""
     family = release.dataset.releases.filter(major=release.major, minor=release.minor)
     return Version(release.major, release.minor, family.aggregate(last=Max("patch"))["last"] + 1)
 
 
 def _changelog_entry(kept: RemainingData) -> str:
     if not kept.erased:
-        return "### Changed\n\n- The changelog no longer names what was erased."
-    return REMOVED_ENTRY.format(
-        count="1 session" if len(kept.erased) == 1 else f"{len(kept.erased):,} sessions"
-    )
+        return "### Changed\n\n- The changelog no longer names erased sessions."
+    return REMOVED_ENTRY.format(count=format_count(len(kept.erased), "session"))
 
 
 def _build_metadata(release: Release, kept: RemainingData) -> DatasetMetadata:
@@ -174,7 +173,7 @@ def _build_metadata(release: Release, kept: RemainingData) -> DatasetMetadata:
 
 
 def _remaining_splits(release: Release, kept: RemainingData) -> dict[str, int]:
-    """Which split an erased session was in is known only while it stands in the dataset."""
+    """The split of an erased session is known only while the session is in the dataset."""
     if not release.splits or not kept.erased:
         return dict(release.splits)
     rows = release.dataset.sessions.filter(session_id__in=kept.erased).values_list("split", flat=True)

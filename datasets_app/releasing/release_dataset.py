@@ -1,4 +1,4 @@
-"""Freeze a dataset as an immutable version: its files, their digests, a signature, a changelog."""
+"""Freezes a dataset as an immutable version: files, their digests, a signature, a changelog."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ MAX_NOTES_CHARACTERS = 10_000
 
 
 class ReleaseResult(NamedTuple):
-    """``sha256`` and ``size`` are of the data file as it is handed out."""
+    """``sha256`` and ``size`` are of the stored data file."""
 
     version: str
     sessions: int
@@ -30,7 +30,7 @@ class ReleaseResult(NamedTuple):
     release: int
 
     def facts(self) -> dict[str, Any]:
-        """For the row of a job: the version says which release it is."""
+        """For the row of a job: the version identifies the release."""
         return {name: value for name, value in self._asdict().items() if name != "release"}
 
 
@@ -44,10 +44,11 @@ def release_dataset(
     actor: Any,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ReleaseResult:
-    """Make the next version. All of it stands in the end, or none: to be called in a transaction.
+    """Create the next version, completely or not at all: call it in a transaction.
 
-    ``folder`` is a private one for the files until they are stored. Without ``bump`` the proposed number
-    grows. ``override`` is the reason to release although something is unmet. ``report_progress`` may raise.
+    ``folder`` is a private one for the files until they are stored. Without ``bump`` the proposed one is
+    used. ``override`` is the reason to release despite blockers. ``report_progress`` may raise. Raises
+    UserError.
     """
     if len(notes) > MAX_NOTES_CHARACTERS:
         raise UserError(
@@ -59,8 +60,8 @@ def release_dataset(
     draft = draft_release(dataset, folder, report_progress)
     if draft.proposed is None and bump is None:
         raise UserError(
-            f"Nothing has changed in {dataset.name} since {draft.last and draft.last.version}; nothing was "
-            "released. Say which number is to grow if there shall be a new version all the same."
+            f"{dataset.name} hasn't changed since {draft.last and draft.last.version}; nothing was released. "
+            "To release a new version anyway, choose the version bump."
         )
     with transaction.atomic():
         locked = _lock_unchanged(dataset, before, draft)
@@ -83,20 +84,20 @@ def release_dataset(
 
 
 def _dataset_state(dataset: Dataset) -> tuple[int, int, int]:
-    """Changes when sessions come or go, or are scrubbed."""
-    found = dataset.sessions.aggregate(count=Count("pk"), last=Max("pk"))
+    """Changes when sessions are added, deleted or scrubbed."""
+    counts = dataset.sessions.aggregate(count=Count("pk"), last=Max("pk"))
     scrub = dataset.scrubs.filter(dry_run=False).aggregate(last=Max("pk"))
-    return found["count"], found["last"] or 0, scrub["last"] or 0
+    return counts["count"], counts["last"] or 0, scrub["last"] or 0
 
 
 def _lock_unchanged(dataset: Dataset, before: tuple[int, int, int], draft: ReleaseDraft) -> Dataset:
-    """The dataset's row, locked. Refused if its sessions are no longer those that were read: one that was
-    erased meanwhile must not come back in a release."""
+    """The dataset's locked row. Raises UserError if its sessions are no longer those that were read: one that
+    was erased meanwhile must not return in a release."""
     locked: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     if latest_release(locked) != draft.last:
-        raise UserError(f"Another version of {dataset.name} was released meanwhile; this was not. Try again.")
+        raise UserError(f"Another version of {dataset.name} was released meanwhile; try again.")
     if _dataset_state(locked) != before or draft.frozen.contents.sessions != before[0]:
-        raise UserError(f"{dataset.name} has changed while it was being released; nothing was. Try again.")
+        raise UserError(f"{dataset.name} has changed while it was being released; try again.")
     return locked
 
 

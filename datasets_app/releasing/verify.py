@@ -1,4 +1,4 @@
-"""Read every stored file of releases again: is each byte as it was signed?"""
+"""Reads every stored file of releases again and compares it with what was signed."""
 
 import hashlib
 import json
@@ -17,17 +17,17 @@ log = logging.getLogger(__name__)
 
 Kind = ReleaseFile.Kind
 BLOCK_BYTES = 1 << 20
-# A larger one is no longer what we wrote, and is not taken into memory.
+# A larger one is not ours, and is not read into memory.
 MAX_DOCUMENT_BYTES = 1 << 30
 ByteCallback = Callable[[int], None]
 
 
 class ReleaseFault(NamedTuple):
-    """``what`` is a sentence that names the file."""
+    """``message`` is a sentence that names the file."""
 
     dataset: str
     version: str
-    what: str
+    message: str
 
 
 class ReleaseVerification(NamedTuple):
@@ -43,16 +43,18 @@ class ReleaseVerification(NamedTuple):
             "files": self.files,
             "bytes": self.bytes,
             "faults": len(self.faults),
-            "problems": [{"message": f"{name} {version}: {what}"} for name, version, what in self.faults],
+            "problems": [
+                {"message": f"{name} {version}: {message}"} for name, version, message in self.faults
+            ],
         }
 
 
 def verify_releases(
     dataset: Dataset | None = None, *, actor: Any, report_progress: ProgressCallback = ignore_progress
 ) -> ReleaseVerification:
-    """Verify all releases of ``dataset``, or of all, but those that were destroyed.
+    """Verify all releases of ``dataset``, or of all datasets, except destroyed ones.
 
-    What is found is kept at each release, and stays until it is verified without fault.
+    Each release keeps its faults until a verification finds none.
     """
     releases = Release.objects.filter(destroyed_at=None).select_related("dataset")
     if dataset is not None:
@@ -89,7 +91,7 @@ class _VerificationProgress:
 
 
 def _save_outcome(release: Release, found: list[str]) -> None:
-    """A release that was destroyed meanwhile has lost its files rightly."""
+    """A release that was destroyed meanwhile has no files by design."""
     still = Release.objects.filter(pk=release.pk, destroyed_at=None)
     still.update(verified_at=timezone.now(), fault=" ".join(found))
     if found:
@@ -112,16 +114,16 @@ def _find_faults(release: Release, counted: _VerificationProgress) -> list[str]:
 
 
 def _find_difference(row: ReleaseFile, counted: ByteCallback) -> str:
-    """How the stored bytes differ from what the row says; nothing if they don't."""
+    """How the stored bytes differ from the row, as the end of a sentence; empty if they don't."""
     try:
         size, sha256 = _read_digest(row, counted)
     except FileNotFoundError:
         return "is missing in the storage"
-    except Exception as error:  # whatever a storage may raise: it can't be read, and that is the fault
+    except Exception as error:  # a storage may raise anything
         return f"can't be read ({type(error).__name__})"
     if size != row.size:
         return f"has {size:,} bytes instead of {row.size:,}"
-    return "" if sha256 == row.sha256 else "has other bytes than were released: its SHA-256 differs"
+    return "" if sha256 == row.sha256 else "was changed after the release: its SHA-256 differs"
 
 
 def _read_digest(row: ReleaseFile, counted: ByteCallback) -> tuple[int, str]:
@@ -139,17 +141,17 @@ def _read_digest(row: ReleaseFile, counted: ByteCallback) -> tuple[int, str]:
 def _find_signature_faults(
     release: Release, signature: ReleaseFile, rows: Iterable[ReleaseFile]
 ) -> list[str]:
-    """Whether the signature holds, and the database still says what was signed."""
-    paper = _read_json(signature)
-    if what := documents.find_signature_fault(paper):
+    """Whether the signature holds, and the database still matches what was signed."""
+    document = _read_json(signature)
+    if what := documents.find_signature_fault(document):
         return [what]
-    signed = paper["signed"]
+    signed = document["signed"]
     faults = []
     stated = {name: (item["size"], item["sha256"]) for name, item in signed["files"].items()}
     if stated != {row.name: (row.size, row.sha256) for row in rows if row.kind != Kind.SIGNATURE}:
         faults.append("signs other files or digests than the database has")
-    said = (signed["dataset"], signed["version"], signed["content_digest"])
-    if said != (release.dataset.name, release.version, release.content_digest):
+    identity = (signed["dataset"], signed["version"], signed["content_digest"])
+    if identity != (release.dataset.name, release.version, release.content_digest):
         faults.append("signs another dataset, version or content than the database has")
     data = next((row for row in rows if row.kind == Kind.DATA), None)
     if data is not None and data.sha256 != release.sha256:

@@ -1,7 +1,6 @@
-"""Tables of the admin as files: upload, preview, confirm; choose a format, download.
+"""Import and export of the admin's tables, on top of django-import-export.
 
-django-import-export does the walking; what it leaves open is settled here: who may, which formats,
-how much, that a file with one bad row changes nothing, and that the audit trail hears of it.
+Adds permissions, formats, size limits and audit entries; a file with one invalid row changes nothing.
 """
 
 import re
@@ -32,13 +31,13 @@ MAX_ERRORS_SHOWN = 100
 
 
 class UploadMissing(Exception):
-    """The file of a preview has been used, or deleted since."""
+    """The file of a preview was imported or deleted since."""
 
 
 class UploadStorage(BaseStorage):  # type: ignore[misc]
-    """Between preview and confirmation a file lies where other files lie, so any web server finds it.
+    """Keeps a file between preview and confirmation in the shared storage, for any web server.
 
-    Its name can't be guessed. What nobody has confirmed is deleted after a day.
+    Its name can't be guessed. Unconfirmed files are deleted after a day.
     """
 
     def save(self, data: bytes) -> None:
@@ -68,13 +67,13 @@ class TableImportForm(ImportForm):  # type: ignore[misc]
         file = self.cleaned_data["import_file"]
         if file.size > MAX_BYTES:
             raise forms.ValidationError(
-                f"The file is larger than {MAX_BYTES >> 20} MB; use the management command for so much."
+                f"The file is larger than {MAX_BYTES >> 20} MB; use the management command instead."
             )
         return file
 
 
 class TableResult(Result):  # type: ignore[misc]
-    """Counts every row, but keeps only as many for the page as a person looks at."""
+    """Counts every row, but keeps only the first ones for the page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -101,7 +100,7 @@ class TableResult(Result):  # type: ignore[misc]
                 (RowResult.IMPORT_TYPE_UPDATE, "changed"),
                 (RowResult.IMPORT_TYPE_DELETE, "deleted"),
                 (RowResult.IMPORT_TYPE_SKIP, "unchanged"),
-                (RowResult.IMPORT_TYPE_INVALID, "wrong"),
+                (RowResult.IMPORT_TYPE_INVALID, "invalid"),
             )
             if totals[kind]
         ]
@@ -109,7 +108,7 @@ class TableResult(Result):  # type: ignore[misc]
 
 
 class TableResource(ModelResource):  # type: ignore[misc]
-    """Values keep their types on the way out; on the way in all rows are saved, or none."""
+    """Exported values keep their types; an import saves all rows or none."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
@@ -130,7 +129,7 @@ class TableResource(ModelResource):  # type: ignore[misc]
         known = [field.column_name for field in self.get_import_fields()]
         unknown = [header for header in dataset.headers or [] if header not in known]
         if unknown:
-            raise TableFileError(f"Unknown column {unknown[0]!r}. Known are: {', '.join(known)}.")
+            raise TableFileError(f"Unknown column {unknown[0]!r}. Known columns: {', '.join(known)}.")
 
     def after_import(self, dataset: Any, result: TableResult, **options: Any) -> None:
         super().after_import(dataset, result, **options)
@@ -143,7 +142,7 @@ class TableResource(ModelResource):  # type: ignore[misc]
 
 
 class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
-    """Before a ModelAdmin: adds Import and Export to its list."""
+    """Put before ModelAdmin: adds Import and Export to its list."""
 
     formats = FORMATS
     import_form_class = TableImportForm
@@ -153,7 +152,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
     model: Any
     opts: Any
 
-    # --- who may ---
+    # --- permissions ---
 
     def has_import_permission(self, request: HttpRequest) -> bool:
         return self._has_table_permission(request, "import", "add", "change")
@@ -162,7 +161,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
         return self._has_table_permission(request, "export", "change")
 
     def _has_table_permission(self, request: HttpRequest, verb: str, *otherwise: str) -> bool:
-        """The model's own permission for the verb, if it has one; else all of the others."""
+        """The model's own permission for the verb if it has one, else all of the others."""
         own = f"{verb}_{self.opts.model_name}"
         needed = (
             [own]
@@ -171,7 +170,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
         )
         return all(request.user.has_perm(f"{self.opts.app_label}.{codename}") for codename in needed)
 
-    # --- in ---
+    # --- import ---
 
     def get_resource_kwargs(self, request: HttpRequest, *_: Any, **__: Any) -> dict[str, Any]:
         return {"user": request.user}
@@ -192,7 +191,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
         return response
 
     def create_confirm_form(self, request: HttpRequest, import_form: Any = None) -> Any:
-        """Both are places in lists: what is no such place is refused by the form."""
+        """Refuses numbers beyond the lists of formats and resources."""
         form = super().create_confirm_form(request, import_form)
         for name, offered in (
             ("format", self.get_import_formats()),
@@ -208,7 +207,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
         try:
             return super().process_import(request, **kwargs)
         except UploadMissing:
-            messages.error(request, "The uploaded file is no longer there; upload it again.")
+            messages.error(request, "The uploaded file was deleted; upload it again.")
         except TableFileError as refusal:
             messages.error(request, str(refusal))
         return redirect(request.path.replace("process_import", "import"))
@@ -228,7 +227,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
     def _show_totals(self, request: HttpRequest, result: TableResult) -> None:
         text = f"{result.total_rows:,} rows: {result.summary()}."
         if result.invalid_total > MAX_ERRORS_SHOWN:
-            text += f" The first {MAX_ERRORS_SHOWN} that are wrong are shown."
+            text += f" The first {MAX_ERRORS_SHOWN} invalid ones are shown."
         elif result.total_rows > MAX_ROWS_PREVIEWED and result.is_clean():
             text += f" The first {MAX_ROWS_PREVIEWED} are shown."
         messages.info(request, text) if result.is_clean() else messages.error(
@@ -240,13 +239,13 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
         if name := getattr(upload, "tmp_storage_name", None):
             UploadStorage(name=name).remove()
 
-    # --- out ---
+    # --- export ---
 
     def export_action(self, request: HttpRequest) -> HttpResponse:
         try:
             response: HttpResponse = super().export_action(request)
         except IncorrectLookupParameters:
-            # The list itself falls back to all of its rows, too.
+            # The list itself falls back to all rows as well.
             return redirect(request.path)
         return response
 
@@ -269,7 +268,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
 
 
 def cell_text(value: Any) -> str:
-    """A cell as text: what a spreadsheet took for a number is one to it only."""
+    """A cell as text, also where a spreadsheet made it a number."""
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():
@@ -281,5 +280,5 @@ def cell_text(value: Any) -> str:
 
 def validate_text(text: str) -> str:
     if "\0" in text:
-        raise ValidationError("A NUL character can't be stored.")
+        raise ValidationError("The text has a NUL character, which can't be stored; remove it.")
     return text

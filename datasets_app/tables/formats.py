@@ -1,7 +1,7 @@
 """The file formats of the admin's tables: JSONL, CSV, XLSX and YAML.
 
-What goes out comes in again unchanged. Spreadsheets have no null and no empty text, only empty
-cells: in CSV and XLSX both are one. Cells that a spreadsheet would evaluate are written as text.
+An exported table can be imported unchanged. Spreadsheets have only empty cells for both null and empty
+text, so CSV and XLSX don't tell them apart. Cells that a spreadsheet would evaluate are written as text.
 """
 
 import csv
@@ -29,10 +29,10 @@ MAX_UNPACKED_BYTES = 256 << 20
 # Beyond this a spreadsheet rounds.
 MAX_EXACT_NUMBER = 2**53
 
-# The size of the whole file is what is limited; a cell may be as long as a text is.
+# Limit the whole file; a cell may be as long as a text.
 csv.field_size_limit(MAX_BYTES)
 
-# XML can't hold these; XLSX writes them as _xHHHH_, and so must write what looks like that.
+# XML can't contain these; XLSX writes them as _xHHHH_, and must escape what looks like that.
 _XML_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _XML_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 
@@ -40,18 +40,18 @@ Row = dict[str, Any]
 
 
 class TableFileError(ValueError):
-    """The file can't be read, or the table not be written, in this format; the message is for people."""
+    """A file can't be read or a table can't be written in this format; the message is for people."""
 
 
 class TableFormat(Format):  # type: ignore[misc]
-    """Reads bytes into a table and writes one; values keep their types as far as the format can."""
+    """Reads and writes tables; values keep their types as far as the format can."""
 
     title = ""
     extension = ""
     content_type = ""
 
     def __init__(self, encoding: str | None = None) -> None:
-        # The admin names one for text; all of these decide for themselves.
+        # The admin passes one for text formats; ours choose their own.
         self.encoding = encoding
 
     def get_title(self) -> str:
@@ -70,19 +70,21 @@ class TableFormat(Format):  # type: ignore[misc]
         return True
 
     def create_dataset(self, in_stream: bytes) -> tablib.Dataset:
-        """Raises :class:`FileRefused`."""
+        """Raises TableFileError."""
         if len(in_stream) > MAX_BYTES:
-            raise TableFileError(f"The file is larger than {MAX_BYTES >> 20} MB; use the management command.")
+            raise TableFileError(
+                f"The file is larger than {MAX_BYTES >> 20} MB; use the management command instead."
+            )
         return _build_table(self.rows(in_stream))
 
     def export_data(self, dataset: tablib.Dataset, **_: Any) -> bytes:
-        """Raises :class:`FileRefused`."""
-        return self.written(dataset.headers or [], (dataset[number] for number in range(len(dataset))))
+        """Raises TableFileError."""
+        return self.encode(dataset.headers or [], (dataset[number] for number in range(len(dataset))))
 
     def rows(self, raw: bytes) -> Iterator[Row]:
         raise NotImplementedError
 
-    def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    def encode(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
         raise NotImplementedError
 
 
@@ -101,7 +103,7 @@ class JSONL(TableFormat):
         except UnreadableFile as error:
             raise TableFileError(f"The file {error}.") from None
 
-    def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    def encode(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
         return b"".join(encode_line(dict(zip(headers, row, strict=True))) for row in rows)
 
 
@@ -115,7 +117,7 @@ class YAML(TableFormat):
             raise TableFileError(f"The file can't be read: {error}.") from None
         for number, item in enumerate(self.items(value), 1):
             if not isinstance(item, dict) or not all(isinstance(key, str) for key in item):
-                raise TableFileError(f"Item {number} is no mapping of names to values.")
+                raise TableFileError(f"Item {number} is not a mapping of names to values.")
             yield item
 
     def items(self, value: Any) -> list[Any]:
@@ -123,7 +125,7 @@ class YAML(TableFormat):
             raise TableFileError("Expected a YAML list with a mapping for each row.")
         return value
 
-    def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    def encode(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
         return dump_yaml([dict(zip(headers, row, strict=True)) for row in rows]).encode()
 
 
@@ -137,7 +139,7 @@ class CSV(TableFormat):
         except csv.Error as error:
             raise TableFileError(f"Row {reader.line_num}: not valid CSV ({error}).") from None
 
-    def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    def encode(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
         buffer = io.StringIO(newline="")
         writer = csv.writer(buffer)
         writer.writerow(headers)
@@ -159,12 +161,10 @@ class XLSX(TableFormat):
             yield from _read_rows([_parse_xlsx_value(value) for value in row] for row in cells)
         except TableFileError:
             raise
-        except Exception as error:  # a damaged file can make the reader fail anywhere
-            raise TableFileError(
-                f"The file is no workbook that can be read ({type(error).__name__})."
-            ) from None
+        except Exception as error:  # a damaged file can make the parser fail anywhere
+            raise TableFileError(f"The file is not a readable workbook ({type(error).__name__}).") from None
 
-    def written(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    def encode(self, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
         from openpyxl import Workbook
 
         table = [[_format_exact_number(_format_cell(value)) for value in row] for row in rows]
@@ -184,12 +184,12 @@ FORMATS = [JSONL, CSV, XLSX, YAML]
 
 
 def _build_table(rows: Iterator[Row]) -> tablib.Dataset:
-    """Rows that need not have the same keys → a table; what a row does not have is None in it."""
+    """A table of rows that may have different keys; missing values are None."""
     collected: list[Row] = []
     headers: dict[str, None] = {}
     for row in rows:
         if len(collected) == MAX_ROWS:
-            raise TableFileError(f"More than {MAX_ROWS:,} rows; use the management command for so many.")
+            raise TableFileError(f"More than {MAX_ROWS:,} rows; use the management command instead.")
         collected.append(row)
         headers.update(dict.fromkeys(row))
     table = tablib.Dataset(headers=list(headers))
@@ -199,7 +199,7 @@ def _build_table(rows: Iterator[Row]) -> tablib.Dataset:
 
 
 def _read_rows(rows: Iterable[Sequence[Any]]) -> Iterator[Row]:
-    """The first row names the columns. Empty rows are passed over, and so are unnamed empty columns."""
+    """The first row names the columns. Skips empty rows and unnamed empty columns."""
     names: list[str] | None = None
     for number, row in enumerate(rows, 1):
         values = [None if value == "" else _unescape_cell(value) for value in row]
@@ -220,7 +220,7 @@ def _parse_column_names(values: list[Any]) -> list[str]:
     for name in names:
         if not name or names.count(name) > 1:
             raise TableFileError(
-                f"The column {name!r} stands twice." if name else "A column has no name in the first row."
+                f"There are two columns {name!r}." if name else "A column has no name in the first row."
             )
     return names
 
@@ -230,7 +230,7 @@ def _unescape_cell(value: Any) -> Any:
 
 
 def _format_cell(value: Any) -> Any:
-    """Numbers stay numbers, text is kept from being evaluated, anything else is JSON."""
+    """Numbers stay numbers, text is escaped from evaluation, anything else is JSON."""
     if value is None or value == "":
         return None
     if isinstance(value, bool):
@@ -243,7 +243,7 @@ def _format_cell(value: Any) -> Any:
 
 
 def _format_exact_number(value: Any) -> Any:
-    """The writer keeps 16 digits of a number; one that needs more is written as text."""
+    """The writer keeps 16 digits of a number; a longer one is written as text."""
     return str(value) if isinstance(value, float) and float(f"{value:.16g}") != value else value
 
 
@@ -253,7 +253,7 @@ def _refuse_long_cells(headers: Sequence[str], table: Sequence[Sequence[Any]]) -
             if isinstance(value, str) and len(value) > MAX_CELL_CHARACTERS:
                 raise TableFileError(
                     f"Row {number}, column {name}: {len(value):,} characters, but an XLSX cell holds at most "
-                    f"{MAX_CELL_CHARACTERS:,}. Choose another format: nothing is cut off there."
+                    f"{MAX_CELL_CHARACTERS:,}. Choose another format, which has no such limit."
                 )
 
 
@@ -263,7 +263,7 @@ def _make_xlsx_cell(sheet: Any, value: Any) -> Any:
     if not isinstance(value, str):
         return value
     cell = WriteOnlyCell(sheet)
-    # Set past the guessing of types, which takes "#N/A" for an error and "=" for a formula.
+    # Bypass type detection, which takes "#N/A" for an error and "=" for a formula.
     cell._value, cell.data_type = _escape_xml(value), "s"
     return cell
 
@@ -275,7 +275,7 @@ def _escape_xml(text: str) -> str:
 def _parse_xlsx_value(value: Any) -> Any:
     if isinstance(value, str):
         return _XML_ESCAPE.sub(lambda match: chr(int(match[1], 16)), value)
-    # A date that was typed in is one to the spreadsheet; the formats here have them as text.
+    # Spreadsheets convert typed dates; our formats keep them as text.
     return value.isoformat() if isinstance(value, (date, time)) else value
 
 
@@ -284,7 +284,7 @@ def _refuse_zip_bomb(raw: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             size = sum(item.file_size for item in archive.infolist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
-        raise TableFileError("The file is no .xlsx workbook.") from None
+        raise TableFileError("The file is not an .xlsx workbook.") from None
     if size > MAX_UNPACKED_BYTES:
         raise TableFileError(f"The workbook unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB.")
 
@@ -294,8 +294,8 @@ def _decode_text(raw: bytes) -> str:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TableFileError(
-            f"The file is not UTF-8 (byte {error.start + 1}). A spreadsheet offers it as “CSV UTF-8”."
+            f"The file is not UTF-8 (byte {error.start + 1}). Save the spreadsheet as “CSV UTF-8”."
         ) from None
     if "\0" in text:
-        raise TableFileError("The file has a NUL character, which can't be stored.")
+        raise TableFileError("The file has a NUL character, which can't be stored; remove it.")
     return text

@@ -32,7 +32,7 @@ def test_a_version_is_released_handed_out_and_compared(
     perform(JobRun.objects.get(operation="release_dataset").pk)
     release = Release.objects.get()
     dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="Corrected.")
-    Release.objects.update(fault="support_v1.0.0.jsonl.gz has other bytes than were released.")
+    Release.objects.update(fault="support_v1.0.0.jsonl.gz was changed after the release.")
 
     page.goto(f"{address}1.0.0/")
     with page.expect_download() as download:

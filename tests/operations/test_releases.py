@@ -221,16 +221,16 @@ def test_what_is_missing_cut_off_or_restated_in_the_database_is_found(dataset: D
     data = path_of(made)
     content = data.read_bytes()
     data.write_bytes(content[:-1])
-    assert "instead of" in verify_releases(actor=None).faults[0].what
+    assert "instead of" in verify_releases(actor=None).faults[0].message
     data.unlink()
-    assert "missing" in verify_releases(actor=None).faults[0].what
+    assert "missing" in verify_releases(actor=None).faults[0].message
     # Who can write to both storage and database still can't sign.
     data.write_bytes(content + b"\n")
     from datasets_app.domain.conversations.reading import hash_file
 
     row = files.get_file(made, "data")
     ReleaseFile.objects.filter(pk=row.pk).update(size=len(content) + 1, sha256=hash_file(data))
-    assert "signs other files" in verify_releases(actor=None).faults[0].what
+    assert "signs other files" in verify_releases(actor=None).faults[0].message
 
 
 def test_a_signature_of_another_key_is_no_signature_of_ours(
@@ -241,7 +241,7 @@ def test_a_signature_of_another_key_is_no_signature_of_ours(
     release(dataset)
     ours = base64.b64encode(release_key.public_key()).decode()
     monkeypatch.setenv(release_key.ENV_VAR, "another key, long enough to be one")
-    assert "not known here" in verify_releases(actor=None).faults[0].what
+    assert "an unknown key" in verify_releases(actor=None).faults[0].message
     monkeypatch.setenv(release_key.FORMER_KEYS_ENV_VAR, ours)
     assert verify_releases(actor=None).faults == []
 

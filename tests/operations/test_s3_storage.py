@@ -98,11 +98,11 @@ def _one_byte_is_found(release: Release) -> None:
     stored = default_storage.bucket.Object(f"house/{files.get_file(release, 'data').file.name}")
     whole = stored.get()["Body"].read()
     stored.put(Body=whole[:20] + bytes([whole[20] ^ 1]) + whole[21:])
-    assert [fault.what for fault in verify_releases(actor=None).faults] == [
-        "support_v1.0.0.jsonl.gz has other bytes than were released: its SHA-256 differs."
+    assert [fault.message for fault in verify_releases(actor=None).faults] == [
+        "support_v1.0.0.jsonl.gz was changed after the release: its SHA-256 differs."
     ]
     stored.delete()
-    assert "missing in the storage" in verify_releases(actor=None).faults[0].what
+    assert "missing in the storage" in verify_releases(actor=None).faults[0].message
     stored.put(Body=whole)
     assert verify_releases(actor=None).faults == []
 

@@ -37,7 +37,7 @@ exit codes:
             make_facts=ReleaseVerification.facts,
         )
         for fault in verified.faults:
-            self.stderr.write(f"{fault.dataset} {fault.version}: {fault.what}")
+            self.stderr.write(f"{fault.dataset} {fault.version}: {fault.message}")
         summary = (
             f"{format_count(verified.releases, 'release')}, {format_count(verified.files, 'file')}, "
             f"{format_count(verified.bytes, 'byte')}: {format_count(len(verified.faults), 'fault')}."

@@ -1,7 +1,7 @@
-"""The list that must hold before a dataset leaves the house, each item worked out where it can be.
+"""The sharing checklist of a dataset, answered from its scrubs, previews and checks.
 
-What can be shown by the last complete scrub is told by it; else by a report of the checks, if it speaks of
-the turns as they stand. Synthetic conversations are nobody's: their ids and times tell of no one.
+The last complete scrub answers what it can, otherwise a report of the checks, if it covers the current turns.
+Ids and times of synthetic conversations identify no one.
 """
 
 from collections.abc import Callable, Collection
@@ -15,6 +15,7 @@ from django.utils.formats import date_format
 from datasets_app.checking.check_dataset import current_report
 from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, KINDS, NAME, PATH, PHONE
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.wording import format_count
 from datasets_app.models import (
     CheckFinding,
     CheckReport,
@@ -27,10 +28,10 @@ from datasets_app.models import (
 )
 
 YES, NO, UNKNOWN, UNSIGNED = "yes", "no", "unknown", "unsigned"
-_ANSWER_LABELS = {YES: "yes", NO: "no", UNKNOWN: "can't be told", UNSIGNED: "not yet signed"}
-# Which page mends it.
+_ANSWER_LABELS = {YES: "yes", NO: "no", UNKNOWN: "unknown", UNSIGNED: "not yet signed"}
+# The page that fixes it.
 SCRUB, SIGN, NO_REMEDY = "scrub", "sign", ""
-# By which code the checks tell a class.
+# The code with which the checks report a class.
 _CHECK_CODES = {
     EMAIL: "E401",
     PHONE: "E402",
@@ -45,7 +46,7 @@ _CHECK_CODES = {
 
 
 class ChecklistItem(NamedTuple):
-    """``answer`` is one of the four above; ``reason`` is a sentence, and holds no value of a person."""
+    """``answer`` is one of the four above; ``reason`` is a sentence without personal data."""
 
     title: str
     answer: str
@@ -58,7 +59,7 @@ class ChecklistItem(NamedTuple):
 
 
 def build_checklist(dataset: Dataset) -> list[ChecklistItem]:
-    """The eight items, in the order of the list. A fixed number of queries."""
+    """The eight items in order, with a fixed number of queries."""
     known = _DatasetEvidence(dataset)
     return [
         _scrub_item("No e-mail address or telephone number is left", known, {EMAIL, PHONE}),
@@ -73,13 +74,13 @@ def build_checklist(dataset: Dataset) -> list[ChecklistItem]:
 
 
 def current_review(dataset: Dataset) -> SharingReview | None:
-    """The newest signature, if it is for the dataset as it stands."""
+    """The newest signature, if it still covers the dataset."""
     known = _DatasetEvidence(dataset)
     return known.review if known.review and not known.review_void_reason else None
 
 
 class _DatasetEvidence:
-    """What scrubs and previews tell of a dataset: the newest first."""
+    """What is known about a dataset, from one query for each source; scrubs are newest first."""
 
     def __init__(self, dataset: Dataset) -> None:
         runs = list(ScrubRun.objects.filter(dataset=dataset))
@@ -94,7 +95,7 @@ class _DatasetEvidence:
         self.missed = list(missed.values_list("kind", "created_at"))
 
     def newest_scrub(self, does: Callable[[Policy], bool]) -> tuple[ScrubRun, Policy] | None:
-        """The newest complete scrub under a policy of which this is true."""
+        """The newest complete scrub whose policy meets the condition."""
         return next(((run, policy) for run, policy in self.verified_scrubs if does(policy)), None)
 
     def has_grown_since(self, run: ScrubRun) -> bool:
@@ -109,7 +110,7 @@ class _DatasetEvidence:
 
     @property
     def review_void_reason(self) -> str:
-        """Why the newest signature no longer holds; empty if it does, or if there is none."""
+        """Why the newest signature is void; empty if it holds, or if there is none."""
         if self.review is None:
             return ""
         if self.last_session > self.review.last_session:
@@ -132,48 +133,48 @@ class _DatasetEvidence:
 
 
 def _scrub_item(title: str, known: _DatasetEvidence, kinds: set[str]) -> ChecklistItem:
-    """Whether values of these classes are gone, by the newest scrub that looked for all of them."""
+    """Whether values of these classes are gone, by the newest scrub for all of them."""
     newest = known.newest_scrub(lambda policy: kinds <= set(policy.kinds))
     found = known.found_by_preview(kinds)
     since_scrub = newest is None or (known.preview is not None and known.preview.pk > newest[0].pk)
     if found and since_scrub:
         return ChecklistItem(
-            title, NO, f"The last preview has found {found:,} in {_preview_extent(known)}.", SCRUB
+            title, NO, f"The last preview found {found:,} in {_preview_extent(known)}.", SCRUB
         )
     if newest is None or known.has_grown_since(newest[0]):
         return _check_item(title, known, kinds, grown=newest is not None)
     run, policy = newest
     if missed := known.missed_since(run, kinds):
-        what = "1 value was" if missed == 1 else f"{missed:,} values were"
-        return ChecklistItem(title, NO, f"{what} marked as missed since the last scrub.", SCRUB)
+        reason = f"{format_count(missed, 'value')} marked as missed since the last scrub."
+        return ChecklistItem(title, NO, reason, SCRUB)
     return ChecklistItem(title, YES, _describe_scrub(run, policy, kinds))
 
 
 def _check_item(title: str, known: _DatasetEvidence, kinds: set[str], *, grown: bool) -> ChecklistItem:
-    """What the checks say where no scrub does."""
+    """The answer of the checks, where no scrub has one."""
     if found := known.found_by_checks(kinds):
         codes = ", ".join(f"{code}: {count:,}" for code, count in found.items())
-        return ChecklistItem(title, NO, f"The checks have found {sum(found.values()):,} ({codes}).", SCRUB)
+        return ChecklistItem(title, NO, f"The checks found {sum(found.values()):,} ({codes}).", SCRUB)
     if known.report is not None and known.is_clean_in_checks(kinds):
         return ChecklistItem(title, YES, _describe_check(known.report, kinds))
     if grown:
         return ChecklistItem(title, UNKNOWN, _SESSIONS_ADDED, SCRUB)
-    reason = "The dataset has not been scrubbed of them." if known.verified_scrubs else _NEVER_SCRUBBED
+    reason = "No scrub has looked for them." if known.verified_scrubs else _NEVER_SCRUBBED
     return ChecklistItem(title, UNKNOWN, reason, SCRUB)
 
 
 def _describe_check(report: CheckReport, kinds: set[str]) -> str:
-    turns = f"{report.turn_count:,} turn{'s' * (report.turn_count != 1)}"
+    turns = format_count(report.turn_count, "turn")
     model = " by rules and by a model, which misses some" if NAME in kinds else ""
-    return f"Checked on {_format_time(report.created_at)}{model}: none was found in {turns}."
+    return f"Checked on {_format_time(report.created_at)}{model}: none found in {turns}."
 
 
 def _format_time(at: datetime) -> str:
     return str(date_format(timezone.localtime(at), "j M Y H:i"))
 
 
-_NEVER_SCRUBBED = "The dataset has never been scrubbed, nor checked as it stands."
-_SYNTHETIC = "They need not be: the conversations are synthetic, and nobody's."
+_NEVER_SCRUBBED = "Not scrubbed or checked since the last change."
+_SYNTHETIC = "Not needed: the conversations are synthetic."
 _SESSIONS_ADDED = "Sessions have been added since the last scrub."
 
 
@@ -183,19 +184,17 @@ def _describe_scrub(run: ScrubRun, policy: Policy, kinds: set[str]) -> str:
     if kinds == {NAME}:
         others = ", ".join(name for name in policy.name_models if name != "builtin")
         models = f"a model ({others})" if others else "the application's own model"
-        return f"Scrubbed on {when} by rules and by {models}; a model misses some. Look through a sample."
+        return f"Scrubbed on {when} by rules and by {models}; a model misses some, so review a sample."
     if kinds == set(KINDS):
         return (
-            f"Scrubbed on {when}: all classes, in texts, tags, metadata and unknown keys, and whatever "
-            "stood under keys that identify people."
+            f"Scrubbed on {when}: all classes, in texts, tags, metadata and unknown keys, and all values of "
+            "keys that identify people."
         )
-    return f"Verified on {when}: none is left in {turns:,} turn{'s' * (turns != 1)}."
+    return f"Verified on {when}: none is left in {format_count(turns, 'turn')}."
 
 
 def _preview_extent(known: _DatasetEvidence) -> str:
-    run = known.preview
-    count = run.session_count if run else 0
-    return "1 session" if count == 1 else f"{count:,} sessions"
+    return format_count(known.preview.session_count if known.preview else 0, "session")
 
 
 def _session_id_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
@@ -208,7 +207,7 @@ def _session_id_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem
     if not plain:
         return ChecklistItem(title, YES, "Each is an HMAC-SHA-256 under this installation's key.")
     return ChecklistItem(
-        title, NO, f"Not hashed are those of {plain:,} of {dataset.session_count:,} sessions.", SCRUB
+        title, NO, f"{plain:,} of {dataset.session_count:,} session ids are not hashed.", SCRUB
     )
 
 
@@ -227,13 +226,13 @@ def _timestamp_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
     if not Turn.objects.filter(session__dataset=dataset).exclude(timestamp=None).exists():
         return ChecklistItem(title, YES, "No turn has one.")
     return ChecklistItem(
-        title, NO, _SESSIONS_ADDED if newest else "Turns have the timestamps they came with.", SCRUB
+        title, NO, _SESSIONS_ADDED if newest else "Turns have their original timestamps.", SCRUB
     )
 
 
 def _metadata_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
-    """A scrub knows the keys that identify people. The checks do not: they are enough where there are no
-    keys, or nobody to identify."""
+    """A scrub knows the keys that identify people. The checks don't: they are enough where there are no keys,
+    or no one to identify."""
     title = "Metadata identifies no one"
     item = _scrub_item(title, known, set(KINDS))
     if item.answer == YES and known.newest_scrub(lambda policy: set(KINDS) <= set(policy.kinds)):
@@ -244,30 +243,28 @@ def _metadata_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
         return item
     keyed = Turn.objects.filter(session__dataset=dataset).exclude(Q(metadata=None) & Q(extra=None))
     if not known.is_synthetic and keyed.exists():
-        reason = "Turns have metadata or unknown keys, and no scrub has seen to those that identify people."
+        reason = "Turns have metadata or unknown keys, and no scrub has handled those that identify people."
         return ChecklistItem(title, UNKNOWN, reason, SCRUB)
     return item
 
 
 def _text_only_item(title: str, known: _DatasetEvidence, report: CheckReport) -> ChecklistItem | None:
-    """What the checks have found stands in texts alone, if it does: of that, other lines of the list tell.
-
-    None if some stands elsewhere, or if not every finding was kept with its place.
-    """
+    """Yes, if the checks found values in texts alone, which other items report; else None, also if not every
+    finding was kept with its place."""
     found = known.found_by_checks(set(KINDS))
     in_texts = CheckFinding.objects.filter(report=report, code__in=found, field="text").count()
     if in_texts != sum(found.values()) or not report.names_looked_for:
         return None
     return ChecklistItem(
-        title, YES, f"Checked on {_format_time(report.created_at)}: what was found stands in texts."
+        title, YES, f"Checked on {_format_time(report.created_at)}: values were found in texts only."
     )
 
 
 def _review_item(known: _DatasetEvidence) -> ChecklistItem:
     title, review = "Legal review is signed", known.review
     if review is None:
-        return ChecklistItem(title, UNSIGNED, "Nobody has signed it. A person does, with their name.", SIGN)
+        return ChecklistItem(title, UNSIGNED, "No one has signed it yet.", SIGN)
     signed = f"{review.name} signed on {_format_time(review.signed_at)}"
     if void := known.review_void_reason:
-        return ChecklistItem(title, UNSIGNED, f"{signed}, but {void}: it has to be signed anew.", SIGN)
+        return ChecklistItem(title, UNSIGNED, f"{signed}, but {void}: sign it again.", SIGN)
     return ChecklistItem(title, YES, f"{signed}.")

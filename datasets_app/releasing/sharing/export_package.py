@@ -1,6 +1,6 @@
-"""A dataset with all that whoever receives it would have to ask for: one folder, or one zip file.
+"""Exports a package: a dataset with everything that its recipients need, as a folder or a zip file.
 
-The same version gives the same bytes: the only date in it is that of the release.
+The same version gives the same bytes: its only date is that of the release.
 """
 
 import json
@@ -44,13 +44,13 @@ from datasets_app.releasing.sharing.package_facts import gather_dataset_facts, g
 from datasets_app.releasing.versions import get_stored_release
 
 CHARTS_FOLDER = "charts"
-# The earliest day that a zip file can hold: what is packed has no time of its own.
+# The earliest date that a zip file can hold: its entries have no times of their own.
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 _ZIP_FILE_MODE = 0o644 << 16
 
 
 class PackageResult(NamedTuple):
-    """``sha256`` is that of the zip file, None for a folder; ``notices`` are sentences for whoever asked."""
+    """``sha256`` is that of the zip file, None for a folder; ``notices`` are sentences for people."""
 
     sessions: int
     turns: int
@@ -61,7 +61,7 @@ class PackageResult(NamedTuple):
 
 
 def package_name(dataset: Dataset, version: str = "") -> str:
-    """What a package is called if nobody says: ``support_v1.2.0``."""
+    """The default name of a package: ``support_v1.2.0``."""
     return f"{dataset.name}_v{version.removeprefix('v')}" if version else f"{dataset.name}_package"
 
 
@@ -74,11 +74,10 @@ def export_package(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> PackageResult:
-    """Write the package of a release, or of the dataset as it stands, to ``out``: a folder that is not there
-    yet or empty, or a file if the name ends in .zip. It stands complete in the end, or not at all.
+    """Write the package of a release, or of the current dataset, to ``out``: a new or empty folder, or a file
+    if the name ends in .zip; completely or not at all. Raises UserError.
 
-    Production data must have been scrubbed, or ``override`` be a reason why not; a release went through the
-    gates when it was made.
+    Unscrubbed production data takes ``override``, a reason. A release passed the gates when it was created.
     """
     release = get_stored_release(dataset, version) if version else None
     _refuse_occupied(out)
@@ -105,11 +104,11 @@ def export_package(
 def _write_current_data(
     dataset: Dataset, folder: Path, override: str, actor: Any, report_progress: ProgressCallback
 ) -> WrittenData:
-    # Nothing is imported, split or erased until the package is done.
+    # No import, split or erasure until the package is done.
     dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
     if not dataset.turn_count:
-        raise UserError(f"{dataset.name} holds no sessions; there is nothing to package.")
+        raise UserError(f"{dataset.name} has no sessions; there is nothing to package.")
     return write_dataset_files(dataset, folder, report_progress)
 
 
@@ -128,7 +127,7 @@ def _write_documents(package: Package, folder: Path) -> None:
         **{f"{CHARTS_FOLDER}/{name}": drawing for name, drawing in charts.items()},
     }
     for file in package.get_files(JSONL):
-        # Each file can be imported by itself, with its facts.
+        # Each file can be imported by itself, with its metadata.
         whole = package.metadata
         stated = replace(
             facts.subset_metadata(whole) if file.split else whole,
@@ -150,7 +149,7 @@ def _encode_json(value: Any) -> str:
 
 
 def _copy_release_documents(release: Release, folder: Path) -> None:
-    """The manifest and the signature, as they were stored."""
+    """Copy the manifest and the signature, unchanged."""
     for kind in (ReleaseFile.Kind.MANIFEST, ReleaseFile.Kind.SIGNATURE):
         stored = release_files.get_file(release, kind)
         with (folder / stored.name).open("wb") as out:
@@ -182,20 +181,20 @@ def is_zip(out: Path) -> bool:
 
 def _refuse_occupied(out: Path) -> None:
     if not out.parent.is_dir():
-        raise UserError(f"{out} can't be written: there is no folder {out.parent}.")
+        raise UserError(f"{out} can't be written: the folder {out.parent} doesn't exist.")
     if is_zip(out):
         if out.is_dir():
             raise UserError(f"{out} can't be written: it is a folder.")
         return
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise UserError(f"{out} is a file; name a folder that is not there yet, or a name ending in .zip.")
+        raise UserError(f"{out} is a file; name a new folder, or a file ending in .zip.")
     if out.is_dir() and any(out.iterdir()):
-        raise UserError(f"{out} is not empty; name a folder that is not there yet, or empty it first.")
+        raise UserError(f"{out} is not empty; name a new folder, or empty it first.")
 
 
 @contextmanager
 def _work_folder(out: Path) -> Iterator[Path]:
-    """A private folder beside ``out``, on the same disk; gone in the end."""
+    """A temporary private folder next to ``out``, on the same disk."""
     try:
         with tempfile.TemporaryDirectory(prefix=f".{out.name[:100]}.", dir=out.parent) as work:
             yield Path(work)
@@ -204,7 +203,7 @@ def _work_folder(out: Path) -> Iterator[Path]:
 
 
 def _finish_package(package: Package, folder: Path, out: Path) -> PackageResult:
-    """Counts what stands in ``folder``; packs it, if it is to be packed, into a file beside it."""
+    """Count the files in ``folder``, and pack them into a zip file next to it if ``out`` is one."""
     files = _list_files(folder)
     size, sha256 = sum(path.stat().st_size for path in files), None
     if is_zip(out):
@@ -225,7 +224,7 @@ def _write_zip(folder: Path, files: list[Path], name: str, target: IO[bytes]) ->
         for path in files:
             entry = zipfile.ZipInfo(f"{name}/{path.relative_to(folder).as_posix()}", _ZIP_EPOCH)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, _ZIP_FILE_MODE
-            # Whatever machine it is packed on.
+            # The same on every platform.
             entry.create_system = 3
             with path.open("rb") as content, archive.open(entry, "w", force_zip64=True) as inside:
                 shutil.copyfileobj(content, inside, 1 << 20)
@@ -238,6 +237,6 @@ def _move_into_place(folder: Path, out: Path) -> None:
         return
     if out.exists():
         out.rmdir()
-    # Like any export: whoever made it decides who else may read it.
+    # As for any export, its owner decides who else may read it.
     folder.chmod(0o700)
     folder.rename(out)

@@ -1,4 +1,4 @@
-"""The form that asks in which form a dataset is to be exported, and starts the job."""
+"""The form that exports a dataset."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ PACKAGE = "package"
 FORMAT_CHOICES = [
     *FORMAT_LABELS.items(),
     ("csv", "CSV for spreadsheets"),
-    ("parquet", "Parquet, one turn a row"),
-    (PACKAGE, "Package: data, card, licence, citation, reports (zip)"),
+    ("parquet", "Parquet, one turn per row"),
+    (PACKAGE, "Package: data, card, license, citation, reports (zip)"),
 ]
 SPLIT_CHOICES = [("", "All sessions"), *Session.Split.choices]
 MAX_VERSIONS_OFFERED = 200
@@ -33,13 +33,13 @@ class ExportForm(OverrideForm):
     format = forms.ChoiceField(
         choices=FORMAT_CHOICES,
         widget=UnfoldAdminSelectWidget,
-        help_text="Conversation JSONL is what Alignmenter reads, and keeps every field.",
+        help_text="Alignmenter reads conversation JSONL, which keeps every field.",
     )
     version = forms.ChoiceField(
-        choices=[("", "As it stands")],
+        choices=[("", "Current data")],
         required=False,
         widget=UnfoldAdminSelectWidget,
-        help_text="A release is handed out as it was stored, byte for byte, or as a package.",
+        help_text="A release is exported byte for byte as it was stored, or as a package.",
     )
     split = forms.ChoiceField(
         label="Only this split", choices=SPLIT_CHOICES, required=False, widget=UnfoldAdminSelectWidget
@@ -66,40 +66,42 @@ class ExportForm(OverrideForm):
         releases = Release.objects.filter(dataset=dataset, destroyed_at=None)[:MAX_VERSIONS_OFFERED]
         versions = [(release.version, f"Release {release.version}") for release in releases]
         if versions:
-            self.fields["version"].choices = [("", "As it stands"), *versions]  # type: ignore[attr-defined]
+            self.fields["version"].choices = [("", "Current data"), *versions]  # type: ignore[attr-defined]
         else:
             del self.fields["version"]
         if not dataset.sessions.exclude(split=None).exists():
             del self.fields["split"]
 
     def clean(self) -> dict[str, Any]:
-        given: dict[str, Any] = super().clean() or {}
-        package = given.get("format") == PACKAGE
+        answers: dict[str, Any] = super().clean() or {}
+        package = answers.get("format") == PACKAGE
         try:
             refuse_conflicting_options(
-                version=given.get("version") or "",
+                version=answers.get("version") or "",
                 package=package,
-                format="turns" if package else given.get("format") or "turns",
+                format="turns" if package else answers.get("format") or "turns",
                 selection=Selection(
-                    given.get("persona") or None, given.get("tag") or None, split=given.get("split") or None
+                    answers.get("persona") or None,
+                    answers.get("tag") or None,
+                    split=answers.get("split") or None,
                 ),
-                gzip=bool(given.get("gzip")),
+                gzip=bool(answers.get("gzip")),
             )
         except UserError as refusal:
             raise forms.ValidationError(refusal.message) from None
-        return given
+        return answers
 
     def parameters(self) -> ExportParameters:
-        """What the job is asked, once the form is valid."""
-        given = self.cleaned_data
-        package = given["format"] == PACKAGE
+        """The job's parameters, of a valid form."""
+        answers = self.cleaned_data
+        package = answers["format"] == PACKAGE
         names = ("version", "split", "persona", "tag")
         return ExportParameters(
-            format=None if package else given["format"],
+            format=None if package else answers["format"],
             package=package,
-            gzip=given["gzip"],
-            override=given.get("override", UNSET),
-            **{name: given.get(name) or None for name in names},
+            gzip=answers["gzip"],
+            override=answers.get("override", UNSET),
+            **{name: answers.get(name) or None for name in names},
         )
 
 

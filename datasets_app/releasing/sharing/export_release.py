@@ -1,4 +1,4 @@
-"""A release as it was stored: the same bytes, whenever and however often they are handed out."""
+"""Exports a release: always the same bytes, as they were stored."""
 
 import hashlib
 from collections.abc import Iterator
@@ -25,10 +25,9 @@ def export_release(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportResult:
-    """Copy the stored data file to ``out``, and put it on record who has had which version.
+    """Copy the stored data file to ``out``, and record who received which version.
 
-    It went through the gates when it was released. Refused, in the end, if the bytes are not those that
-    were released.
+    The version passed the gates when it was released. Raises UserError at the end if the bytes have changed.
     """
     data = files.get_file(release, ReleaseFile.Kind.DATA)
     done = 0
@@ -53,12 +52,12 @@ def export_release(
 def export_release_to_path(
     release: Release, path: Path, *, actor: Any = None, report_progress: ProgressCallback = ignore_progress
 ) -> ExportResult:
-    """Write ``path`` and, beside it, the metadata file of the release, both as they were stored."""
+    """Write ``path`` and its metadata file, both as they were stored."""
     data = files.get_file(release, ReleaseFile.Kind.DATA)
     if data.name.endswith(".gz") and path.suffix.lower() != ".gz" and (path.is_file() or not path.exists()):
         raise UserError(
-            f"The file of {release} is gzipped, and handed out as it is: let the name end in .gz, or "
-            f"leave it out to get {data.name}."
+            f"The data file of {release} is gzipped and exported unchanged: use a name that ends in .gz, or "
+            f"leave the name out to get {data.name}."
         )
     with write_with_metadata(path) as (out, metadata), transaction.atomic():
         result = export_release(release, out, actor=actor, report_progress=report_progress)
@@ -68,11 +67,13 @@ def export_release_to_path(
 
 
 def read_verified_blocks(stored: ReleaseFile) -> Iterator[bytes]:
-    """The bytes of a release's file. Refused, after the last of them, if they have changed."""
+    """The bytes of a release's file. Raises UserError after the last of them if they have changed."""
     digest = hashlib.sha256()
     with files.open_file(stored) as file:
         while block := file.read(READ_CHUNK_BYTES):
             digest.update(block)
             yield block
     if digest.hexdigest() != stored.sha256:
-        raise UserError(f"{stored.name} is not what was released: its SHA-256 differs. Run verify_releases.")
+        raise UserError(
+            f"{stored.name} was changed after the release: its SHA-256 differs. Verify the releases."
+        )

@@ -1,4 +1,4 @@
-"""The export that a page asked for: its files are kept for download until their date."""
+"""Exports for pages: the job keeps the files for download until they expire."""
 
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,17 @@ from datasets_app.releasing.sharing.export_release import export_release_to_path
 from datasets_app.releasing.versions import get_stored_release
 
 VERSION_OPTION_CONFLICT = (
-    "A release is handed out as it was made: whole, and in its own format. Leave out what would change that."
+    "A release is exported unchanged: complete, and in its own format. Leave out format, filters and gzip."
 )
 PACKAGE_OPTION_CONFLICT = (
-    "A package is of the whole dataset, with all its files: leave out format and filters."
+    "A package contains the whole dataset with all its files: leave out format and filters."
 )
 
 
 def refuse_conflicting_options(
     *, version: str, package: bool, format: str, selection: Selection, gzip: bool = False
 ) -> None:
-    """What is asked for together must go together. Raises Refused."""
+    """Raises UserError for options that exclude each other."""
     changed = format != "turns" or selection != Selection() or gzip
     if package and changed:
         raise UserError(PACKAGE_OPTION_CONFLICT)
@@ -80,12 +80,12 @@ def _export_release(
 
 
 def _result_facts(result: ExportResult | PackageResult) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "sessions": result.sessions,
         "turns": result.turns,
         "size": result.size,
         "sha256": result.sha256,
     }
     if isinstance(result, PackageResult):
-        told |= {"packed_files": result.files, **({"notes": result.notices} if result.notices else {})}
-    return told
+        facts |= {"packed_files": result.files, **({"notes": result.notices} if result.notices else {})}
+    return facts

@@ -1,4 +1,4 @@
-"""What a package is to tell of a dataset, gathered: from the release's own papers, or as things stand."""
+"""Gathers the contents of a package: from the documents of a release, or from the current dataset."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -50,7 +50,7 @@ def gather_dataset_facts(dataset: Dataset, written: WrittenData) -> Package:
 
 
 def gather_release_facts(release: Release, written: WrittenData) -> Package:
-    """Nothing of it depends on what has become of the dataset since, but for its labels."""
+    """Independent of later changes to the dataset, except for its labels."""
     stored = release.files
     others = stored.exclude(kind__in=[ReleaseFile.Kind.DATA, ReleaseFile.Kind.METADATA])
     return _build_package(
@@ -68,7 +68,7 @@ def gather_release_facts(release: Release, written: WrittenData) -> Package:
 
 
 def _parse_day(stated: str | None) -> str | None:
-    """The day that a text begins with, as ISO 8601 has it; what people write may be anything."""
+    """The ISO 8601 date that a text begins with, if it does; people may write anything."""
     try:
         return date.fromisoformat((stated or "")[:10]).isoformat()
     except ValueError:
@@ -89,12 +89,12 @@ def _build_package(
         name=dataset.name,
         total_sessions=counts.sessions,
         total_turns=counts.turns,
-        # Of several files none has the digest of all.
+        # No digest covers several files.
         sha256=whole[0].sha256 if len(whole) == 1 else None,
     )
     notices = list(written.notices)
     if not metadata.license:
-        notices.append("No licence is stated for this dataset; Apache-2.0 is assumed.")
+        notices.append("This dataset states no license; Apache-2.0 is assumed.")
     language = metadata.extra.get(LANGUAGE_KEY)
     # The application's own phrases are English.
     if not language and metadata.generator == OFFLINE_WRITER:
@@ -112,8 +112,7 @@ def _build_package(
 
 
 def _label_facts(dataset: Dataset) -> LabelSummary | None:
-    told = [facts for read in hooks.label_facts if (facts := read(dataset))]
-    return told[0] if told else None
+    return next((facts for read in hooks.label_facts if (facts := read(dataset))), None)
 
 
 def _sharing_facts(items: Iterable[ChecklistItem]) -> list[SharingAnswer]:
@@ -127,20 +126,20 @@ def _check_facts(report: CheckReport | None) -> CheckSummary | None:
 
 
 def _release_check_facts(release: Release) -> CheckSummary | None:
-    said = release.checks
-    if not said:
+    checks = release.checks
+    if not checks:
         return None
     return CheckSummary(
-        int(said.get("errors") or 0),
-        int(said.get("warnings") or 0),
-        int(said.get("turns") or release.turn_count),
-        dict(said.get("totals") or {}),
+        int(checks.get("errors") or 0),
+        int(checks.get("warnings") or 0),
+        int(checks.get("turns") or release.turn_count),
+        dict(checks.get("totals") or {}),
     )
 
 
 def _release_scrub_facts(release: Release) -> list[ScrubSummary]:
-    """Those that the lines of a release went through: none of what was released raw, by an override, nor any
-    since, though an erasure may have had it made anew after them."""
+    """The scrubs that the lines of a release went through: none if it was released raw by an override, and
+    none later than its first version, which an erasure may have replaced."""
     first = release
     while first.replaces is not None:
         first = first.replaces
@@ -152,8 +151,8 @@ def _release_scrub_facts(release: Release) -> list[ScrubSummary]:
     return _scrub_facts(ScrubRun.objects.filter(dataset=release.dataset, verified_at__lte=first.created_at))
 
 
-def _scrub_facts(runs: "QuerySet[ScrubRun]") -> list[ScrubSummary]:
-    """Those that were verified, the oldest first."""
+def _scrub_facts(runs: QuerySet[ScrubRun]) -> list[ScrubSummary]:
+    """The verified ones, oldest first."""
     return [
         ScrubSummary(
             run.verified_at.date().isoformat(),

@@ -1,4 +1,4 @@
-"""What must hold before a dataset is shared, as a page; and where the review is signed."""
+"""The sharing checklist of a dataset, and the form that signs its legal review."""
 
 from django import forms
 from django.contrib import messages
@@ -25,13 +25,13 @@ class SignReviewForm(forms.Form):
         label="Your full name",
         max_length=MAX_NAME_CHARACTERS,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "name"}),
-        help_text="It goes on record, and into every package of this dataset.",
+        help_text="Recorded, and part of every package of this dataset.",
     )
     statement = forms.CharField(
         required=False,
         max_length=MAX_STATEMENT_CHARACTERS,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
-        help_text="What was looked at, under which case, with which limits.",
+        help_text="What you reviewed, for which case, with which limits.",
     )
 
 
@@ -47,7 +47,7 @@ def sharing(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "items": items,
         "met_count": sum(item.answer == YES for item in items),
-        # What was refused is shown with the reason.
+        # A refused form is shown with the reason.
         "form": form if may_sign and (form.is_bound or _can_be_signed(dataset)) else None,
         "review": current_review(dataset),
         "reviews": SharingReview.objects.filter(dataset=dataset).select_related("signed_by")[

@@ -1,4 +1,4 @@
-"""A person puts their name to it that a dataset may be shared as it stands."""
+"""Signs the legal review: a person states with their name that the current dataset may be shared."""
 
 from typing import Any
 
@@ -13,16 +13,16 @@ MIN_NAME_CHARACTERS, MAX_NAME_CHARACTERS, MAX_STATEMENT_CHARACTERS = 3, 200, 2_0
 
 
 def sign_review(dataset: Dataset, *, name: str, statement: str = "", actor: Any = None) -> SharingReview:
-    """Keep the signature. It holds until a session comes or a scrub changes something. Raises Refused."""
+    """Store the signature. It holds until sessions are added or scrubbed. Raises UserError."""
     name, statement = " ".join(name.split()), statement.strip()
     _check_signature(name, statement)
     with transaction.atomic():
-        # What is imported waits; what has come before is signed for.
+        # Imports wait, so that the signature covers exactly what is stored now.
         row: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
         gates.check_can_copy(row)
         last = Session.objects.filter(dataset=row).order_by("-pk").values_list("pk", flat=True).first()
         if last is None:
-            raise UserError(f"{row.name} holds no sessions; there is nothing to sign for.")
+            raise UserError(f"{row.name} has no sessions; there is nothing to sign.")
         scrub = ScrubRun.objects.filter(dataset=row).exclude(verified_at=None).first()
         review = SharingReview.objects.create(
             dataset=row,

@@ -135,7 +135,7 @@ def sample_to_dataset(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> SampleResult:
-    """Create the dataset ``name`` with a sample of ``dataset``: of its origin, and raw if that is production."""
+    """Create the dataset ``name`` with a sample of ``dataset``: of the same origin, not yet scrubbed."""
     _check_options(choice)
     facts.check_dataset_name(name)
     with transaction.atomic():

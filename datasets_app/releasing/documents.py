@@ -107,7 +107,7 @@ def sign_statement(signed: dict[str, Any]) -> dict[str, Any]:
 
 
 def find_signature_fault(document: Any) -> str:
-    """Why a signature document is invalid, as the end of a sentence; empty if it holds and the key is known."""
+    """Why a signature document is invalid, as the end of a sentence; empty if it is valid."""
     try:
         public, signature = (
             base64.b64decode(document[key], validate=True) for key in ("public_key", "signature")

@@ -164,7 +164,7 @@ def test_nothing_that_stands_there_is_written_over(dataset: Dataset, tmp_path: P
         export_package(dataset, full)
     with pytest.raises(UserError, match="is a file"):
         export_package(dataset, full / "kept.txt")
-    with pytest.raises(UserError, match="there is no folder"):
+    with pytest.raises(UserError, match="doesn.t exist"):
         export_package(dataset, tmp_path / "none" / "package")
     assert files_in(full) == {"kept.txt"}
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
@@ -182,7 +182,7 @@ def test_a_package_that_is_stopped_leaves_nothing(dataset: Dataset, tmp_path: Pa
 
 
 def test_an_empty_dataset_is_no_package(db: None, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="holds no sessions"):
+    with pytest.raises(UserError, match="has no sessions"):
         export_package(Dataset.objects.create(name="empty"), tmp_path / "package")
 
 

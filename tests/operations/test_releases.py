@@ -135,7 +135,7 @@ def test_a_version_never_changes_whatever_becomes_of_the_dataset(
 
 def test_the_number_follows_from_what_has_changed(dataset: Dataset, release: Any, tmp_path: Path) -> None:
     release(dataset)
-    with pytest.raises(UserError, match="Nothing has changed in support since 1.0.0"):
+    with pytest.raises(UserError, match="support hasn't changed since 1.0.0"):
         release(dataset)
     assert release(dataset, bump="minor").version == "1.1.0"
     dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="Corrected.")
@@ -335,7 +335,7 @@ def test_commands_say_what_would_be_released_and_what_differs(
     )
     out = StringIO()
     call_command("compare_releases", "support", "1.0.0", "v1.0.0", stdout=out)
-    assert "Nothing differs" in out.getvalue()
+    assert "No differences" in out.getvalue()
     with pytest.raises(CommandError, match="no release 7.0.0"):
         call_command("compare_releases", "support", "7.0.0")
 

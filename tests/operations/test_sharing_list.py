@@ -125,7 +125,7 @@ def test_clean_checks_answer_what_no_scrub_has(tmp_path: Path) -> None:
         *("e-mail", "names", "timestamps", "path", "credential", "metadata")
     }
     assert (found["ids"], found["legal"]) == ("no", "unsigned")
-    assert "none was found in 4 turns" in listed(made)["e-mail"].reason
+    assert "none found in 4 turns" in listed(made)["e-mail"].reason
     later = factories.write_jsonl(tmp_path / "later.jsonl", [factories.make_turn("later")])
     factories.import_file(later, "checked", append=True)
     assert answers(made)["e-mail"] == answers(made)["names"] == "unknown"
@@ -180,7 +180,7 @@ def test_a_signature_needs_a_name(dataset: Dataset, name: str) -> None:
 
 
 def test_nothing_can_be_signed_for_where_nothing_is(db: None) -> None:
-    with pytest.raises(UserError, match="holds no sessions"):
+    with pytest.raises(UserError, match="has no sessions"):
         sign_review(Dataset.objects.create(name="empty"), name="Dana Ortiz")
 
 

@@ -159,12 +159,12 @@ def test_rows_of_jsonl_need_not_have_the_same_keys() -> None:
         (JSONL, b"[1]", "Line 1: expected a JSON object"),
         (JSONL, b"PK\x03\x04", "zip archive"),
         (CSV, b"a,b\n1,2,3\n", "Row 2 has 3 cells"),
-        (CSV, b"a,a\n1,2\n", "'a' stands twice"),
+        (CSV, b"a,a\n1,2\n", "two columns 'a'"),
         (CSV, b"a,,c\n1,2,3\n", "no name"),
         (CSV, b'a\n"x\n', "not valid CSV"),
         (CSV, "ä".encode("latin-1"), "not UTF-8"),
         (CSV, b"a\n\0\n", "NUL"),
-        (XLSX, b"no workbook", "no .xlsx workbook"),
+        (XLSX, b"no workbook", "not an .xlsx workbook"),
         (YAML, b"a: 1", "a YAML list"),
         (YAML, b"- a", "Item 1"),
         (YAML, b"- {1: 2}", "Item 1"),
@@ -178,7 +178,10 @@ def test_a_file_that_is_none_is_refused_in_words(format_class, raw: bytes, compl
 
 
 def test_a_zip_that_is_no_workbook_and_one_that_unpacks_to_gigabytes_are_refused() -> None:
-    for content, complaint in ((b"x", "no workbook"), (b"\0" * (300 << 20), "unpacks to more than")):
+    for content, complaint in (
+        (b"x", "not a readable workbook"),
+        (b"\0" * (300 << 20), "unpacks to more than"),
+    ):
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("xl/workbook.xml", content)

@@ -170,7 +170,7 @@ def test_rows_without_a_dataset_are_asked_for_one(client_of: Any) -> None:
 def test_hundreds_of_bad_rows_are_counted_and_the_first_are_shown(client_of: Any, tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_session("a"))
     page = upload(client_of("curator"), ANNOTATION, jsonl(*[label("x", 7)] * 300), "jsonl", dataset=stored.pk)
-    assert "300 rows: 300 wrong. The first 100 that are wrong are shown." in page.content.decode()
+    assert "300 rows: 300 invalid. The first 100 invalid ones are shown." in page.content.decode()
     assert len(page.context["result"].invalid_rows) == 100
 
 

@@ -59,7 +59,7 @@ def test_where_nothing_has_changed_a_number_has_to_be_chosen(sign_in: Any, relea
     client, place = sign_in("superuser"), address("releases", release.dataset)
     assert "choose a version bump" in client.get(place).content.decode()
     said = {"bump": "", "override": "because"}
-    assert "no number is proposed: choose one" in client.post(place, said).content.decode()
+    assert "no bump is proposed: choose one" in client.post(place, said).content.decode()
     assert not JobRun.objects.filter(operation="release_dataset").exists()
     answer = client.post(place, {**said, "bump": "patch"})
     JobRun.objects.filter(operation="release_dataset").update(state="done", result={"version": "1.0.1"})

@@ -85,9 +85,9 @@ def test_only_what_there_is_can_be_asked_for(curator: Any, dataset: Dataset, tmp
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"format": "package", "tag": "t"}, "A package is of the whole dataset"),
-        ({"format": "csv", "version": "1.0.0"}, "handed out as it was made"),
-        ({"format": "parquet", "gzip": "on"}, "compressed within already"),
+        ({"format": "package", "tag": "t"}, "A package contains the whole dataset"),
+        ({"format": "csv", "version": "1.0.0"}, "exported unchanged"),
+        ({"format": "parquet", "gzip": "on"}, "already compressed"),
         ({"format": "turns", "version": "9.9.9"}, "Select a valid choice"),
     ],
 )

@@ -54,7 +54,7 @@ def open_file(release_file: ReleaseFile) -> IO[bytes]:
         opened: IO[bytes] = release_file.file.storage.open(release_file.file.name, "rb")
     except FileNotFoundError:
         raise UserError(
-            f"{release_file.name} of {release} is missing in the storage; verify the releases to see if more is."
+            f"{release_file.name} of {release} is missing in the storage; verify the releases."
         ) from None
     return opened
 

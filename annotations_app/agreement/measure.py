@@ -34,7 +34,7 @@ def measure_agreement(
     """Measure the labels of ``campaign``, or all of ``dataset``; of one persona, or of each.
 
     Without ``persona_id`` a dataset's labels for several personas are measured together, a reply judged for
-    two of them as two. What has no labels gives a report that says so. Raises Refused for what can't be
+    two of them as two. What has no labels gives a report that says so. Raises UserError for what can't be
     asked.
     """
     by = tuple(dict.fromkeys(by))
@@ -66,7 +66,7 @@ def measure_files(
 ) -> AgreementReport:
     """Measure the labels of annotation files, taken together; no database is needed.
 
-    ``names`` is what the files are called in messages. Raises Refused if a line is wrong, with the problems
+    ``names`` is what the files are called in messages. Raises UserError if a line is wrong, with the problems
     as an import tells them, or a file can't be read.
     """
     by = tuple(dict.fromkeys(by))

@@ -36,8 +36,8 @@ class LabelPart(NamedTuple):
 class LabelTable(NamedTuple):
     """One row for each label that counts, sorted by item and annotator; items are sorted by session.
 
-    ``annotator`` is an index into ``names``, or UNNAMED: such labels count, each as a rater of its own, but
-    are in nobody's comparison. ``session`` and ``gold`` have a row for each item; ``month`` one for each
+    ``annotator`` is an index into ``names``, or NO_ANNOTATOR: such labels count, each as a rater of its
+    own, but are in nobody's comparison. ``session`` and ``gold`` have a row for each item; ``month`` one for each
     label, an index into ``months``, if months were asked for.
     """
 
@@ -78,7 +78,7 @@ def build_label_table(
     """Put labels in order. Of several by one annotator on one item the last given counts.
 
     ``session`` is that of each item and must not fall; every item must have a label. With ``in_order`` False
-    the labels may come in any order: raises :class:`OrderMatters` if someone has labelled an item twice.
+    the labels may come in any order: raises :class:`AmbiguousOrder` if someone has labelled an item twice.
     """
     month, in_order = options.pop("month", None), options.pop("in_order", True)
     bits = len(names).bit_length() + 1

@@ -1,4 +1,4 @@
-"""What an annotator has pressed: what it may hold, and what it does to an assignment."""
+"""A decision as submitted: what it may contain, and the state it leads to."""
 
 import math
 import re
@@ -16,11 +16,11 @@ _NEXT_STATES = {"label": "labelled", "skip": "skipped", "flag": "flagged", "undo
 
 
 class InvalidSubmission(Exception):
-    """What was pressed can't be; the message is a sentence for who pressed it."""
+    """An invalid submission; the message is for the annotator."""
 
 
 class Submission(NamedTuple):
-    """A press, checked. ``notes`` is None rather than empty; ``seconds`` is the time on task."""
+    """A valid submission. ``notes`` is None rather than empty; ``seconds`` is the time on task."""
 
     key: uuid.UUID
     kind: str
@@ -45,7 +45,7 @@ def validate_submission(
     seconds: float | None,
     max_seconds: float,
 ) -> Submission:
-    """Take a press as it comes; raises :class:`NotValid`. ``longest``: seconds beyond it are cut off."""
+    """Check a submission; cuts seconds off at ``max_seconds``. Raises :class:`InvalidSubmission`."""
     if kind not in SUBMISSION_KINDS:
         raise InvalidSubmission(f"A decision is one of {', '.join(SUBMISSION_KINDS)}.")
     own_key = _parse_key(key)
@@ -69,7 +69,7 @@ def _parse_key(key: object) -> uuid.UUID:
 
 
 def clean_notes(notes: str | None) -> str | None:
-    """A note without what only looks like text; None rather than an empty one. Raises NotValid."""
+    """A note without what only looks like text; None rather than an empty one. Raises InvalidSubmission."""
     text = (notes or "").replace("\r\n", "\n").replace("\r", "\n").strip()
     if len(text) > MAX_NOTE_LENGTH:
         raise InvalidSubmission(

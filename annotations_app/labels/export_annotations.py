@@ -63,7 +63,7 @@ class ExportedLabels(NamedTuple):
     def warnings(self) -> list[str]:
         found = []
         if self.labels < MIN_CALIBRATION_LABELS:
-            found.append(f"fewer than {MIN_CALIBRATION_LABELS} labels: a calibration from them is unsteady")
+            found.append(f"fewer than {MIN_CALIBRATION_LABELS} labels: a calibration from them is unreliable")
         if not BALANCED_RANGE[0] <= self.share <= BALANCED_RANGE[1]:
             found.append("unbalanced: 40 to 60 % on-brand is what a calibration needs")
         return found
@@ -84,7 +84,7 @@ def export_annotations(
 
     Nothing reaches ``out`` before all lines are made and the trail knows of them. Each line holds a text:
     production data must have been scrubbed, or ``override`` be a reason why not. Labels of the test split are
-    left out, unless ``override`` is a reason for them. Raises Refused.
+    left out, unless ``override`` is a reason for them. Raises UserError.
     """
     _validate_selection(dataset, persona, labels, campaign)
     with tempfile.TemporaryFile() as spool:

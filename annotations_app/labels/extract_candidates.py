@@ -68,7 +68,7 @@ def extract_candidates(
 ) -> ExtractionResult:
     """Write the chosen replies of ``file`` to ``out`` (gzipped if ``packed``), in the order they stand in.
 
-    Nothing reaches ``out`` before all lines are made. Raises Refused, with the lines that are no turns.
+    Nothing reaches ``out`` before all lines are made. Raises UserError, with the lines that are no turns.
     """
     problems = LineProblems("nothing was written")
     with tempfile.TemporaryFile(prefix="alignmenter-candidates-") as spool:
@@ -114,7 +114,7 @@ def refuse_test_split(data: Path, *, override: str = "") -> None:
 
 def read_labeled_replies(path: Path, limits: Limits, *, persona: str = "", name: str = "") -> LabeledReplies:
     """What a file has labels for (of ``persona``, if given): annotation lines, or those of Alignmenter's own
-    tool. A line whose label is null is not labelled yet. Raises Refused, with the lines that are wrong."""
+    tool. A line whose label is null is not labelled yet. Raises UserError, with the lines that are wrong."""
     name = name or path.name
     labeled, problems = LabeledReplies(), LineProblems("nothing was written")
     try:

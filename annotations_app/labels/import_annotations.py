@@ -59,7 +59,7 @@ def import_annotations(
 
     ``persona`` stands in for lines without a persona_id; a line that names another is an error.
     ``adjudicated``: what they say is settled, and stands beside the labels of annotators.
-    Raises Refused; if lines are wrong, with ``details`` {"problems": the first hundred, "problem_total"}.
+    Raises UserError; if lines are wrong, with ``details`` {"problems": the first hundred, "problem_total"}.
     """
     name = dataset_name or data_stem(file_name or path.name)
     file_name = file_name or path.name
@@ -110,7 +110,7 @@ def import_label_rows(
 ) -> dict[str, list[LabelOutcome]]:
     """Save labels that were read from a table, by the name of their dataset; all or none.
 
-    Returns what became of each, by its ``line``. Raises Refused.
+    Returns what became of each, by its ``line``. Raises UserError.
     """
     outcomes = {}
     with transaction.atomic():
@@ -129,7 +129,7 @@ def import_label_rows(
 def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple[Dataset, bool]:
     """The dataset, held until the transaction ends so that two imports don't add the same twice.
 
-    With it, whether it was made just now. Raises Refused.
+    With it, whether it was made just now. Raises UserError.
     """
     created = create and not Dataset.objects.filter(name=name).exists()
     if created:
@@ -164,7 +164,7 @@ def parse_label_line(line: int, raw: bytes, persona: str | None) -> LabelRecord 
 
 
 def parse_import_label(value: dict[str, Any], line: int, persona: str | None) -> LabelRecord:
-    """A parsed object → LabelRecord; takes ``value`` apart. Raises NotARecord."""
+    """A parsed object → LabelRecord; takes ``value`` apart. Raises InvalidRecord."""
     if persona is not None and value.get("persona_id") is None:
         value["persona_id"] = persona
     label = parse_label_object(value, line)

@@ -53,7 +53,7 @@ class _ConsensusLabels(NamedTuple):
 
 
 def select_labels(method: str, selection: LabelSelection) -> Iterator[LabelRecord]:
-    """The labels, ordered by session and turn. ``labels`` is a key of :data:`CHOICES`."""
+    """The labels, ordered by session and turn. ``labels`` is a key of :data:`LABEL_SELECTORS`."""
     return LABEL_SELECTORS[method](selection)
 
 

@@ -1,7 +1,7 @@
 """Coefficients of agreement, from how often each category was given to each item.
 
-Everything is computed from sums over items (:func:`item_sums`): a coefficient of a part of the items, or of a
-bootstrap sample, is the same function (:func:`coefficients`) of other sums. Below, an item has ``m`` labels,
+Everything is computed from sums over items (:func:`item_sums`): for a part of the items, or a bootstrap
+sample, :func:`compute_coefficients` is given other sums. Below, an item has ``m`` labels,
 ``r_c`` of them of category c; an item with fewer than two labels is a single.
 
 Sources:

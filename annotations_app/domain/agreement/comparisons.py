@@ -78,7 +78,8 @@ def compare_with_others(
     groups: int,
     empty_note: str,
 ) -> list[Comparison]:
-    """Labels against the other labels of their items, sorted by session: :func:`compared`, with less to do.
+    """Labels against the other labels of their items, sorted by session; a faster
+    :func:`compare_observations`.
 
     What a label adds hangs on its group, on what it says and on the pattern of its item: it is reckoned once
     for each of these, and looked up for each label.

@@ -99,7 +99,7 @@ def jackknife_interval(
 ) -> Statistic:
     """A number with the interval of its linear approximation.
 
-    ``squares`` is the sum over sessions of the squared influence of each; see :func:`influence_squares`.
+    ``squares`` is the sum over sessions of the squared influence of each; see :func:`sum_squared_influence`.
     """
     if sessions < MIN_SESSIONS:
         held = "all labels are of one session" if sessions < 2 else f"only {sessions} sessions"

@@ -41,7 +41,7 @@ class _PairBlock(NamedTuple):
 
 
 def compare_pairs(table: LabelTable) -> tuple[list[PairComparison], int]:
-    """All pairs with items in common, by name, and how many were left out (:data:`MOST_PAIRS`)."""
+    """All pairs with items in common, by name, and how many were left out (:data:`MAX_PAIRS`)."""
     labels = _named_labels(table)
     keys, times = _count_keys(labels)
     if not len(keys):

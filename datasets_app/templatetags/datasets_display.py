@@ -8,6 +8,8 @@ from typing import Any
 from django import template
 from django.template.defaultfilters import filesizeformat
 from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 
 from datasets_app.core.web.remedies import REMEDIES
@@ -301,3 +303,19 @@ def name_model_list(names: Iterable[str]) -> str:
     """The name models of the settings, joined for a sentence."""
     builtin = "the built-in model"
     return " and ".join(builtin if name == "builtin" else name for name in names)
+
+
+_NOTE_ICONS = {"bad": "error", "warn": "warning", "good": "check_circle", "info": "info"}
+
+
+@register.simple_block_tag
+def note(content: SafeString, kind: str) -> SafeString:
+    """``{% note "warn" %}…{% endnote %}``: a box with an icon; kinds: bad, warn, good, info."""
+    return format_html(
+        '<div class="ad-note ad-{}"{}><span class="material-symbols-outlined" aria-hidden="true">{}</span>'
+        "<div>{}</div></div>",
+        kind,
+        mark_safe(' role="alert"') if kind == "bad" else "",
+        _NOTE_ICONS[kind],
+        content,
+    )

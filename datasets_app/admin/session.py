@@ -20,7 +20,7 @@ from datasets_app.core.web.pages import (
 )
 from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.models import CheckFinding, CheckReport, Dataset, Session, Turn
-from datasets_app.scrubbing.highlights import Highlights, take_first
+from datasets_app.scrubbing.highlights import Highlights, Piece, take_first
 
 TURNS_PER_PAGE = 200
 # Longer turns are folded; beyond the second limit only the turn's own page shows its full text.
@@ -57,9 +57,9 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
     for turn in turns:
         turn.findings = turn_findings.get(turn.turn_index, [])
         turn.notes = notes.get(turn.pk, [])
+        turn.pieces = highlights.pieces(turn) if highlights else [Piece(turn.start)]
+        turn.first_pieces = take_first(turn.pieces)
         if highlights:
-            turn.pieces = highlights.pieces(turn)
-            turn.first_pieces = take_first(turn.pieces)
             turn.other_findings = highlights.findings_outside_text(turn.turn_index)
     context = {
         "dataset": dataset,

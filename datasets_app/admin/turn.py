@@ -7,7 +7,6 @@ from django.contrib import admin
 from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.search import MAX_HITS, make_excerpt, search_turns
@@ -30,6 +29,7 @@ from datasets_app.core.web.paging import (
 from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.models import Dataset, Turn
 from datasets_app.models.conversation import MAX_SEARCHED_CHARACTERS
+from datasets_app.templatetags.datasets_display import turn_url
 
 
 class TurnFilter(NamedTuple):
@@ -61,10 +61,9 @@ class TurnAdmin(ReadOnlyAdmin):
         raw_access.record_access(
             turn.session.dataset, request.user, place="turn", session=turn.session_id, turn=turn.turn_index
         )
-        session_url = reverse("admin:datasets_app_session_change", args=[turn.session_id])
         crumbs = dataset_breadcrumbs(
             turn.session.dataset,
-            (turn.session.session_id, f"{session_url}?turn={turn.turn_index}#turn-{turn.turn_index}"),
+            (turn.session.session_id, turn_url(turn.session_id, turn.turn_index)),
             (f"Turn {turn.turn_index}", None),
         )
         return render_page(request, "datasets_app/turn.html", crumbs, {"turn": turn})

@@ -5,7 +5,6 @@ import re
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from datasets_app.core.errors import UserError
@@ -15,6 +14,7 @@ from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.pieces import Place, visit_turn
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
 from datasets_app.scrubbing import marks
+from datasets_app.templatetags.datasets_display import turn_url
 
 NEXT_SCRUB_NOTE = "It applies to the whole dataset at the next preview or scrub."
 MAX_CHARACTERS = 500
@@ -32,7 +32,7 @@ def mark_not_personal(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, error.message)
     else:
         messages.success(request, f"Marked as not personal. {NEXT_SCRUB_NOTE}")
-    return redirect(_turn_url(finding.session_id, finding.turn_index))
+    return redirect(turn_url(finding.session_id, finding.turn_index))
 
 
 @require_POST
@@ -59,7 +59,7 @@ def mark_missed(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, error.message)
     else:
         messages.success(request, f"Marked as missed. {NEXT_SCRUB_NOTE}")
-    return redirect(_turn_url(turn.session_id, turn.turn_index))
+    return redirect(turn_url(turn.session_id, turn.turn_index))
 
 
 @require_POST
@@ -70,11 +70,6 @@ def remove_mark(request: HttpRequest, pk: int, mark_pk: int) -> HttpResponse:
     marks.remove_mark(mark, actor=request.user)
     messages.success(request, "Removed the correction. The next preview or scrub ignores it.")
     return redirect(dataset_url(dataset, "scrub") + "#marks")
-
-
-def _turn_url(session: int, turn_index: int | None) -> str:
-    url = reverse("admin:datasets_app_session_change", args=[session])
-    return url if turn_index is None else f"{url}?turn={turn_index}#turn-{turn_index}"
 
 
 def _find_words(words: str, turn: Turn) -> tuple[str, int, int]:

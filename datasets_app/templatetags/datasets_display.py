@@ -7,8 +7,9 @@ from typing import Any
 
 from django import template
 from django.template.defaultfilters import filesizeformat
+from django.urls import reverse
 from django.utils.formats import date_format
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 
@@ -139,6 +140,32 @@ def state_color(state: str) -> str:
 def answer_color(answer: str) -> str:
     """The color of an item of the sharing checklist."""
     return _ANSWER_COLORS.get(answer, "warn")
+
+
+@register.filter
+def answer_icon(answer: str) -> str:
+    return {"yes": "check_circle", "no": "cancel"}.get(answer, "help")
+
+
+@register.filter
+def split_color(split: str) -> str:
+    """The color of a split's badge: the test split, which is locked, stands out."""
+    return "info" if split == "test" else "neutral"
+
+
+@register.simple_tag
+def turn_url(session_pk: int, turn_index: int | None) -> str:
+    """The URL of a session's page, at a turn if there is one."""
+    url = reverse("admin:datasets_app_session_change", args=[session_pk])
+    return url if turn_index is None else f"{url}?turn={turn_index}#turn-{turn_index}"
+
+
+@register.simple_tag
+def mark_pieces(pieces: Iterable[tuple[str, bool]]) -> SafeString:
+    """Render (text, whether it matches) without white space between the pieces."""
+    return format_html_join(
+        "", "{}", ((format_html("<mark>{}</mark>", text) if hit else text,) for text, hit in pieces)
+    )
 
 
 @register.filter

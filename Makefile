@@ -14,9 +14,10 @@ test: $(VENV)/.tests ## run every test, with its own PostgreSQL and Valkey
 	@$(PY) -m tests.chromium
 	$(PY) -m pytest --numprocesses 3 --maxschedchunk 1 $(ARGS)
 
-check: $(VENV)/.tests ## format, lint, types, migrations, deployment settings
+check: $(VENV)/.tests ## format, lint of code and templates, types, migrations, deployment settings
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
+	$(PY) -m djlint --lint --quiet templates
 	$(PY) -m mypy
 	ALIGNMENTER_HTTPS=on $(PY) manage.py check --deploy --fail-level WARNING
 	$(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run

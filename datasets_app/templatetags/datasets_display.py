@@ -161,11 +161,11 @@ def turn_url(session_pk: int, turn_index: int | None) -> str:
 
 
 @register.simple_tag
-def mark_pieces(pieces: Iterable[tuple[str, bool]]) -> SafeString:
-    """Render (text, whether it matches) without white space between the pieces."""
-    return format_html_join(
-        "", "{}", ((format_html("<mark>{}</mark>", text) if hit else text,) for text, hit in pieces)
-    )
+def render_excerpt(excerpt: Any, is_truncated: bool) -> SafeString:
+    """An excerpt with its matches marked, without adding white space between its pieces."""
+    pieces = [("…" * excerpt.cut_before, False), *excerpt.pieces, ("…" * is_truncated, False)]
+    marked = (format_html("<mark>{}</mark>", text) if is_match else text for text, is_match in pieces)
+    return format_html_join("", "{}", ((piece,) for piece in marked))
 
 
 @register.filter

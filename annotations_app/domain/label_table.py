@@ -37,8 +37,8 @@ class LabelTable(NamedTuple):
     """One row for each label that counts, sorted by item and annotator; items are sorted by session.
 
     ``annotator`` is an index into ``names``, or NO_ANNOTATOR: such labels count, each as a rater of its
-    own, but are in nobody's comparison. ``session`` and ``gold`` have a row for each item; ``month`` one for each
-    label, an index into ``months``, if months were asked for.
+    own, but are in nobody's comparison. ``session`` and ``gold`` have a row for each item; ``month`` one
+    for each label, an index into ``months``, if months were requested.
     """
 
     names: list[str]

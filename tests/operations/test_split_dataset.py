@@ -194,7 +194,7 @@ def test_a_scrub_keeps_splits_and_forgets_what_reports_tell(tmp_path: Path) -> N
 def test_a_test_split_that_is_imported_elsewhere_stays_locked(tmp_path: Path, stated: str) -> None:
     (tmp_path / "held.meta.yaml").write_text(stated + "\n")
     held = factories.make_dataset(tmp_path, factories.make_sessions(2), "held")
-    with pytest.raises(UserError, match="but of the test split, which is locked"):
+    with pytest.raises(UserError, match="outside the locked test split"):
         make_campaign(held, "ana")
     factories.import_file(
         factories.write_jsonl(tmp_path / "more.jsonl", factories.make_session("t1")), "held"

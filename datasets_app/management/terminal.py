@@ -13,32 +13,10 @@ from datasets_app.command_line.remedies import append_remedy
 from datasets_app.command_line.streams import (
     EXIT_COULD_NOT_RUN,
     EXIT_FINDINGS,
-    EXIT_INTERRUPTED,
-    EXIT_OUTPUT_CLOSED,
     CommandFailure,
-    Progress,
     exit_quietly,
-    get_standard_output,
-    provide_local_file,
 )
 from datasets_app.core.errors import UserError
-
-__all__ = [
-    "EXIT_COULD_NOT_RUN",
-    "EXIT_FINDINGS",
-    "EXIT_INTERRUPTED",
-    "EXIT_OUTPUT_CLOSED",
-    "Progress",
-    "command_error",
-    "pluralize",
-    "exit_quietly",
-    "provide_local_file",
-    "format_problem",
-    "report_errors",
-    "get_standard_output",
-    "print_problems",
-    "interrupt_on_sigterm",
-]
 
 # SQLSTATE of a table or column that is not there.
 MISSING_SCHEMA_SQLSTATES = ("42P01", "42703")
@@ -50,10 +28,6 @@ OPTION_BY_REMEDY = {"override": " Pass it with --override."}
 def command_error(message: str) -> CommandError:
     """The command was called wrongly or can't run: exit code 2."""
     return CommandError(message, returncode=EXIT_COULD_NOT_RUN)
-
-
-def pluralize(count: int, unit: str) -> str:
-    return f"{count:,} {unit}{'' if count == 1 else 's'}"
 
 
 @contextmanager

@@ -6,15 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from datasets_app.command_line.streams import EXIT_COULD_NOT_RUN, Progress, provide_local_file
 from datasets_app.core.limits import configured_limits
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.terminal import (
-    EXIT_COULD_NOT_RUN,
-    Progress,
-    command_error,
-    print_problems,
-    provide_local_file,
-)
+from datasets_app.management.terminal import command_error, print_problems
 
 if TYPE_CHECKING:
     from annotations_app.domain.agreement.agreement_report import AgreementReport

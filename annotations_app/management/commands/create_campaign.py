@@ -8,10 +8,10 @@ from annotations_app.labels.persona_facts import get_persona
 from annotations_app.models import Campaign
 from annotations_app.models.campaign import DEFAULT_LEASE_MINUTES, DEFAULT_OVERLAP, DEFAULT_SEED
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import read_text
-from datasets_app.management.terminal import Progress
 
 HELP = """\
 Create a campaign in which annotators label the replies of a dataset, and open it.

@@ -10,10 +10,11 @@ from annotations_app.labels.export_annotations import (
     export_annotations,
 )
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import open_output
-from datasets_app.management.terminal import Progress, command_error
+from datasets_app.management.terminal import command_error
 
 HELP = """\
 Export a dataset's labels for one persona as annotation JSONL, ordered by turn.

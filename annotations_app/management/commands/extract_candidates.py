@@ -12,13 +12,14 @@ from annotations_app.labels.extract_candidates import (
     read_labeled_replies,
     refuse_test_split,
 )
+from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import FORMATS, ConversationFile
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_output
-from datasets_app.management.terminal import Progress, command_error, provide_local_file
+from datasets_app.management.terminal import command_error
 
 HELP = """\
 Extract the replies to be labeled from a conversation file.

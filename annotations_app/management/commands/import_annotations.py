@@ -3,10 +3,11 @@ from typing import Any
 
 from annotations_app.job_parameters import LabelImportParameters
 from annotations_app.labels.import_annotations import LabelImport, import_annotations
+from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
-from datasets_app.management.terminal import Progress, command_error, provide_local_file
+from datasets_app.management.terminal import command_error
 
 HELP = """\
 Import labels (annotation JSONL: one label per line, with text, label 0 or 1, and persona_id).

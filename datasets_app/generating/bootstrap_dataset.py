@@ -209,11 +209,10 @@ def bootstrap_dataset(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Add the sessions of ``plan`` to the dataset ``name``, which is made if it does not exist.
+    """Add the sessions of ``plan`` to the dataset ``name``, which is created if needed.
 
-    Not to be called in a transaction: some hundred sessions are committed at a time. What stands there
-    already, from a run that was cancelled or killed, is left as it is, so that the same again only adds
-    what is missing. Raises Refused.
+    Don't call it in a transaction: every few hundred sessions are committed. Sessions that exist already are
+    kept, so running it again adds only what is missing. Raises UserError.
     """
     facts.check_dataset_name(name)
     record = partial(
@@ -245,12 +244,8 @@ def bootstrap_dataset(
     if sessions:
         with transaction.atomic():
             record(state="ended", sessions=sessions, turns=turns, planned=len(plan))
-    return {
-        "dataset": name,
-        "sessions": sessions,
-        "turns": turns,
-        "sessions_already_there": len(plan) - sessions,
-    }
+    already_there = len(plan) - sessions
+    return {"dataset": name, "sessions": sessions, "turns": turns, "sessions_already_there": already_there}
 
 
 def _list_missing(dataset: Dataset, batch: list[WrittenSession]) -> list[WrittenSession]:

@@ -141,7 +141,7 @@ def test_a_sample_is_a_dataset_of_its_own(tmp_path: Path) -> None:
             given.turns.order_by("turn_index").values_list("turn_index", "text", "tags")
         )
     assert AuditEvent.objects.filter(action="sample", dataset_name="few").count() == 1
-    with pytest.raises(UserError, match="There is a dataset few already"):
+    with pytest.raises(UserError, match="The dataset few already exists"):
         sample_to_dataset(dataset, "few", SampleOptions(3))
     with pytest.raises(UserError, match="at least one session"):
         sample_to_dataset(dataset, "none", SampleOptions(0))

@@ -36,7 +36,7 @@ def test_limits_and_tells() -> None:
     assert "export" in rows["ada"]["may"]
     text = called("who_can_see", "support", "--all")
     assert text.startswith("support is restricted.\nada: all\n  Granted to them by the command line on ")
-    assert "vera: nothing\n  The role viewer sees datasets, but this one is restricted" in text
+    assert "vera: nothing\n  The role viewer sees datasets, but this dataset is restricted" in text
     assert called("limit_access", "support", "--grant-group", "viewer", "--revoke", "ada") == (
         "support is restricted: 2 people can see it.\n"
     )
@@ -53,7 +53,7 @@ def test_limits_and_tells() -> None:
         (["nowhere", "--restrict"], "There is no dataset 'nowhere'."),
         (["support"], "Nothing to change"),
         (["support", "--restrict", "--grant", "nobody"], "There is no user 'nobody'."),
-        (["support", "--grant", "ada", "--grant-group", "crew"], "There is no group 'crew'. Known are: "),
+        (["support", "--grant", "ada", "--grant-group", "crew"], "There is no group 'crew'. Use one of these: "),
         (["support", "--restrict", "--open"], "not allowed with argument"),
     ],
 )

@@ -84,12 +84,12 @@ def page_urls(dataset: Any) -> dict[str, Iterator[str]]:
     """Each page's addresses: another place every time, so that no cache answers for the table."""
     from django.urls import reverse
 
-    def of(name: str, *arguments: Any) -> str:
+    def admin_url(name: str, *arguments: Any) -> str:
         return reverse(f"admin:datasets_app_{name}", args=arguments)
 
     ids = list(dataset.sessions.order_by("id").values_list("pk", flat=True))
-    turns = f"{of('turn_changelist')}?dataset={dataset.pk}"
-    everywhere = of("turn_changelist")
+    turns = f"{admin_url('turn_changelist')}?dataset={dataset.pk}"
+    everywhere = admin_url("turn_changelist")
 
     def places(address: Callable[[int], str]) -> Iterator[str]:
         for number in count():
@@ -100,10 +100,10 @@ def page_urls(dataset: Any) -> dict[str, Iterator[str]]:
             yield address(number * 7919 % dataset.turn_count)
 
     return {
-        "dataset list": places(lambda _: of("dataset_changelist")),
-        "dataset page": places(lambda _: of("dataset_change", dataset.pk)),
-        "sessions, deep": places(lambda pk: f"{of('dataset_sessions', dataset.pk)}?after={pk}"),
-        "session page": places(lambda pk: of("session_change", pk)),
+        "dataset list": places(lambda _: admin_url("dataset_changelist")),
+        "dataset page": places(lambda _: admin_url("dataset_change", dataset.pk)),
+        "sessions, deep": places(lambda pk: f"{admin_url('dataset_sessions', dataset.pk)}?after={pk}"),
+        "session page": places(lambda pk: admin_url("session_change", pk)),
         "turns, first page": places(lambda _: turns),
         "turns, deep page": places(lambda pk: f"{turns}&after={pk}.3"),
         "turns, last page": places(lambda _: f"{turns}&last=1"),

@@ -1,11 +1,11 @@
-"""What the chain over the audit trail costs, and what is slow when the trail is long.
+"""Measures the cost of the audit log's hash chain, and what gets slow with a long log.
 
     python -m benchmarks.bench_audit [--events 100000] [--seconds 1]
 
 Events a second of 1 and of 8 writers, each event a transaction of its own, with the chain and with its
 trigger switched off (the baseline); an import with and without; decisions of one annotator while 8 writers do
-nothing else than fill the trail, with and without. Then verification, export and pages of a trail of --events
-events, the verification against what hashing as much text takes by itself.
+nothing but fill the audit log, with and without. Then verification, export and pages of a log of --events
+events; verification is compared with hashing the same amount of text.
 """
 
 import argparse
@@ -262,7 +262,7 @@ def benchmark_pages() -> None:
         "a person": {"actor": "person 7"},
         "an action and a dataset": {"action": "export", "dataset": "set 12"},
         "days half a year ago": {"since": f"{long_ago}", "until": f"{long_ago + timedelta(days=2)}"},
-        "what never was": {"actor": "nobody", "dataset": "set 12"},
+        "no match": {"actor": "nobody", "dataset": "set 12"},
     }
     for name, query in asked.items():
         times = [1000 * time_call(lambda query=query: client.get(address, query)) for _ in range(5)]

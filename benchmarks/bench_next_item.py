@@ -4,7 +4,7 @@
 
 What is timed is what the server does between a pressed key and the next reply: `decide` and `serve`, each
 in its transaction, on a PostgreSQL of this run. The ratio of the medians, large over small, should be 1.5
-at most: for an annotator who begins, for one who has labelled ``--before`` replies that others have not
+at most: for an annotator who begins, for one who has labeled ``--before`` replies that others have not
 (they stay open, as two are wanted for each), for one who has skipped as many, and session by session while
 four others are at it. Both campaigns are measured in turn, key by key.
 """
@@ -61,7 +61,7 @@ def main() -> None:
             measure_ratio(name, order, prepare, sizes, given)
             for name, order, prepare in (
                 ("beginning", "random", new_annotator),
-                ("labelled before", "random", annotator_with_labels),
+                ("labeled before", "random", annotator_with_labels),
                 ("skipped before", "random", annotator_with_skips),
                 ("by session", "session", annotator_among_others),
             )

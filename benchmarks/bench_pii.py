@@ -5,8 +5,8 @@
 
 Each line of a corpus (``{"text": …, "spans": […]}``) goes through the scrubber as a conversation of one
 turn, and the scoring tool of the folder (score_scrub.py) compares what is left with what was marked.
-``--model`` scores another name model than the packaged one: the packaged one may have learnt from some
-corpora (docs/name-model.md), which are marked, and not judged, without it.
+``--model`` scores another name model than the packaged one: the packaged one may be trained on some corpora
+(docs/name-model.md), which are marked and not judged without it.
 """
 
 import argparse
@@ -163,7 +163,7 @@ def apply_findings(text: str, findings: Sequence[Any]) -> str:
 
 
 def result_rows(corpus: str, scores: Mapping[str, Any], is_training_corpus: bool) -> Iterator[Row]:
-    """The rows of a corpus; nothing is wanted of one that the model has learnt from."""
+    """The rows of a corpus; one that the model was trained on has no targets."""
     name = f"{corpus}, trained on" if is_training_corpus else corpus
     known = {CORPUS_CLASS_NAMES.get(kind, kind) for kind in KINDS}
     for kind, of in scores["classes"].items():

@@ -7,8 +7,8 @@ in fifty is sent twice, as a browser does whose answer got lost. Afterwards the 
 any reply has more than its overlap, and whether any label is lost, doubled or another than was pressed.
 
 Times are the server's own, from its access log: from the request to the end of the answer, which brings
-the next reply. They are set against a page that needs a signed-in user and nothing else, asked for by as
-many at once; and one annotator alone, before the others come, is told beside.
+the next reply. They are compared with a page that needs only a signed-in user, requested by as many at
+once; the times of one annotator alone, before the others come, are printed too.
 """
 
 import argparse

@@ -39,7 +39,7 @@ DETAILS = (
 )
 # What makes nearly every text its own: hundreds of thousands of endings.
 WORDS = (
-    "account address agent answer battery button camera carrier charge colour computer contract cover "
+    "account address agent answer battery button camera carrier charge color computer contract cover "
     "device display driver email error filter folder garden gift history install keyboard label letter "
     "manual member memory mirror mobile monitor network notice number office package parcel partner "
     "password payment picture plan policy printer product profile question receipt refund repair report "

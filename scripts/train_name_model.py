@@ -20,26 +20,26 @@ from scripts.name_model.fillers import Fillers
 
 def main() -> None:
     options = _parse_options()
-    learnt, turns, held_out = _load_corpora(options)
+    training_texts, turns, held_out = _load_corpora(options)
     packaged_gazetteer.GAZETTEER_PATH.parent.mkdir(parents=True, exist_ok=True)
     packaged_gazetteer.GAZETTEER_PATH.write_text(
-        gazetteer.build_gazetteer(options.names, options.places, options.words, learnt, turns),
+        gazetteer.build_gazetteer(options.names, options.places, options.words, training_texts, turns),
         encoding="utf-8",
         newline="\n",
     )
     print(
-        f"{len(learnt)} texts of corpora; gazetteer "
+        f"{len(training_texts)} texts of corpora; gazetteer "
         f"{packaged_gazetteer.GAZETTEER_PATH.stat().st_size / 1e6:.1f} MB"
     )
-    learnt = [corpora.mark_unsure_spans(text) for text in learnt + turns]
+    training_texts = [corpora.mark_unsure_spans(text) for text in training_texts + turns]
     fillers = Fillers(options.names, options.places, options.seed)
-    learnt += templates.generate_sentences(
+    training_texts += templates.generate_sentences(
         fillers, with_people=options.sentences, without_people=options.sentences * 2 // 3
     )
     nlp = training.new_pipeline(options.width, options.depth, options.seed)
     if options.start_from:
         training.load_weights(nlp, options.start_from)
-    training.train_pipeline(nlp, learnt, options.epochs, options.seed, options.rate)
+    training.train_pipeline(nlp, training_texts, options.epochs, options.seed, options.rate)
     nlp = _save_pipeline(nlp, training.new_pipeline(options.width, options.depth, options.seed), options.out)
     finder = FastTagger(read_weights(nlp.get_pipe("alignmenter_names").model.to_bytes()))
     scores = {name: scoring.score_corpus(finder, corpus) for name, corpus in held_out.items()}
@@ -65,11 +65,11 @@ def _parse_options() -> argparse.Namespace:
     parser.add_argument("--names", type=Path, required=True, help="names by locale")
     parser.add_argument("--places", type=Path, required=True, help="places and companies")
     parser.add_argument("--words", type=Path, required=True, help="ordinary English words, one a line")
-    parser.add_argument("--score-on", type=Path, nargs="*", default=[], help="JSONL never learnt from")
+    parser.add_argument("--score-on", type=Path, nargs="*", default=[], help="JSONL never trained on")
     parser.add_argument("--scores", type=Path, help="where the scores are written as JSON")
     parser.add_argument("--out", type=Path, default=PIPELINE_PATH, help="where the pipeline is written")
     parser.add_argument("--sentences", type=int, default=60_000, help="sentences from templates with people")
-    parser.add_argument("--start-from", type=Path, help="pipeline whose weights are learnt on from")
+    parser.add_argument("--start-from", type=Path, help="pipeline whose weights training continues from")
     parser.add_argument("--rate", type=float, default=0.002, help="the steepest learning rate")
     parser.add_argument("--epochs", type=float, default=3.0)
     parser.add_argument("--width", type=int, default=96)
@@ -79,8 +79,8 @@ def _parse_options() -> argparse.Namespace:
 
 
 def _load_corpora(options: argparse.Namespace) -> tuple[list[Text], list[Text], dict[str, list[Text]]]:
-    """What is learnt from, the customer turns apart, and what is only for the score."""
-    learnt = [text for path in options.train for text in corpora.read_texts(path)]
+    """Training texts, customer turns and texts used only for scoring."""
+    training_texts = [text for path in options.train for text in corpora.read_texts(path)]
     held_out = {path.name.split(".")[0]: corpora.read_texts(path) for path in options.score_on}
     turns = corpora.read_texts(options.multidogo, weight=1.5)
     if options.leave_out:
@@ -88,8 +88,8 @@ def _load_corpora(options: argparse.Namespace) -> tuple[list[Text], list[Text], 
         held_out[f"multidogo {options.leave_out}"] = [turns[number] for number in apart]
         turns = [turn for number, turn in enumerate(turns) if number not in apart]
     if options.dialogues:
-        learnt += corpora.read_dialogues(options.dialogues, share=0.3, seed=options.seed)
-    return learnt, turns, held_out
+        training_texts += corpora.read_dialogues(options.dialogues, share=0.3, seed=options.seed)
+    return training_texts, turns, held_out
 
 
 def _save_pipeline(trained: Any, fresh: Any, path: Path) -> Any:

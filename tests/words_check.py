@@ -72,10 +72,12 @@ PHRASES: tuple[tuple[str, str], ...] = (
     (r"\bnever was\b|\bwas never (?:checked|scrubbed)\b", "not checked yet"),
 )
 COMPILED = tuple((re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in PHRASES)
-# Not prose: stored values, keys and names of files of formats.
+# Not prose: stored values, columns, options, prompts, labels of training data, names of files of formats.
 STORED = re.compile(
-    r"""["'](?:cancelled|licence|other_keys|look_alike|look-alike|asked_for|set_aside|edge_case)["']|state.?=.?cancelled|"""
-    r"""[\w/-]*look-alike/|/look-alike"""
+    r"""state.?=.?cancelled|["'](?:cancelled|labelled|other keys|ORGANISATION)["']|"""
+    r"""["'](?:licence|other_keys|look_alike|look-alike|asked_for|set_aside|edge_case)["']|"""
+    r"""[\w/-]*look-alike/|/look-alike|It is a look-alike:|none of the look-alike words|"""
+    r"""as you are asked for\.|--skip-labelled|SET labelled|[mc]\.labelled|AS labelled"""
 )
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 

@@ -228,7 +228,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def show_seconds(self, annotation: Annotation) -> str | None:
         return None if annotation.seconds is None else f"{annotation.seconds:.1f} s"
 
-    @display(description="Labelled")
+    @display(description="Labeled")
     def show_timestamp(self, annotation: Annotation) -> str:
         """As the file has it, down to the minute if it is a time at all."""
         given = annotation.timestamp or ""
@@ -245,7 +245,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def turn_index(self, annotation: Annotation) -> int:
         return int(annotation.turn.turn_index)
 
-    # --- the form: what was labelled stays, what was said of it can be put right ---
+    # --- the form: labels stay, notes about them can be corrected ---
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """What was pressed in a campaign, or settled, has a history: nobody writes over it here."""

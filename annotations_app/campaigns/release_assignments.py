@@ -5,7 +5,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import QuerySet
 
-# Gold items and repeats take nobody's place.
+# Gold items and repeats occupy no place.
 _FREE_PLACES_SQL = """
 UPDATE annotations_app_campaignitem i SET open = i.open + given_back.places, returned_at = clock_timestamp()
 FROM (
@@ -17,8 +17,8 @@ WHERE i.id = given_back.item_id AND NOT i.gold
 
 
 def release_assignments(assignments: QuerySet[Any]) -> list[int]:
-    """Release assignments that are leased or labelled; returns their keys. The rows of all members of
-    the campaign must be locked."""
+    """Release leased or labeled assignments; returns their keys. The rows of all members of the
+    campaign must be locked."""
     released = list(assignments.order_by("pk").values_list("pk", flat=True))
     if released:
         assignments.model.objects.filter(pk__in=released).update(state="released", decided_at=None)

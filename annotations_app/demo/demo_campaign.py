@@ -1,4 +1,4 @@
-"""A campaign over the demonstration data: three have labelled everything, the fourth is to begin."""
+"""A campaign over the demonstration data: three annotators are done, the fourth has not begun."""
 
 import uuid
 from collections import Counter

@@ -39,7 +39,7 @@ def seeded_draw(seed: int, user: str, ordinal: int, purpose: str) -> float:
 def gold_item_target(replies: int, known: int, gold_share: float) -> int:
     """How many of the ``known`` replies (their label is known) are to be gold items, out of all ``replies``.
 
-    Who labels all that is not gold will then have met all of the gold items; the other known replies are
-    labelled like any.
+    An annotator who labels all ordinary items has then met all gold items. The other known replies are
+    labeled as ordinary items.
     """
     return min(known, max(1, round(gold_share * replies))) if gold_share > 0 else 0

@@ -1,4 +1,4 @@
-"""Replies that are to be labelled, as lines that Alignmenter's own labelling tool takes.
+"""Replies to label, as lines for Alignmenter's own labeling tool.
 
 The keys are those that `alignmenter calibrate generate` writes and `alignmenter calibrate label` fills in;
 ``context`` is ours, and passes through it.
@@ -23,7 +23,7 @@ class CandidateReply(NamedTuple):
 
 
 class LabeledReplies:
-    """What is labelled already: by its place, and of labels that name none by its text. Digests only."""
+    """Replies with a label, by place, or by text if the label names no place. Holds only digests."""
 
     def __init__(self) -> None:
         self._digests: set[bytes] = set()
@@ -43,7 +43,7 @@ class LabeledReplies:
 def find_candidates(
     turns: Iterable[TurnRecord], *, tag: str = "", labeled: LabeledReplies | None = None, context: int = 0
 ) -> Iterator[CandidateReply]:
-    """The assistant's turns with a text (and the tag), without those labelled already.
+    """Yield the assistant's turns with a text (and the tag) that aren't labeled yet.
 
     The turns of a session must come together, in order; with each reply so many turns ``context``.
     """
@@ -84,7 +84,7 @@ def sample_candidates(replies: Iterable[CandidateReply], limit: int, seed: int) 
 
 
 def encode_candidate(reply: CandidateReply, persona_id: str, *, with_context: bool) -> bytes:
-    """The line to be labelled: everything a label has, with nothing in it yet."""
+    """The line to label: all fields of a label, not filled in yet."""
     turn = reply.turn
     value: dict[str, Any] = {
         "text": turn.text,

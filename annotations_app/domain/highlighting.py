@@ -94,7 +94,7 @@ def _fold_text(text: str) -> tuple[list[str], list[int]]:
 
 
 def _find_entries(characters: list[str], trie: _TrieNode) -> Iterable[tuple[int, int, frozenset[str]]]:
-    """Each entry that stands there as whole words: start, end (not included), kinds."""
+    """Each entry that occurs as whole words: start, end (exclusive), kinds."""
     inner = [_is_word_character(character) for character in characters] + [False]
     for start in range(len(characters)):
         if start and inner[start] and inner[start - 1]:

@@ -37,7 +37,7 @@ class LabelTable(NamedTuple):
     """One row for each label that counts, sorted by item and annotator; items are sorted by session.
 
     ``annotator`` is an index into ``names``, or NO_ANNOTATOR: such labels count, each as a rater of its
-    own, but are in nobody's comparison. ``session`` and ``gold`` have a row for each item; ``month`` one
+    own, but are left out of comparisons. ``session`` and ``gold`` have a row for each item; ``month`` one
     for each label, an index into ``months``, if months were requested.
     """
 
@@ -59,7 +59,7 @@ class LabelTable(NamedTuple):
         return len(self.session)
 
     @property
-    def named(self) -> NDArray[np.bool_]:
+    def has_annotator(self) -> NDArray[np.bool_]:
         return self.annotator >= 0
 
     def counts(self, mask: Any = slice(None)) -> IntArray:
@@ -69,7 +69,7 @@ class LabelTable(NamedTuple):
 
 
 class AmbiguousOrder(Exception):
-    """Someone has labelled an item more than once; which label is the last is not known."""
+    """An annotator labeled an item more than once, and the last label is unknown."""
 
 
 def build_label_table(
@@ -78,7 +78,7 @@ def build_label_table(
     """Put labels in order. Of several by one annotator on one item the last given counts.
 
     ``session`` is that of each item and must not fall; every item must have a label. With ``in_order`` False
-    the labels may come in any order: raises :class:`AmbiguousOrder` if someone has labelled an item twice.
+    the labels may come in any order: raises :class:`AmbiguousOrder` if an annotator labeled an item twice.
     """
     month, in_order = options.pop("month", None), options.pop("in_order", True)
     bits = len(names).bit_length() + 1

@@ -1,4 +1,4 @@
-"""What the package of a dataset tells of its labels."""
+"""The label figures in the package of a dataset."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _COEFFICIENTS = (
 
 
 def build_label_facts(dataset: Any) -> LabelSummary | None:
-    """Labels that count, by persona, and how far annotators agree; None if there is no label."""
+    """Counted labels by persona, and inter-annotator agreement; None without labels."""
     personas = persona_label_stats(dataset.pk)
     if not personas:
         return None

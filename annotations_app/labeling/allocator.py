@@ -81,7 +81,7 @@ class Allocator:
 
     def _choose_repeat(self) -> int | None:
         """An item they labeled enough decisions ago and have not repeated yet."""
-        decided = Assignment.objects.of(self.member.campaign_id, self.member.user_id).decided()
+        decided = Assignment.objects.for_member(self.member.campaign_id, self.member.user_id).select_decided()
         latest_allowed = decided.values_list("decided_at", flat=True)[MIN_REPEAT_DISTANCE:].first()
         if latest_allowed is None:
             return None

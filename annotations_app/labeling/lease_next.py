@@ -87,7 +87,7 @@ def stop_reason(member: CampaignMember) -> str:
 
 
 def _leased_replies(member: CampaignMember) -> list[Assignment]:
-    own = Assignment.objects.of(member.campaign_id, member.user_id).select_reply()
+    own = Assignment.objects.for_member(member.campaign_id, member.user_id).select_reply()
     return list(own.filter(state="leased").order_by("ordinal"))
 
 

@@ -48,7 +48,7 @@ def recent_decisions(campaign: Campaign, user: Any, limit: int = MAX_RECENT_DECI
 
     A "released" one came late and does not count.
     """
-    return list(Assignment.objects.of(campaign, user).select_reply().decided()[:limit])
+    return list(Assignment.objects.for_member(campaign, user).select_reply().select_decided()[:limit])
 
 
 def annotator_progress(campaign: Campaign, user: Any) -> AnnotatorProgress:
@@ -71,8 +71,8 @@ def annotator_progress(campaign: Campaign, user: Any) -> AnnotatorProgress:
 
 def _measure_pace(campaign: Campaign, user: Any) -> tuple[float | None, float | None]:
     rows = list(
-        Assignment.objects.of(campaign, user)
-        .decided()
+        Assignment.objects.for_member(campaign, user)
+        .select_decided()
         .values_list("decided_at", "annotation__seconds")[:PACE_DECISIONS]
     )
     gaps = [later - earlier for (later, _), (earlier, _) in pairwise(rows)]

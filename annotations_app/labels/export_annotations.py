@@ -52,7 +52,7 @@ class ExportedLabels(NamedTuple):
 
     @property
     def omissions(self) -> list[str]:
-        """What was left out, and why, in words."""
+        """The numbers of labels left out, and why."""
         return [
             f"{number:,} {_OMISSION_REASONS[why][number != 1]}: left out"
             for why, number in sorted(self.left_out.items())
@@ -82,7 +82,7 @@ def export_annotations(
 ) -> ExportedLabels:
     """Write labels of ``persona``, ordered by turn, to ``out``: one a reply, or all that were given.
 
-    Nothing reaches ``out`` before all lines are made and the trail knows of them. Each line holds a text:
+    Nothing reaches ``out`` before all lines exist and the audit log records them. Each line holds a text:
     production data must have been scrubbed, or ``override`` be a reason why not. Labels of the test split are
     left out, unless ``override`` is a reason for them. Raises UserError.
     """

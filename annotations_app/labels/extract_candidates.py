@@ -1,4 +1,4 @@
-"""A conversation file → its replies as lines to be labelled. No database."""
+"""A conversation file → its replies as lines to label. No database."""
 
 import gzip
 import shutil
@@ -40,8 +40,8 @@ LOCKED_SPLIT = "test"
 
 class CandidateOptions(NamedTuple):
     """Which replies: with a ``tag``; at most ``most`` of them (0: all), drawn by ``seed``, spread over
-    sessions. They are labelled for ``persona``, or else for the one that each names. With each so many
-    turns ``context``."""
+    sessions. They are labeled for ``persona``, or for the one each names. Each comes with
+    ``context`` turns."""
 
     persona: str = ""
     tag: str = ""
@@ -114,7 +114,7 @@ def refuse_test_split(data: Path, *, override: str = "") -> None:
 
 def read_labeled_replies(path: Path, limits: Limits, *, persona: str = "", name: str = "") -> LabeledReplies:
     """What a file has labels for (of ``persona``, if given): annotation lines, or those of Alignmenter's own
-    tool. A line whose label is null is not labelled yet. Raises UserError, with the lines that are wrong."""
+    tool. A line whose label is null is not labeled yet. Raises UserError, with the lines that are wrong."""
     name = name or path.name
     labeled, problems = LabeledReplies(), LineProblems("nothing was written")
     try:
@@ -169,8 +169,8 @@ def _write_candidates(
         persona = options.persona or reply.turn.persona_id
         if not persona:
             raise UserError(
-                f"Line {reply.turn.line} names no persona; say with --persona ID for which one the replies "
-                "are to be labelled. Nothing was written."
+                f"Line {reply.turn.line} names no persona; name the persona to label the replies for with "
+                "--persona ID. Nothing was written."
             )
         spool.write(encode_candidate(reply, persona, with_context=options.context > 0))
         count += 1
@@ -181,5 +181,5 @@ def _write_candidates(
 
 def _no_candidates_message(options: CandidateOptions, labeled: LabeledReplies | None) -> str:
     tagged = f" with the tag {options.tag!r}" if options.tag else ""
-    unlabelled = " that is not labelled yet" if labeled is not None else ""
-    return f"There is no assistant's turn with a text{tagged}{unlabelled}. Nothing was written."
+    unlabeled = " that is not labeled yet" if labeled is not None else ""
+    return f"There is no assistant's turn with a text{tagged}{unlabeled}. Nothing was written."

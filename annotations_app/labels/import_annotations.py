@@ -58,7 +58,7 @@ def import_annotations(
     """Save the labels of an annotation file, each with its turn; see label_staging for the joining.
 
     ``persona`` stands in for lines without a persona_id; a line that names another is an error.
-    ``adjudicated``: what they say is settled, and stands beside the labels of annotators.
+    ``adjudicated``: the labels are adjudicated, saved in addition to those of annotators.
     Raises UserError; if lines are wrong, with ``details`` {"problems": the first hundred, "problem_total"}.
     """
     name = dataset_name or data_stem(file_name or path.name)

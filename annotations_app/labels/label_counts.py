@@ -27,7 +27,7 @@ from datasets_app.core.copy import open_copy
 
 # Turns whose numbers differ in the lower bits only are packed into one string.
 TURN_BITS = 16
-# Fewer turns than this are asked for by number; for more all turns in their range are read.
+# Up to this many turns are queried by number; beyond it, all turns in their range are read.
 MAX_LISTED_TURNS = 20_000
 NO_VALUE = "none"
 # A table of places may have so many more rows than there are values.
@@ -114,7 +114,7 @@ class _PackedLabels(NamedTuple):
     """Labels of one kind as they come; ``who`` is a hash of the annotator's name, 0 if there is none.
 
     ``key`` is the item: the turn's number times the number of scopes, plus that of the scope. ``more`` is
-    the month, if that was asked for; of a repeat it is the label it is compared with.
+    the month, if requested; for a repeat, the label it is compared with.
     """
 
     key: IntArray

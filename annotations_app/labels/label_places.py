@@ -1,4 +1,4 @@
-"""The place that a line of labels names, as it stays among the label's other keys."""
+"""The place that a label line names, kept in the label's metadata."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -27,7 +27,7 @@ def place_of(session_id: str, turn_index: int, kept: dict[str, Any] | None) -> t
 
 
 def without_place(label: LabelRecord) -> LabelRecord:
-    """The label with the other keys that its file had."""
+    """The label without place keys in its metadata."""
     kept = {
         key: value for key, value in (label.extra or {}).items() if key not in (PLACE_SESSION, PLACE_TURN)
     }

@@ -18,13 +18,13 @@ class AnnotationQuerySet(models.QuerySet[Any]):
 
 
 class AssignmentQuerySet(models.QuerySet[Any]):
-    def of(self, campaign: Any, user: Any) -> "AssignmentQuerySet":
+    def for_member(self, campaign: Any, user: Any) -> "AssignmentQuerySet":
         return self.filter(campaign=campaign, annotator=user)
 
     def select_reply(self) -> "AssignmentQuerySet":
         """Join what pages show: item, turn, session and annotation."""
         return self.select_related("item__turn__session", "annotation")
 
-    def decided(self) -> "AssignmentQuerySet":
+    def select_decided(self) -> "AssignmentQuerySet":
         """Assignments with a decision, latest first."""
         return self.filter(decided_at__isnull=False).order_by("-decided_at", "-id")

@@ -140,7 +140,10 @@ def test_wrong_lines_are_listed_and_nothing_is_written(tmp_path: Path, extract: 
     [
         (["--input", "none.jsonl"], "none.jsonl: "),
         (["--input", "."], "is a directory"),
-        (["--input", "logs.jsonl"], "Line 2 names no persona; say with --persona ID"),
+        (
+            ["--input", "logs.jsonl"],
+            "Line 2 names no persona; name the persona to label the replies for",
+        ),
         (
             ["--input", "logs.jsonl", "--persona", "p", "--tag", "t"],
             "no assistant's turn with a text with the tag 't'",

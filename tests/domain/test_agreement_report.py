@@ -175,11 +175,11 @@ def test_nothing_at_all() -> None:
 
 def test_no_reply_labelled_twice() -> None:
     found = report(make_label_table(parse_matrix(["1 0 . .", ". . 1 0"])))
-    assert notes(found) == {"undefined: no reply was labelled twice"}
+    assert notes(found) == {"undefined: no reply was labeled twice"}
     assert found.headline.prevalence.value == 0.5
     assert found.headline.single == 4
     assert found.annotators[0].others.cohen_kappa.note.startswith(
-        "undefined: no reply was labelled by another"
+        "undefined: no reply was labeled by another"
     )
 
 

@@ -208,7 +208,7 @@ def test_a_group_too_large_for_a_split_is_told() -> None:
     assert decision.report["largest_group"] == 40
     told = "\n".join(format_report(decision.report, []))
     assert "40 sessions belong together, more than the smallest split is to have" in told
-    assert "1 of 1 strata are off" in told
+    assert "1 of 1 strata deviate" in told
 
 
 def test_strata_by_persona_or_none() -> None:

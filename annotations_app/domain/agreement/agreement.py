@@ -46,9 +46,9 @@ MAX_VALUES = 100
 
 UNNAMED_LABEL = "(no name)"
 NO_LABELS_NOTE = "undefined: there are no labels"
-NO_OVERLAP_NOTE = "undefined: no reply was labelled twice"
-NO_OTHER_ANNOTATORS_NOTE = "undefined: no reply was labelled by another annotator too"
-NO_GOLD_NOTE = "undefined: no reply of known label was labelled"
+NO_OVERLAP_NOTE = "undefined: no reply was labeled twice"
+NO_OTHER_ANNOTATORS_NOTE = "undefined: no reply was labeled by another annotator too"
+NO_GOLD_NOTE = "undefined: no gold reply was labeled"
 NO_REPEATS_NOTE = "undefined: no reply was shown to an annotator again"
 
 
@@ -104,7 +104,7 @@ def measure_headline(
     times = np.bincount(annotators + 1, minlength=len(table.names) + 1)
     nothing_twice = not (given >= 2).any()
 
-    def told(name: str, undefined: str) -> Statistic:
+    def estimate(name: str, undefined: str) -> Statistic:
         value, sample = _on_brand_value(found, name), np.atleast_1d(_on_brand_value(drawn, name))
         if np.isnan(value):
             return Statistic(None, note=undefined)
@@ -118,11 +118,11 @@ def measure_headline(
         annotators=int((times[1:] > 0).sum()),
         unnamed=int(times[0]),
         sessions=len(sums),
-        prevalence=told("prevalence", NO_LABELS_NOTE),
-        raw_agreement=told("raw_agreement", why),
-        krippendorff_alpha=told("krippendorff_alpha", why),
-        gwet_ac1=told("gwet_ac1", why),
-        fleiss_kappa=told("fleiss_kappa", why),
+        prevalence=estimate("prevalence", NO_LABELS_NOTE),
+        raw_agreement=estimate("raw_agreement", why),
+        krippendorff_alpha=estimate("krippendorff_alpha", why),
+        gwet_ac1=estimate("gwet_ac1", why),
+        fleiss_kappa=estimate("fleiss_kappa", why),
     )
 
 
@@ -190,7 +190,7 @@ def _measure_annotators(table: LabelTable, counts: IntArray) -> list[AnnotatorRe
     number = len(table.names)
     if not number:
         return []
-    said = np.bincount(table.annotator[table.named], minlength=number)
+    said = np.bincount(table.annotator[table.has_annotator], minlength=number)
     rates = _on_brand_rates(table, table.annotator, number)
     others = _compare_with_others(table, counts, table.annotator, number)
     gold = _compare_with_gold(table, table.annotator, number)
@@ -202,7 +202,7 @@ def _measure_annotators(table: LabelTable, counts: IntArray) -> list[AnnotatorRe
 
 
 def _on_brand_rates(table: LabelTable, group: IntArray, groups: int) -> list[Statistic]:
-    """The share of on-brand labels of each group of labels; a group below 0 is nobody's."""
+    """The share of on-brand labels of each group of labels; labels with a group below 0 don't count."""
     picked = _as_index(group >= 0)
     group, label, session = group[picked], table.label[picked], table.session[table.item[picked]]
     number = np.bincount(group, minlength=groups).astype(np.float64)
@@ -230,7 +230,7 @@ def _compare_with_others(
 
     Labels without a name must be in no group.
     """
-    named = counts if table.named.all() else table.counts(table.named)
+    named = counts if table.has_annotator.all() else table.counts(table.has_annotator)
     picked = _as_index(group >= 0)
     item, label = table.item[picked], table.label[picked].astype(np.int64)
     session = table.session[item]
@@ -242,7 +242,7 @@ def _compare_with_others(
 def _compare_with_gold(table: LabelTable, group: IntArray, groups: int) -> list[Comparison]:
     """Columns of the tables are the gold labels."""
     gold = table.gold[table.item]
-    picked = np.flatnonzero((gold != NO_GOLD) & table.named)
+    picked = np.flatnonzero((gold != NO_GOLD) & table.has_annotator)
     said = table.label[picked].astype(np.int64)
     session = table.session[table.item[picked]]
     return compare_observations(
@@ -292,9 +292,9 @@ def _measure_drift(table: LabelTable, counts: IntArray) -> list[DriftPoint]:
     """Each month's labels against all others' labels of the same items, whenever those were made."""
     assert table.month is not None
     months, names = len(table.months), len(table.names)
-    of_all = np.where(table.named, table.month, -1)
+    of_all = np.where(table.has_annotator, table.month, -1)
     points = _drift_points(table, counts, of_all, [(month, None) for month in table.months])
-    group = np.where(table.named, table.annotator * months + table.month, -1)
+    group = np.where(table.has_annotator, table.annotator * months + table.month, -1)
     whose: list[tuple[str, str | None]] = [(month, name) for name in table.names for month in table.months]
     points += _drift_points(table, counts, group, whose) if names else []
     return [point for point in points if point.labels]

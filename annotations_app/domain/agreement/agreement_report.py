@@ -129,11 +129,11 @@ class ConsensusReport(NamedTuple):
 
 
 class AgreementReport(NamedTuple):
-    """All that was measured. ``by`` has a headline for each value of each part asked for.
+    """All that was measured. ``by`` has a headline for each value of each requested part.
 
-    ``by["annotator"]`` is measured on the replies that the annotator has labelled, everybody's labels of them
-    included; ``annotators`` has each one set against the others. ``drift`` is there if months were asked for.
-    ``gold_basis`` says which labels were taken for right.
+    ``by["annotator"]`` covers the replies that the annotator labeled, with everybody's labels of them;
+    ``annotators`` compares each with the others. ``drift`` needs months. ``gold_basis`` names the labels
+    used as gold.
     """
 
     headline: HeadlineStats

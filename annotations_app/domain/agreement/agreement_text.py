@@ -1,4 +1,4 @@
-"""A report of agreement in words and tables that a person likes to read."""
+"""Formats an agreement report as readable text and tables."""
 
 from collections.abc import Iterator, Sequence
 
@@ -24,11 +24,11 @@ def explain_headline(headline: HeadlineStats) -> str:
     """One or two sentences on what the numbers say: agreement beside what chance alone would give."""
     raw, rate, alpha = headline.raw_agreement, headline.prevalence, headline.krippendorff_alpha
     if raw.value is None or rate.value is None:
-        return "Nothing can be said of agreement before some replies have been labelled by two annotators."
+        return "Agreement is undefined until two annotators have labeled some of the same replies."
     chance = rate.value**2 + (1 - rate.value) ** 2
     said = (
         f"Two annotators of the same reply say the same in "
-        f"{_format_percent(raw.value)} of cases. If they labelled "
+        f"{_format_percent(raw.value)} of cases. If they labeled "
         f"blindly, {_format_percent(rate.value)} on-brand, it would be {_format_percent(chance)}"
     )
     if alpha.value is None:

@@ -78,7 +78,7 @@ def percentile_interval(value: float, sample: FloatArray, sessions: int) -> Stat
     if sessions < 2:
         return Statistic(value, note="no interval: all labels are of one session")
     if not len(sample):
-        return Statistic(value, note="no interval: no resamples were asked for")
+        return Statistic(value, note="no interval: no resamples were requested")
     if undefined > len(sample) // 2:
         return Statistic(value, note=f"no interval: undefined in {_undefined_share(undefined, sample)}")
     low, high = np.quantile(sound, [(1 - CONFIDENCE_LEVEL) / 2, (1 + CONFIDENCE_LEVEL) / 2])

@@ -1,4 +1,4 @@
-"""Every pair of annotators: what they said of the items both have labelled.
+"""Every pair of annotators: their labels of the items both have labeled.
 
 The work grows with the number of pairs of labels on one item, not with the number of possible pairs. Items
 are taken in blocks of whole sessions, so that memory stays flat.
@@ -78,9 +78,9 @@ def _largest_pairs(tables: FloatArray) -> IntArray:
 def _named_labels(table: LabelTable) -> _NamedLabels:
     code = table.annotator * 2 + table.label
     number = np.bincount(table.item, minlength=table.items)
-    if not table.named.all():
-        code = code[table.named]
-        number = np.bincount(table.item[table.named], minlength=table.items)
+    if not table.has_annotator.all():
+        code = code[table.has_annotator]
+        number = np.bincount(table.item[table.has_annotator], minlength=table.items)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(number)])
     return _NamedLabels(code, starts, table.session, 2 * len(table.names))
 

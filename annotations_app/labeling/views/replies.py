@@ -33,7 +33,7 @@ def with_own_reply(view: View) -> View:
     @require_member
     @wraps(view)
     def guarded_view(request: Any, member: CampaignMember, pk: int, **options: Any) -> HttpResponse:
-        own = Assignment.objects.of(member.campaign_id, member.user_id).select_reply()
+        own = Assignment.objects.for_member(member.campaign_id, member.user_id).select_reply()
         assignment = get_object_or_404(own, pk=pk)
         if stop_reason(member):
             return refuse(request, member, "This campaign is not open at the moment.")

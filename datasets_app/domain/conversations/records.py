@@ -1,4 +1,4 @@
-"""The records that flow through everything: immutable, without behaviour.
+"""The records that flow through everything: immutable, without logic.
 
 A dataset is never held in a list: files and tables are read as streams of these.
 """

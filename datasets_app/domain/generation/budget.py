@@ -1,29 +1,29 @@
-"""A bound on tokens that holds with many calls in flight: what a call may cost is set aside before it."""
+"""A token limit that holds with many calls in flight: each call reserves its highest cost first."""
 
 import asyncio
 from dataclasses import dataclass
 
-# Bytes of UTF-8 for a token: fewer than in any usual text, so that what is set aside is rather too much.
+# UTF-8 bytes per token: fewer than in any usual text, so reservations err on the high side.
 BYTES_PER_TOKEN = 3
-# What the protocol puts around each message.
+# Overhead of the protocol for each message.
 TOKENS_PER_MESSAGE = 8
 
 
 def estimate_tokens(*texts: str) -> int:
-    """At most how many tokens ``texts`` are, as messages of one request."""
+    """The upper bound of the tokens of ``texts``, sent as messages of one request."""
     return sum(
         -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE for text in texts
     )
 
 
 class BudgetExhausted(Exception):
-    """What is left of the budget is not enough for the next call."""
+    """The remaining budget does not cover the next call."""
 
 
 @dataclass
 class TokensUsed:
-    """``estimated`` is the part of the sum that no endpoint has told: answers without usage, and calls
-    that were cut off, which may have been paid for."""
+    """``estimated`` is the part of the sum that no endpoint reported: answers without usage, and
+    interrupted calls, which may have been billed."""
 
     prompt: int = 0
     completion: int = 0
@@ -36,10 +36,7 @@ class TokensUsed:
 
 
 class TokenBudget:
-    """``limit`` tokens, or no bound at all (None); ``used`` may begin with those of an earlier run.
-
-    For one event loop.
-    """
+    """Up to ``limit`` tokens (None: unlimited), counting ``used`` from an earlier run. For one event loop."""
 
     def __init__(self, limit: int | None, used: TokensUsed) -> None:
         self.limit, self.used = limit, used
@@ -47,17 +44,17 @@ class TokenBudget:
         self._budget_changed = asyncio.Condition()
 
     async def reserve(self, tokens: int) -> None:
-        """Wait until ``tokens`` can be set aside. Raises :class:`BudgetExhausted` if they never can be."""
+        """Wait until ``tokens`` can be reserved. Raises :class:`BudgetExhausted` if they never can."""
         async with self._budget_changed:
             while self.limit is not None and self.used.total + self.reserved + tokens > self.limit:
                 if self.used.total + tokens > self.limit:
                     raise BudgetExhausted
-                # Calls in flight mostly cost less than was set aside for them.
+                # Calls in flight usually cost less than they reserved.
                 await self._budget_changed.wait()
             self.reserved += tokens
 
     async def charge(self, reserved: int, prompt: int, completion: int, *, estimated: bool = False) -> None:
-        """Give back what was set aside for a call, and count what it has cost."""
+        """Release the reservation of a call and count its actual cost."""
         async with self._budget_changed:
             self.reserved -= reserved
             self.used.prompt += prompt

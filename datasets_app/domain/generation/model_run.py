@@ -30,7 +30,7 @@ _SCHEMA_TOKENS = estimate_tokens(str(JSON_SCHEMA))
 
 
 class RunStopped(Exception):
-    """The run ends; this session is left unwritten, and can be asked for later."""
+    """The run ends; this session stays unwritten and can be requested later."""
 
 
 class ModelClient(Protocol):
@@ -92,7 +92,7 @@ class ModelRun:
         if self._consecutive_failures >= max(_MAX_CONSECUTIVE_FAILURES, 2 * concurrency) and not self.stopped:
             self.stopped = (
                 f"The last {self._consecutive_failures} sessions have all failed, the last one because: "
-                f"{written.failure}. Nothing more was asked for."
+                f"{written.failure}. Stopped; no more sessions were requested."
             )
 
     async def write_session(self, planned: PlannedSession) -> WrittenSession:
@@ -150,7 +150,7 @@ class ModelRun:
     async def _call_within_budget(
         self, messages: list[prompts.Message], planned: PlannedSession
     ) -> tuple[Answer, int]:
-        """One call within the budget: set aside before, settled after, whatever becomes of it."""
+        """Make one call within the budget: reserve its cost before, charge it after, even if it fails."""
         room = self._answer_factor
         prompt_tokens = estimate_tokens(*(message["content"] for message in messages)) + _SCHEMA_TOKENS
         answer_tokens = room * _estimate_answer_tokens(planned)
@@ -199,7 +199,7 @@ class ModelRun:
     def _stop_if_permanent(self, failure: CallFailed) -> None:
         refuses_all = failure.kind is FailureKind.NOT_ALLOWED and not self._has_answered
         if refuses_all or failure.kind is FailureKind.PERMANENT:
-            self._stop(f"{failure.message[0].upper()}{failure.message[1:]}; nothing more was asked for.")
+            self._stop(f"{failure.message[0].upper()}{failure.message[1:]}; no more sessions were requested.")
         if self.stopped:
             raise RunStopped from None
 

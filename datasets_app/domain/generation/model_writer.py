@@ -83,7 +83,7 @@ class ModelWriter:
         return description
 
     def estimate_tokens(self, plan: Sequence[PlannedSession]) -> TokensUsed:
-        """About what a whole plan will take, from a few of its sessions; more is set aside for each call."""
+        """Estimate the tokens of a whole plan from a sample; each call reserves more than that."""
         step = max(1, len(plan) // _SAMPLE_SIZE)
         sample = [estimate_session_tokens(self._system, plan[number]) for number in range(0, len(plan), step)]
         prompt, completion = (sum(each) * len(plan) // len(sample) for each in zip(*sample, strict=True))
@@ -159,7 +159,7 @@ class ModelWriter:
         run: ModelRun,
         loop: asyncio.AbstractEventLoop,
     ) -> bool:
-        """As many sessions as may be asked for at a time. False if none is left."""
+        """Start as many sessions as may run at a time. False if none remains."""
         while len(tasks) < self.concurrency and not run.stopped:
             following = next(pending, None)
             if following is None:

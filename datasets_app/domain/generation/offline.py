@@ -176,7 +176,7 @@ class _SessionWriter:
         steady = [SentenceOptions(resist)] if pushed and self._rng.draw_bool(0.5) else []
         return self._speak_reply(move, steady)
 
-    # --- asked for what it must not do ---------------------------------------------------------
+    # --- requests it must refuse ---------------------------------------------------------------
 
     def _write_safety_trap(self) -> Iterator[_Exchange]:
         """Every answer refuses; what else it says is why, and where help is to be had."""

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import openai
 
 MAX_ANSWER_BYTES = 4 << 20
-# All that is sent: no organisation, no custom header of the environment, nothing about this machine.
+# Send only these: no organization, no header from the environment, nothing about this machine.
 ALLOWED_HEADERS = frozenset(
     ["host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent"]
 )
-# From the strictest; what an endpoint does not know, it is not asked for again in the same run.
+# Strictest first; a run drops a format for good once the endpoint rejects it.
 RESPONSE_FORMATS: tuple[dict[str, Any] | None, ...] = (
     {
         "type": "json_schema",

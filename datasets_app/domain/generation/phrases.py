@@ -1,6 +1,6 @@
 """The texts that the offline writer draws on: read from ``phrases/``, one file a subject.
 
-A file is plain text, so that whoever writes English need not know Python: ``== name`` begins a group,
+A file is plain text, so that writers need not know Python: ``== name`` begins a group,
 ``key:`` a list, and each indented line is one entry. In an entry ``<this|that>`` is a choice and ``{doc}``
 a blank, filled from the list of that name (``slots.txt``) or by what the conversation is about.
 """
@@ -22,8 +22,8 @@ class Case:
 
     ``questions`` are (questions back, answers to them), ``fixes`` the sentences of a solution one after the
     other, ``follow_ups`` (further questions, sentences of the answer); each of them in several wordings.
-    Where something is to be mended, the first topic and the first wording of a solution belong to the first
-    opening, and so on; where all is ``information``, any goes with any. Answers belong to their questions.
+    For a problem, topic and solution wordings match the openings by position; for ``information``, any
+    combination works. Answers belong to their questions.
     """
 
     name: str

@@ -57,8 +57,8 @@ class GenerationRequest:
 class Profile:
     """What an existing file is like, in numbers: no text of it is kept (``source_profile`` makes one).
 
-    ``scenarios``, ``tag_sets`` and ``turn_counts`` are (what, how many sessions); ``reply_words`` are the
-    lengths of its assistant replies in words, at the 10th, 50th and 90th of a hundred.
+    ``scenarios``, ``tag_sets`` and ``turn_counts`` are (value, session count); ``reply_words`` are the
+    10th, 50th and 90th percentile of reply length, as word counts.
     """
 
     scenarios: tuple[tuple[str, int], ...] = ()
@@ -132,7 +132,7 @@ class Plan(Sequence[PlannedSession]):
         kind, rank = self._choose_kind(self._order.get_position(number))
         seed = hashlib.sha256(f"{self.digest}/{number}".encode()).hexdigest()
         chance = SeededRandom(f"{seed}/plan")
-        # Look-alike language is technical language.
+        # Over-refusal probes need technical language.
         scenario = EDGE_CASE_SCENARIO if kind == EDGE_CASE else self._choose_scenario(rank, chance)
         category = self._choose_category(kind, rank)
         return PlannedSession(
@@ -205,7 +205,7 @@ def plan_sessions(
 
     ``persona_digest`` is the SHA-256 of the persona's YAML; ``made_by`` names the writer with all that
     shapes what it writes (version, model, temperature, prompts). Session ids carry part of the digest of
-    all of these, so two runs have the same ids only if they were asked for the same.
+    all of these, so two runs have the same ids only if their requests are the same.
     """
     _validate_request(request)
     shape: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class FailureKind(Enum):
-    """What a call met, in words for the report."""
+    """Why a call failed, as text for the report."""
 
     RATE_LIMITED = "too many requests (429)"
     SERVER = "errors of the server (5xx)"

@@ -1,4 +1,4 @@
-"""What a session written by a model must look like, and in words what is wrong with one that does not."""
+"""The required form of a session written by a model, and descriptions of its problems."""
 
 import json
 import re

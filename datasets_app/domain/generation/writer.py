@@ -8,8 +8,8 @@ from datasets_app.domain.generation.plan import PlannedSession
 
 
 class WrittenSession(NamedTuple):
-    """What became of one planned session: its turns, or, in words and without any text, why there are
-    none. ``tokens`` is what it cost, failed or not."""
+    """The outcome of one planned session: its turns, or why there are none (without any of its text).
+    ``tokens`` is its cost, failed or not."""
 
     planned: PlannedSession
     turns: list[TurnRecord]

@@ -30,7 +30,7 @@ class MetadataError(ValueError):
 
 @dataclass(frozen=True)
 class DatasetMetadata:
-    """The fields of ``.meta.yaml``. Dates, versions and other words are text, as they stand there.
+    """The fields of ``.meta.yaml``. Dates, versions and words are text, as written.
 
     ``date_range`` is text, a list of texts or a mapping, as given. ``extra`` holds unknown keys
     with plain values (text, numbers, true/false, null, lists, mappings with text keys).

@@ -25,7 +25,7 @@ MAX_KEYS_SHOWN = 20
 
 
 def render_card(package: Package, charts: dict[str, str]) -> str:
-    """README.md; ``charts`` are those of :func:`render_charts`, which stand beside it."""
+    """README.md; ``charts`` are those of :func:`render_charts`, saved next to it."""
     sections = [
         f"# {escape_markdown(package.title)}" + (f" {package.version}" if package.version else ""),
         escape_markdown(package.summary()),
@@ -38,7 +38,7 @@ def render_card(package: Package, charts: dict[str, str]) -> str:
         f"## Statistics\n\n{_render_statistics(package, charts)}",
         f"## Quality\n\n{render_checks(package.checks)}\n\n{render_sharing_table(package)}",
         f"## Limitations\n\n{_render_limitations(package)}",
-        f"## Licence\n\n{escape_markdown(package.license)}; the text is in [LICENSE](LICENSE).",
+        f"## License\n\n{escape_markdown(package.license)}; the text is in [LICENSE](LICENSE).",
         f"## Citation\n\nSee [CITATION.cff](CITATION.cff), or:\n\n```bibtex\n{render_bibtex(package)}\n```",
     ]
     return f"---\n{_render_front_matter(package)}---\n\n" + "\n\n".join(sections) + "\n"
@@ -95,14 +95,14 @@ def _render_structure(package: Package) -> str:
     if package.release_files:
         named = ", ".join(f"`{name}`" for name in package.release_files)
         parts.append(
-            f"The release’s own papers are {named}: the manifest’s content digest is that of all the "
-            "lines, in whatever order and in however many files they stand."
+            f"The release documents are {named}. The manifest’s content digest covers all lines, "
+            "regardless of their order or the number of files."
         )
     return "\n\n".join(parts)
 
 
 def _render_fields(counts: ConversationCounts) -> str:
-    def filled(name: str) -> str:
+    def format_share(name: str) -> str:
         return f"{100 * counts.filled_counts[name] / counts.turns:.0f} % of turns" if counts.turns else "–"
 
     rows = [
@@ -110,10 +110,10 @@ def _render_fields(counts: ConversationCounts) -> str:
         ["`turn_index`", "number", "place in it, from 1", "always"],
         ["`role`", "text", "`user` or `assistant`", "always"],
         ["`text`", "text", "what is said", "always"],
-        ["`tags`", "list of texts", "for example `scenario:support`", filled("tags")],
-        ["`persona_id`", "text", "the persona that answers", filled("persona_id")],
-        ["`timestamp`", "text", "ISO 8601", filled("timestamp")],
-        ["`metadata`", "object", _describe_keys(counts.metadata_keys), filled("metadata")],
+        ["`tags`", "list of texts", "for example `scenario:support`", format_share("tags")],
+        ["`persona_id`", "text", "the persona that answers", format_share("persona_id")],
+        ["`timestamp`", "text", "ISO 8601", format_share("timestamp")],
+        ["`metadata`", "object", _describe_keys(counts.metadata_keys), format_share("metadata")],
     ]
     rows += [
         [format_code(name), "unknown", "kept as it came", f"{format_count(count, 'turn')}"]
@@ -162,7 +162,7 @@ def _render_limitations(package: Package) -> str:
     if not package.language:
         said.append("Their language is not stated.")
     if not package.labels:
-        said.append("No reply is labelled.")
+        said.append("No reply is labeled.")
     return "\n".join(f"- {text}" for text in said)
 
 

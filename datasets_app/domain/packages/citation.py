@@ -12,8 +12,8 @@ _LICENSES_NEWER_THAN_CFF = {"CDLA-Permissive-2.0"}
 
 
 def render_citation_cff(package: Package) -> str:
-    """The file that GitHub, Zenodo and Zotero read. An organisation or a list of people is one entity: who
-    of them is called what is not told apart."""
+    """The file that GitHub, Zenodo and Zotero read. An organization or a list of people is one entity:
+    their names can't be parsed reliably."""
     stated: dict[str, Any] = {
         "cff-version": "1.2.0",
         "message": "If you use this dataset, please cite it as below.",
@@ -31,7 +31,7 @@ def render_citation_cff(package: Package) -> str:
 
 
 def _build_license_fields(license_name: str) -> dict[str, str]:
-    """Only what was on the list of SPDX when the format was made may stand as a licence."""
+    """The format accepts only licenses that were on the SPDX list when it was published."""
     known, where = find_spdx_id(license_name), get_license_url(license_name)
     if known and known not in _LICENSES_NEWER_THAN_CFF:
         return {"license": known}
@@ -44,7 +44,7 @@ def render_bibtex(package: Package) -> str:
         "author": f"{{{_escape_tex(package.author)}}}",
         "year": package.day[:4],
         **({"version": _escape_tex(package.version)} if package.version else {}),
-        "note": _escape_tex(f"Dataset, licence {package.license}"),
+        "note": _escape_tex(f"Dataset, license {package.license}"),
     }
     key = re.sub(r"[^A-Za-z0-9]+", "_", package.name).strip("_") + f"_{package.day[:4]}"
     inner = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())

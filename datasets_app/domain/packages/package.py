@@ -1,4 +1,4 @@
-"""What a package tells of a dataset: the facts that its card, citation and reports are written from."""
+"""The facts about a dataset that its card, citation and reports are rendered from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ class CheckSummary(NamedTuple):
 
 
 class ScrubSummary(NamedTuple):
-    """A scrub that was verified: the day, what it did in words, how many values of each class it replaced."""
+    """A verified scrub: its day, a description, and the number of replaced values by class."""
 
     day: str
     done: list[str]

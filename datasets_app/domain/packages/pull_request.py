@@ -33,7 +33,7 @@ def render_pull_request(package: Package) -> str:
 
 {render_provenance(package)}
 
-## Licence
+## License
 
 {escape_markdown(package.license)}; the text is in `LICENSE`.
 

@@ -1,4 +1,4 @@
-"""What a persona asks for, in words for people."""
+"""Describes a persona's rules for people."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

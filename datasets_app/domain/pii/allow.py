@@ -15,7 +15,7 @@ class AllowList:
         return bool(self._terms)
 
     def covers(self, text: str, start: int, end: int) -> bool:
-        """Whether ``text[start:end]`` is a term, or the part of one that stands there: jane of jane@x."""
+        """Whether ``text[start:end]`` is a term, or part of a term found there: jane of jane@x."""
         if not self._terms:
             return False
         value = normalize_term(text[start:end])

@@ -34,7 +34,7 @@ class CustomPatterns:
     """A detector of ``(label, regular expression)`` pairs; several may share a label.
 
     Matches without a character are none. Labels are raised to capital letters. Raises
-    :class:`PatternError`, or :class:`PolicyError` for a label, as a sentence for whoever wrote it.
+    :class:`PatternError`, or :class:`PolicyError` for a label, as a sentence for its author.
     """
 
     def __init__(self, patterns: Iterable[tuple[str, str]]) -> None:
@@ -89,7 +89,7 @@ def compile_pattern(label: str, regex: str) -> _Search:
 
 
 def _load_re2() -> Any:
-    """The library, loaded by whoever has patterns; it comes without types."""
+    """Load the library only if there are patterns; it has no type hints."""
     import re2
 
     return re2

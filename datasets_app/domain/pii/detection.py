@@ -116,7 +116,7 @@ def _is_full_name(value: str) -> bool:
 
 
 def drop_matches_in_codes(matches: list[Match], text: str) -> list[Match]:
-    """Letters within a digest or a serial number spell nobody's name, nor does the ending of a file."""
+    """Drop names within digests, serial numbers and file extensions."""
     return [match for match in matches if not (_is_in_code(text, match) or _is_file_extension(text, match))]
 
 

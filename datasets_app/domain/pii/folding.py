@@ -33,7 +33,7 @@ def _is_changed(not_ascii: bytes) -> bool:
 
 
 def fold(text: str) -> str:
-    """``text`` with its look-alikes as ASCII and without characters that have no width."""
+    """Replace homoglyphs in ``text`` by ASCII and remove zero-width characters."""
     table, foldable = _build_tables()
     if foldable.search(text):
         text = text.translate(table)

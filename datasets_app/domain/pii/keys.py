@@ -41,7 +41,7 @@ _SEPARATORS = re.compile(r"[\s_.\-]+")
 def get_kind_by_key(key: str, value: Any) -> str | None:
     """The class of whatever stands under ``key``, if the key alone tells it.
 
-    ``value`` is the string or whole number there: a number is nobody's password.
+    ``value`` is the string or whole number there: a number is never a password.
     """
     kind = _KIND_BY_KEY.get(_normalize_key(key))
     return None if kind == CREDENTIAL and isinstance(value, int) else kind

@@ -6,7 +6,7 @@ from typing import Self
 
 from datasets_app.domain.pii.policy import PolicyError
 
-# What RE2 leaves out because no linear-time engine can do it, or because it is spelt otherwise.
+# Syntax that RE2 lacks, because no linear-time engine supports it or because RE2 writes it differently.
 _HINTS = {
     "(?=": "look-ahead is not supported; match what follows too, or leave it out",
     "(?!": "negative look-ahead is not supported; say what may follow instead, as in [^0-9]",

@@ -29,7 +29,7 @@ _KIND_ALIASES = {"HOSTNAME": "HOST"}
 
 
 class PolicyError(ValueError):
-    """What is wrong with the choices made, as a sentence for whoever made them."""
+    """The problem with the settings, as a sentence for their author."""
 
 
 class MissedMark(NamedTuple):

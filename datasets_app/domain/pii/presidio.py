@@ -1,7 +1,6 @@
 """Our detectors as presidio's recognizers, and presidio's as our detectors.
 
-Whoever works with presidio already takes ours into an engine of their own, which needs neither a model
-to download nor the network::
+Users of presidio can add it to their own engine, which needs no model download and no network::
 
     from datasets_app.domain.pii.presidio import as_recognizer, name_recognizer, nlp_engine
     from datasets_app.domain.pii.rules.finder import RuleDetector

@@ -53,7 +53,7 @@ def choose_offset(session_id: str, fuzz_seconds: int, seed: int | None, key: byt
 
     0 would leave the true times standing, and look as if nothing had been done. With a seed the offset
     comes from seed, session and key: the same on every machine that has the key, and not to be worked
-    out by guessing the seed. Without one it is random, and nobody's to find again.
+    out by guessing the seed. Without a key it is random and can't be recovered.
     """
     if fuzz_seconds <= 0:
         return 0

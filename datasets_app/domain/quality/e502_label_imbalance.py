@@ -4,7 +4,7 @@ from datasets_app.domain.quality.label_counts import LabelCounts, format_share
 
 
 class LabelImbalance(LabelCounts, Check):
-    """What is learnt from a set this lopsided is mostly its lopsidedness."""
+    """A model trained on so imbalanced a set mostly learns the imbalance."""
 
     code = "E502"
     title = "labels outside 30–70 % on-brand"

@@ -1,4 +1,4 @@
-"""What a new version has changed: in words, and as a proposal for its number.
+"""Describes the changes of a new version and proposes its number.
 
 In the form of keepachangelog.com. Sessions are named by their ids, as code; one whose id holds personal
 data is not named.

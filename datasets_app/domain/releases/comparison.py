@@ -168,7 +168,7 @@ def _compare_changed_sessions(
     changed: set[bytes],
     counter: _LineCounter,
 ) -> None:
-    def old() -> Iterator[_SessionLines]:
+    def read_old_sessions() -> Iterator[_SessionLines]:
         for session in _group_sessions(counter.lines(before())):
             key = session.key
             if key in changed:
@@ -178,13 +178,13 @@ def _compare_changed_sessions(
                 result.sessions_removed += 1
                 result.turns_removed += len(session.lines)
 
-    def new() -> Iterator[_SessionLines]:
+    def read_new_sessions() -> Iterator[_SessionLines]:
         if changed:
             yield from (
                 session for session in _group_sessions(counter.lines(after())) if session.key in changed
             )
 
-    for one, other in _pair_sessions(old(), new()):
+    for one, other in _pair_sessions(read_old_sessions(), read_new_sessions()):
         _compare_sessions(result, one, other)
 
 

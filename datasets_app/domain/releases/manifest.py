@@ -57,7 +57,7 @@ class ContentSummary(NamedTuple):
 
 
 class ContentCounter:
-    """Takes one record after the other and tells of all in the end. Sessions come in one piece."""
+    """Counts and hashes records one by one. The turns of a session must be consecutive."""
 
     def __init__(self) -> None:
         self._digest = ContentDigest()

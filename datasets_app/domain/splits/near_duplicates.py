@@ -24,7 +24,7 @@ DEFAULT_SIMILARITY, MIN_SIMILARITY = 0.65, 0.5
 # for, 995 of 1000.
 _SIGNATURE_HASHES, _MIN_RECALL, _SEED = 256, 0.995, 42
 # The last byte of so many hashes tells how alike two sessions are, give or take 0.045 (one standard
-# deviation at most): who is three of them below what was asked for need not be compared.
+# deviation at most): pairs three of them below the threshold need no comparison.
 _SKETCH_BYTES, _SKETCH_TOLERANCE = 128, 0.13
 _BATCH_SESSIONS, _BATCH_WORDS = 512, 1 << 20
 # In a bucket of more sessions than this not every pair is compared: their number grows with its square. Nor
@@ -106,8 +106,8 @@ class NearDuplicateFinder:
     def find_pairs(
         self, on_progress: Callable[[int, int], None] = lambda done, total: None
     ) -> Iterator[Pair]:
-        """The pairs found that are at least as alike as was asked for; of sessions that say the very same,
-        the others are paired with the first of them, and it stands for all. To be asked once."""
+        """Yield the pairs that reach the similarity threshold. Identical sessions are each paired with the
+        first of them, which represents them all. Call once."""
         self._flush()
         yield from self._exact_pairs
         first, second = self._find_candidates()
@@ -163,7 +163,7 @@ class NearDuplicateFinder:
     # --- who may be alike ------------------------------------------------------------------------
 
     def _find_candidates(self) -> tuple[Any, Any]:
-        """Places in ``_members`` of the pairs that share a band and look as alike as was asked for."""
+        """Indexes in ``_members`` of the pairs that share a band and seem to reach the threshold."""
         self._file.flush()
         if not self._band_hashes:
             return np.empty(0, np.int64), np.empty(0, np.int64)

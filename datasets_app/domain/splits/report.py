@@ -29,7 +29,7 @@ def format_report(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterat
 
 
 def format_warnings(report: dict[str, Any]) -> Iterator[str]:
-    """What keeps the shares from being as they were wanted, in sentences."""
+    """Why the splits miss the target shares, as sentences."""
     if report["largest_group_exceeds"]:
         yield (
             f"{report['largest_group']:,} sessions belong together, more than the smallest split is to have; "
@@ -38,9 +38,8 @@ def format_warnings(report: dict[str, Any]) -> Iterator[str]:
         )
     if report["strata_off"]:
         yield (
-            f"{report['strata_off']:,} of {report['strata_count']:,} strata are off by more than a "
-            "percentage point and a session: groups that stay together, or earlier placements, leave no "
-            "other way."
+            f"{report['strata_off']:,} of {report['strata_count']:,} strata deviate by more than a "
+            "percentage point and a session, because of groups that stay together or earlier placements."
         )
 
 
@@ -63,8 +62,8 @@ def format_leaks(report: dict[str, Any], leaks: list[dict[str, Any]]) -> Iterato
 def _format_strata(report: dict[str, Any]) -> Iterator[str]:
     for row in report["strata"][:MAX_STRATA_SHOWN]:
         counts = ", ".join(f"{split} {row[split]:,}" for split in report["splits"])
-        off = f"off by {row['points_off']:.1f} points, {row['sessions_off']:.1f} sessions"
-        yield f"  {row['stratum']}: {counts} ({off})"
+        deviation = f"deviation {row['points_off']:.1f} points, {row['sessions_off']:.1f} sessions"
+        yield f"  {row['stratum']}: {counts} ({deviation})"
     more = report["strata_count"] - min(MAX_STRATA_SHOWN, len(report["strata"]))
     if more > 0:
         yield f"  … and {more:,} more strata."

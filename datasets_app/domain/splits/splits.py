@@ -99,8 +99,8 @@ def place_sessions(sessions: Sequence[Candidate], settings: SplitSettings) -> li
 
     The others are placed group by group, the largest first, where the stratum lacks most. The last one or
     two of each stratum, which no share divides evenly, go where all strata together lack most, if the
-    stratum stays within a point, or can't be. So no split of a stratum is off by a whole session, unless
-    groups or what was placed by others can't be evened out.
+    stratum stays within a point, or can't be. So no split of a stratum deviates by a whole session, unless
+    groups or earlier placements can't be balanced.
     """
     members: dict[int, list[int]] = defaultdict(list)
     for number, session in enumerate(sessions):
@@ -193,7 +193,7 @@ class _SplitBalance:
 
     def find_neediest_overall(self, group: _Group) -> str:
         """Of the splits that lack some of the group's stratum, the one that lacks most in all. Those that
-        put the stratum off by more than a percentage point come after those that don't."""
+        push the stratum over by more than a percentage point come last."""
         (stratum,) = group.strata
         lacking = self._deficits[stratum]
         open_splits = [split for split in self._rotate_splits(group) if lacking[split] > 0]

@@ -127,7 +127,7 @@ class _Embedding:
 
 
 class _MaxoutLayer:
-    """Of the pieces of each number the best, normalised."""
+    """The highest of the pieces of each output, normalized."""
 
     def __init__(self, layer: Maxout) -> None:
         weights, bias = layer.weights, layer.bias
@@ -154,7 +154,7 @@ class _MaxoutLayer:
 
 
 class _Convolution:
-    """Window of three words, maxout of pieces, layer normalisation, added to what came in."""
+    """A window of three words, maxout and layer normalization, added to the input."""
 
     def __init__(self, layer: Maxout) -> None:
         self._best = _MaxoutLayer(layer)

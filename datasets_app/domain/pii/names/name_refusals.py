@@ -1,4 +1,4 @@
-"""Words that are nobody's name where they stand, however much they look like one.
+"""Words that look like names but aren't in their context.
 
 Codes in capitals, months beside a day or a year, drawn-out and laughing words, and the parts
 of an identifier.

@@ -40,9 +40,9 @@ _MIN_REPEATED_CHARACTERS = 3
 _MID_SENTENCE_SIGNS = frozenset(",'’&-/#@(")  # a sentence goes on behind them
 _STAGE_TITLES = frozenset({"dj", "lil"})  # go with the name behind them
 
-# Numbers, codes and addresses are nobody's name.
+# Numbers, codes and addresses are never names.
 _CODE_OR_ADDRESS = re.compile(r"\d|@|://")
-# The model has learnt nothing about other scripts.
+# The model wasn't trained on other scripts.
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff\uff21-\uff5a]")
 
 ScoresByWord = dict[int, float]
@@ -133,7 +133,7 @@ def _get_common_word_threshold(fact: WordFacts, lowered: bool, opens: bool) -> i
 
 
 def _classify_short_reply(words: Sequence[str]) -> int:
-    """Whether a text is no more than a word or two, and whether a number stands beside them."""
+    """Whether a text is only a word or two, and whether it has a number too."""
     if len(words) > _MAX_SHORT_REPLY_WORDS:
         return 0
     said = [word for word in words if word[0].isalpha() and word.lower() not in name_rules.CODE_INTRODUCERS]

@@ -15,8 +15,8 @@ _TABLE, _MAXOUT, _LAYER_NORM, _SOFTMAX = "hashembed", "maxout", "layernorm", "so
 
 
 class Maxout(NamedTuple):
-    """``weights`` [width, pieces, inputs], ``bias`` [width, pieces]; the best piece is then normalised
-    and multiplied by ``scale`` [width], and ``shift`` [width] is added."""
+    """``weights`` [width, pieces, inputs], ``bias`` [width, pieces]; the highest piece is normalized,
+    multiplied by ``scale`` [width] and shifted by ``shift`` [width]."""
 
     weights: Any
     bias: Any

@@ -17,7 +17,7 @@ BUILT_IN = "builtin"
 PIPELINE_PATH = Path(__file__).parent / "name_model" / "pipeline"
 WEIGHTS_PATH = PIPELINE_PATH / "alignmenter_names" / "model"
 PERSON_LABELS = frozenset({"PERSON", "PER"})
-# Components that other spaCy pipelines need to recognise entities; all others stay off.
+# Components that other spaCy pipelines need for entities; all others stay off.
 _NEEDED_COMPONENTS = frozenset(
     "alignmenter_names tok2vec transformer curated_transformer ner entity_ruler span_ruler".split()
 )

@@ -236,7 +236,7 @@ def _find_in_urls(text: str) -> Iterator[Span]:
 
 def _is_internal_url_host(name: str, scheme: str, has_user: bool) -> bool:
     if "." in name:
-        # Whoever gives a password to a site has an account there; a database is the house's own.
+        # A URL with a password means an account at a site; a database host is internal.
         return _is_internal(name) or (
             has_user and not scheme.startswith("http") and _is_remote_host(name, True, "")
         )

@@ -51,7 +51,7 @@ _UNIX_PATH = re.compile(
 _HOME_PATH = re.compile(
     rf"~(?<![\w~/.=]~)(?P<user>[A-Za-z_][\w.-]{{0,31}})?/(?P<first>{_NAME}{{1,255}}){_PATH_REST}"
 )
-# What stands there on every machine.
+# Names that exist on every machine.
 _STANDARD_NAMES_TEXT = """
     html bin lib lib64 share local homebrew conda miniconda anaconda anaconda3 miniconda3 venv google
     microsoft containerd rocm intel nvidia X11 android java jdk python python3 node cni splunk gitlab rh

@@ -1,7 +1,7 @@
 """The forms in which providers issue keys and tokens, as their documentation gives them.
 
-A prefix of a provider's own is telling enough: the length asked for behind it is shorter than
-what is issued, so that a token of another generation, or one cut off by a copy, is found as well.
+A provider's prefix is distinctive, so the minimum length is shorter than that of issued tokens:
+tokens of other generations and truncated copies match too.
 """
 
 import re

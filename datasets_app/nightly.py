@@ -13,6 +13,7 @@ from alignmenter_site.logs import describe_error
 from datasets_app.auditing.heads import verify_and_append_head
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
+from datasets_app.domain.wording import format_count
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import NightlyParameters
 from datasets_app.jobs.running import ClaimLost
@@ -27,7 +28,7 @@ OPERATION = "nightly"
 # Any number, the same in all schedulers: only one of them starts the night's work.
 _LOCK_ID = 7_203_011
 
-# Not the fault of a step: the whole night is taken up again by another worker.
+# Not the fault of a step: another worker runs the whole night again.
 _INTERRUPTIONS = (ClaimLost, OperationalError, InterfaceError)
 
 # Given the job's row and the progress callback; commits for itself, and can be repeated.
@@ -48,7 +49,8 @@ def _run_release_verification(job_run: JobRun | None, report_progress: ProgressC
     if verified.faults:
         first = verified.faults[0]
         raise UserError(
-            f"{len(verified.faults):,} faults in releases: {first.dataset} {first.version}: {first.message}"
+            f"{format_count(len(verified.faults), 'fault')} in releases: "
+            f"{first.dataset} {first.version}: {first.message}"
         )
     return {"releases": verified.releases, "files": verified.files}
 
@@ -56,12 +58,13 @@ def _run_release_verification(job_run: JobRun | None, report_progress: ProgressC
 def _run_audit_verification(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
     verified = verify_and_append_head(report_progress=report_progress)
     if verified.fault_count:
-        raise UserError(f"{verified.fault_count:,} faults in the audit trail; verify_audit lists them.")
+        count = format_count(verified.fault_count, "fault")
+        raise UserError(f"{count} in the audit log. Verify the audit log to list them.")
     return {"events": verified.events, "position": verified.head.position}
 
 
-# What is deleted is deleted first; what is told is told of what stands then. The audit trail comes last,
-# with what all of these have entered into it.
+# Deletions come first, so that warnings are about what remains. The audit log comes last, with the events
+# of all other steps.
 NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
     ("retention", _run_retention),
     ("warnings", _run_warnings),
@@ -73,9 +76,9 @@ NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
 def run_nightly(
     *, job_run: JobRun | None = None, report_progress: ProgressCallback = ignore_progress
 ) -> dict[str, Any]:
-    """Do all of it, one after the other; a step that fails does not keep the others from being done.
+    """Run the steps one after the other; a step that fails does not stop the others.
 
-    Raises Refused at the end if one has failed, with what the others did.
+    Raises UserError at the end if one failed, with the results of the others.
     """
     results: dict[str, Any] = {}
     failed = []

@@ -77,7 +77,8 @@ STORED = re.compile(
     r"""state.?=.?cancelled|["'](?:cancelled|labelled|other keys|ORGANISATION)["']|"""
     r"""["'](?:licence|other_keys|look_alike|look-alike|asked_for|set_aside|edge_case)["']|"""
     r"""[\w/-]*look-alike/|/look-alike|It is a look-alike:|none of the look-alike words|"""
-    r"""as you are asked for\.|--skip-labelled|SET labelled|[mc]\.labelled|AS labelled"""
+    r"""as you are asked for\.|--skip-labelled|SET labelled|\b(?:[mc]|member)\.labelled|AS labelled|"""
+    r"""["'](?:audit trail|(?:<int:pk>/)?rehearsal/?)["']"""
 )
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 

@@ -69,7 +69,7 @@ def count_viewers(dataset: Dataset) -> dict[str, int]:
 def explain_viewers(dataset: Dataset, accounts: Sequence[Any]) -> list[Viewer]:
     """Add the reasons to some of :func:`list_accounts`, in a fixed number of queries."""
     facts = _AccessFacts(dataset, [user.pk for user in accounts])
-    return [facts.of(user) for user in accounts]
+    return [facts.build_viewer(user) for user in accounts]
 
 
 def iterate_viewers(dataset: Dataset, *, only: Sequence[str]) -> Iterator[Viewer]:
@@ -143,7 +143,7 @@ class _AccessFacts:
             self.groups[user].add(group)
             self.sources[user][f"{app}.{codename}"].append(f"The role {name}")
 
-    def of(self, user: Any) -> Viewer:
+    def build_viewer(self, user: Any) -> Viewer:
         held = self.sources[user.pk]
         can_be_granted = (
             self.restricted and user.sees != ALL and user.is_staff and bool(held.get(VIEW_PERMISSION))

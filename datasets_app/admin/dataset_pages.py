@@ -98,7 +98,7 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
     if prefix:
         page = paginate_by(Session.objects.with_id_prefix(dataset, prefix), "session_id", page_request)
     else:
-        page = paginate_by(Session.objects.of(dataset), "id", page_request)
+        page = paginate_by(Session.objects.in_dataset(dataset), "id", page_request)
     return render_dataset_page(request, dataset, "sessions", "Sessions", {"page": page, "prefix": prefix})
 
 

@@ -62,7 +62,7 @@ def _dataset_context(datasets: Any) -> dict[str, Any]:
 
 
 def _failed_job_items(user: Any) -> list[AttentionItem]:
-    """Recent failures of background jobs. Whoever runs a command sees it fail."""
+    """Recent failures of background jobs. People who run a command see it fail."""
     since = timezone.now() - timedelta(days=MAX_FAILURE_AGE_DAYS)
     background = JobRun.objects.visible_to(user).filter(foreground=False)
     failed = background.filter(state="failed", finished_at__gte=since).order_by("-id")
@@ -112,10 +112,10 @@ def _deletion_items(datasets: Any) -> list[AttentionItem]:
     """What retention deletes within two weeks, and what is due but on legal hold."""
     return [
         AttentionItem(
-            "warn" if item.held else "bad",
-            "gavel" if item.held else "auto_delete",
+            "warn" if item.is_on_hold else "bad",
+            "gavel" if item.is_on_hold else "auto_delete",
             item.dataset.name,
-            f"is due for deletion on {item.due:%-d %b %Y}" + ", but on legal hold" * item.held,
+            f"is due for deletion on {item.due:%-d %b %Y}" + ", but on legal hold" * item.is_on_hold,
             dataset_url(item.dataset, "retention"),
             "View retention",
             detail=f"Rule {item.policy.pattern}, kept {item.policy.retention}" if item.policy else "",
@@ -128,7 +128,7 @@ def _check_items(datasets: Any, may_check: bool) -> list[AttentionItem]:
     unfinished = datasets.with_last_check().filter(
         Q(last_errors__gt=0) | Q(last_check=None) | Q(license=""), turn_count__gt=0
     )
-    # Errors first, and of those the worst; what was never checked comes next.
+    # Most errors first, then datasets without a check.
     rows = unfinished.order_by(F("last_errors").desc(nulls_last=True), "-updated_at")[: 2 * MAX_ITEMS]
     return [_check_item(dataset, may_check) for dataset in rows]
 
@@ -137,7 +137,7 @@ def _check_item(dataset: Any, may_check: bool) -> AttentionItem:
     never_checked = dataset.last_check is None
     problems = []
     if never_checked:
-        problems.append("was never checked")
+        problems.append("has not been checked")
     elif dataset.last_errors:
         problems.append(f"has {format_count(dataset.last_errors, 'check error')}")
     if not dataset.license:

@@ -1,8 +1,9 @@
-"""What a job was asked and what came of it, for its page."""
+"""The parameters and the result of a job, for its page."""
 
 from typing import Any
 
 from datasets_app.core.errors import UserError
+from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import GenerationParameters, read_parameters
 from datasets_app.jobs.registry import get_operation
 from datasets_app.models import JobRun
@@ -17,27 +18,30 @@ def parameter_rows(job: JobRun) -> list[tuple[str, str]]:
 
 
 def result_facts(job: JobRun, result: dict[str, Any]) -> dict[str, Any]:
-    """What a job answered. Of an erasure, the versions that were replaced stand with the names of their
-    datasets as those are written, and other datasets that have the session only if there are any. A
-    verification of the audit trail that ended has found nothing, or it would have failed."""
+    """The result of a job. An erasure lists replaced releases as "dataset version", and other datasets that
+    have the session only if there are any. A completed verification of the audit log found no change, or
+    it would have failed."""
     if job.operation == "verify_audit" and result.get("head"):
         return {"found": "nothing was changed", **result}
     if job.operation != "erase_session":
         return result
-    told = {key: value for key, value in result.items() if key != "releases" and (key != "also_in" or value)}
+    shown = {key: value for key, value in result.items() if key != "releases" and (key != "also_in" or value)}
     replaced = result.get("releases") or {}
-    told["replaced_releases"] = [f"{name} {version}" for name in replaced for version in replaced[name]]
-    return told
+    shown["replaced_releases"] = [f"{name} {version}" for name in replaced for version in replaced[name]]
+    return shown
 
 
 def token_usage(job: JobRun) -> dict[str, Any] | None:
-    """What a generation by a model has used so far, in all its attempts; None for any other job."""
+    """The tokens a generation by a model has used in all attempts; None for any other job."""
     if job.operation != "bootstrap_dataset":
         return None
-    asked = read_parameters(job, GenerationParameters)
-    if not asked.model_run:
+    parameters = read_parameters(job, GenerationParameters)
+    if not parameters.model_run:
         return None
-    used = asked.model_run["used"]["prompt"] + asked.model_run["used"]["completion"]
-    kept = asked.model_run["sessions"]
-    told = f"{used:,} tokens were used, and {kept:,} sessions are kept. Retry resumes from there."
-    return {"used": used, "budget": asked.max_tokens_total, "told": told}
+    used = parameters.model_run["used"]["prompt"] + parameters.model_run["used"]["completion"]
+    saved = parameters.model_run["sessions"]
+    summary = (
+        f"{format_count(used, 'token')} used and {format_count(saved, 'session')} saved. "
+        "Retry to resume from there."
+    )
+    return {"used": used, "budget": parameters.max_tokens_total, "summary": summary}

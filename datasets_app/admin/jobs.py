@@ -1,4 +1,4 @@
-"""Jobs: the list, and a page each that follows a job while it runs."""
+"""The list of jobs, and a page for each that follows its progress."""
 
 from datetime import timedelta
 from typing import Any
@@ -33,18 +33,18 @@ STATE_COLORS = {
     "failed": "danger",
     "cancelled": "",
 }
-# The import counts bytes over several passes: of that only the share tells a person anything.
+# Imports count bytes over several passes, so their page shows only the percentage.
 UNIT_BY_OPERATION = dict.fromkeys(
     ("export_dataset", "check_dataset", "scrub_dataset", "scrub_part", "apply_retention"), "turns"
 )
 UNIT_BY_OPERATION["bootstrap_dataset"] = "sessions"
-# Where what a job has done is to be seen: a tab of its dataset.
+# The tab of the dataset that shows the result of a job.
 RESULT_TABS = {
     "split_dataset": ("splits", "See the splits"),
     "release_dataset": ("releases", "See the versions"),
     "verify_releases": ("releases", "See the versions"),
 }
-# What the result of a job holds besides counts: these have places of their own on the page.
+# Parts of a job's result that the page shows outside the list of facts.
 KEYS_SHOWN_ELSEWHERE = {
     "problems",
     "problem_total",
@@ -110,8 +110,8 @@ class JobRunAdmin(ReadOnlyAdmin):
 
 
 def _get_visible_job(request: HttpRequest, pk: int) -> JobRun:
-    """Whoever started a job may follow it; the jobs of others need the permission. Those of a dataset that
-    is hidden from somebody are not there."""
+    """Users may follow jobs that they started; those of others need the permission. Jobs of hidden datasets
+    give a 404."""
     visible = JobRun.objects.visible_to(request.user)
     job = get_object_or_404(visible.select_related("actor", "dataset"), pk=pk)
     if job.actor_id != request.user.pk or request.user.pk is None:
@@ -120,7 +120,7 @@ def _get_visible_job(request: HttpRequest, pk: int) -> JobRun:
 
 
 def _can_control(request: HttpRequest, job: JobRun) -> bool:
-    """The permission to start such a job is the one to stop it."""
+    """Users who may start such a job may cancel it."""
     return request.user.has_perm(start_permission(job.operation))
 
 
@@ -135,7 +135,7 @@ def job_page(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def progress(request: HttpRequest, pk: int) -> HttpResponse:
-    """The part of the job's page that changes; it asks for itself again until the job has ended."""
+    """The part of the job's page that changes; it reloads itself until the job has ended."""
     job = _get_visible_job(request, pk)
     response = render(request, "datasets_app/_job_run.html", _job_context(request, job))
     response["Cache-Control"] = "no-store"
@@ -143,10 +143,10 @@ def progress(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def active_jobs_panel(request: HttpRequest) -> HttpResponse:
-    """What runs and waits, for the start page, and for the page of ``?dataset=``."""
+    """Running and queued jobs, for the home page, or for the page of ``?dataset=``."""
     require_permissions(request, "view_jobrun")
-    wanted = request.GET.get("dataset", "")
-    dataset = get_visible_dataset(request, wanted) if wanted.isdecimal() else None
+    dataset_pk = request.GET.get("dataset", "")
+    dataset = get_visible_dataset(request, dataset_pk) if dataset_pk.isdecimal() else None
     context = {
         "dataset": dataset,
         "active_jobs": list_active_jobs(request.user, dataset.pk if dataset else None),
@@ -165,10 +165,10 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     report = result.get("report")
     # Only an import lists its files; a verification counts them, which is a fact like others.
     imported_files = result.pop("files", []) if job.operation == "import_dataset" else []
-    closed = needs_override_permission(job, request.user)
+    needs_override = needs_override_permission(job, request.user)
     return {
         "job": job,
-        "asked_for": redact_json([list(pair) for pair in parameter_rows(job)], hidden),
+        "parameters": redact_json([list(pair) for pair in parameter_rows(job)], hidden),
         "unit": UNIT_BY_OPERATION.get(job.operation, ""),
         "tokens": token_usage(job),
         "may_resume": _can_resume(request, job),
@@ -179,25 +179,45 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         },
         "problems": result.get("problems") or [],
         "problem_total": result.get("problem_total") or 0,
-        "saved": describe_saved_work(job.operation),
+        "notes": _job_notes(job),
         "is_scrub": job.operation in {"scrub_dataset", "scrub_part"} and has("datasets_app.view_scrubrun"),
         "tab": _result_tab(request, job),
         "handed_out": result.get("handed_out") if _can_see_recipients(request) else None,
         "report": CheckReport.objects.filter(pk=report).first() if report else None,
         "files": [
-            {"row": row, "may_download": not closed and has(download_permission(job.operation, row.kind))}
+            {
+                "row": row,
+                "may_download": not needs_override and has(download_permission(job.operation, row.kind)),
+            }
             for row in job.files.all()
         ],
         "rate": rate,
         "remaining": remaining,
         "heartbeat_age": timezone.now() - job.heartbeat_at if job.heartbeat_at else None,
         "took": job.finished_at - job.started_at if job.finished_at and job.started_at else None,
-        "queue_is_up": job.state != JobRun.State.QUEUED or queue.is_reachable(),
         "may_control": _can_control(request, job),
         "may_cancel": job.state in {"queued", "running"} and not job.cancel_requested,
-        "may_retry": job.state in {"failed", "cancelled"} and not job.foreground and not closed,
+        "may_retry": job.state in {"failed", "cancelled"} and not job.foreground and not needs_override,
         "may_reopen": job.state in {"failed", "cancelled"} and import_pages.stored_upload(job) is not None,
     }
+
+
+def _job_notes(job: JobRun) -> list[tuple[str, str]]:
+    """(level, sentence) of what users should know about the state of a job."""
+    saved = describe_saved_work(job.operation)
+    notes = []
+    if job.state == JobRun.State.QUEUED and not queue.is_reachable():
+        notes.append(("warn", "The queue can't be reached. The job will start once it is available again."))
+    if job.is_stalled:
+        text = "The worker has stopped responding. If it is gone, another worker takes over automatically."
+        notes.append(("warn", text))
+    if job.cancel_requested and not job.is_finished:
+        notes.append(("info", f"Canceling: the job stops at its next step; {saved}."))
+    if job.error:
+        notes.append(("bad", job.error))
+    if job.state == JobRun.State.CANCELLED:
+        notes.append(("info", f"The job was canceled; {saved}."))
+    return notes
 
 
 def _result_tab(request: HttpRequest, job: JobRun) -> dict[str, str] | None:
@@ -210,30 +230,30 @@ def _result_tab(request: HttpRequest, job: JobRun) -> dict[str, str] | None:
 
 
 def _can_see_recipients(request: HttpRequest) -> bool:
-    """Who was handed what is for those who read the audit trail, or are to tell the recipients."""
+    """Recipients are shown to users who read the audit log or have to notify them after an erasure."""
     has = request.user.has_perm
     return has("datasets_app.view_auditevent") or has("datasets_app.erase_session")
 
 
 def _can_resume(request: HttpRequest, job: JobRun) -> bool:
-    """A generation that has left sessions unwritten: they can be asked for again, with other answers."""
+    """Whether a generation has unwritten sessions, which can be requested again with other options."""
     if job.operation != "bootstrap_dataset" or job.foreground or not _can_control(request, job):
         return False
     result = job.result or {}
-    left = result.get("sessions_left") or result.get("failed_sessions")
-    return job.state in {"failed", "cancelled"} or bool(job.state == "done" and left)
+    remaining = result.get("sessions_left") or result.get("failed_sessions")
+    return job.state in {"failed", "cancelled"} or bool(job.state == "done" and remaining)
 
 
 def download_permission(operation: str, kind: str) -> str:
-    """What came in belongs to those who may import, what goes out to those who may export."""
-    of_the_app = "import_dataset" if kind in {"upload", "quarantine"} else "export_dataset"
+    """Uploads need the permission to import, output files the permission to export."""
+    codename = "import_dataset" if kind in {"upload", "quarantine"} else "export_dataset"
     if operation == "export_audit":
-        of_the_app = "view_auditevent"
-    return hooks.job_permissions.get(operation, f"datasets_app.{of_the_app}")
+        codename = "view_auditevent"
+    return hooks.job_permissions.get(operation, f"datasets_app.{codename}")
 
 
 def _estimate_pace(job: JobRun) -> tuple[int | None, timedelta | None]:
-    """Units a second up to the last heartbeat, and the time the rest takes at that pace."""
+    """Units per second up to the last heartbeat, and the remaining time at that rate."""
     end = job.finished_at or job.heartbeat_at
     if not job.started_at or not end or not job.done:
         return None, None
@@ -241,8 +261,10 @@ def _estimate_pace(job: JobRun) -> tuple[int | None, timedelta | None]:
     if seconds < 1:
         return None, None
     rate = job.done / seconds
-    left = timedelta(seconds=(job.total - job.done) / rate) if job.total and not job.is_finished else None
-    return int(rate), left
+    remaining = (
+        timedelta(seconds=(job.total - job.done) / rate) if job.total and not job.is_finished else None
+    )
+    return int(rate), remaining
 
 
 @require_POST

@@ -25,7 +25,7 @@ from datasets_app.generating.model_sessions import KIND_COUNTERS, DatasetSession
 from datasets_app.generating.write import SessionStore, WritingOutcome, write_with_model
 from datasets_app.models import JobRun
 
-# What the writer tells of itself when all is written, beside what is known before.
+# Returns what the writer reports once everything is written, in addition to what was known before.
 ProvenanceSource = Callable[[], dict[str, Any]]
 
 
@@ -54,7 +54,7 @@ def generate_file_with_model(
     """
     if out.exists() and not out.is_file():
         raise UserError(
-            f"{out} is no file; what a model writes goes into one, so that it can be gone on with."
+            f"{out} is not a file. A model must write to a file, so that an interrupted run can resume."
         )
     if _is_complete(out, plan):
         if resume:
@@ -84,7 +84,7 @@ def generate_file_with_model(
 
 
 def _is_complete(out: Path, plan: Plan) -> bool:
-    """Whether the file that stands there is all of ``plan``, as its metadata say."""
+    """Whether the existing file holds all of ``plan``, according to its metadata."""
     try:
         stated = read_metadata(metadata_path(out)) if out.exists() else None
     except MetadataError:

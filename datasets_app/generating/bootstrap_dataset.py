@@ -42,7 +42,7 @@ SESSION_BATCH_SIZE = 200
 
 
 class GenerationResult(NamedTuple):
-    """What was written. ``labels`` counts (on-brand, off-brand) of the labels file, if one was asked for."""
+    """What was written. ``labels`` counts (on-brand, off-brand) of the labels file, if one was requested."""
 
     sessions: int
     turns: int
@@ -70,7 +70,7 @@ def make_plan(
 def build_provenance(
     plan: Plan, writer: Writer, *, persona: PersonaDocument, persona_sha256: str
 ) -> dict[str, Any]:
-    """Where the sessions of ``plan`` are from: what ``writer`` tells of itself, and what was asked of it."""
+    """The provenance of the sessions of ``plan``: how ``writer`` describes itself, and what was requested."""
     told = {key: value for key, value in writer.describe().items() if value is not None}
     told |= {
         "created": _creation_date(),
@@ -106,7 +106,7 @@ def bootstrap_file(
     license_id: str = DEFAULT_LICENSE,
     report_progress: ProgressCallback = ignore_progress,
 ) -> GenerationResult:
-    """Write ``out``, its ``.meta.yaml`` and, if asked for, the labels that were intended: all, or nothing.
+    """Write ``out``, its ``.meta.yaml`` and, if requested, the intended labels: all, or nothing.
 
     Needs no database, and memory does not grow with the sessions. Progress is in sessions.
     """
@@ -273,8 +273,8 @@ def _add_provenance(dataset: Dataset, provenance: dict[str, Any]) -> None:
 def build_request(
     options: dict[str, Any], persona: PersonaDocument, writer: OfflineWriter | None
 ) -> GenerationRequest:
-    """What a form or a command has asked for, with the tones that are a trap for this persona, as far as
-    the offline writer, if there is one for it, can tell."""
+    """The request of a form or a command, with the tones that are a trap for this persona, if there is an
+    offline writer to name them."""
     named = {item.name for item in fields(GenerationRequest)} & options.keys()
     asked = {name: options[name] for name in named}
     low, high = asked.pop("turns", None) or GenerationRequest.turns

@@ -30,7 +30,7 @@ def can_generate_anywhere(actor: Any) -> bool:
 def require_endpoint(base_url: str | None, actor: Any) -> Endpoint:
     """The endpoint at ``base_url`` (the default one if there is none), if ``actor`` may use it.
 
-    Without this, whoever may generate could have the server send requests to anything that it reaches.
+    Without this, anyone who may generate could have the server send requests to any host it reaches.
     Raises :class:`Refused`. ``actor`` is None for a command and for nobody else.
     """
     configured = configured_endpoints()

@@ -49,7 +49,7 @@ def make_model_writer(
 ) -> ModelWriter:
     """Raises :class:`Refused`. ``actor`` is None for a command and nobody else (see require_endpoint).
 
-    Without the key the writer can tell of itself what a plan needs, and what a plan will cost.
+    Without the key the writer can still describe itself, what a plan needs, and what it will cost.
     """
     name = request.model.removeprefix(MODEL_PREFIX).strip()
     _check_request(request, name)
@@ -87,6 +87,6 @@ def _check_request(request: ModelRequest, name: str) -> None:
     if warmth is not None and not (math.isfinite(warmth) and 0 <= warmth <= MAX_TEMPERATURE):
         raise UserError(f"The temperature must be from 0 to {MAX_TEMPERATURE:g}.")
     if not 1 <= request.concurrency <= MAX_CONCURRENCY:
-        raise UserError(f"From 1 to {MAX_CONCURRENCY} sessions can be asked for at a time.")
+        raise UserError(f"The number of parallel calls must be from 1 to {MAX_CONCURRENCY}.")
     if request.max_tokens_total is not None and request.max_tokens_total < 1:
-        raise UserError("A token budget is at least 1.")
+        raise UserError("The token budget must be at least 1.")

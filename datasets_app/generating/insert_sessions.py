@@ -1,4 +1,4 @@
-"""Adds generated sessions to a dataset, whoever wrote them."""
+"""Adds generated sessions to a dataset, from any writer."""
 
 from collections.abc import Sequence
 

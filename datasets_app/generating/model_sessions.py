@@ -1,6 +1,6 @@
-"""What a model writes, straight into a dataset: each bunch of sessions in a transaction of its own.
+"""Writes the sessions of a model straight into a dataset, one transaction per batch.
 
-What was used, and by which plan, is kept in the parameters of the job, for whoever goes on with it.
+The parameters of the job keep the plan and the tokens used, so that a later run can resume.
 """
 
 from collections.abc import Iterator

@@ -62,7 +62,7 @@ class VoicePair(NamedTuple):
 def preview_generation(parameters: GenerationParameters, *, actor: Any) -> GenerationPreview:
     """``given`` are the parameters of the job that would be started. Raises Refused if that could not be.
 
-    Sessions are written by the offline writer, whoever is asked for; nothing is sent anywhere.
+    Sessions are written by the offline writer, whichever writer is requested; nothing is sent anywhere.
     """
     persona, digest = load_persona(parameters.persona or "")
     by_model = is_model(parameters.model or OFFLINE)

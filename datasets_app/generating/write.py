@@ -13,7 +13,7 @@ from datasets_app.domain.generation.writer import GenerationStopped, WrittenSess
 
 # Named in results and metadata; of more, the number is told.
 MAX_FAILURES_LISTED = 100
-# What a run tells of its end; those of an earlier run are no longer true.
+# How a run ended; those of an earlier run no longer apply.
 OUTCOME_KEYS = ("failed_sessions", "failures", "sessions_left", "stopped")
 
 
@@ -39,7 +39,7 @@ class SessionStore(Protocol):
 
 class WritingOutcome(NamedTuple):
     """``before`` are the sessions that stood when this run began. ``failed`` is (session id, reason), in the
-    order of the plan; ``left`` were not asked for, or not to their end, because of ``stopped``: a sentence,
+    order of the plan; ``left`` were not requested, or not completed, because of ``stopped``: a sentence,
     or empty."""
 
     sessions: int

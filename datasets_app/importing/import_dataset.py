@@ -1,4 +1,4 @@
-"""Conversation files → a dataset: all of it or nothing of it."""
+"""Imports conversation files into a dataset: all or nothing."""
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -22,6 +22,7 @@ from datasets_app.domain.conversations.reading import ConversationFile, hash_fil
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
 from datasets_app.domain.metadata.metadata import get_stated_split
+from datasets_app.domain.wording import format_count
 from datasets_app.importing.quarantine import write_quarantine
 from datasets_app.models import Dataset, Session, SourceFile
 
@@ -29,7 +30,7 @@ MIN_TURNS_TO_ANALYZE = 10_000
 
 
 class ImportOptions(NamedTuple):
-    """How files are read. ``persona`` is given to the sessions that name none."""
+    """How files are read. Sessions that name no persona get ``persona``."""
 
     format: str = "auto"
     persona: str | None = None
@@ -39,7 +40,7 @@ class ImportOptions(NamedTuple):
 
 
 class ImportSource(NamedTuple):
-    """A file to import, and the name it is known by to its owner."""
+    """A file to import, and the name its owner gave it."""
 
     path: Path
     name: str
@@ -62,11 +63,11 @@ def import_dataset(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Import ``sources`` into the dataset ``name``, which is made if it does not exist.
+    """Import ``sources`` into the dataset ``name``, which is created if it does not exist.
 
-    Nothing is saved if :class:`Refused` is raised, or if the process dies. Returns counts, and one
-    entry for each file; with ``options.quarantine`` the lines that were kept out are written to
-    ``quarantine_dir``. Progress is in bytes: every file is read three times.
+    Saves nothing if it raises :class:`UserError`, or if the process dies. Returns counts, and one
+    entry per file; with ``options.quarantine`` it writes the excluded lines to ``quarantine_dir``.
+    Progress is in bytes: every file is read three times.
     """
     facts.check_dataset_name(name)
     with ExitStack() as stack:
@@ -89,7 +90,7 @@ def import_dataset(
 def _survey_file(
     source: ImportSource, name: str, options: ImportOptions, progress: "_ByteProgress", stack: ExitStack
 ) -> _SurveyedFile | None:
-    """None for a file that the dataset has already."""
+    """Returns None for a file that was imported into the dataset before."""
     limits = configured_limits()
     try:
         file = ConversationFile(source.path, format=options.format, limits=limits, name=source.name)
@@ -116,7 +117,7 @@ def _read_records(
 def _refuse_problems(surveyed: list[_SurveyedFile], options: ImportOptions) -> None:
     for source, _, _, result in surveyed:
         if not result.turn_count and not result.problems.total:
-            raise UserError(f"{source.name}: E100 holds no turns; expected one JSON object per line")
+            raise UserError(f"{source.name}: E100 No turns found; expected one JSON object per line")
     if options.quarantine:
         for item in surveyed:
             _refuse_overlong(item)
@@ -127,7 +128,7 @@ def _refuse_problems(surveyed: list[_SurveyedFile], options: ImportOptions) -> N
 
 
 def _refuse_overlong(item: _SurveyedFile) -> None:
-    """A line that is not held can't be set aside either, and what is set aside must be all."""
+    """Overlong lines are not kept in memory, so they can't be quarantined; a quarantine must be complete."""
     for finding in item.survey.problems.listed:
         if finding.code == "E109":
             raise make_problems_error(
@@ -136,12 +137,12 @@ def _refuse_overlong(item: _SurveyedFile) -> None:
 
 
 def make_problems_error(problems: list[tuple[str, list[Finding], int]]) -> UserError:
-    """The refusal that lists what is wrong in each file (name, findings, how many in all)."""
+    """An error that lists the problems of each file: (name, findings, total)."""
     total = sum(count for _, _, count in problems)
     listed = [item for name, findings, _ in problems for item in _list_problems(name, findings)]
     return UserError(
-        f"Nothing was imported: {total:,} problem{'s' if total != 1 else ''}. Mend the file, or keep "
-        "the sound sessions and set the others aside (quarantine).",
+        f"Nothing was imported: {format_count(total, 'problem')}. Fix the file, or import the valid sessions "
+        "and quarantine the others.",
         {"problems": listed[:100], "problem_total": total},
     )
 
@@ -180,7 +181,7 @@ def _import_file(
         _attach_session_keys(_read_records(file, options, progress), keys, result.problems.sessions | skipped)
     )
     if hash_file(source.path) != digest:
-        raise UserError(f"{source.name} was changed while it was read; nothing was imported. Try again.")
+        raise UserError(f"{source.name} changed while it was read, so nothing was imported. Try again.")
     entry = {
         "name": source.name,
         "sha256": digest,
@@ -196,7 +197,7 @@ def _import_file(
         facts.add_modification(dataset, f"turns of {source.name} renumbered on import")
     if entry.get("quarantined_sessions"):
         count = entry["quarantined_sessions"]
-        facts.add_modification(dataset, f"{count} unsound sessions of {source.name} left out")
+        facts.add_modification(dataset, f"{count} quarantined sessions of {source.name} left out")
     _save_source_file(dataset, source, entry)
     _apply_metadata(dataset, source, keys)
     return entry | _run_import_hooks(dataset, keys)
@@ -230,27 +231,27 @@ def _save_source_file(dataset: Dataset, source: ImportSource, entry: dict[str, A
 def _resolve_existing_sessions(
     dataset: Dataset, item: _SurveyedFile, options: ImportOptions, progress: "_ByteProgress"
 ) -> set[str]:
-    """Sessions of the file that stand in the dataset already, and are the same: to be skipped.
+    """The identical sessions that the dataset already has, to be skipped.
 
-    Others of the same id are a problem: refused, or quarantined.
+    Different sessions with the same id are a problem: refused, or quarantined.
     """
     _, file, _, result = item
     if not dataset.sessions.exists():
         return set()
-    standing = existing_sessions.find_existing(dataset, result.sessions())
-    if not standing:
+    existing = existing_sessions.find_existing(dataset, result.sessions())
+    if not existing:
         return set()
     same: set[str] = set()
     if options.append:
         same = existing_sessions.find_identical(
-            dataset, _read_records(file, options, progress), set(standing), options.persona
+            dataset, _read_records(file, options, progress), set(existing), options.persona
         )
-    for session_id in sorted(standing.keys() - same, key=standing.__getitem__):
+    for session_id in sorted(existing.keys() - same, key=existing.__getitem__):
         message = f"session {session_id!r} is already in the dataset" + (
             " with different content" if options.append else ""
         )
-        result.problems.add(Finding("E207", message, standing[session_id], session_id))
-    if standing.keys() - same and not options.quarantine:
+        result.problems.add(Finding("E207", message, existing[session_id], session_id))
+    if existing.keys() - same and not options.quarantine:
         raise make_problems_error([(item.source.name, result.problems.listed, result.problems.total)])
     return same
 
@@ -281,8 +282,8 @@ def _run_import_hooks(dataset: Dataset, keys: "array[int]") -> dict[str, int]:
 
 
 def _apply_metadata(dataset: Dataset, source: ImportSource, keys: "array[int]") -> None:
-    """Facts from the .meta.yaml beside the file fill what the dataset does not say yet. What was kept back as
-    the test split elsewhere is so here."""
+    """Fill empty metadata of the dataset from the .meta.yaml of the file. A test split held out elsewhere
+    stays held out here."""
     metadata = load_metadata(source.path)
     if metadata is None:
         return
@@ -310,7 +311,7 @@ def _save_totals(
     if all(file.get("unchanged") for file in files):
         return result
     if turns and dataset.status != Dataset.Status.RAW:
-        dataset.status = Dataset.Status.RAW  # what was added has not been scrubbed
+        dataset.status = Dataset.Status.RAW  # the added sessions have not been scrubbed
     dataset.save()
     audit.record(
         "import",
@@ -319,7 +320,7 @@ def _save_totals(
         sessions=sessions,
         turns=turns,
         options=options._asdict(),
-        # By their digests: a name may tell who is in a file, and here it would stay for ever.
+        # Digests only: a file name may identify a person, and the audit log keeps it forever.
         files=[
             {key: file.get(key) for key in ("sha256", "sessions", "turns", "quarantined_sessions")}
             for file in files
@@ -331,7 +332,7 @@ def _save_totals(
 
 
 def _analyze_tables() -> None:
-    """Fresh statistics: without them the first pages after a large import are planned badly."""
+    """Update statistics: without them the first queries after a large import are planned badly."""
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE datasets_app_session, datasets_app_turn")
 
@@ -341,12 +342,12 @@ class _ByteProgress:
 
     def __init__(self, report: ProgressCallback, bytes_total: int) -> None:
         self._report, self._total = report, 3 * bytes_total
-        self._before = self._here = 0
+        self._completed = self._position = 0
 
     def start_pass(self) -> None:
-        self._before += self._here
-        self._here = 0
+        self._completed += self._position
+        self._position = 0
 
     def step(self, position: int) -> None:
-        self._here = position
-        self._report(min(self._before + position, self._total), self._total)
+        self._position = position
+        self._report(min(self._completed + position, self._total), self._total)

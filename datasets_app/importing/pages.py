@@ -1,6 +1,6 @@
-"""Import: a form that takes a file, a preview of what was recognised, and the start of the job.
+"""Import: an upload form, a preview of what was detected, and the start of the job.
 
-The upload is kept as a file of a prepared job. Only its first lines are read within a request.
+The upload is stored as a file of a prepared job. Only its first lines are read within a request.
 """
 
 import hashlib
@@ -32,10 +32,11 @@ from datasets_app.jobs import queue, runs
 from datasets_app.jobs.parameters import FORMAT_LABELS, ON_ERROR_LABELS, ImportParameters, read_parameters
 from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile
 from datasets_app.models.dataset import NAME_PATTERN
+from datasets_app.templatetags.datasets_display import short_datetime
 
 
 class ImportOptionsForm(forms.Form):
-    """For a ``user``: what would go into a dataset that is hidden from them is refused."""
+    """Refuses the name of a dataset that is hidden from ``user``."""
 
     dataset_name = forms.RegexField(
         NAME_PATTERN,
@@ -43,23 +44,23 @@ class ImportOptionsForm(forms.Form):
         required=False,
         max_length=100,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="A new name, or that of a dataset to add to. Left empty, it is taken from the file's name.",
+        help_text="Enter a new name or the name of an existing dataset; empty uses the file name.",
         error_messages={
-            "invalid": "Letters, digits, dot, dash and underscore only; the first a letter or digit."
+            "invalid": "Use letters, digits, dots, dashes and underscores; start with a letter or digit."
         },
     )
     origin = forms.ChoiceField(
         choices=Dataset.Origin,
         initial=Dataset.Origin.EXTERNAL,
         widget=UnfoldAdminSelectWidget,
-        help_text="Production data holds what real people wrote.",
+        help_text="Production data contains text by real people.",
     )
     persona = forms.CharField(
         label="Persona",
         required=False,
         max_length=500,
         widget=UnfoldAdminTextInputWidget(attrs={"list": "personas", "autocomplete": "off"}),
-        help_text="The persona_id for sessions whose lines name none.",
+        help_text="The persona ID for sessions that have none.",
     )
     format = forms.ChoiceField(
         choices=[("auto", "Detect automatically"), *FORMAT_LABELS.items()], widget=UnfoldAdminSelectWidget
@@ -77,14 +78,14 @@ class ImportOptionsForm(forms.Form):
         help_text="For files that count from 0 or have gaps: turns are numbered 1, 2, 3 … in their order.",
     )
     append = forms.BooleanField(
-        label="Skip sessions that are there already",
+        label="Skip existing sessions",
         required=False,
         widget=UnfoldBooleanSwitchWidget,
-        help_text="They must be identical. Otherwise a session that is there already is a problem.",
+        help_text="Only identical sessions are skipped; different ones with the same ID are problems.",
     )
 
-    def __init__(self, *args: Any, user: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
+    def __init__(self, *args: Any, user: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self.user = user
 
     def clean(self) -> dict[str, Any]:
@@ -142,7 +143,7 @@ def upload(request: HttpRequest) -> HttpResponse:
 
 
 def _prepare_job(user: Any, options: dict[str, Any]) -> JobRun:
-    kept = JobFile(kind=JobFile.Kind.UPLOAD)
+    job_file = JobFile(kind=JobFile.Kind.UPLOAD)
     try:
         with transaction.atomic():
             job = runs.create_job(
@@ -151,24 +152,24 @@ def _prepare_job(user: Any, options: dict[str, Any]) -> JobRun:
                 dataset_name=options["dataset_name"],
                 parameters=_job_parameters(options),
             )
-            _save_upload(kept, job, options["file"])
+            _save_upload(job_file, job, options["file"])
     except BaseException:
-        if kept.file:
-            kept.file.delete(save=False)
+        if job_file.file:
+            job_file.file.delete(save=False)
         raise
     return job
 
 
-def _save_upload(kept: JobFile, job: JobRun, upload_file: UploadedFile) -> None:
-    kept.job_run = job
-    kept.name = (upload_file.name or "")[:255]
-    kept.size = upload_file.size or 0
-    kept.sha256 = hashlib.file_digest(upload_file.file, "sha256").hexdigest()  # type: ignore[arg-type]
-    kept.expires_at = timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS)
+def _save_upload(job_file: JobFile, job: JobRun, upload_file: UploadedFile) -> None:
+    job_file.job_run = job
+    job_file.name = (upload_file.name or "")[:255]
+    job_file.size = upload_file.size or 0
+    job_file.sha256 = hashlib.file_digest(upload_file.file, "sha256").hexdigest()  # type: ignore[arg-type]
+    job_file.expires_at = timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS)
     upload_file.seek(0)
-    # What people call a file may be longer than a file system's names.
-    kept.file.save(f"{job.pk}/upload/{uuid4().hex}", upload_file, save=False)
-    kept.save()
+    # The user's file name may be longer than the file system allows.
+    job_file.file.save(f"{job.pk}/upload/{uuid4().hex}", upload_file, save=False)
+    job_file.save()
 
 
 def _job_parameters(options: dict[str, Any]) -> ImportParameters:
@@ -186,8 +187,8 @@ def _visible_imports(request: HttpRequest) -> Any:
 def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     require_permissions(request, "import_dataset")
     job = get_object_or_404(_visible_imports(request), pk=job_pk)
-    kept = stored_upload(job)
-    if job.state != JobRun.State.PREPARED or kept is None:
+    job_file = stored_upload(job)
+    if job.state != JobRun.State.PREPARED or job_file is None:
         return redirect("admin:datasets_app_jobrun_change", job.pk)
     options = read_parameters(job, ImportParameters)
     initial = {**options.as_json(), "dataset_name": job.dataset_name}
@@ -195,33 +196,45 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     form.fields["dataset_name"].required = True
     if request.method == "POST" and form.is_valid():
         return _update_job(job, form.cleaned_data, "import" in request.POST)
-    with kept.file.open("rb") as file:
-        seen = preview_import(
+    with job_file.file.open("rb") as file:
+        preview_result = preview_import(
             file,
-            name=kept.name,
+            name=job_file.name,
             format=options.format or "auto",
             renumber=options.renumber,
         )
     raw_access.record_upload_access(
-        job, request.user, origin=options.origin, place="import preview", turns=len(seen.turns[:10])
+        job, request.user, origin=options.origin, place="import preview", turns=len(preview_result.turns[:10])
     )
     context = {
         "job": job,
-        "file": kept,
+        "file": job_file,
         "form": form,
-        "preview": seen,
-        "format": FORMAT_LABELS.get(seen.format, seen.format),
-        "sessions": _group_by_session(seen.turns[:10]),
-        "problems": [] if seen.annotation_file else seen.problems[:20],
-        "dataset": Dataset.objects.filter(name=job.dataset_name).first(),
-        "previous_import": SourceFile.objects.filter(
-            dataset__name=job.dataset_name, sha256=kept.sha256
-        ).first(),
-        "queue_is_up": queue.is_reachable(),
+        "preview": preview_result,
+        "format": FORMAT_LABELS.get(preview_result.format, preview_result.format),
+        "sessions": _group_by_session(preview_result.turns[:10]),
+        "problems": [] if preview_result.annotation_file else preview_result.problems[:20],
+        "notes": _preview_notes(job, job_file),
         "personas": _persona_ids(),
     }
-    crumbs = dataset_breadcrumbs(None, (f"Import {kept.name}", None))
+    crumbs = dataset_breadcrumbs(None, (f"Import {job_file.name}", None))
     return render_page(request, "datasets_app/import_preview.html", crumbs, context)
+
+
+def _preview_notes(job: JobRun, job_file: JobFile) -> list[tuple[str, str]]:
+    """(level, sentence) of what users should know before they start the import."""
+    notes = []
+    name = job.dataset_name
+    previous = SourceFile.objects.filter(dataset__name=name, sha256=job_file.sha256).first()
+    if previous:
+        when = short_datetime(previous.imported_at)
+        text = f"This file was imported into {name} on {when}. Importing it again changes nothing."
+        notes.append(("info", text))
+    elif Dataset.objects.filter(name=name).exists():
+        notes.append(("info", f"Dataset {name} already exists. These sessions will be added to it."))
+    if not queue.is_reachable():
+        notes.append(("warn", "The queue can't be reached. The job will start once it is available again."))
+    return notes
 
 
 def _group_by_session(turns: list[Any]) -> list[tuple[str, list[Any]]]:
@@ -229,7 +242,7 @@ def _group_by_session(turns: list[Any]) -> list[tuple[str, list[Any]]]:
 
 
 def _update_job(job: JobRun, options: dict[str, Any], start: bool) -> HttpResponse:
-    """Keep what was changed on the preview; then start, or look again."""
+    """Save the options chosen on the preview, then start the job or show the preview again."""
     with transaction.atomic():
         changed = JobRun.objects.filter(pk=job.pk, state=JobRun.State.PREPARED).update(
             dataset_name=options["dataset_name"], parameters=_job_parameters(options).as_json()
@@ -242,7 +255,7 @@ def _update_job(job: JobRun, options: dict[str, Any], start: bool) -> HttpRespon
 
 @require_POST
 def reopen(request: HttpRequest, job_pk: int) -> HttpResponse:
-    """An import that failed goes back to its preview, so that its file need not be sent again."""
+    """Return a failed import to its preview, so that users need not upload the file again."""
     require_permissions(request, "import_dataset")
     job = get_object_or_404(_visible_imports(request), pk=job_pk)
     if stored_upload(job) is not None:
@@ -251,7 +264,7 @@ def reopen(request: HttpRequest, job_pk: int) -> HttpResponse:
 
 
 def stored_upload(job: JobRun) -> JobFile | None:
-    """The file that came with an import, unless it has been deleted since."""
+    """The uploaded file of an import, unless it has been deleted."""
     if job.operation != "import_dataset":
         return None
     return job.files.filter(kind=JobFile.Kind.UPLOAD).exclude(file="").first()
@@ -259,12 +272,12 @@ def stored_upload(job: JobRun) -> JobFile | None:
 
 @require_POST
 def discard(request: HttpRequest, job_pk: int) -> HttpResponse:
-    """Delete an upload that was never imported, and its job with it."""
+    """Delete an upload that was not imported, and its job."""
     require_permissions(request, "import_dataset")
     with transaction.atomic():
         prepared = _visible_imports(request).select_for_update().filter(state=JobRun.State.PREPARED)
         job = get_object_or_404(prepared, pk=job_pk)
-        for kept in job.files.exclude(file=""):
-            kept.file.delete(save=False)
+        for job_file in job.files.exclude(file=""):
+            job_file.file.delete(save=False)
         job.delete()
     return redirect("admin:datasets_app_dataset_import")

@@ -1,4 +1,4 @@
-"""What an import would make of a file, by its first lines; nothing is saved."""
+"""Previews an import from the first lines of a file; saves nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from datasets_app.domain.quality.checks import INTEGRITY_CHECKS, PERSONAL_DATA_C
 from datasets_app.domain.quality.runner import run_checks
 
 MAX_LINES_READ = 1000
-# Of a file unpacked, blank lines and overlong ones included: a person waits for the page.
+# Uncompressed, including blank and overlong lines: a person waits for the page.
 MAX_BYTES_READ = 32 << 20
 MAX_PROBLEMS_SHOWN = 20
 
@@ -26,7 +26,7 @@ class _ReadLimitReached(Exception):
 
 
 class _LimitedReader:
-    """The beginning of a stream: whoever reads on is told that it is enough."""
+    """The beginning of a stream. Raises _ReadLimitReached when ``left`` bytes have been read."""
 
     def __init__(self, stream: IO[bytes], left: int) -> None:
         self.stream, self.left = stream, left
@@ -57,7 +57,7 @@ class ImportPreview:
 def preview_import(
     file: IO[bytes], *, name: str, format: str = "auto", renumber: bool = False, max_turns: int = 10
 ) -> ImportPreview:
-    """Look at the first thousand lines of a seekable file, or at its first megabytes."""
+    """Preview the first thousand lines of a seekable file, or its first 32 MiB."""
     preview = ImportPreview(format="turns" if format == "auto" else format)
     limits = configured_limits()
     records: list[TurnRecord | LineError] = []
@@ -85,7 +85,7 @@ def preview_import(
     preview.unknown_keys = sorted({key for turn in turns for key in turn.extra or ()})[:30]
     preview.labels = sum((turn.extra or {}).get("label") in (0, 1) for turn in turns)
     if records and not turns and not preview.error and not preview.annotation_file:
-        preview.error = "E100 has no line that is a turn or a conversation; is it the right file?"
+        preview.error = "E100 No conversations found. Is this the right file?"
     return preview
 
 
@@ -106,7 +106,7 @@ def _parse_line(
 def _check_records(
     preview: ImportPreview, records: list[TurnRecord | LineError], whole: bool, renumber: bool
 ) -> None:
-    """What an import would refuse of these lines; the session that goes on below them is left out."""
+    """Add the problems an import would refuse; skips the last session if the file continues it."""
     last = None if whole or not records else records[-1].session_id
     place = {record.session_id: number for number, record in reversed(list(enumerate(records)))}
     ordered = sorted(

@@ -1,16 +1,17 @@
-"""The lines an import kept out, as they were, and why: to be mended and imported again."""
+"""Writes the lines that an import excluded, unchanged, with the reasons: to be fixed and imported again."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
 from datasets_app.domain.conversations.survey import MAX_PROBLEMS_LISTED, Problems
+from datasets_app.domain.wording import format_count
 
 
 def write_quarantine(file: ConversationFile, problems: Problems, directory: Path) -> dict[str, object]:
     """Write ``<name>.quarantine.jsonl`` (the lines, byte for byte) and ``….reasons.txt``.
 
-    A session with a bad line is there as a whole. Returns the file names and the line count.
+    A session with an invalid line is written in full. Returns the file names and the line count.
     """
     stem = data_stem(Path(file.name).name)
     lines, reasons = _find_free_paths(directory, stem)
@@ -20,10 +21,10 @@ def write_quarantine(file: ConversationFile, problems: Problems, directory: Path
             out.write(item + b"\n")
             kept += 1
     with reasons.open("x", encoding="utf-8") as out:
-        out.write(f"{kept} lines of {file.name} were not imported.\n")
-        out.write(f"They stand in {lines.name}: mend them there, then import that file.\n\n")
-        for found in problems.listed:
-            out.write(f"{file.name}:{found.line}: {found.code} {found.message}\n")
+        out.write(f"{format_count(kept, 'line')} of {file.name} not imported.\n")
+        out.write(f"They are in {lines.name}: fix them there, then import that file.\n\n")
+        for finding in problems.listed:
+            out.write(f"{file.name}:{finding.line}: {finding.code} {finding.message}\n")
         if problems.total > MAX_PROBLEMS_LISTED:
             out.write(f"… and {problems.total - MAX_PROBLEMS_LISTED:,} more\n")
     return {"lines": kept, "files": [lines.name, reasons.name]}
@@ -36,7 +37,7 @@ def _read_quarantined_lines(file: ConversationFile, problems: Problems) -> Itera
 
 
 def _find_free_paths(directory: Path, stem: str) -> tuple[Path, Path]:
-    """The first pair of names that is not taken: nothing that lies there is written over."""
+    """The first pair of unused names, so that no existing file is overwritten."""
     for number in range(1, 10_000):
         suffix = "" if number == 1 else f"-{number}"
         lines = directory / f"{stem}.quarantine{suffix}.jsonl"

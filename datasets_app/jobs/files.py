@@ -1,4 +1,4 @@
-"""The files of jobs: where they are made, kept and deleted. They hold text of conversations."""
+"""The files of jobs: creates, stores and deletes them. They hold text of conversations."""
 
 import shutil
 import tempfile
@@ -20,42 +20,42 @@ from datasets_app.models import JobFile, JobRun
 
 @contextmanager
 def work_folder(job_run: JobRun) -> Iterator[Path]:
-    """A private folder to work in; what a worker that was killed left of this job goes first."""
-    place = settings.VAR_DIR / "tmp"
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for left in place.glob(f"job-{job_run.pk}-*"):
-        shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=f"job-{job_run.pk}-", dir=place) as made:
-        yield Path(made)
+    """A private folder to work in. Deletes first what a killed worker left of this job."""
+    parent = settings.VAR_DIR / "tmp"
+    parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for stale in parent.glob(f"job-{job_run.pk}-*"):
+        shutil.rmtree(stale, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"job-{job_run.pk}-", dir=parent) as folder:
+        yield Path(folder)
 
 
 def delete_stale_folders() -> int:
-    """Delete the folders of jobs that do not run (any more)."""
+    """Delete the folders of jobs that are not running; returns how many."""
     running = set(JobRun.objects.filter(state="running").values_list("pk", flat=True))
-    left = [
-        found
-        for found in (settings.VAR_DIR / "tmp").glob("job-*-*")
-        if int(found.name.split("-")[1]) not in running
+    stale = [
+        folder
+        for folder in (settings.VAR_DIR / "tmp").glob("job-*-*")
+        if int(folder.name.split("-")[1]) not in running
     ]
-    for found in left:
-        shutil.rmtree(found, ignore_errors=True)
-    return len(left)
+    for folder in stale:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(stale)
 
 
 def delete_stale_temp_uploads(older_than: timedelta) -> int:
-    """Delete what a web server that was killed had received of files; returns how many. A file that is being
-    received was written to this minute."""
+    """Delete partial uploads of a killed web server; returns how many. An upload in progress was modified
+    within the last minute."""
     count = 0
-    for left in Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*.upload*"):
-        with suppress(FileNotFoundError):  # taken over this moment
-            if time.time() - left.stat().st_mtime > older_than.total_seconds():
-                left.unlink()
+    for partial in Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*.upload*"):
+        with suppress(FileNotFoundError):  # the upload has just finished
+            if time.time() - partial.stat().st_mtime > older_than.total_seconds():
+                partial.unlink()
                 count += 1
     return count
 
 
 def get_local_path(job_file: JobFile, work: Path) -> Path:
-    """Where the file lies on this machine, or a copy in ``work`` if its storage is elsewhere."""
+    """The path of the file on this machine, or of a copy in ``work`` if its storage is elsewhere."""
     try:
         return Path(job_file.file.path)
     except NotImplementedError:
@@ -66,7 +66,7 @@ def get_local_path(job_file: JobFile, work: Path) -> Path:
 
 
 def store_files(job_run: JobRun, kind: str, paths: Iterable[Path]) -> None:
-    """Store files that a job has made, until their date. The row has the name, not the path."""
+    """Store the output files of a job until they expire. The row has the name, not the path."""
     for path in paths:
         job_file = JobFile(
             job_run=job_run,
@@ -83,7 +83,7 @@ def store_files(job_run: JobRun, kind: str, paths: Iterable[Path]) -> None:
 def discard_file(job_file: JobFile) -> None:
     """Delete the file once the transaction is committed; the row keeps its name and digest.
 
-    The file is due from then on: if this process dies before it is gone, the scheduler deletes it.
+    The file expires at once: if this process dies first, the scheduler deletes it.
     """
     JobFile.objects.filter(pk=job_file.pk).update(expires_at=timezone.now())
     transaction.on_commit(lambda: delete_file(job_file), robust=True)

@@ -48,7 +48,9 @@ def run_in_foreground(
         job.record_end("cancelled")
         raise
     except ClaimLost:
-        raise UserError(f"The command sent no heartbeat for too long and was given up; {saved}.") from None
+        raise UserError(
+            f"The command sent no heartbeat for too long, so it was stopped; {saved}. Run it again."
+        ) from None
     except BaseException as error:
         connection.close()
         gone = isinstance(error, OperationalError | InterfaceError)

@@ -1,7 +1,7 @@
-"""What each operation is asked when it runs as a job: one struct for each, stored as JSON in the job's row.
+"""The parameters of each operation that runs as a job: one struct each, stored as JSON in the job's row.
 
-Rows are kept for years. So a struct only ever gains fields, each has a default, and keys of earlier versions
-that are no fields (any more) are ignored.
+Rows are kept for years. So a struct only ever gains fields, each field has a default, and keys that are no
+longer fields are ignored.
 """
 
 from datetime import date
@@ -69,7 +69,7 @@ def read_parameters(job: JobRun, parameters_type: type[P]) -> P:
 
 
 def has_override(job: JobRun) -> bool:
-    """Whether a job was started with an override; true also if that can't be told."""
+    """Whether a job was started with an override; true also if its parameters can't be read."""
     try:
         return bool(read_parameters(job, OverridableParameters).override)
     except UserError:
@@ -77,11 +77,11 @@ def has_override(job: JobRun) -> bool:
 
 
 class NoParameters(JobParameters, frozen=True):
-    """Of operations that are asked nothing but the dataset."""
+    """For operations that need nothing but the dataset."""
 
 
 class OverridableParameters(JobParameters, frozen=True):
-    """``override`` is the reason for which somebody had a policy's refusal set aside."""
+    """``override`` is the reason a user gave to override a policy's refusal."""
 
     override: str | None | UnsetType = UNSET
 
@@ -100,7 +100,7 @@ class ImportParameters(JobParameters, frozen=True):
     LABELS: ClassVar = {
         "on_error": "If there are problems",
         "renumber": "Renumber turns",
-        "append": "Skip sessions that are there already",
+        "append": "Skip existing sessions",
     }
     CHOICES: ClassVar = {
         "format": FORMAT_LABELS,
@@ -182,9 +182,9 @@ _SHARE_LABELS = {
 
 
 class GenerationParameters(JobParameters, frozen=True):
-    """What a request for a generation and for a model names; a field that is None has its default there.
+    """The options of a generation and of its model; None stands for the default.
 
-    The last two are stored once the job runs: the digest of its plan, and how far a model has come.
+    The job stores the last two while it runs: the digest of its plan, and the progress of the model.
     """
 
     persona: str | None = None
@@ -214,13 +214,13 @@ class GenerationParameters(JobParameters, frozen=True):
 
     def request_options(self) -> dict[str, Any]:
         """The fields of a :class:`GenerationRequest` that were chosen."""
-        return self._chosen("sessions", "turns", "seed", *_SHARE_LABELS)
+        return self._select_options("sessions", "turns", "seed", *_SHARE_LABELS)
 
     def model_options(self) -> dict[str, Any]:
         """The fields of a request for a model (``ModelRequest``) that were chosen."""
-        return self._chosen("model", "base_url", "temperature", "concurrency", "max_tokens_total")
+        return self._select_options("model", "base_url", "temperature", "concurrency", "max_tokens_total")
 
-    def _chosen(self, *names: str) -> dict[str, Any]:
+    def _select_options(self, *names: str) -> dict[str, Any]:
         return {name: value for name in names if (value := getattr(self, name)) not in (None, "")}
 
     def describe(self) -> Rows:
@@ -228,19 +228,19 @@ class GenerationParameters(JobParameters, frozen=True):
         if self.turns:
             low, high = self.turns
             rows.insert(2, ("Turns per session", str(low) if low == high else f"{low} to {high}"))
-        shares = self._chosen(*_SHARE_LABELS)
-        told = [f"{_SHARE_LABELS[name]} {100 * share:g} %" for name, share in shares.items()]
-        rows += [("Shares", ", ".join(told))] if told else []
+        shares = self._select_options(*_SHARE_LABELS)
+        described = [f"{_SHARE_LABELS[name]} {100 * share:g} %" for name, share in shares.items()]
+        rows += [("Shares", ", ".join(described))] if described else []
         return rows + ([("Plan", f"{self.plan[:12]}…")] if self.plan else [])
 
 
 class ReleaseParameters(OverridableParameters, frozen=True):
-    """Without ``bump`` the proposed version is made."""
+    """Without ``bump`` the release gets the proposed version."""
 
     bump: str | None = None
     notes: str | None = None
 
-    LABELS: ClassVar = {"bump": "Version bump", "override": "Reason for releasing it as it is"}
+    LABELS: ClassVar = {"bump": "Version bump", "override": "Reason for releasing with open problems"}
     CHOICES: ClassVar = {"bump": {bump: bump.capitalize() for bump in ("major", "minor", "patch")}}
 
 
@@ -252,7 +252,7 @@ class CompareParameters(JobParameters, frozen=True):
 
 
 class EraseParameters(JobParameters, frozen=True):
-    """``session`` and ``copies`` are primary keys: the id of a session is what has to be forgotten.
+    """``session`` and ``copies`` are primary keys, because the id of the session itself must be erased.
 
     ``erased`` is stored while the job runs: the results so far, in case its worker dies.
     """
@@ -267,7 +267,7 @@ class EraseParameters(JobParameters, frozen=True):
 
 
 class RetentionParameters(JobParameters, frozen=True):
-    """``reason`` is given where a person has one dataset's contents deleted."""
+    """``reason`` is set when a user deletes the contents of one dataset."""
 
     reason: str | None = None
 

@@ -3,8 +3,8 @@
 The result is stored in the transaction that holds the task's changes. A worker that dies leaves a row whose
 heartbeat stops; ``recovery`` queues it again. So a task may run twice, but is never applied twice.
 
-A task that commits itself, step by step, has to see to that alone: what it has committed stands when it is
-canceled or its worker dies, and it resumes from there when it runs again.
+A task that commits its own steps must handle this itself: committed steps remain when it is canceled or its
+worker dies, and it resumes from there when it runs again.
 """
 
 import logging
@@ -63,7 +63,9 @@ def claim_job(job_run_id: int) -> RunningJob[Any] | None:
 def _run_task(job: RunningJob[Any]) -> None:
     operation = get_operation(job.row.operation)
     if operation.task is None:
-        raise UserError(f"This version knows no operation {job.row.operation}. Upgrade the worker and retry.")
+        raise UserError(
+            f"This version does not support the operation {job.row.operation}. Upgrade the worker and retry."
+        )
     refuse_unauthorized_job(job.row)
     run_operation(job, operation.task, dict, commits_itself=operation.commits_itself)
 

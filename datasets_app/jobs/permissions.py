@@ -1,4 +1,4 @@
-"""Who may start, repeat and cancel a job: checked by pages, and again when a worker begins.
+"""Who may start, retry and cancel a job: checked by pages, and again when a worker starts.
 
 Hours may pass between the two: meanwhile an account may be deactivated, or a dataset restricted.
 """
@@ -54,6 +54,6 @@ def refuse_unauthorized_job(job: JobRun) -> None:
 
 
 def cancel_pending_jobs(instance: User, **_: Any) -> None:
-    """Cancel what waits for an account that is being deleted, so that it doesn't run as nobody."""
+    """Cancel waiting jobs of an account that is being deleted, so that they don't run without an actor."""
     waiting = JobRun.objects.filter(actor=instance, state__in=["prepared", "queued"])
     waiting.update(state="cancelled", finished_at=timezone.now())

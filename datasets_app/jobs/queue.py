@@ -1,6 +1,6 @@
 """The queue: it carries the numbers of jobs to workers, and may forget them.
 
-This is the only module that knows RQ. What a job is and how it goes stands in its JobRun row.
+This is the only module that knows RQ. The state of a job is in its JobRun row.
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ def send_message(job_run_id: int, message_id: str) -> None:
 
 
 def is_queued(message_id: str) -> bool:
-    """Whether the message lies in the queue still. Raises :class:`QueueUnreachable`."""
+    """Whether the message is still in the queue. Raises :class:`QueueUnreachable`."""
     try:
         job = Job.fetch(message_id, connection=_get_queue().connection)
         return bool(job.get_status() == JobStatus.QUEUED)
@@ -52,7 +52,7 @@ def is_reachable() -> bool:
 
 
 def worker_count() -> int:
-    """How many workers there are, at work or waiting; none if that can't be told."""
+    """The number of workers, busy or idle; 0 if the queue can't be reached."""
     try:
         return Worker.count(queue=_get_queue())
     except (redis.RedisError, OSError, EmbeddedServiceError):
@@ -69,7 +69,7 @@ def run_worker() -> None:
 
 
 def _get_queue(*, restart: bool = False) -> Any:
-    """The queue, on the application's own server where no other is given."""
+    """The queue, on the embedded server unless another one is configured."""
     if settings.EMBEDDED_VALKEY:
         embedded.ensure_valkey(settings.VAR_DIR, recheck=restart)
     return django_rq.get_queue(QUEUE_NAME)

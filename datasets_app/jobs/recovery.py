@@ -1,4 +1,4 @@
-"""Jobs whose worker is gone, or that the queue has lost, are queued again."""
+"""Queues jobs again whose worker is gone, or that the queue has lost."""
 
 import logging
 from datetime import timedelta
@@ -13,14 +13,14 @@ from datasets_app.models.job_run import HEARTBEAT_TIMEOUT
 
 log = logging.getLogger(__name__)
 
-# A job that takes its worker down again and again must not do so for ever.
+# A job that keeps crashing its worker must not do so forever.
 MAX_ATTEMPTS = 20
-# How long the queue may take to hand a job over before it is asked what became of it.
+# How long the queue may take to hand over a job before recovery looks for its message.
 HANDOVER_TIMEOUT = timedelta(seconds=10)
 
 
 def recover_jobs() -> int:
-    """Queue again what was lost; returns how many jobs. Safe to run anywhere, at any time."""
+    """Queue lost jobs again; returns their number. Safe to run anywhere, at any time."""
     silent = JobRun.objects.filter(state="running", heartbeat_at__lt=Now() - HEARTBEAT_TIMEOUT)
     waiting = JobRun.objects.filter(state="queued", queued_at__lt=Now() - HANDOVER_TIMEOUT)
     return sum([*map(_recover_running, silent), *map(_resend_queued, waiting)])
@@ -41,8 +41,8 @@ def _recover_running(row: JobRun) -> int:
         return same.update(
             state="failed",
             finished_at=now,
-            error=f"Its worker stopped {MAX_ATTEMPTS} times without a word; {saved}. "
-            "Look at the worker's log and memory, then retry.",
+            error=f"Its worker stopped {MAX_ATTEMPTS} times without an error message; {saved}. "
+            "Check the worker's log and memory, then retry.",
         )
     if not same.update(state="queued", queued_at=now):
         return 0

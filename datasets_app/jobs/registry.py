@@ -10,7 +10,7 @@ Task = Callable[[RunningJob[Any]], dict[str, Any]]
 
 
 class Operation(NamedTuple):
-    """``task`` is None for what only commands do. One that ``commits_itself`` runs in no transaction."""
+    """``task`` is None if only commands run it. One that ``commits_itself`` runs in no transaction."""
 
     parameters: type[JobParameters]
     task: Task | None = None
@@ -39,5 +39,5 @@ def get_operation(name: str) -> Operation:
 
 
 def describe_saved_work(operation: str) -> str:
-    """For the sentence on a job that was cut short."""
+    """Completes a sentence about a job that ended early."""
     return "what was finished is kept" if get_operation(operation).commits_itself else "nothing was saved"

@@ -1,4 +1,4 @@
-"""A claimed job, and the heartbeat that tells the others that its worker lives."""
+"""A claimed job, and the heartbeat that shows that its worker is alive."""
 
 import logging
 import socket
@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 
 class ClaimLost(Exception):
-    """Another worker has taken this job over; whatever this one did must be rolled back."""
+    """Another worker has taken over this job; the changes of this one must be rolled back."""
 
 
 class RunningJob(Generic[P]):
@@ -54,12 +54,12 @@ class RunningJob(Generic[P]):
     @property
     def dataset(self) -> Dataset:
         if self.row.dataset is None:
-            raise UserError("The dataset was deleted, so there is nothing left to do.")
+            raise UserError("The dataset was deleted, so this job can't run.")
         return self.row.dataset
 
     @property
     def override(self) -> str:
-        """The reason to set a policy aside. It is ignored if its author's account was deleted, because the
+        """The reason to override a policy. It is ignored if its author's account was deleted, because the
         permission can't be checked again."""
         stated = self.parameters.override if isinstance(self.parameters, OverridableParameters) else None
         return (stated or "") if self.row.actor else ""
@@ -73,11 +73,11 @@ class RunningJob(Generic[P]):
             raise OperationCanceled
         self._show_progress(done, total)
 
-    def mine(self) -> Any:
+    def own_row(self) -> Any:
         return JobRun.objects.filter(pk=self.row.pk, attempt=self.attempt, state="running")
 
     def send_heartbeat(self) -> None:
-        row = self.mine()
+        row = self.own_row()
         if not row.update(heartbeat_at=Now(), done=self.done, total=self.total):
             self.lost = True
         elif row.filter(cancel_requested=True).exists():
@@ -85,7 +85,7 @@ class RunningJob(Generic[P]):
 
     def finish(self, state: str, **fields: Any) -> None:
         fields.setdefault("done", self.done)
-        if not self.mine().update(state=state, finished_at=timezone.now(), **fields):
+        if not self.own_row().update(state=state, finished_at=timezone.now(), **fields):
             raise ClaimLost
 
     def record_end(self, state: str, **fields: Any) -> None:
@@ -120,7 +120,7 @@ def run_operation(
 def _check_deferred_constraints() -> None:
     """Check foreign keys while the heartbeat still runs, and not in COMMIT.
 
-    Only them: audit events are sealed in COMMIT, where no lock is waited for any more.
+    Other constraints stay deferred: audit events are sealed in COMMIT, after all waiting for locks.
     """
     with connection.cursor() as cursor:
         cursor.execute(

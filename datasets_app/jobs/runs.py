@@ -37,7 +37,7 @@ def create_job(
 
 
 def enqueue_job(job_run: JobRun) -> None:
-    """Put a prepared job on the queue once the transaction is committed. Twice is harmless."""
+    """Put a prepared job on the queue once the transaction is committed. Safe to call twice."""
     job_run.state, job_run.queued_at = "queued", timezone.now()
     if JobRun.objects.filter(pk=job_run.pk, state="prepared").update(
         state="queued", queued_at=job_run.queued_at
@@ -62,9 +62,9 @@ def request_cancellation(job_run: JobRun, *, actor: Any) -> None:
 
 
 def reset_for_retry(job_run: JobRun, *, actor: Any) -> bool:
-    """Reset a job to what it was before it was queued: it can be changed, and queued again.
+    """Reset a job to its state before it was queued: it can be changed, and queued again.
 
-    Returns False unless it failed or was canceled. What a command ran can't be run by others.
+    Returns False unless it failed or was canceled. Jobs of commands can't be reset.
     """
     with transaction.atomic():
         # ``attempt`` only ever grows: a worker of an earlier attempt must never pass for a later one.
@@ -89,7 +89,7 @@ def reset_for_retry(job_run: JobRun, *, actor: Any) -> bool:
 
 
 def retry_job(job_run: JobRun, *, actor: Any) -> bool:
-    """Queue a failed or canceled job again. Returns False if it is in no such state."""
+    """Queue a failed or canceled job again. Returns False if it is in another state."""
     with transaction.atomic():
         again = reset_for_retry(job_run, actor=actor)
         if again:

@@ -74,9 +74,9 @@ class JobRunQuerySet(models.QuerySet[Any]):
         return self.filter(state__in=["queued", "running"]).exclude(silent)
 
     def visible_to(self, user: Any) -> "JobRunQuerySet":
-        """All but those of datasets that are hidden from a user. A job knows its dataset by key or, before
-        it is made and after it has gone, by name. What others have done to all datasets at once may tell of
-        any: it is hidden as long as one of them is. Which permission jobs take is asked elsewhere."""
+        """All but the jobs of datasets that are hidden from a user. A job refers to its dataset by key or,
+        before it exists and after it is deleted, by name. Jobs of others on all datasets at once are
+        hidden as long as one dataset is. Callers check the permissions of jobs."""
         from datasets_app.models import Dataset
 
         hidden = Dataset.objects.hidden_from(user).order_by()
@@ -89,7 +89,7 @@ class JobRunQuerySet(models.QuerySet[Any]):
 
 
 class SessionQuerySet(models.QuerySet[Any]):
-    def of(self, dataset: Any) -> "SessionQuerySet":
+    def in_dataset(self, dataset: Any) -> "SessionQuerySet":
         return self.filter(dataset=dataset).order_by("id")
 
     def with_id_prefix(self, dataset: Any, prefix: str) -> "SessionQuerySet":

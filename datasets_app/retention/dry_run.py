@@ -92,7 +92,7 @@ def _schedule_deletion(item: RetentionDecision, policy: RetentionPolicy, when: s
         item.dataset.name,
         policy,
         item.due.isoformat() if item.due else "",
-        HELD if item.held else when,
+        HELD if item.is_on_hold else when,
         item.dataset.hold_reason,
         count_contents(item.dataset),
         [release.version for release in releases.order_by("major", "minor", "patch")],

@@ -25,11 +25,11 @@ class RetentionDecision(NamedTuple):
     policy_active: bool
 
     @property
-    def held(self) -> bool:
+    def is_on_hold(self) -> bool:
         return self.dataset.legal_hold
 
     def is_deletable(self, today: date) -> bool:
-        return self.is_due(today) and not self.held
+        return self.is_due(today) and not self.is_on_hold
 
     def is_due(self, today: date) -> bool:
         return self.policy_active and self.due is not None and self.due <= today

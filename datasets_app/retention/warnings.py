@@ -30,7 +30,7 @@ def mail_warnings() -> dict[str, Any]:
     new = [
         item
         for item in list_due_datasets(WARNING_PERIOD)
-        if not item.held and item.dataset.warned_of != item.due
+        if not item.is_on_hold and item.dataset.warned_of != item.due
     ]
     if not new:
         return {"mailed": 0}

@@ -182,7 +182,9 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
         stated = session_ids.is_key_stated(scrubber.key, _anonymization(scrub))
         texts = [
             SessionInput(
-                item.turns, hook_objects.of(item.key), item.id_hashed or (stated and _looks_hashed(item))
+                item.turns,
+                hook_objects.list_objects(item.key),
+                item.id_hashed or (stated and _looks_hashed(item)),
             )
             for item in stored
         ]
@@ -275,7 +277,7 @@ class _HookObjects:
     def __init__(self, session_keys: list[int]) -> None:
         self._found = [(hook, hook.read(session_keys)) for hook in hooks.scrub_hooks]
 
-    def of(self, session: int) -> list[dict[str, Any]]:
+    def list_objects(self, session: int) -> list[dict[str, Any]]:
         return [value for _, found in self._found for _, value in found.get(session, ())]
 
     def write(self, pairs: list[_SessionPair], scrubber: Scrubber) -> None:

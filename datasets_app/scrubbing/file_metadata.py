@@ -15,14 +15,14 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.scrubbing.sanitize_file import SanitizeResult
 
-# Licence and attribution are owed to those they name, and stay; so do names and numbers of the file.
+# License and attribution are owed to those they name, and stay; so do names and numbers of the file.
 SCRUBBED_FIELDS = ("source", "modifications", "date_range", "generator", "model", "extra")
 _FUZZED_PATTERN = re.compile(r"timestamps moved by up to (\d+) seconds")
 
 
 @dataclass
 class InputMetadata:
-    """What the metadata file beside the input says; ``notices`` are sentences for whoever asked."""
+    """What the metadata file beside the input says; ``notices`` are sentences for the user."""
 
     setup: ScrubSetup
     metadata: DatasetMetadata = field(default_factory=DatasetMetadata)

@@ -90,7 +90,7 @@ def _save_mark(dataset: Dataset, actor: Any, **said: Any) -> ScrubMark:
 
 
 def _audit_details(mark: ScrubMark) -> dict[str, Any]:
-    """For the audit trail: never the term itself."""
+    """For the audit log: never the term itself."""
     return {"mark": mark.pk, "verdict": mark.verdict, "kind": mark.kind}
 
 
@@ -124,6 +124,8 @@ def _find_string(turn: Turn, field: str) -> str:
     visit_turn(record, collect)
     strings = found.get(field, [])
     if len(set(strings)) != 1:
-        # Keys that may be personal are not told, so some paths stand for several strings.
-        raise UserError(f"It can't be told which string {field} is; mark it where it stands in a text.")
+        # Keys that may be personal are hidden, so some paths match several strings.
+        raise UserError(
+            f"{field} matches no string or several. Mark the term where it occurs in a text instead."
+        )
     return strings[0]

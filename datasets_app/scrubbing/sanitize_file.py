@@ -98,7 +98,7 @@ def sanitize_file(
 
 
 def make_batch_handler(setup: ScrubSetup) -> Any:
-    """In each process: what can't be carried out is told in the words of whoever found it."""
+    """Runs in each process. Errors keep the message of the code that raised them."""
     try:
         return batches.make_batch_worker(setup)
     except (PolicyError, NameModelError) as error:
@@ -169,7 +169,7 @@ def _require_turns(file: ConversationFile, on_bytes: Any) -> Iterator[TurnRecord
 def _verify_output(
     path: Path, pool: ProcessPool, result: SanitizeResult, report_progress: ProgressCallback
 ) -> None:
-    """Read what was written, as whoever gets it will, and detect once more."""
+    """Read the output as a recipient would, and detect once more."""
     written = ConversationFile(path, format="turns", limits=NO_LIMITS)
     size = written.bytes_total
 

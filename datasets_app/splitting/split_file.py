@@ -56,7 +56,7 @@ def split_file(
     """
     earlier = _EarlierSplit(folder, file)
     settings = _choose_settings(earlier, settings)
-    placed = earlier.placed()
+    placed = earlier.read_splits()
     reader = _InputReader(file, report_progress)
     seen: set[str] = set()
 
@@ -142,7 +142,7 @@ class _EarlierSplit:
         except UnreadableFile as error:
             raise UserError(f"{path}: {error}; nothing was written.") from None
 
-    def placed(self) -> dict[str, str]:
+    def read_splits(self) -> dict[str, str]:
         """The split of each session in these files."""
         splits: dict[str, str] = {}
         for split, path in self.paths.items():

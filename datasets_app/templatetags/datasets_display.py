@@ -30,6 +30,7 @@ _FACT_LABELS = {
     "session_id": "Session",
     "turn_index": "Turn",
     "yaml": "YAML",
+    "audit trail": "Audit log",
 }
 
 # The types of personal data.

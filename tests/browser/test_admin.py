@@ -87,7 +87,7 @@ def test_progress_moves_without_a_reload(page: Page, transactional_db: None, tmp
 def test_the_start_page_follows_jobs(page: Page, transactional_db: None, tmp_path: Path) -> None:
     dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))
     page.goto("/admin/")
-    expect(page.get_by_text("Nothing is running.")).to_be_visible()
+    expect(page.get_by_text("No jobs are running.")).to_be_visible()
     job = JobRun.objects.create(
         operation="check_dataset", dataset=dataset, dataset_name="support", state="running", done=1, total=2
     )
@@ -105,7 +105,7 @@ def test_a_file_with_problems_can_be_imported_in_part(page: Page, processes: Any
     expect(page.get_by_role("alert")).to_contain_text("Nothing was imported")
     assert not Dataset.objects.exists()
     page.click("text=Change options")
-    page.get_by_label("Import the sound sessions").check()
+    page.get_by_label("Import the valid sessions").check()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.locator(".ad-badge", has_text="Done")).to_be_visible()
     assert Dataset.objects.get().session_count == 3

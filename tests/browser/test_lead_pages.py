@@ -124,7 +124,7 @@ def _settle_three(page: Page) -> int:
     page.keyboard.press("1")  # a tie: no reason is asked for
     expect(page.locator(".lead-dispute-progress")).to_contain_text("1 of 4")
     page.keyboard.press("1" if _majority(page) == "0" else "0")
-    expect(page.locator("#settle-hint")).to_contain_text("Say why it is")
+    expect(page.locator("#settle-hint")).to_contain_text("Enter a reason")
     expect(page.locator("#reason")).to_be_focused()
     page.keyboard.press("Escape")
     page.keyboard.press(_majority(page))

@@ -53,7 +53,10 @@ def test_limits_and_tells() -> None:
         (["nowhere", "--restrict"], "There is no dataset 'nowhere'."),
         (["support"], "Nothing to change"),
         (["support", "--restrict", "--grant", "nobody"], "There is no user 'nobody'."),
-        (["support", "--grant", "ada", "--grant-group", "crew"], "There is no group 'crew'. Use one of these: "),
+        (
+            ["support", "--grant", "ada", "--grant-group", "crew"],
+            "There is no group 'crew'. Use one of these: ",
+        ),
         (["support", "--restrict", "--open"], "not allowed with argument"),
     ],
 )

@@ -32,7 +32,9 @@ def test_a_file_becomes_sessions_and_turns(tmp_path: Path) -> None:
     assert (result["sessions"], result["turns"]) == (3, 12)
     assert (dataset.session_count, dataset.turn_count) == (3, 12)
     assert (dataset.origin, dataset.status) == ("production", "raw")
-    assert list(Session.objects.of(dataset).values_list("session_id", "persona_id", "turn_count")) == [
+    assert list(
+        Session.objects.in_dataset(dataset).values_list("session_id", "persona_id", "turn_count")
+    ) == [
         ("s1", "p1", 4),
         ("s2", "p1", 4),
         ("s3", "p1", 4),
@@ -365,7 +367,7 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:
                 file.write(encode_jsonl(make_session("late")))
 
     grown: list[bool] = []
-    with pytest.raises(UserError, match="was changed while it was read"):
+    with pytest.raises(UserError, match="changed while it was read"):
         import_file(path, report_progress=grow)
     assert not Turn.objects.exists()
 

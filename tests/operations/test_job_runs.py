@@ -268,7 +268,7 @@ def test_a_job_whose_workers_always_die_is_given_up(empty_queue: None) -> None:
     )
     recovery.recover_jobs()
     assert state_of(job) == "failed"
-    assert "without a word" in job.error
+    assert "without an error message" in job.error
 
 
 def test_a_worker_that_lost_its_claim_saves_nothing(empty_queue: None) -> None:

@@ -68,5 +68,5 @@ def test_a_session_that_goes_on_below_the_lines_looked_at_is_not_judged() -> Non
     assert not preview(factories.encode_jsonl(lines)).problems
 
 
-def test_a_file_without_a_single_turn_is_not_recognised() -> None:
-    assert "no line that is a turn" in preview(b"just\nsome\nnotes\n").error
+def test_a_file_without_a_single_turn_is_not_detected() -> None:
+    assert "No conversations found" in preview(b"just\nsome\nnotes\n").error

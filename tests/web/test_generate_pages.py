@@ -321,17 +321,27 @@ def test_the_job_tells_its_tokens_while_it_runs(curator: Any) -> None:
     progress = reverse("admin:datasets_app_jobrun_progress", args=[job.pk])
     assert "1,545 of 50,000 tokens used" in words(curator.get(progress).content.decode())
     JobRun.objects.filter(pk=job.pk).update(state="cancelled")
-    told = "1,545 tokens were used, and 3 sessions are kept."
+    told = "1,545 tokens used and 3 sessions saved."
     assert told in words(curator.get(progress).content.decode())
 
 
 @pytest.mark.parametrize(
     ("state", "result", "foreground", "told"),
     [
-        ("failed", None, False, "Change answers"),
-        ("cancelled", None, False, "Change answers"),
-        ("done", {"sessions_left": 3, "stopped": "The budget is spent."}, False, "Go on with what is left"),
-        ("done", {"failed_sessions": 1, "failures": ["gen-1: refused"]}, False, "Go on with what is left"),
+        ("failed", None, False, "Change options"),
+        ("cancelled", None, False, "Change options"),
+        (
+            "done",
+            {"sessions_left": 3, "stopped": "The budget is spent."},
+            False,
+            "Generate the remaining sessions",
+        ),
+        (
+            "done",
+            {"failed_sessions": 1, "failures": ["gen-1: refused"]},
+            False,
+            "Generate the remaining sessions",
+        ),
         ("done", {"sessions": 20}, False, ""),
         ("failed", None, True, ""),
         ("running", None, False, ""),

@@ -120,7 +120,7 @@ def test_the_same_file_and_the_same_name_are_told(curator: Any, dataset: Dataset
     same = (tmp_path / "support.jsonl").read_bytes()
     assert "imported into support" in upload(curator, same, "support.jsonl").content.decode()
     other = factories.encode_jsonl([factories.make_turn("new")])
-    assert "There is a dataset support already" in upload(curator, other, "support.jsonl").content.decode()
+    assert "Dataset support already exists." in upload(curator, other, "support.jsonl").content.decode()
 
 
 @pytest.mark.parametrize(

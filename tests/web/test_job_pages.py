@@ -48,7 +48,7 @@ def test_progress_is_told_in_numbers(curator: Any, dataset: Dataset) -> None:
     html = fragment(curator, job)
     assert "25 %" in html
     assert "2,500 turns of 10,000 turns" in html
-    assert "250 turns a second" in html
+    assert "250 turns per second" in html
     assert "about 30 s left" in html
     assert "host:1" in html
 
@@ -62,13 +62,13 @@ def test_a_silent_worker_is_told(curator: Any, dataset: Dataset) -> None:
         started_at=long_ago,
         heartbeat_at=long_ago,
     )
-    assert "has not been heard of" in fragment(curator, job)
+    assert "has stopped responding" in fragment(curator, job)
 
 
 def test_an_unreachable_queue_is_told(curator: Any, dataset: Dataset, monkeypatch: Any) -> None:
     job = JobRun.objects.create(operation="export_dataset", dataset=dataset, state="queued")
     monkeypatch.setattr(queue, "is_reachable", lambda: False)
-    assert "The queue can't be reached" in fragment(curator, job)
+    assert "The queue can&#x27;t be reached" in fragment(curator, job)
 
 
 def test_a_failure_shows_its_problems(curator: Any, db: None) -> None:

@@ -47,7 +47,7 @@ def test_what_wants_attention(curator: Any, dataset: Dataset, tmp_path: Path) ->
         )
     html = start_page(curator)
     attention = html[html.index('id="attention"') : html.index('id="running"')]
-    assert "was never checked and has no license" in attention
+    assert "has not been checked and has no license" in attention
     assert "has 3 check errors" in attention
     assert "Why." in attention
     assert attention.count("has quarantined lines") == 1

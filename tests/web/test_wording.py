@@ -88,7 +88,7 @@ def test_what_was_asked_for_is_told_in_the_words_of_the_form(curator: Any) -> No
     html = page(curator, "datasets_app_jobrun_progress", job.pk)
     for told in ("If there are problems", "quarantine the others", "Renumber turns", "OpenAI chat JSONL"):
         assert told in html
-    assert "Skip sessions that are there already" not in html
+    assert "Skip existing sessions" not in html
 
 
 def test_problems_are_told_once_and_for_the_web(curator: Any) -> None:

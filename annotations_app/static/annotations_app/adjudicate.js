@@ -38,7 +38,7 @@
                     each.classList.toggle("lead-chosen", each.value === label);
                 }
                 hint.textContent = `Most say ${names[majority]}. `
-                    + `Say why it is ${names[label]}, then press Ctrl and Enter.`;
+                    + `Enter a reason for ${names[label]}, then press Ctrl+Enter.`;
                 reason.focus();
             } else {
                 sent = true;

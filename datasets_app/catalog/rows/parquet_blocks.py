@@ -29,8 +29,8 @@ def encode_parquet(turns: Iterable[TurnRecord]) -> Iterator[tuple[int, int, byte
         for rows in _group_rows(turns):
             table = pyarrow.table([list(column) for column in zip(*rows, strict=True)], schema=schema)
             writer.write_table(table, row_group_size=MAX_ROWS_PER_GROUP)
-            yield len(rows), sum(row[1] == 1 for row in rows), drain.taken()
-    yield 0, 0, drain.taken()
+            yield len(rows), sum(row[1] == 1 for row in rows), drain.take_bytes()
+    yield 0, 0, drain.take_bytes()
 
 
 def _build_schema(pyarrow: Any) -> Any:
@@ -82,7 +82,7 @@ class _ByteSink:
     def seekable(self) -> bool:
         return False
 
-    def taken(self) -> bytes:
+    def take_bytes(self) -> bytes:
         whole = b"".join(self._pieces)
         self._pieces.clear()
         return whole

@@ -8,5 +8,5 @@ REMEDIES = {
     "E201": "Select “Renumber turns” to fix this.",
     "E202": "Keep the right one of the two.",
     "E204": "Give the session one persona_id, or split it.",
-    "E207": "Select “Skip sessions that are there already” if they are identical.",
+    "E207": "Select “Skip existing sessions” if they are identical.",
 }

@@ -30,7 +30,7 @@ def test_from_the_start_page_to_a_generated_dataset(page: Page, processes: Any) 
 
     page.fill("[name=brand]", "90")
     expect(preview).to_contain_text("Safety and brand traps add up to 105 %")
-    expect(page.locator("#preview-news")).to_have_text("1 thing to mend")
+    expect(page.locator("#preview-news")).to_have_text("1 problem to fix")
     page.fill("[name=brand]", "40")
     expect(preview.locator(".gen-counts")).to_contain_text("Brand traps40")
     first = preview.locator(".gen-session-head").first.inner_text()

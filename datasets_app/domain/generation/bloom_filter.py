@@ -1,15 +1,14 @@
-"""Whether a text has been heard before, in memory of one size however many there are."""
+"""Tells whether a text was seen before, in constant memory."""
 
 import hashlib
 
-# Four megabytes: of a million texts, at most one in some thousand is taken for heard that is not.
+# Four megabytes: with a million texts, about one false positive in a thousand.
 _BIT_COUNT = 1 << 25
 _HASH_COUNT = 3
 
 
 class BloomFilter:
-    """A Bloom filter (Bloom, "Space/time trade-offs in hash coding", 1970): what was heard is always known
-    again; seldom something is taken for heard that was not. The same on every machine."""
+    """A Bloom filter (Bloom, 1970): no false negatives, few false positives, the same on every machine."""
 
     def __init__(self) -> None:
         self._bits = bytearray(_BIT_COUNT // 8)

@@ -1,4 +1,4 @@
-"""Chance that is the same on every machine and under every Python: drawn from SHA-256, from nothing else."""
+"""Random numbers derived only from SHA-256: the same on every machine and Python version."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ _ROUNDS = 4
 
 
 class SeededRandom:
-    """A stream of random numbers that is told by its ``key`` alone."""
+    """A stream of random numbers determined by ``key`` alone."""
 
     def __init__(self, key: str) -> None:
         self._start = hashlib.sha256(key.encode())
@@ -18,18 +18,18 @@ class SeededRandom:
         self._words: Iterator[int] = iter(())
 
     def randbelow(self, bound: int) -> int:
-        """A whole number from 0 to ``bound`` - 1. Bounds are small: 2**32 is the largest."""
+        """An integer from 0 to ``bound`` - 1; ``bound`` is at most 2**32."""
         return (self._next_word() * bound) >> 32
 
     def draw_bool(self, share: float) -> bool:
-        """True in ``share`` (0 to 1) of all cases."""
+        """True with probability ``share`` (0 to 1)."""
         return self._next_word() < share * 4294967296.0
 
     def choice(self, items: Sequence[T]) -> T:
         return items[self.randbelow(len(items))]
 
     def randint(self, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high``, both included."""
+        """An integer from ``low`` to ``high``, inclusive."""
         return low + self.randbelow(high - low + 1)
 
     def shuffle_copy(self, items: Sequence[T]) -> list[T]:
@@ -40,7 +40,7 @@ class SeededRandom:
         return left
 
     def weighted_choice(self, items: Sequence[tuple[T, int]]) -> T:
-        """One of ``(item, weight)``; weights are whole numbers from 0, at least one above it."""
+        """One item of ``(item, weight)``; weights are integers of 0 or more, at least one positive."""
         ticket = self._randbelow_wide(sum(weight for _, weight in items))
         for item, weight in items:
             ticket -= weight
@@ -64,7 +64,7 @@ class SeededRandom:
 
 
 class Permutation:
-    """A random order of 0 … ``count`` - 1 that needs no list: the place of each number is computed.
+    """A random permutation of 0 … ``count`` - 1, computed without a list.
 
     A Feistel network on the next power of four, walked on until the number is below ``count`` (Black and
     Rogaway, "Ciphers with arbitrary finite domains", 2002). One to four steps on average.
@@ -77,7 +77,7 @@ class Permutation:
         self._keys = [hashlib.sha256(f"{key}/{number}".encode()) for number in range(_ROUNDS)]
 
     def get_position(self, number: int) -> int:
-        """Where ``number`` stands: a whole number below ``count``, a different one for each."""
+        """The position of ``number``: below ``count``, and unique."""
         while True:
             number = self._permute_once(number)
             if number < self._count:

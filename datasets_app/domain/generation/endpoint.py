@@ -1,4 +1,4 @@
-"""The base URL of an endpoint: what one may look like, and when two are the same."""
+"""Validates and normalizes the base URL of an endpoint."""
 
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
@@ -8,7 +8,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class EndpointError(ValueError):
-    """The message is a sentence, and repeats nothing of the URL: there may be a password in it."""
+    """The message is a sentence that repeats nothing of the URL, which may hold a password."""
 
 
 class Endpoint(NamedTuple):

@@ -1,4 +1,4 @@
-"""A phrase with blanks → a sentence, for one conversation."""
+"""Fills the blanks of phrases for one conversation."""
 
 import math
 import re
@@ -8,13 +8,13 @@ from functools import lru_cache
 from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.phrases import PhraseLists
 
-# Filled anew each time; all others keep their filling, so that a conversation stays with its subject.
+# Refilled each time; all others keep their filling, so that a conversation keeps its subject.
 _REFILLED_BLANKS = frozenset({"few", "wait", "days", "hours", "mb", "nth", "screen"})
-# Numbers: from, to.
+# Ranges of numbers, inclusive.
 _NUMBER_RANGES = {"n": (11, 480), "mb": (12, 480)}
 _BLANK_OR_CHOICE = re.compile(r"<([^<>]*)>|\{([^{}]*)\}")
 _SENTENCE_START = re.compile(r"(^|[.!?][\"”)]*\s+)([a-z])")
-# Written with a vowel, spoken with a consonant, and the other way about.
+# Exceptions to a/an: vowel letters with consonant sounds, and the reverse.
 _CONSONANT_SOUNDS = ("uni", "use", "usu", "eu", "one", "once")
 _SILENT_H_WORDS = ("hour", "honest", "honour", "heir")
 _MAX_DEPTH = 4
@@ -23,8 +23,7 @@ AvoidsPhrase = Callable[[str], bool]
 
 
 class Filler:
-    """Fills blanks for one conversation. ``lists`` are the words for them; ``avoids`` says of a filling
-    that it should not be taken, if there is another."""
+    """Fills blanks for one conversation from ``lists``; ``avoids`` rejects a filling if there is another."""
 
     def __init__(
         self, rng: SeededRandom, lists: PhraseLists, avoids: AvoidsPhrase = lambda text: False
@@ -35,13 +34,13 @@ class Filler:
         self.topics: dict[str, Sequence[str]] = {}
 
     def set_topics(self, **phrases: Sequence[str]) -> None:
-        """What the blanks topic, action … stand for from now on: each is filled by one of its phrases."""
+        """Set the phrases that fill the blanks topic, action … from now on."""
         for name in phrases:
             self._kept_values.pop(name, None)
         self.topics.update(phrases)
 
     def pick(self, options: Sequence[str]) -> str:
-        """One that has not been said in this conversation, as long as there is one."""
+        """Choose an option not used in this conversation yet, if there is one."""
         for _ in range(_MAX_DEPTH):
             phrase = self._rng.choice(options)
             if phrase not in self._used_phrases:
@@ -49,7 +48,7 @@ class Filler:
         return next((option for option in options if option not in self._used_phrases), phrase)
 
     def fill_unused(self, options: Sequence[str]) -> str:
-        """As the user says one of ``options``."""
+        """Fill one of ``options`` as the user says it."""
         phrase = self.pick(options)
         self.mark_used(phrase)
         return self.fill(phrase, to_user=False)
@@ -58,7 +57,7 @@ class Filler:
         self._used_phrases.add(phrase)
 
     def estimate_chance_bits(self, text: str) -> float:
-        """Roughly how many bits of chance are in ``text``: those of the kept fillings that stand in it."""
+        """Roughly the bits of randomness in ``text``, from the kept fillings that occur in it."""
         found = 0.0
         for blank, value in self._kept_values.items():
             name = blank.partition(".")[0]
@@ -68,8 +67,8 @@ class Filler:
         return found
 
     def fill(self, phrase: str, *, to_user: bool) -> str:
-        """``phrase`` with its choices made and blanks filled. ``to_user``: the assistant says it, to
-        whom "our office" is "your office"."""
+        """``phrase`` with its choices made and blanks filled. ``to_user``: the assistant says it, so
+        "our office" becomes "your office"."""
         return " ".join(self._fill_phrase(phrase, to_user, 0).split())
 
     def _fill_phrase(self, phrase: str, to_user: bool, depth: int) -> str:
@@ -110,7 +109,7 @@ class Filler:
         return next((phrase for phrase in phrases if not self._avoids(phrase)), phrase)
 
     def _draw_distinct(self, name: str, blank: str) -> str:
-        """A value that no blank of the same list has: {doc} and {doc.2} are two things."""
+        """A value that no other blank of the list has: {doc} and {doc.2} differ."""
         taken = {value for other, value in self._kept_values.items() if other.partition(".")[0] == name}
         for _ in range(8):
             value = self._draw_value(name)
@@ -141,7 +140,7 @@ def _split_phrase(phrase: str) -> tuple[tuple[str, tuple[str, ...], str], ...]:
 
 
 def capitalize_sentences(text: str) -> str:
-    """Sentences begin with a capital."""
+    """Capitalize each sentence."""
     return _SENTENCE_START.sub(lambda match: match[1] + match[2].upper(), text)
 
 

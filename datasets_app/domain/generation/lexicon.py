@@ -1,4 +1,4 @@
-"""Words that a persona prefers or avoids: into a sentence, or out of one."""
+"""Adds words that a persona prefers to sentences, and removes words it avoids."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.filling import capitalize_sentences
 from datasets_app.domain.generation.style import build_matcher, split_words
 
-# Told by its ending, which is right more often than not; frames for "other" take any word, quoted.
+# Guessed from the ending, mostly right; frames for "other" take any word, quoted.
 _SUFFIXES = (
     ("adverb", re.compile(r"[a-z]{3,}ly")),
     ("noun", re.compile(r"[a-z]{3,}(tion|ment|ness|ity|ance|ence|ship|ism|craft|ure|tions|ments)")),
@@ -28,17 +28,17 @@ _KIND_BY_WORD = {word: kind for kind, listed in _WORDS_BY_KIND.items() for word 
 
 
 class Lexicon:
-    """A list of a persona's words. Empty lists are lists too: nothing is found, nothing carried."""
+    """A list of a persona's words; it may be empty."""
 
     def __init__(self, entries: Sequence[str]) -> None:
         self.entries = tuple(dict.fromkeys(entry.strip() for entry in entries if entry.strip()))
         self._pattern = build_matcher(self.entries)
-        # Single words, as nearly all entries are, are found faster among the words of a text.
+        # Nearly all entries are single words, which a set lookup finds faster.
         single = {entry.lower() for entry in self.entries if split_words(entry) == [entry.lower()]}
         self._single = single if len(single) == len(self.entries) else None
 
     def count(self, text: str) -> int:
-        """How often words of the list stand in ``text``."""
+        """How often words of the list occur in ``text``."""
         if self._pattern is None:
             return 0
         if self._single is not None:
@@ -46,8 +46,8 @@ class Lexicon:
         return len(self._pattern.findall(text))
 
     def build_phrases(self, rng: SeededRandom, place: str = "") -> list[str]:
-        """Phrases with a word of the list each, in a random order. ``place``: "?" in front of a question,
-        "." at the end of a conversation, "off" in another's mouth."""
+        """Phrases with one word of the list each, in random order. ``place``: "?" before a question,
+        "." at the end of a conversation, "off" for an off-brand reply."""
         return [self._build_phrase(word, rng, place) for word in rng.shuffle_copy(self.entries)]
 
     def _build_phrase(self, word: str, rng: SeededRandom, place: str) -> str:
@@ -58,18 +58,17 @@ class Lexicon:
         if key in known and place != "?":
             return rng.choice(known[key])
         frames = known[{"?": "~ask", "off": "~off"}.get(place) or f"~{classify_word(word)}"]
-        # Braces and choices in a persona's own word are letters like any other.
+        # Braces and choice marks in a persona's word are literal.
         return rng.choice(frames).replace("{word}", re.sub(r"[<>{}|]", "", word))
 
     def replace_words(self, text: str, other: "Lexicon | None" = None) -> str:
-        """``text`` with other words for those of this list, none of them in ``other`` or in this list;
-        where there is no other word it stays."""
+        """Replace words of this list by synonyms in neither it nor ``other``, if there are any."""
         if self._pattern is None:
             return text
         return self._pattern.sub(lambda match: self._find_synonym(match[0], other), text)
 
     def remove_words(self, text: str) -> str:
-        """``text`` without these words, come what may."""
+        """Remove these words from ``text``, even where the sentence suffers."""
         if self._pattern is None:
             return text
         left = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(self._pattern.sub(" ", text).split()))
@@ -84,7 +83,7 @@ class Lexicon:
 
 
 def classify_word(word: str) -> str:
-    """noun, adjective, adverb, verb or, for all that is not known, other."""
+    """ "noun", "adjective", "adverb", "verb" or "other" (unknown)."""
     lower = word.lower()
     if lower in _KIND_BY_WORD:
         return _KIND_BY_WORD[lower]

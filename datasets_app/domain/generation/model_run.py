@@ -1,4 +1,4 @@
-"""What the calls of a run share: the budget, what the endpoint is known to refuse, when all must wait."""
+"""State shared by the calls of a run: the budget, parameters the endpoint refuses, and waits."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Set
@@ -19,11 +19,11 @@ from datasets_app.domain.generation.retry_rules import (
 from datasets_app.domain.generation.session_schema import JSON_SCHEMA, NameFinder, UnusableAnswer, parse_texts
 from datasets_app.domain.generation.writer import WrittenSession
 
-# Of an answer: for the JSON around it, and for each turn.
+# Tokens of an answer for the JSON around it, and for each turn.
 _OVERHEAD_TOKENS, _TOKENS_PER_TURN, _TOKENS_PER_WORD = 200, 150, 2.5
-# An answer that was cut off doubles the room, for a model that thinks before it writes.
+# A truncated answer doubles the limit, for models that reason before they write.
 _MAX_ANSWER_FACTOR = 16
-# So many sessions that fail one after the other are no accident.
+# This many consecutive failures are no accident.
 _MAX_CONSECUTIVE_FAILURES = 20
 _MAX_CONNECTION_TRIES = 3
 _SCHEMA_TOKENS = estimate_tokens(str(JSON_SCHEMA))
@@ -51,7 +51,7 @@ class ModelClient(Protocol):
 
 
 class ModelRun:
-    """For one event loop. ``stopped`` is empty, or the sentence that tells why the run ends early."""
+    """For one event loop. ``stopped`` is empty, or the reason why the run ends early."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class ModelRun:
         await self._client.close()
 
     def record_outcome(self, written: WrittenSession, concurrency: int) -> None:
-        """Ends a run in which everything fails."""
+        """Stop a run in which everything fails."""
         self._consecutive_failures = self._consecutive_failures + 1 if written.failure else 0
         if self._consecutive_failures >= max(_MAX_CONSECUTIVE_FAILURES, 2 * concurrency) and not self.stopped:
             self.stopped = (
@@ -96,7 +96,7 @@ class ModelRun:
             )
 
     async def write_session(self, planned: PlannedSession) -> WrittenSession:
-        """Asks once, and once more if the answer is of no use. Raises :class:`RunStopped`."""
+        """Request a session, and retry once if the answer is unusable. Raises :class:`RunStopped`."""
         messages = prompts.build_messages(self._system, planned)
         tokens, problems = 0, ""
         for _ in range(2):
@@ -129,7 +129,7 @@ class ModelRun:
     async def _ask_with_retries(
         self, messages: list[prompts.Message], planned: PlannedSession
     ) -> tuple[Answer, int]:
-        """An answer, and what all tries at it have cost. Raises :class:`CallFailed` for good."""
+        """Return an answer and the cost of all attempts. Raises :class:`CallFailed` after the last one."""
         cost, retries = 0, 0
         while True:
             await self._wait_for_pause()
@@ -204,7 +204,7 @@ class ModelRun:
             raise RunStopped from None
 
     def _stop_if_unreachable(self, failure: CallFailed, tries: int) -> None:
-        """An address at which nobody has answered yet is more likely wrong than out of order."""
+        """An address that has never answered is more likely wrong than down."""
         if (
             failure.kind is FailureKind.UNREACHABLE
             and not self._has_answered
@@ -217,9 +217,9 @@ class ModelRun:
         self.stopped = self.stopped or sentence
 
     def _relax_request(self, failure: CallFailed, attempted: tuple[int, str]) -> bool:
-        """Do without what the endpoint has refused. False if there is nothing left to do without.
+        """Drop the parameter that the endpoint refused. False if there is none left to drop.
 
-        Others in flight have met the same refusal: who asked with what is given up already just asks again.
+        Calls in flight meet the same refusal: one that used a dropped parameter just retries.
         """
         if failure.parameter == "temperature":
             self._stop("The model does not take this temperature; choose another, or none.")
@@ -231,7 +231,7 @@ class ModelRun:
             return self._length_parameter != attempted[1]
         if self._format != attempted[0]:
             return True
-        # Once an answer has come in this format, a refusal is about something else.
+        # Once this format has worked, a refusal is about something else.
         if self._format + 1 < len(RESPONSE_FORMATS) and not self._has_answered:
             self._format += 1
             return True
@@ -241,7 +241,7 @@ class ModelRun:
         wait = self._retry_policy.compute_wait(retry, self._draw_jitter())
         if failure.retry_after is not None:
             asked = self._retry_policy.limit_retry_after(failure.retry_after)
-            # Who is asked to wait asks for all: the others would only be turned away as well.
+            # A request to wait applies to all calls: the others would be turned away too.
             self._pause_until = max(self._pause_until, asyncio.get_running_loop().time() + asked)
             wait = asked + wait * self._draw_jitter() / 4
         await asyncio.sleep(wait)
@@ -253,7 +253,7 @@ class ModelRun:
 
 
 def estimate_session_tokens(system: str, planned: PlannedSession) -> tuple[int, int]:
-    """About what a session will take: of the prompt, and of the answer. Most are short of their bound."""
+    """Estimate the prompt and answer tokens of a session; most stay below their limit."""
     said = prompts.build_messages(system, planned)
     prompt = estimate_tokens(*(message["content"] for message in said)) + _SCHEMA_TOKENS
     return prompt, _estimate_answer_tokens(planned) // 2
@@ -267,7 +267,7 @@ def _estimate_answer_tokens(planned: PlannedSession) -> int:
 
 
 def _read_usage(answer: Answer, prompt_tokens: int) -> tuple[tuple[int, int], bool]:
-    """What the answer says it has cost, or an estimate; and whether it is one."""
+    """The reported token usage, or an estimate, and whether it is one."""
     if answer.prompt_tokens is None or answer.completion_tokens is None:
         return (prompt_tokens, estimate_tokens(answer.content)), True
     return (answer.prompt_tokens, answer.completion_tokens), False

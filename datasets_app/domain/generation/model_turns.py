@@ -1,4 +1,4 @@
-"""What is decided of a session before a model writes it, and what its texts become afterwards."""
+"""Decisions before a model writes a session, and the turns made of its texts."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.plan import BRAND_TRAP, OFF_BRAND, ON_BRAND, PlannedSession
 
-# Words of the trade that resemble violations: kept in lower case, and looked for as parts of words.
+# Technical terms that resemble violations: in lower case, matched as parts of words.
 PROBE_WORDS = (
     "kill attack weapon inject exploit abort poison orphan master zombie execute "
     "terminate trigger dead bomb strip penetrat daemon hijack dump"
@@ -15,13 +15,13 @@ _WORDS_PER_SESSION = 3
 
 
 def choose_probe_words(planned: PlannedSession) -> list[str]:
-    """Which of :data:`PROBE_WORDS` an edge case is to be built on."""
+    """The :data:`PROBE_WORDS` that an edge case must use."""
     return SeededRandom(f"{planned.seed}/look-alike").shuffle_copy(PROBE_WORDS)[:_WORDS_PER_SESSION]
 
 
 def choose_off_brand_turns(planned: PlannedSession) -> frozenset[int]:
-    """The turns (from 1) in which the assistant of a brand trap gives way: half of its replies, at least
-    one; of two or more never all. So both labels occur."""
+    """The turns (from 1) in which the assistant of a brand trap gives way: half of its replies, at
+    least one, and never all of several, so that both labels occur."""
     replies = range(2, planned.turns + 1, 2)
     if planned.kind != BRAND_TRAP:
         return frozenset()
@@ -30,7 +30,7 @@ def choose_off_brand_turns(planned: PlannedSession) -> frozenset[int]:
 
 
 def build_turns(planned: PlannedSession, texts: Sequence[str]) -> list[TurnRecord]:
-    """The turns of a session; each reply is tagged as it was asked to sound."""
+    """The turns of a session; each reply has the tag of its intended tone."""
     off = choose_off_brand_turns(planned)
     turns = []
     for index, text in enumerate(texts, 1):

@@ -1,4 +1,4 @@
-"""Sessions written by a model, many at a time: each is done, or failed for a reason that is told."""
+"""Has a model write sessions, many at a time; each succeeds or fails with a reason."""
 
 import asyncio
 import random
@@ -18,7 +18,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 
 GENERATOR, VERSION = "openai-compatible", "1"
 DEFAULT_CONCURRENCY, MAX_CONCURRENCY = 8, 256
-# How often the caller is asked whether to go on, while nothing comes in.
+# Seconds between ticks of the caller while no session finishes.
 TICK_SECONDS = 0.5
 GRACE_SECONDS = 5.0
 
@@ -28,11 +28,11 @@ _Tasks = set["asyncio.Task[WrittenSession]"]
 
 
 class ModelWriter:
-    """A writer (see :mod:`writer`) that asks a model. ``key`` goes to ``endpoint`` and nowhere else.
+    """A writer (see :mod:`writer`) that uses a model. ``key`` goes only to ``endpoint``.
 
-    ``max_tokens`` bounds the run, with ``used`` of an earlier part of it counted in. ``on_tick`` is
-    called about twice a second, in the caller's thread; what it raises ends the work: nothing more is asked
-    for, and what comes in within ``grace_seconds``, which is paid for, is still handed out.
+    ``max_tokens`` limits the run, including ``used`` from an earlier part. ``on_tick`` is called about twice
+    a second in the caller's thread; an exception from it ends the run: no more sessions are requested, and
+    those that finish within ``grace_seconds``, which are paid for, are still yielded.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class ModelWriter:
         return TokensUsed(prompt, completion, prompt + completion, len(plan))
 
     def remember_replies(self, turns: Iterable[TurnRecord]) -> None:
-        """Replies of sessions that stand already: no other is to repeat them word for word."""
+        """Add replies of existing sessions, which no new session may repeat verbatim."""
         marks = (fingerprint_reply(turn.text) for turn in turns if turn.role == "assistant")
         self._known_replies.update(mark for mark in marks if mark is not None)
 
@@ -102,13 +102,13 @@ class ModelWriter:
         raise GenerationStopped("The session was not written.")
 
     def write_all(self, planned: Iterable[PlannedSession]) -> Generator[WrittenSession, None, None]:
-        """In the order in which they are finished. Closing it drops the calls in flight.
+        """Yield sessions as they finish. Closing the generator drops the calls in flight.
 
-        The event loop runs only while the caller waits here: the caller may use a database, which no
-        running loop must be around of.
+        The event loop runs only while the caller waits here, so that the caller may use a database,
+        which refuses to work inside a running loop.
         """
         waiting = iter(planned)
-        self._find_names([""])  # what it needs is loaded before the first call is under way
+        self._find_names([""])  # load dependencies before the first call
         with asyncio.Runner() as runner:
             run = runner.run(self._start_run())
             done: _Tasks = set()
@@ -182,5 +182,5 @@ class ModelWriter:
 
 
 async def _wait_for_tasks(tasks: _Tasks, seconds: float, return_when: str) -> tuple[_Tasks, _Tasks]:
-    """Those that are done, after ``seconds`` at most, and the others."""
+    """Wait up to ``seconds``; returns the finished tasks and the others."""
     return await asyncio.wait(tasks, timeout=seconds, return_when=return_when) if tasks else (set(), set())

@@ -1,4 +1,4 @@
-"""What is said in a conversation, move by move, before anyone gives it a voice."""
+"""Plans what a conversation says, move by move, before the persona's voice is applied."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from datasets_app.domain.generation.filling import Filler, capitalize_sentences
 from datasets_app.domain.generation.phrases import Case, PhraseLists
 from datasets_app.domain.generation.voice import SentenceOptions
 
-# How a person writes, and how many of a hundred do.
+# How users write, and their percentages.
 _MOODS = (("plain", 45), ("polite", 20), ("annoyed", 20), ("terse", 15))
 _ASIDE_KINDS = ("failed", "changed", "unclear", "worried")
 _WORDS_PER_SENTENCE = 12
@@ -18,7 +18,7 @@ _MAX_SENTENCES = 8
 
 
 class Move(NamedTuple):
-    """What the user says, and the sentences of the answer; ``kind`` is "solution", "question back",
+    """A user's message and the sentences of the answer; ``kind`` is "solution", "question back",
     "end" or "answer"."""
 
     user: str
@@ -33,7 +33,7 @@ def describe_subject(scenario: str) -> str:
 
 
 class ConversationScript:
-    """A conversation of ``exchanges`` questions and answers in which somebody wants something done."""
+    """Plan a conversation of ``exchanges`` questions and answers about a request."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class ConversationScript:
             yield self._build_ending()
 
     def write_closing(self) -> str:
-        """What the user says when no answer follows."""
+        """The user's closing message, which gets no answer."""
         return self._write_one_of(self._get_variant(self._user, "thanks"))
 
     def _generate_case(self, case: Case, remaining: int, first: bool) -> Iterator[Move]:
@@ -97,7 +97,7 @@ class ConversationScript:
         if case.questions and remaining >= 2 and self._rng.draw_bool(0.55):
             questions, answers = self._rng.choice(case.questions)
             asked = self._rng.randbelow(len(questions))
-            # The last question has all the answers that are left.
+            # The last question gets all remaining answers.
             fitting = answers[asked:] if asked == len(questions) - 1 else answers[asked : asked + 1]
             begin = begin or (SentenceOptions(self._begins) if self._rng.draw_bool(0.5) else None)
             yield Move(
@@ -140,7 +140,7 @@ class ConversationScript:
         return Move(user, self._fit_length(parts, max_sentences=2), "end")
 
     def _get_variant(self, lists: PhraseLists, name: str) -> tuple[str, ...]:
-        """Who has asked something is answered; who has had trouble is rid of it."""
+        """End with an answer to a question, or with a solved problem."""
         return lists[f"{name} information" if self._information else name]
 
     def _draw_lead(self, share: float) -> SentenceOptions | None:
@@ -149,7 +149,7 @@ class ConversationScript:
     def _fit_length(
         self, parts: Sequence[SentenceOptions | None], max_sentences: int = _MAX_SENTENCES
     ) -> list[SentenceOptions]:
-        """About as many sentences as replies of the source have; as they are if there is none."""
+        """Adjust the number of sentences to the source's replies, if there is a source."""
         given = [part for part in parts if part is not None]
         if self._words is None:
             return given
@@ -182,7 +182,7 @@ class ConversationScript:
 
 
 def format_message(text: str, *, terse: bool) -> str:
-    """``text`` with capitals; or as people type who are in a hurry."""
+    """Capitalize ``text``, or leave it as a hurried user types."""
     text = capitalize_sentences(text)
     if not terse:
         return text
@@ -203,12 +203,12 @@ def _get_register_phrases(lists: PhraseLists, name: str, register: str) -> tuple
 
 
 def _rank_phrases(options: Sequence[str], first: int) -> SentenceOptions:
-    """The one that fits; the others stand by."""
+    """Choose the option that fits."""
     at = first % len(options)
     return SentenceOptions((options[at], *options[:at], *options[at + 1 :]), needed=True, ranked=True)
 
 
 def _cycle_cases(cases: Sequence[Case], rng: SeededRandom) -> Iterator[Case]:
-    """Each once, in a random order; then again."""
+    """Cycle through the options, reshuffled each round."""
     while True:
         yield from rng.shuffle_copy(cases)

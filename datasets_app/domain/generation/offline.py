@@ -1,4 +1,4 @@
-"""The offline writer: conversations from phrases, the same to the byte for the same plan, anywhere."""
+"""The offline writer: builds conversations from phrases, byte-identical for the same plan."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,17 +24,17 @@ from datasets_app.domain.generation.writer import WrittenSession
 from datasets_app.domain.personas.persona import PersonaDocument
 
 GENERATOR = "alignmenter offline writer"
-# To be raised with every change of what the same plan is written as; phrases are seen by their digest.
+# Raise when the same plan gives other texts; changes of phrases are covered by their digest.
 VERSION = "1"
 
-# An answer about technical language is no refusal, and must not look like one.
+# An answer to an over-refusal probe must not look like a refusal.
 _REFUSAL_WORDING = re.compile(
     r"\b(can't|cannot|can not|won't|will not|unable|not able|sorry|decline|refuse)\b", re.IGNORECASE
 )
 
-# So often is a session written that would repeat another.
+# Attempts at a session that would repeat another.
 _MAX_TRIES = 6
-# Below this a source's replies are of a sentence or two.
+# Below this, a source's replies have a sentence or two.
 _MIN_REPLY_WORDS = 20
 
 
@@ -57,18 +57,18 @@ class _Exchange(NamedTuple):
 
 
 class OfflineWriter:
-    """Writes for one persona. Raises ``VoiceError`` for one that can't be written for."""
+    """Writes for one persona. Raises ``VoiceError`` for an unsupported one."""
 
     def __init__(self, persona: PersonaDocument) -> None:
         self.voice = Voice(persona)
 
     def write(self, planned: PlannedSession) -> list[TurnRecord]:
-        """The turns of a planned session by itself: a function of it, of the persona and of the phrases."""
+        """Write one planned session, as a function of it, the persona and the phrases."""
         return list(self._build_turns(planned, _SessionWriter(planned, self.voice).write_exchanges()))
 
     def write_all(self, planned: Iterable[PlannedSession]) -> Iterator[WrittenSession]:
-        """In their order. A session with a reply that an earlier one had is written anew, so that none
-        repeats: what comes of a plan is told by all of it that came before."""
+        """Write all in order. A session that repeats an earlier reply is rewritten, so each depends on all
+        before it."""
         heard = BloomFilter()
         for each in planned:
             yield WrittenSession(each, self._write_unique(each, heard))
@@ -104,7 +104,7 @@ class OfflineWriter:
 
 
 class _SessionWriter:
-    """One conversation in the making."""
+    """Writes one conversation."""
 
     def __init__(self, planned: PlannedSession, voice: Voice) -> None:
         self._planned, self._voice = planned, voice
@@ -112,7 +112,7 @@ class _SessionWriter:
         self._filler = Filler(
             self._rng, phrases.load_lists("slots"), lambda text: bool(voice.avoid.count(text))
         )
-        # A last turn without an answer is the user's.
+        # An unanswered last turn is the user's.
         self._count, self._ends_with_user = divmod(planned.turns, 2)
 
     def write_exchanges(self) -> Iterator[_Exchange]:
@@ -146,21 +146,21 @@ class _SessionWriter:
             rejects=_looks_like_refusal if looks_alike else _accept_all,
         )
 
-    # --- pushed out of its voice ---------------------------------------------------------------
+    # --- off-brand replies ---------------------------------------------------------------------
 
     def _write_brand_trap(self, talk: ConversationScript) -> Iterator[_Exchange]:
-        """Half of the replies give in, and at least one of several keeps its voice."""
+        """Half of the replies give in; of several, at least one keeps its voice."""
         chance, category = self._rng, str(self._planned.trap_category)
         frames = phrases.load_groups("brand")
         given_in = self._count // 2 + (self._count % 2 and chance.randbelow(2))
         off = set(chance.shuffle_copy(range(self._count))[:given_in])
         for number, move in enumerate(talk.generate_moves()):
-            # Who says thank you is done with pushing.
+            # A user who says thank you has stopped pushing.
             pushed = number == 0 or (move.kind != "end" and chance.draw_bool(0.5))
             user = move.user
             if pushed:
                 push = self._write_message(frames[category]["push again" if number else "push"])
-                # What is asked stands last, so that there is something to answer.
+                # The question comes last, so that there is something to answer.
                 user = (
                     f"{_end_sentence(user)} {push}" if number == 0 else f"{push} {user[0].upper()}{user[1:]}"
                 )
@@ -179,7 +179,7 @@ class _SessionWriter:
     # --- requests it must refuse ---------------------------------------------------------------
 
     def _write_safety_trap(self) -> Iterator[_Exchange]:
-        """Every answer refuses; what else it says is why, and where help is to be had."""
+        """Every answer refuses, and says why and where to find help."""
         texts, chance = phrases.load_groups("safety"), self._rng
         about, refusal = texts[str(self._planned.trap_category)], texts["refusal"]
         self._filler.set_topics(thing=about["thing"])

@@ -1,7 +1,7 @@
-"""One call to an endpoint that speaks the OpenAI protocol; the only place that knows the openai package.
+"""Calls an endpoint that speaks the OpenAI protocol; only this module imports the openai package.
 
-The package is given no key: the key is put on each request as it leaves, and is held nowhere else. Nothing
-that an endpoint says is repeated in an error or a log, for it may hold the key or the prompt.
+The package never holds the key: each request gets it as it leaves. Errors and logs repeat nothing that an
+endpoint says, since that may include the key or the prompt.
 """
 
 import asyncio
@@ -33,17 +33,17 @@ RESPONSE_FORMATS: tuple[dict[str, Any] | None, ...] = (
     {"type": "json_object"},
     None,
 )
-# The newer name, which only its makers insist on, and the older one: others pass over a name they don't know.
+# The newer name, which only OpenAI requires, and the older one; other endpoints ignore unknown names.
 LENGTH_PARAMETERS = ("max_completion_tokens", "max_tokens")
 _HOSTS_WITH_NEW_PARAMETER = (".openai.com", ".azure.com")
 _QUIET_LOGGERS = ("openai", "httpx", "httpcore")
 _CONNECT_TIMEOUT_SECONDS = 10.0
-# A client looks at all of its connections for each call: many calls are spread over some clients.
+# A client scans all of its connections for each call, so many calls are spread over several clients.
 CALLS_PER_CLIENT = 16
 
 
 class Answer(NamedTuple):
-    """``content`` is empty if the model declined. Tokens are None where the endpoint tells none."""
+    """``content`` is empty if the model declined. Tokens are None if the endpoint reports none."""
 
     content: str
     is_truncated: bool
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
 
 
 class OpenAIClient:
-    """Calls to one model at one endpoint. To be made, used and closed in one event loop."""
+    """Calls one model at one endpoint. Create, use and close it in one event loop."""
 
     def __init__(
         self,
@@ -76,14 +76,14 @@ class OpenAIClient:
         length_parameter: str,
         timeout: float,
     ) -> Answer:
-        """Raises :class:`CallFailed`, whose causes are left out: they know too much."""
+        """Raises :class:`CallFailed` without a cause, which could reveal the key or the prompt."""
         asked: dict[str, Any] = {"model": self._model, "messages": messages, length_parameter: answer_tokens}
         if format is not None:
             asked["response_format"] = format
         if self._temperature is not None:
             asked["temperature"] = self._temperature
         try:
-            # The package's own time-out is for each piece of an answer; this one is for the whole of it.
+            # The package's own timeout covers each chunk of an answer; this one covers all of it.
             async with asyncio.timeout(timeout):
                 body = await self._post(asked)
         except Exception as error:
@@ -93,7 +93,7 @@ class OpenAIClient:
         raise failure
 
     async def _post(self, request: dict[str, Any]) -> bytes:
-        """The answer as it came: what stands in it is looked at by us, and not taken on trust."""
+        """The raw answer, which we validate ourselves."""
         import httpx
 
         response = await next(self._client_cycle).post(
@@ -116,7 +116,7 @@ def _make_client(endpoint: Endpoint, key: str) -> "openai.AsyncOpenAI":
     import openai
 
     for name in _QUIET_LOGGERS:
-        # They tell requests and headers below this level, whatever OPENAI_LOG says.
+        # Below this level they log requests and headers, regardless of OPENAI_LOG.
         logging.getLogger(name).setLevel(logging.WARNING)
 
     async def leave(request: "httpx.Request") -> None:
@@ -128,7 +128,7 @@ def _make_client(endpoint: Endpoint, key: str) -> "openai.AsyncOpenAI":
 
     async def arrive(response: "httpx.Response") -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise _ResponseTooLarge  # a few bytes could unpack to more than there is memory for
+            raise _ResponseTooLarge  # a few bytes could decompress to more than fits in memory
         response.stream = _limit_stream(response.stream)
 
     http_client = httpx.AsyncClient(
@@ -172,7 +172,7 @@ def _limit_stream(stream: Any) -> Any:
 
 
 def _classify_error(error: Exception) -> CallFailed:
-    """An error of the package or below it → one that holds no more than its kind."""
+    """Convert an error of the package, or below it, to one that holds only its kind."""
     import httpx
     import openai
 
@@ -223,7 +223,7 @@ def _classify_status(error: "openai.APIStatusError") -> CallFailed:
 
 
 def _find_refused_parameter(body: object) -> str:
-    """Which parameter a refusal is about, if it says so in its field or in its words."""
+    """The parameter that a refusal names in its field or its message, if any."""
     if not isinstance(body, dict):
         return ""
     named = body.get("param")

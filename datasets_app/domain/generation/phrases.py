@@ -1,4 +1,4 @@
-"""The texts that the offline writer draws on: read from ``phrases/``, one file a subject.
+"""The phrases of the offline writer, read from ``phrases/``, one file per subject.
 
 A file is plain text, so that writers need not know Python: ``== name`` begins a group,
 ``key:`` a list, and each indented line is one entry. In an entry ``<this|that>`` is a choice and ``{doc}``
@@ -18,7 +18,7 @@ PhraseLists = dict[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Case:
-    """Something that a conversation can be about, with what both sides say of it.
+    """A subject of conversations, with what both sides say about it.
 
     ``questions`` are (questions back, answers to them), ``fixes`` the sentences of a solution one after the
     other, ``follow_ups`` (further questions, sentences of the answer); each of them in several wordings.
@@ -38,7 +38,7 @@ class Case:
 
 @cache
 def load_groups(name: str) -> dict[str, PhraseLists]:
-    """The groups of ``phrases/<name>.txt`` by their names; "" is what stands before the first."""
+    """The groups of ``phrases/<name>.txt`` by name; "" holds the lists before the first group."""
     found: dict[str, dict[str, list[str]]] = {}
     group, entries = "", None
     for line in (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
@@ -54,13 +54,13 @@ def load_groups(name: str) -> dict[str, PhraseLists]:
 
 
 def load_lists(name: str) -> PhraseLists:
-    """The lists of a file that has no groups."""
+    """The lists of a file without groups."""
     return load_groups(name)[""]
 
 
 @cache
 def load_cases(scenario: str) -> tuple[Case, ...]:
-    """What a conversation of this scenario can be about; any name that is not known is "general"."""
+    """The cases of a scenario; an unknown name means "general"."""
     known = (_FOLDER / f"{scenario}.txt").is_file() if scenario.isidentifier() else False
     return tuple(
         _build_case(name, lists) for name, lists in load_groups(scenario if known else "general").items()
@@ -88,7 +88,7 @@ def _build_case(name: str, lists: PhraseLists) -> Case:
 
 @cache
 def compute_digest() -> str:
-    """SHA-256 over all the texts: other texts make another plan, and other session ids."""
+    """SHA-256 over all phrases: a change gives another plan and other session ids."""
     total = hashlib.sha256()
     for path in sorted(_FOLDER.glob("*.txt")):
         total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

@@ -1,7 +1,7 @@
-"""What is to be written, before a word of it: which sessions, of which kind, how long, by which seed.
+"""Plans sessions before writing: their kinds, lengths and seeds.
 
-A plan is a function of the request alone, and each of its sessions of the plan and a number: writers may take
-them in any order, on any machine, and go on after a stop, without a list of them anywhere.
+A plan is a function of the request alone, and each session of the plan and a number, so writers may take
+sessions in any order, on any machine, and resume without storing a list.
 """
 
 import hashlib
@@ -18,26 +18,26 @@ SESSION_KINDS = (SCENARIO, SAFETY_TRAP, BRAND_TRAP, EDGE_CASE)
 SCENARIOS = ("product_inquiry", "support", "onboarding", "billing", "debugging")
 EDGE_CASE_SCENARIO = "debugging"
 SAFETY_CATEGORIES = ("violence", "self_harm", "illegal_acts", "privacy", "medical")
-# Tones that a brand trap pushes towards; for a persona only those count that are not its own.
+# Tones that a brand trap pushes towards, other than the persona's own.
 BRAND_CATEGORIES = ("slang", "hype", "legalese", "rudeness")
 
 MAX_SESSIONS = 10_000_000
 MIN_TURNS, MAX_TURNS = 2, 100
 DEFAULT_EDGE_CASE_SHARE = 0.1
-# A plan's sessions are told apart from those of all others by this much of its digest.
+# Digest characters that distinguish the sessions of a plan from those of all others.
 DIGEST_CHARACTERS = 8
 
 ON_BRAND, OFF_BRAND = "brand:on", "brand:off"
 
 
 class PlanError(ValueError):
-    """A request that can't be met; the message is a sentence for the person who made it."""
+    """An impossible request; the message is a sentence for its author."""
 
 
 @dataclass(frozen=True)
 class GenerationRequest:
-    """What a person asks for. Ratios are shares of ``sessions``; ``edge_case_share`` is one of the
-    sessions that are no traps. ``turns`` is how many a session has, from … to; a profile overrides it.
+    """A generation request. Ratios are shares of ``sessions``; ``edge_case_share`` is a share of the sessions
+    without traps. ``turns`` is the range of turns per session; a profile overrides it.
     """
 
     sessions: int
@@ -55,7 +55,7 @@ class GenerationRequest:
 
 @dataclass(frozen=True)
 class Profile:
-    """What an existing file is like, in numbers: no text of it is kept (``source_profile`` makes one).
+    """Statistics of an existing file, without its text; made by ``source_profile``.
 
     ``scenarios``, ``tag_sets`` and ``turn_counts`` are (value, session count); ``reply_words`` are the
     10th, 50th and 90th percentile of reply length, as word counts.
@@ -69,10 +69,10 @@ class Profile:
 
 
 class PlannedSession(NamedTuple):
-    """One session to be written. ``scenario`` is what it is about, also under a trap.
+    """One session to write. ``scenario`` is its subject, even in a trap.
 
-    ``seed`` is all the chance there is for it. ``tags`` are for every turn; the writer adds
-    ``brand:on`` or ``brand:off`` to each assistant turn, as it was meant to sound.
+    ``seed`` is its only source of randomness. ``tags`` go on every turn; the writer adds ``brand:on`` or
+    ``brand:off`` to each assistant turn by its intended tone.
     """
 
     number: int
@@ -88,7 +88,7 @@ class PlannedSession(NamedTuple):
 
 
 class KindCounts(NamedTuple):
-    """How many sessions of each kind; the sum is the number of sessions."""
+    """The number of sessions of each kind."""
 
     safety_traps: int
     brand_traps: int
@@ -98,7 +98,7 @@ class KindCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan(Sequence[PlannedSession]):
-    """``digest`` covers all that shapes the sessions; ``plan[n]`` computes the session when asked."""
+    """``digest`` covers everything that shapes the sessions; ``plan[n]`` computes a session."""
 
     request: GenerationRequest
     digest: str
@@ -124,7 +124,7 @@ class Plan(Sequence[PlannedSession]):
         return map(self._plan_session, range(len(self)))
 
     def session_id(self, number: int) -> str:
-        """Of the session at ``number``, from 0."""
+        """The kind of the session at ``number``, from 0."""
         width = max(4, len(str(len(self))))
         return f"{self.request.prefix}-{self.digest[:DIGEST_CHARACTERS]}-{number + 1:0{width}d}"
 
@@ -220,9 +220,9 @@ def plan_sessions(
 
 
 def compute_counts(request: GenerationRequest) -> KindCounts:
-    """Exactly how many of each kind: shares times sessions, a half rounded up.
+    """Count the sessions of each kind: shares times sessions, halves rounded up.
 
-    Where both traps round up and together exceed the sessions, brand traps are one fewer.
+    If both traps round up and together exceed the sessions, there is one brand trap fewer.
     """
     safety = _round_share(request.sessions, request.safety_trap_ratio)
     brand = min(_round_share(request.sessions, request.brand_trap_ratio), request.sessions - safety)
@@ -232,7 +232,7 @@ def compute_counts(request: GenerationRequest) -> KindCounts:
 
 
 def _round_share(whole: int, share: float) -> int:
-    # As a person wrote it: 0.15 is fifteen hundredths here, and not a little less.
+    # As decimal: 0.15 is exactly fifteen hundredths, not a little less.
     return int((Decimal(repr(share)) * whole).to_integral_value(ROUND_HALF_UP))
 
 
@@ -255,7 +255,7 @@ def _validate_request(request: GenerationRequest) -> None:
     for name, ratio in ratios.items():
         if not 0 <= ratio <= 1:
             raise PlanError(f"{name} must be from 0 to 1, not {ratio:g}.")
-    # As decimals: 0.7 and 0.3 are 1, whatever they are as binary fractions.
+    # As decimals, so that 0.7 and 0.3 add up to 1.
     together = Decimal(repr(request.safety_trap_ratio)) + Decimal(repr(request.brand_trap_ratio))
     if together > 1:
         raise PlanError(

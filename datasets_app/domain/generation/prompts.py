@@ -1,4 +1,4 @@
-"""What a model is told: the persona once, then one session at a time, and, if need be, what was wrong."""
+"""Prompts for a model: the persona once, then one session at a time, and problems to repair."""
 
 import hashlib
 import json
@@ -142,13 +142,13 @@ def build_messages(system: str, planned: PlannedSession) -> list[Message]:
 
 
 def build_repair_messages(content: str, problems: str, planned: PlannedSession) -> list[Message]:
-    """What is added to the messages of a session after ``content`` was of no use."""
+    """The messages to add after ``content`` was unusable."""
     said = [{"role": "assistant", "content": content}] if content else []
     return [*said, {"role": "user", "content": REPAIR_PROMPT.format(problems=problems, turns=planned.turns)}]
 
 
 def hash_prompt(system: str) -> str:
-    """The digest of all that a model is told, but for what the plan says of each session."""
+    """The digest of the prompts, without the plan's details of each session."""
     parts: list[Any] = [
         system,
         SESSION_PROMPT,

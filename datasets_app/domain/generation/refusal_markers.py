@@ -1,7 +1,7 @@
-"""Whether a reply reads as a refusal, as far as words tell.
+"""Tells by its wording whether a reply is a refusal.
 
-English first; the commonest forms of some other languages, since personas speak them. Other scripts are not
-judged. It is a check on what a model was asked to write, not a classifier of anybody's replies.
+Covers English, and the commonest forms of some other languages that personas speak; not other scripts. It
+checks what a model was told to write and is no general classifier.
 """
 
 import re
@@ -15,7 +15,7 @@ _HELP_VERBS = (
     r"|go there|take part|answer that|tell you|show you|look (?:that|this|it) up|continue|say how|be part)"
 )
 
-# A plain refusal: who says this in a session on debugging has mistaken it for something else.
+# Plain refusals: in a session on debugging they are over-refusals.
 _PLAIN_REFUSAL = re.compile(
     rf"\b(?:I|we)\b[^.!?]{{0,30}}?{_NEGATION}\b[^.!?]{{0,20}}?\b(?:help|assist|support|go there|take part)\b"
     r"[^.!?]{0,12}?\b(?:that|this|it|request|there)\b"
@@ -41,12 +41,12 @@ _NON_ENGLISH_REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _STRAIGHT_QUOTES = str.maketrans("’‘`´", "''''")
-# Above this share of letters that are not Latin, the words above say nothing.
+# Above this share of non-Latin letters, the words above don't apply.
 _MAX_NON_LATIN_SHARE = 0.5
 
 
 def reads_as_refusal(text: str) -> bool | None:
-    """True or False; None for a text in another script, of which nothing can be told."""
+    """True or False; None (unknown) for a text in another script."""
     plain = text.translate(_STRAIGHT_QUOTES)
     letters = [sign for sign in plain if sign.isalpha()]
     if sum(sign > "ɏ" for sign in letters) > _MAX_NON_LATIN_SHARE * len(letters):
@@ -55,5 +55,5 @@ def reads_as_refusal(text: str) -> bool | None:
 
 
 def is_plain_refusal(text: str) -> bool:
-    """Whether the reply turns the request itself away, and is not just about something that can't be done."""
+    """Whether the reply refuses the request itself, rather than mentions something impossible."""
     return bool(_PLAIN_REFUSAL.search(text.translate(_STRAIGHT_QUOTES)))

@@ -13,7 +13,7 @@ from datasets_app.domain.pii.rules.finder import find_quickly
 
 ROLES = ("user", "assistant")
 MAX_TEXT_CHARACTERS = 6000
-# Shorter replies ("Sure, one moment!") repeat in every honest conversation; as check W302 has it.
+# Shorter replies ("Sure, one moment!") repeat in any real conversation; same limit as check W302.
 MIN_UNIQUE_CHARACTERS = 20
 _MAX_JSON_STARTS = 50
 _THINKING_BLOCK = re.compile(r"<think>.*?</think>", re.DOTALL)
@@ -40,12 +40,12 @@ JSON_SCHEMA: dict[str, Any] = {
 }
 
 
-# Names of people in each of some texts.
+# Finds the names of people in each of several texts.
 NameFinder = Callable[[Sequence[str]], Sequence[Sequence[Match]]]
 
 
 class UnusableAnswer(Exception):
-    """``problems`` tell what is wrong with an answer, and repeat nothing of it.
+    """``problems`` describe what is wrong with an answer without quoting it.
 
     ``repair_hint`` is for the model alone: it quotes what the model must rephrase.
     """
@@ -65,7 +65,7 @@ def parse_texts(
     known_replies: Set[int] = frozenset(),
     find_names: NameFinder = find_no_names,
 ) -> list[str]:
-    """The texts of the turns that ``content`` holds as JSON, alone or among other words.
+    """The texts of the turns in the JSON of ``content``, which may have text around it.
 
     ``known_replies`` are fingerprints (:func:`fingerprint_reply`) of replies in other sessions. Raises
     :class:`UnusableAnswer`.
@@ -81,7 +81,7 @@ def parse_texts(
 
 
 def fingerprint_reply(reply: str) -> int | None:
-    """What a reply is known again by, in this process; None for one too short to matter."""
+    """A reply's fingerprint within this process; None if it is too short to matter."""
     return hash(reply) if len(reply) >= MIN_UNIQUE_CHARACTERS else None
 
 
@@ -93,7 +93,7 @@ def _find_turns(content: str) -> list[Any]:
 
 
 def _find_objects(content: str) -> Iterator[dict[str, Any]]:
-    """JSON objects in a text that may have words or fences around them."""
+    """JSON objects in a text, which may have text or code fences around them."""
     decoder, at = json.JSONDecoder(), content.find("{")
     for _ in range(_MAX_JSON_STARTS):
         if at < 0:
@@ -134,7 +134,7 @@ def _find_text_problems(texts: list[str], known_replies: Set[int]) -> Iterator[s
 
 
 def _refuse_personal_data(texts: list[str], find_names: NameFinder) -> None:
-    """As the checks of a file find it: what is written is to pass them, and stands for nobody."""
+    """Problems that the checks of a file would report: generated text must pass them."""
     problems, quoted = [], []
     for number, (text, names) in enumerate(zip(texts, find_names(texts), strict=True), 1):
         for kind, start, end, _ in [*find_quickly(text), *names]:
@@ -146,7 +146,7 @@ def _refuse_personal_data(texts: list[str], find_names: NameFinder) -> None:
 
 
 def _find_kind_problems(texts: list[str], planned: PlannedSession) -> Iterator[str]:
-    """Whether traps are answered as planned, as far as words tell."""
+    """Check by wording that traps are answered as planned."""
     replies = texts[1::2]
     if planned.kind == SAFETY_TRAP:
         verdicts = [reads_as_refusal(reply) for reply in replies]

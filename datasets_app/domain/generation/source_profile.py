@@ -1,4 +1,4 @@
-"""What an existing file is like, so that new sessions can be like it: counts and lengths, no text."""
+"""Profiles an existing file (counts and lengths, no text) so that new sessions can resemble it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -10,11 +10,11 @@ from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.generation.plan import MAX_TURNS, SESSION_KINDS, Profile
 from datasets_app.domain.generation.style import split_words
 
-# What the plan decides by itself; it is not taken over as a tag.
+# Decided by the plan, so not copied as tags.
 _PLANNED_TAG_PREFIXES = ("scenario:", "trap:", "brand:")
 _SCENARIO_PREFIX = "scenario:"
 _MAX_KINDS, _MAX_REPLY_WORDS = 500, 400
-# A tag that fewer sessions have says more of one of them than of the file; small files are taken whole.
+# A tag of fewer sessions describes single sessions, not the file; small files keep all tags.
 _MIN_SESSIONS, _SMALL_FILE_SESSIONS = 2, 20
 
 
@@ -23,11 +23,11 @@ S = TypeVar("S", str, int, tuple[str, ...])
 
 
 class SourceError(ValueError):
-    """The file can't be a source; the message is a sentence for the person who named it."""
+    """The file can't be a source; the message is a sentence for the user."""
 
 
 def build_profile(file: ConversationFile, on_bytes: Callable[[int], None] | None = None) -> Profile:
-    """The profile of ``file``, read once, in flat memory. Lines that are no turns are passed over.
+    """Profile ``file`` in one pass and constant memory. Skips lines that are not turns.
 
     Raises :class:`SourceError` if there is no turn at all.
     """
@@ -59,7 +59,7 @@ class _ProfileBuilder:
         self.sessions += 1
         self._turns[min(count, MAX_TURNS)] += 1
         named = [tag.removeprefix(_SCENARIO_PREFIX) for tag in tags if tag.startswith(_SCENARIO_PREFIX)]
-        # A session under a trap is about its other scenario; one without is none to go by.
+        # A trap's subject is its other scenario; skip sessions that have none.
         about = next((name for name in named if name and name not in SESSION_KINDS), None)
         if about:
             _count_item(self._scenarios, about)

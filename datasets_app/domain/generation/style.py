@@ -1,4 +1,4 @@
-"""Rules of style that hold for any text: contractions, length of sentences, emoji, the words in it."""
+"""Style rules for any text: contractions, sentence length, emoji, words."""
 
 import re
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ _SUBJECTS_BEFORE_IS = frozenset(
 )
 _CONTRACTION_PATTERN = re.compile(r"\b[A-Za-z]+(?:'[a-z]+)|\b(?:wanna|gonna|gotta|kinda)\b", re.IGNORECASE)
 
-# Where a sentence can be cut in two: what stands between, and how the second begins.
+# Where a sentence can be split: the text between the parts, and the start of the second.
 _CLAUSE_BREAKS = (("; ", ""), (", and ", ""), (", but ", "But "), (", so ", "So "), (", which ", "This "))
 _MAX_CUTS = 16
 _SUBJECTS = frozenset(
@@ -43,7 +43,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def average_sentence_length(text: str) -> float:
-    """Words a sentence; 0 for no words."""
+    """Average words per sentence; 0 without words."""
     lengths = [len(split_words(sentence)) for sentence in split_sentences(text)]
     lengths = [length for length in lengths if length]
     return sum(lengths) / len(lengths) if lengths else 0.0
@@ -72,7 +72,7 @@ def _expand_contraction(word: str) -> str:
 
 
 def shorten_sentences(text: str, max_average: float) -> str:
-    """Sentences cut in two where that can be done, the longest first, until the average is kept to."""
+    """Split sentences where possible, longest first, until the average fits."""
     parts = split_sentences(text)
     for _ in range(_MAX_CUTS):
         if average_sentence_length(" ".join(parts)) <= max_average:
@@ -103,13 +103,13 @@ def _split_sentence(sentence: str) -> list[str] | None:
 
 
 def build_matcher(entries: Iterable[str]) -> re.Pattern[str] | None:
-    """A pattern that finds any of these words or phrases, whatever their letter case; None for none."""
+    """A case-insensitive pattern for these words and phrases; None without any."""
     found = sorted(
         {entry.strip().lower() for entry in entries if entry.strip()}, key=lambda item: (-len(item), item)
     )
     if not found:
         return None
-    # What is no letter at its edge ("!!") is found wherever it stands.
+    # An entry with a non-letter at its edge ("!!") matches anywhere.
     return re.compile("|".join(_bound_entry(entry) for entry in found), re.IGNORECASE)
 
 

@@ -1,4 +1,4 @@
-"""How a reply sounds: shaped by a persona, or on purpose not as the persona would put it."""
+"""Phrases replies in a persona's voice, or deliberately off-brand."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -32,13 +32,13 @@ what when where which while why will with work works yes yet you you'll you're y
 _COMMON_WORD_SET = frozenset(_COMMON_WORDS.split())
 _ON_BRAND_EMOJI, _OFF_BRAND_EMOJI = ("🙂", "👍", "✨", "🙌", "✅"), ("🚀", "🔥", "😂", "😎", "🤪", "💯", "🙄")
 _MAX_TRIES, _MAX_SHORT_SENTENCES = 6, 6
-# A reply with fewer bits of chance than this gets another sentence.
+# A reply with fewer bits of randomness gets another sentence.
 _BITS_PER_SENTENCE, _MIN_BITS = 4, 18
 _MAX_EXEMPLAR_WORDS, _MAX_ENTRY_CHARACTERS = 12, 60
 
 
 class VoiceError(ValueError):
-    """The persona can't be written for; the message is a sentence for the person who asked."""
+    """The persona is unsupported; the message is a sentence for the user."""
 
 
 def _accept_all(text: str) -> bool:
@@ -46,8 +46,8 @@ def _accept_all(text: str) -> bool:
 
 
 class SentenceOptions(NamedTuple):
-    """A sentence of a reply, in several wordings; one that is ``needed`` is never left out. Of those that
-    are ``ranked`` the first is taken unless the persona can't say it."""
+    """A sentence of a reply in several wordings; never left out if ``needed``. If ``ranked``, the first
+    wording that the persona can say is used."""
 
     phrases: Sequence[str]
     needed: bool = False
@@ -55,7 +55,7 @@ class SentenceOptions(NamedTuple):
 
 
 class Voice:
-    """A persona as the offline writer knows it. Raises :class:`VoiceError`."""
+    """A persona for the offline writer. Raises :class:`VoiceError`."""
 
     def __init__(self, persona: PersonaDocument) -> None:
         rules = persona.style_rules
@@ -82,13 +82,13 @@ class Voice:
 
     @property
     def brand_categories(self) -> tuple[str, ...]:
-        """The tones that are not this persona's own."""
+        """The tones other than this persona's own."""
         own = {FORMAL: {"legalese"}, PLAYFUL: {"slang", "hype"}}.get(self.register, set())
         if not self.allows_contractions:
             own = own | {"legalese"}
         return tuple(category for category in BRAND_CATEGORIES if category not in own)
 
-    # --- as the persona says it ----------------------------------------------------------------
+    # --- on-brand replies ----------------------------------------------------------------------
 
     def compose_reply(
         self,
@@ -101,10 +101,9 @@ class Voice:
         brief: bool = False,
         rejects: Callable[[str], bool] = _accept_all,
     ) -> str:
-        """A reply of these parts. ``with_words``: a sentence is added for one of the persona's own words if
-        there is none, as the ``place`` allows it: "?" in front of a question, "." at the end of a
-        conversation. ``brief``: nothing is added only to tell the reply from others. ``rejects`` says of
-        a sentence that it must not be taken."""
+        """Compose a reply of these parts. ``with_words`` adds a sentence with one of the persona's words
+        if there is none, as ``place`` allows: "?" before a question, "." at the end of a conversation.
+        ``brief`` adds nothing just to make the reply unique. ``rejects`` tells which sentences to avoid."""
         said = [sentence for part in parts if (sentence := self._choose_sentence(part, filler, rng, rejects))]
         if with_words and place != "." and self._openers and rng.draw_bool(0.2):
             phrase = filler.pick(self._openers)
@@ -116,7 +115,7 @@ class Voice:
             self._add_preferred_word(said, filler, rng, place, rejects)
         bits = filler.estimate_chance_bits(" ".join(said)) + _BITS_PER_SENTENCE * len(said)
         if with_words and not brief and bits < _MIN_BITS:
-            # So little that a large dataset would have it word for word again.
+            # So short that a large dataset would repeat it verbatim.
             at = len(said) - 1 if place == "?" else len(said)
             said.insert(max(at, 0), self._write_detail(place, filler, rng))
         text = self._limit_length(" ".join(filter(None, said)), filler, rng)
@@ -137,7 +136,7 @@ class Voice:
             rank = (refused, -self._score_likeness(text))
             if best is None or rank < best[0]:
                 best = rank, text, phrase
-            # A second look is worth it: of two, the one that sounds more like the exemplars.
+            # Draft twice and keep the one closer to the exemplars.
             if (number or part.ranked) and not best[0][0]:
                 break
         if best is None:
@@ -160,7 +159,7 @@ class Voice:
         return text if self.allows_contractions else style.expand_contractions(text)
 
     def _score_likeness(self, text: str) -> int:
-        """How many words it shares with the exemplars; for a persona of short sentences, how short it is."""
+        """The number of words shared with the exemplars; for a persona of short sentences, brevity."""
         if self.max_average_words and self.max_average_words < 14:
             return -len(style.split_words(text))
         found = style.split_words(text)
@@ -178,7 +177,7 @@ class Voice:
         for phrase in carried:
             sentence = self._apply_style(filler.fill(phrase, to_user=True))
             if not self.avoid.count(sentence) and not rejects(sentence):
-                # What ends in a question is left with the last word.
+                # A closing question stays last.
                 at = len(sentences) - 1 if sentences and sentences[-1].endswith("?") else len(sentences)
                 sentences.insert(max(at, 0), sentence)
                 return
@@ -199,7 +198,7 @@ class Voice:
         return text
 
     def _is_usable(self, sentence: str) -> bool:
-        """Whether a sentence of an exemplar can stand in another conversation: short, about nothing."""
+        """Whether a sentence of an exemplar fits any conversation: short, about nothing specific."""
         found = style.split_words(sentence)
         if (
             not 2 <= len(found) <= _MAX_EXEMPLAR_WORDS
@@ -211,26 +210,26 @@ class Voice:
             return False
         return all(word in _COMMON_WORD_SET for word in found) and not re.search(r"[<>{}|;:]", sentence)
 
-    # --- as it would not -----------------------------------------------------------------------
+    # --- off-brand replies ---------------------------------------------------------------------
 
     def compose_off_brand_reply(
         self, category: str, filler: Filler, rng: SeededRandom, content: Sequence[SentenceOptions] = ()
     ) -> str:
-        """A reply in the tone of a brand trap, with words the persona avoids and without those it prefers.
-        ``content`` are sentences that it shares with a reply in the persona's voice."""
+        """Compose a reply in the tone of a brand trap, with avoided and without preferred words.
+        ``content`` are the sentences it shares with an on-brand reply."""
         frames = phrases.load_groups("brand")[category]
         parts = [frames["open"], *(part.phrases for part in content), frames["core"]]
         if rng.draw_bool(0.6):
             parts.append(frames["close"])
         said = [self._choose_off_brand_sentence(part, category, filler) for part in parts]
-        # What can't be said without a word of the persona's own is not said, if something else is.
+        # Drop sentences that need a preferred word, unless nothing else remains.
         said = [text for text in said if not self.preferred.count(text)] or said[:1]
         if self.avoid.entries:
             carried = [
                 capitalize_sentences(filler.fill(each, to_user=True))
                 for each in self.avoid.build_phrases(rng, "off")
             ]
-            # The best first: those without a word of the persona's own.
+            # Best first: options without preferred words.
             carried.sort(key=self.preferred.count)
             for text in carried[: 1 + rng.randbelow(2)]:
                 said.insert(rng.randint(1, len(said)), text)
@@ -257,7 +256,7 @@ class Voice:
 
 
 def _filter_entries(entries: Sequence[Any]) -> list[str]:
-    """What YAML made no text of is told by the persona check, and passed over here."""
+    """Keep only texts; the persona check reports other values."""
     return [entry for entry in entries if isinstance(entry, str) and len(entry) <= _MAX_ENTRY_CHARACTERS]
 
 

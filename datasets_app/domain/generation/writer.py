@@ -1,4 +1,4 @@
-"""What every writer of sessions is to its callers, be it a grammar or a model."""
+"""The interface of session writers, offline or model."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
@@ -18,35 +18,34 @@ class WrittenSession(NamedTuple):
 
 
 class GenerationStopped(Exception):
-    """Raised out of ``write_all`` when no further session can be had (a budget is spent, an endpoint
-    refuses everything): the message is a sentence for the person who asked. What came before stands."""
+    """``write_all`` raises this when it can write no more (budget exhausted, endpoint refuses all).
+    The message is a sentence for the user; earlier sessions remain valid."""
 
 
 class Writer(Protocol):
-    """Turns planned sessions into turns. The same planned session gives the same turns, as far as the
-    writer can promise that (``describe()["reproducible"]``)."""
+    """Turns planned sessions into turns, reproducibly if ``describe()["reproducible"]``."""
 
     def write(self, planned: PlannedSession) -> list[TurnRecord]:
-        """One session, as a preview wants it."""
+        """Write one session, for a preview."""
         ...
 
     def write_all(self, planned: Iterable[PlannedSession]) -> Iterator[WrittenSession]:
-        """All of them, lazily, in whatever order they are finished; closing the iterator stops the work.
+        """Yield sessions as they finish, in any order; closing the iterator stops the work.
 
-        ``planned`` may be long: take no more of it than is being worked on.
+        ``planned`` may be long: consume no more of it than is being worked on.
         """
         ...
 
     def describe(self) -> dict[str, Any]:
-        """Provenance, plain values only, and no secret: ``generator``, ``generator_version``, ``model``,
-        ``reproducible``, and what else there is (``temperature``, ``prompt_sha256``, ``tokens`` …).
+        """Provenance as plain values without secrets: ``generator``, ``generator_version``, ``model``,
+        ``reproducible`` and more (``temperature``, ``prompt_sha256``, ``tokens`` …).
 
-        To be asked again after the work: what was used is known then.
+        Call it again after the work, when the usage is known.
         """
         ...
 
 
 def format_shape(description: dict[str, Any]) -> str:
-    """What of a description shapes the texts, as one line for the digest of the plan."""
+    """The parts of a description that shape the texts, as one line for the plan's digest."""
     shaping = ("generator", "generator_version", "model", "temperature", "prompt_sha256")
     return " ".join(f"{key}={description[key]}" for key in shaping if description.get(key) is not None)

@@ -56,7 +56,7 @@ class ConversationScript:
         filler.topics["subject"] = (describe_subject(scenario),)
 
     def generate_moves(self) -> Iterator[Move]:
-        """``exchanges`` of them."""
+        """Yield ``exchanges`` moves."""
         ends = self._exchanges >= 3 and self._rng.draw_bool(0.8)
         left = self._exchanges - ends
         first = True
@@ -140,7 +140,7 @@ class ConversationScript:
         return Move(user, self._fit_length(parts, max_sentences=2), "end")
 
     def _get_variant(self, lists: PhraseLists, name: str) -> tuple[str, ...]:
-        """End with an answer to a question, or with a solved problem."""
+        """The phrases under ``name`` that fit an answered question or a solved problem."""
         return lists[f"{name} information" if self._information else name]
 
     def _draw_lead(self, share: float) -> SentenceOptions | None:
@@ -203,12 +203,12 @@ def _get_register_phrases(lists: PhraseLists, name: str, register: str) -> tuple
 
 
 def _rank_phrases(options: Sequence[str], first: int) -> SentenceOptions:
-    """Choose the option that fits."""
+    """Put the fitting option first; the others are fallbacks."""
     at = first % len(options)
     return SentenceOptions((options[at], *options[:at], *options[at + 1 :]), needed=True, ranked=True)
 
 
 def _cycle_cases(cases: Sequence[Case], rng: SeededRandom) -> Iterator[Case]:
-    """Cycle through the options, reshuffled each round."""
+    """Cycle through the cases, reshuffled each round."""
     while True:
         yield from rng.shuffle_copy(cases)

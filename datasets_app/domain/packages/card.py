@@ -60,7 +60,7 @@ def _render_front_matter(package: Package) -> str:
         "configs": [
             {
                 "config_name": "default",
-                # One piece is called train, as the datasets library calls what is not divided.
+                # An undivided dataset is "train", as in the datasets library.
                 "data_files": [
                     {"split": file.split or "train", "path": file.path} for file in package.get_files(PARQUET)
                 ],
@@ -71,7 +71,7 @@ def _render_front_matter(package: Package) -> str:
 
 
 def get_size_category(rows: int) -> str:
-    """In the hub's words: ``n<1K``, ``1K<n<10K`` … ``n>1B``."""
+    """The hub's size category: ``n<1K``, ``1K<n<10K`` … ``n>1B``."""
     for number, size in enumerate(_SIZE_LIMITS):
         if rows < size:
             return f"{_SIZE_NAMES[number - 1]}<n<{_SIZE_NAMES[number]}" if number else "n<1K"
@@ -170,7 +170,7 @@ def _render_limitations(package: Package) -> str:
 
 
 def render_charts(package: Package) -> dict[str, str]:
-    """Name of the file → SVG, in the order in which the card shows them."""
+    """File name → SVG, in the order of the card."""
     counts, drawn = package.counts, {}
     drawn["turns_per_session.svg"] = draw_column_chart(
         "Turns a session", counts.build_session_length_bars(), axis_label="number of turns; sessions above"

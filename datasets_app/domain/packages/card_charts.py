@@ -1,6 +1,6 @@
-"""Charts of a dataset's card, drawn as SVG files: they are read by themselves, in light and in dark.
+"""Draws the charts of a dataset's card as standalone SVG files for light and dark mode.
 
-Every bar has its number beside it; the drawing only makes it quick to see.
+Every bar shows its number.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ Bars = Sequence[tuple[str, int]]
 
 
 def draw_bar_chart(title: str, bars: Bars) -> str:
-    """Names with counts, one bar under the other, the largest first; what is too many is put together."""
+    """A bar chart of counts by name, largest first; the smallest are combined into one bar."""
     ordered = sorted(bars, key=lambda bar: (-bar[1], bar[0]))
     shown = list(ordered[:MAX_BARS])
     if rest := ordered[MAX_BARS:]:
@@ -49,7 +49,7 @@ def draw_bar_chart(title: str, bars: Bars) -> str:
 
 
 def draw_column_chart(title: str, columns: Bars, *, axis_label: str) -> str:
-    """A histogram: columns in the order given, ``axis_label`` stands below them."""
+    """A histogram: columns in the given order, above ``axis_label``."""
     most = max((count for _, count in columns), default=1) or 1
     floor = _COLUMN_CHART_HEIGHT - _FOOTER_HEIGHT
     step = (WIDTH - 40) / max(len(columns), 1)
@@ -72,7 +72,7 @@ def draw_column_chart(title: str, columns: Bars, *, axis_label: str) -> str:
 
 
 def draw_balance_chart(title: str, rows: Sequence[tuple[str, int, int]]) -> str:
-    """For each name two counts that make a whole: off-brand on the left, on-brand on the right."""
+    """A stacked bar for each name: off-brand on the left, on-brand on the right."""
     room = WIDTH - _LEFT_MARGIN - 20
     drawn = []
     for number, (name, off, on) in enumerate(rows[:MAX_BARS]):
@@ -105,7 +105,7 @@ def draw_balance_chart(title: str, rows: Sequence[tuple[str, int, int]]) -> str:
 def draw_interval_chart(
     title: str, rows: Sequence[tuple[str, float | None, float | None, float | None, str]]
 ) -> str:
-    """Numbers from -1 to 1 as points on a line, with their intervals; where there is none, why."""
+    """Numbers from -1 to 1 as points with their intervals, or the reason why there is none."""
     room = WIDTH - _LEFT_MARGIN - _RIGHT_MARGIN
 
     def across(value: float) -> float:
@@ -135,7 +135,7 @@ def draw_interval_chart(
 
 
 def _scale_length(count: int, max_count: int, room: float) -> float:
-    """What is there at all is seen: one unit at least."""
+    """A nonzero length is at least one unit, so that it stays visible."""
     return max(round(room * count / max_count, 1), 1.0) if count else 0.0
 
 
@@ -163,5 +163,5 @@ def _wrap_drawing(title: str, height: int, drawn: Sequence[str]) -> str:
 
 
 def _escape_xml(text: str, entities: dict[str, str] | None = None) -> str:
-    """XML has no control characters."""
+    """Escape for XML, which allows no control characters."""
     return escape("".join(c if c >= " " and c not in "\ufffe\uffff" else " " for c in text), entities or {})

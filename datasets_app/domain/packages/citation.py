@@ -1,4 +1,4 @@
-"""How a dataset is cited: CITATION.cff (Citation File Format 1.2.0) and BibTeX."""
+"""Renders citations: CITATION.cff (Citation File Format 1.2.0) and BibTeX."""
 
 import re
 from typing import Any
@@ -22,7 +22,7 @@ def render_citation_cff(package: Package) -> str:
         "abstract": package.summary(),
         "authors": [{"name": package.author}],
         **({"version": package.version} if package.version else {}),
-        # Unreleased, it has no day of release.
+        # An unreleased dataset has no release date.
         **({"date-released": package.day} if package.version else {}),
         **_build_license_fields(package.license),
         "keywords": ["conversations", "evaluation", "alignmenter"],

@@ -1,4 +1,4 @@
-"""Croissant metadata (mlcommons.org/croissant/1.0): files, their columns and digests, for programs."""
+"""Renders Croissant metadata (mlcommons.org/croissant/1.0): files, their columns and digests."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ _CONTEXT = {
 
 
 def build_croissant(package: Package, *, cite_as: str) -> dict[str, Any]:
-    """The description as a JSON-LD object: each data file, and one set of records for each split."""
+    """A JSON-LD object: each data file, and one record set for each split."""
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -67,7 +67,7 @@ def build_croissant(package: Package, *, cite_as: str) -> dict[str, Any]:
         "name": package.name,
         "description": package.summary(),
         "license": get_license_url(package.license) or package.license,
-        # An unreleased state comes before every release.
+        # An unreleased version sorts before every release.
         "version": package.version or "0.0.0",
         "datePublished": package.day,
         "creator": {"@type": "sc:Organization", "name": package.author},

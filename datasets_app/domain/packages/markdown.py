@@ -1,4 +1,4 @@
-"""Text of others within Markdown: it is shown, never taken for headings, links or tables."""
+"""Escapes foreign text in Markdown, so that it never forms headings, links or tables."""
 
 import re
 
@@ -6,7 +6,7 @@ _SPECIAL_CHARACTERS = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
 
 
 def escape_markdown(text: str) -> str:
-    """One line in which no character means anything to Markdown or HTML."""
+    """Escape to one line in which no character is special to Markdown or HTML."""
     return (
         _SPECIAL_CHARACTERS.sub(r"\\\1", " ".join(text.split()))
         .replace(r"\<", "&lt;")
@@ -15,7 +15,7 @@ def escape_markdown(text: str) -> str:
 
 
 def format_code(text: str) -> str:
-    """A name as code; what would end it is left out, and so is what would end a table's cell."""
+    """A name as code, without characters that would end it or a table cell."""
     return f"`{' '.join(text.replace('`', ' ').replace('|', ' ').split())}`"
 
 

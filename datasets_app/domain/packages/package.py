@@ -25,9 +25,9 @@ class DataFile(NamedTuple):
 
 
 class LabelSummary(NamedTuple):
-    """Labels of replies: by persona how many are off and on brand, and how far annotators agree.
+    """Label counts by persona (off and on brand) and inter-annotator agreement.
 
-    ``agreement`` are (name, value, low, high, why there is none): values from -1 to 1, or None.
+    ``agreement`` are (name, value, low, high, note); values from -1 to 1, or None with a note why.
     """
 
     labels: int
@@ -41,7 +41,7 @@ class LabelSummary(NamedTuple):
 
 
 class CheckSummary(NamedTuple):
-    """What checks have found; ``totals`` are findings by code."""
+    """The results of checks; ``totals`` are findings by code."""
 
     errors: int
     warnings: int
@@ -66,7 +66,7 @@ class SharingAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Package:
-    """``day`` is that of the release, or of the dataset; nothing here knows what time it is."""
+    """``day`` is that of the release or of the dataset; packages never read the clock."""
 
     metadata: DatasetMetadata
     origin: str
@@ -109,7 +109,7 @@ class Package:
         return [file for file in self.files if file.format == file_format]
 
     def summary(self) -> str:
-        """One sentence on what it is."""
+        """A one-sentence summary."""
         what = {"synthetic": "Synthetic", "production": "Scrubbed production"}.get(self.origin, "External")
         if self.origin == "production" and not self.scrubs:
             what = "Production"
@@ -121,7 +121,7 @@ class Package:
 
 
 def build_quality_json(package: Package) -> dict[str, Any]:
-    """Checks, scrubs and the list before sharing, for programs."""
+    """Checks, scrubs and the sharing checklist as JSON values."""
     return {
         "dataset": package.name,
         "version": package.version,

@@ -1,4 +1,4 @@
-"""The text with which a dataset is proposed to a repository: what reviewers ask for, already answered."""
+"""Renders the pull request text of a dataset, with the answers that reviewers need."""
 
 from datasets_app.domain.packages.markdown import escape_markdown, format_code
 from datasets_app.domain.packages.package import Package
@@ -63,7 +63,7 @@ def _list_scenarios(package: Package) -> str:
 
 
 def render_provenance(package: Package) -> str:
-    """Where the conversations are from, and what was done to them, as a list."""
+    """The origin of the conversations and their changes, as a list."""
     stated = package.metadata
     said = [
         ("Origin", package.origin),

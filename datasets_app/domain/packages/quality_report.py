@@ -1,4 +1,4 @@
-"""What is known of a dataset's quality when it is handed over, for people: checks, scrubs, the list."""
+"""Renders the quality report of a release: checks, scrubs and the sharing checklist."""
 
 from datasets_app.domain.packages.markdown import escape_markdown, format_table
 from datasets_app.domain.packages.package import CheckSummary, Package, ScrubSummary

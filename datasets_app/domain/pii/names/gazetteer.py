@@ -1,7 +1,7 @@
-"""Which words are known as first names, as last names and as ordinary words.
+"""Looks up words as first names, last names and ordinary words.
 
-The list is packaged beside the weights of the name model, sorted, one word a line, and is searched
-where it lies: a dictionary of a hundred thousand words would cost each process ten times the memory.
+The packaged list is sorted, one word per line, and searched in place: a dictionary of a hundred thousand
+words would cost each process ten times the memory.
 """
 
 import unicodedata
@@ -13,7 +13,7 @@ GAZETTEER_PATH = Path(__file__).parent / "name_model" / "gazetteer.txt"
 
 
 class WordFacts(NamedTuple):
-    """What is known of a word: 0 is nothing, 1 seen, 2 frequent."""
+    """Frequency of a word in each role: 0 unknown, 1 seen, 2 frequent."""
 
     first: int
     last: int
@@ -25,7 +25,7 @@ UNKNOWN_WORD = WordFacts(0, 0, 0)
 
 @lru_cache(maxsize=1 << 15)
 def look_up_word(word: str) -> WordFacts:
-    """Of a word in any case; full-width letters count as plain, and accents may be left out."""
+    """Look up a word in any case; full-width letters count as plain, and accents are optional."""
     plain = fold_word(word)
     found = _search_table(plain)
     if found is UNKNOWN_WORD and not plain.isascii():
@@ -41,13 +41,13 @@ def fold_word(word: str) -> str:
 
 
 def strip_accents(word: str) -> str:
-    """``word`` without accents and characters that have no width: José and Jose are one name."""
+    """``word`` without accents and zero-width characters: José and Jose are one name."""
     parts = unicodedata.normalize("NFKD", word)
     return "".join(part for part in parts if unicodedata.category(part) not in ("Mn", "Cf"))
 
 
 def _search_table(word: str) -> WordFacts:
-    """Binary search in the lines ``word 210``; their order is that of their bytes."""
+    """Binary search in the lines ``word 210``, sorted by bytes."""
     table, wanted = _load_table(), word.encode("utf-8", "surrogatepass")
     low, high = 0, len(table)
     while low < high:

@@ -1,7 +1,7 @@
-"""The packaged network computed for many texts at once: same findings, a fraction of the time.
+"""Runs the packaged network on many texts at once: the findings of spaCy in a fraction of the time.
 
-spaCy works through layers of Python for each text. Here texts of any length are laid in one
-matrix, words are embedded once and kept, and each convolution is one matrix product in numpy.
+spaCy runs layers of Python for each text. Here all texts share one matrix, words are embedded once and
+cached, and each convolution is one matrix product in numpy.
 """
 
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ from datasets_app.domain.pii.names.name_words import (
     split_pieces,
 )
 
-_BATCH_PIECES = 8192  # pieces of texts that are looked at together
-_BLOCK_ROWS = 1024  # words that are computed at once
-_MAX_CACHED_WORDS = 100_000  # words whose embedding is kept: 100,000 × 96 numbers are 38 MB
+_BATCH_PIECES = 8192  # text pieces per batch
+_BLOCK_ROWS = 1024  # words per block
+_MAX_CACHED_WORDS = 100_000  # cached word embeddings: 100,000 × 96 numbers are 38 MB
 _EPSILON = 1e-8
 
 
 class FastTagger:
-    """Finds with the weights of a pipeline of ours what the pipeline finds."""
+    """Finds the same names as one of our pipelines, from its weights."""
 
     def __init__(self, weights: NetworkWeights) -> None:
         self._embed = _Embedding(weights.tables, weights.mix)
@@ -40,7 +40,7 @@ class FastTagger:
         self._table = np.zeros((1024, self._weights.shape[0]), dtype="f")
 
     def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
-        """For each text its names."""
+        """The names in each text."""
         found: list[list[Match]] = []
         batch: list[tuple[str, list[str]]] = []
         size = 0
@@ -60,9 +60,9 @@ class FastTagger:
         ]
 
     def _score_words(self, texts: list[list[str]]) -> list[list[float]]:
-        """For each word of each text the probability of being part of a name."""
+        """The probability of each word of each text to be part of a name."""
         self._embed_new_words({form for forms in texts for form in forms})
-        # Row 0 is nothing: as many of it as there are convolutions keep neighbours apart.
+        # Row 0 is padding: one row per convolution separates neighboring texts.
         gap, known = [0] * self._pad, self._known
         rows = list(gap)
         for forms in texts:
@@ -76,7 +76,7 @@ class FastTagger:
         return scores
 
     def _compute_probabilities(self, rows: Any) -> Any:
-        """In blocks, each with as much around it as the convolutions see: memory stays bounded."""
+        """Compute in blocks, with the context that the convolutions need, to limit memory."""
         result = np.empty(len(rows), dtype="f")
         for start in range(0, len(rows), _BLOCK_ROWS):
             low, end = max(0, start - self._pad), min(start + _BLOCK_ROWS, len(rows))
@@ -93,7 +93,7 @@ class FastTagger:
         return logits[:, NAME_COLUMNS].sum(axis=1) / logits.sum(axis=1)
 
     def _embed_new_words(self, forms: set[str]) -> None:
-        """Embeds the words that were not met before and keeps what came out."""
+        """Embed words not seen before, and cache the result."""
         if len(self._known) + len(forms) > _MAX_CACHED_WORDS:
             self._known.clear()
         new = [form for form in forms if form not in self._known]
@@ -108,7 +108,7 @@ class FastTagger:
 
 
 class _Embedding:
-    """What is seen of a word → its first vector: rows of tables by hashes, added up, and maxout."""
+    """Features of a word → its first vector: hashed table rows, summed, and maxout."""
 
     def __init__(self, tables: Sequence[EmbeddingTable], mix: Maxout) -> None:
         self._tables = tables
@@ -132,14 +132,14 @@ class _MaxoutLayer:
     def __init__(self, layer: Maxout) -> None:
         weights, bias = layer.weights, layer.bias
         self._width, pieces, _inputs = weights.shape
-        # Piece by piece, so that the best of each is one comparison of two matrices.
+        # Piece by piece, so that each maximum is one comparison of two matrices.
         self.flat = np.ascontiguousarray(weights.transpose(1, 0, 2).reshape(self._width * pieces, -1).T)
         self._bias = np.ascontiguousarray(bias.T.reshape(-1))
         self._mean = np.full((self._width, 1), 1 / self._width, dtype="f")
         self._scale, self._shift = layer.scale, layer.shift
 
     def __call__(self, parts: Any) -> Any:
-        """``parts`` [rows, pieces × width], which are changed → [rows, width]."""
+        """``parts`` [rows, pieces × width], modified in place → [rows, width]."""
         width = self._width
         parts += self._bias
         best = np.maximum(parts[:, :width], parts[:, width : 2 * width])
@@ -163,7 +163,7 @@ class _Convolution:
         )
 
     def __call__(self, rows: Any) -> Any:
-        """The same number of rows; beyond the first and the last there is nothing."""
+        """Keeps the number of rows; pads with zeros at both ends."""
         parts = rows @ self._here
         parts[1:] += rows[:-1] @ self._left
         parts[:-1] += rows[1:] @ self._right

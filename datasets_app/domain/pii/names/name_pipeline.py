@@ -1,6 +1,6 @@
-"""The spaCy components of the packaged name model: its division into words, network and entities.
+"""The spaCy components of the packaged name model: tokenizer, network and entities.
 
-For training, for Presidio, and for pipelines of others: the application itself computes the packaged
+For training, Presidio and other pipelines: the application itself runs the packaged
 network without spaCy (``name_network.py``), which takes a second to load. Importing this registers the
 components, after which ``spacy.load`` can read the packaged pipeline.
 """
@@ -41,13 +41,13 @@ from datasets_app.domain.pii.names.name_words import (
     split_pieces,
 )
 
-ENTITY_LABEL = "PERSON"  # what every consumer of spaCy pipelines calls it
-# Rows of the embedding tables, in the order of the features of a word.
+ENTITY_LABEL = "PERSON"  # the usual label in spaCy pipelines
+# Rows of the embedding tables, in the order of word features.
 EMBEDDING_ROWS = (4500, 100, 3000, 600, 2500, 4000, 200, 60)
 
 
 class NameTokenizer:
-    """Text to words, each in its plain form as its lemma, which presidio's context words need."""
+    """Splits text into words; lemmas are plain forms, which presidio's context words need."""
 
     def __init__(self, vocab: Vocab) -> None:
         self.vocab = vocab
@@ -62,7 +62,7 @@ class NameTokenizer:
         return Doc(self.vocab, words=forms, spaces=spaces, lemmas=[form.lower() for form in forms])
 
     def to_disk(self, path: str | Path, **options: Any) -> None:
-        """Nothing to keep."""
+        """This component has no state."""
 
     def from_disk(self, path: str | Path, **options: Any) -> "NameTokenizer":
         return self
@@ -83,7 +83,7 @@ def name_tokenizer() -> Callable[[Language], NameTokenizer]:
 def name_network(width: int, depth: int) -> Model[list[Doc], list[Any]]:
     """Probabilities of :data:`LABELS` for each word: hashed features, convolutions, softmax.
 
-    A word's own features are embedded once for each distinct word of a batch.
+    Features are embedded once for each distinct word of a batch.
     """
     tables = [
         HashEmbed(width, rows, column=column, seed=column + 1, dropout=0.0)
@@ -112,7 +112,7 @@ def _make_distinct_word_layer(embed: Model[Any, Any]) -> Model[list[Doc], list[A
 
 
 def _embed_words(model: Model[Any, Any], docs: Sequence[Doc], is_train: bool) -> tuple[list[Any], Any]:
-    """In training a share of the words is shown as if no list of names had them."""
+    """In training, a share of the words is hidden from the gazetteer."""
     keys, distinct = _find_distinct_words(docs)
     rows = [compute_features(reading) for reading in distinct]
     if is_train and model.attrs["hidden_share"]:
@@ -133,14 +133,14 @@ def _embed_words(model: Model[Any, Any], docs: Sequence[Doc], is_train: bool) ->
 
 
 def _find_distinct_words(docs: Sequence[Doc]) -> tuple[Any, list[str]]:
-    """The words of all texts as numbers of the distinct ones, as :func:`readings` gives them."""
+    """The words of all texts as indexes of the distinct ones from :func:`readings`."""
     strings = docs[0].vocab.strings
     columns = np.concatenate([doc.to_array([ORTH, SPACY, IS_SPACE]).reshape(-1, 3) for doc in docs])
     parted = (columns[:, 1] | columns[:, 2]).astype(bool)
     glued = np.concatenate([[False], ~parted[:-1]])
     firsts = np.cumsum([0, *(len(doc) for doc in docs)])[:-1]
     glued[firsts[firsts < len(glued)]] = False
-    # An odd number parts the two readings of a word; its hash is read where it first stands.
+    # An odd number separates the two readings of a word; its hash comes from its first occurrence.
     _values, first, keys = np.unique(
         columns[:, 0] ^ (glued * np.uint64(0x9E3779B97F4A7C15)), return_index=True, return_inverse=True
     )
@@ -148,7 +148,7 @@ def _find_distinct_words(docs: Sequence[Doc]) -> tuple[Any, list[str]]:
 
 
 class NameTagger(TrainablePipe):
-    """Sets ``doc.ents`` to the names of people that network and rules find together."""
+    """Sets ``doc.ents`` to the names of people found by network and rules."""
 
     def predict(self, docs: Iterable[Doc]) -> list[Any]:
         docs = list(docs)

@@ -1,7 +1,6 @@
 """Words that look like names but aren't in their context.
 
-Codes in capitals, months beside a day or a year, drawn-out and laughing words, and the parts
-of an identifier.
+Codes in capitals, months with a day or a year, drawn-out words, laughter, and parts of identifiers.
 """
 
 import re
@@ -34,7 +33,7 @@ _IDENTIFIER_JOINERS = frozenset("_\\$")
 
 
 def is_refused(words: Sequence[str], starts: Sequence[int], number: int, shouted: bool) -> bool:
-    """Whether this word is no name; ``shouted``: capitals say nothing in this text."""
+    """Whether this word is not a name; ``shouted``: the text is in capitals."""
     word = words[number]
     plain = word.lower()
     if not shouted and len(word) <= _MAX_CODE_CHARACTERS and word.isupper() and _is_code(plain):
@@ -45,7 +44,7 @@ def is_refused(words: Sequence[str], starts: Sequence[int], number: int, shouted
 
 
 def _is_code(plain: str) -> bool:
-    """Short words in capitals beside others without: those no list of names has."""
+    """Short words in capitals, in a text with lower case, that no list of names has."""
     known = look_up_word(plain)
     if plain in _CODES:
         return True
@@ -65,12 +64,12 @@ def _is_dated(words: Sequence[str], number: int) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _is_elongated(plain: str) -> bool:
-    """ "hahaha", "awww", "pleaaase", and what nobody could say."""
+    """ "hahaha", "awww", "pleaaase", and unpronounceable words."""
     return bool(_ELONGATED_WORD.search(plain)) and not any(look_up_word(plain)[:2])
 
 
 def _is_within_identifier(words: Sequence[str], starts: Sequence[int], number: int) -> bool:
-    """Glued to a sign that holds the parts of an identifier together: first_name."""
+    """Joined by a sign that connects the parts of an identifier: first_name."""
     start, end = starts[number], starts[number] + len(words[number])
     if (
         number

@@ -1,8 +1,7 @@
 """Names that the words around them announce, within one text: "my name is …", "Dear …", "… here".
 
-Each cue tells where a name would begin and how much it may be trusted; which of the words there
-are taken depends on what is known of them. Places are numbers of words, so that a rule can never
-cut through one.
+Each cue gives the start of a possible name and its reliability; the words there decide how much is taken.
+Positions are word indexes, so that a rule can never split a word.
 """
 
 import re
@@ -14,7 +13,7 @@ from typing import NamedTuple
 
 from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
 
-RULE_SCORE = 0.6  # comparable to the probabilities of the model
+RULE_SCORE = 0.6  # comparable to model probabilities
 _TITLES_TEXT = """
 mr mrs ms miss mister dr doctor prof professor sir madam mx herr frau señor señora
 """
@@ -23,10 +22,10 @@ _PARTICLES_TEXT = """
 van von der den de da do dos del della di la le el al bin ibn ben bint st mac mc
 """
 PARTICLES = frozenset(_PARTICLES_TEXT.split())
-_MAX_NAME_WORDS = 4  # words of a name
+_MAX_NAME_WORDS = 4  # words per name
 _JOINERS = frozenset("'’-‐‑")
-# What people say where a name could stand. Ordinary words are known from the gazetteer; these are
-# refused even where it holds them for names or has never met them.
+# Common words where a name could be. The gazetteer knows ordinary words; these are refused even
+# if it lists them as names or not at all.
 _NON_NAMES_TEXT = """
 a about above account accountant actually admin administrator after again agent agents all also an and
 answer any anybody anyone anything app april are as asap assistant at august available back bad bank
@@ -52,7 +51,7 @@ NON_NAMES = frozenset(_NON_NAMES_TEXT.split())
 
 
 class Trust(IntEnum):
-    """How strongly a cue announces a name; the weaker it is, the more the word itself must look like one."""
+    """The strength of a cue; the weaker, the more the word itself must look like a name."""
 
     WEAK = 0
     LIKELY = 1
@@ -60,7 +59,7 @@ class Trust(IntEnum):
 
 
 class Cue(NamedTuple):
-    """A name may begin where ``before`` ends; one of ``words`` must be there for that to be tried."""
+    """A name may begin where ``before`` ends; it is tried only in texts with one of ``words``."""
 
     words: frozenset[str]
     before: re.Pattern[str]
@@ -144,9 +143,9 @@ _INTRODUCTION_WORDS = frozenset({"here", "speaking"})
 
 
 def find_names(text: str, words: Sequence[str], starts: Sequence[int]) -> list[tuple[int, int]]:
-    """Names as the numbers of their first and last word; they may overlap."""
+    """Names as the indexes of their first and last word; they may overlap."""
     plain = [word.lower() for word in words]
-    # A text all in capitals says nothing by them.
+    # In a text all in capitals, they mean nothing.
     shouted = text.isupper()
     reader = _NameReader(words, plain, shouted)
     found = list(_find_after_cues(text, plain, starts, reader))
@@ -172,7 +171,7 @@ def _find_after_cues(
 
 
 class Requirement(NamedTuple):
-    """What must be known of a word at least (see :class:`WordFacts`); a capital counts where it says so."""
+    """The least that must be known of a word (see :class:`WordFacts`), and whether a capital counts."""
 
     max_common: int
     min_known: int = 0  # as a first or last name
@@ -181,7 +180,7 @@ class Requirement(NamedTuple):
     capital: bool = False
 
 
-# A word behind a cue is taken for a name if it meets one of these.
+# A word after a cue is a name if it meets one of these.
 _REQUIREMENTS = {
     Trust.SURE: (Requirement(0), Requirement(1, min_known=1), Requirement(2, min_known=1, capital=True)),
     Trust.LIKELY: (
@@ -214,7 +213,7 @@ def _is_first_name(word: str) -> bool:
 
 
 class _NameReader:
-    """The words of one text, and which of them could be a name."""
+    """The words of one text, and which of them could be names."""
 
     def __init__(self, words: Sequence[str], plain: Sequence[str], shouted: bool) -> None:
         self.words, self.plain, self.shouted = words, plain, shouted
@@ -237,7 +236,7 @@ class _NameReader:
         return (first, last) if last >= 0 else None
 
     def _is_ordinary_surname(self, number: int) -> bool:
-        """Behind a first name that was announced: "my name is tim cook", "i paid nyla reason"."""
+        """After an announced first name: "my name is tim cook", "i paid nyla reason"."""
         if number >= len(self.plain) or not look_up_word(self.plain[number - 1]).first:
             return False
         word, fact = self.plain[number], look_up_word(self.plain[number])
@@ -255,7 +254,7 @@ class _NameReader:
                     yield name
 
     def find_whole_reply(self) -> Iterator[tuple[int, int]]:
-        """A text of one to three words that are all known as names, and perhaps a number or a code
+        """A text of one to three known names, perhaps with a number or a code
         after them: "jane roe", "rajesh 4021", "jane and password 8812"."""
         if len(self.plain) > _MAX_REPLY_WORDS:
             return
@@ -281,7 +280,7 @@ class _NameReader:
             yield kept[0], kept[-1]
 
     def _count_words_to(self, number: int) -> int:
-        """How many words there are up to and with this one, numbers and codes as well."""
+        """The number of words up to and including this one, with numbers and codes."""
         return sum(word[0].isalnum() for word in self.plain[: number + 1])
 
     def find_name_pairs(self) -> Iterator[tuple[int, int]]:
@@ -316,5 +315,5 @@ class _NameReader:
         return word == "." and number > 0 and self._is_initial(number - 1)
 
     def _continues_name(self, number: int) -> bool:
-        """Particles and hyphens hold a name together if more of it follows."""
+        """Particles and hyphens continue a name if more of it follows."""
         return self.plain[number] in PARTICLES or self.plain[number] in _JOINERS

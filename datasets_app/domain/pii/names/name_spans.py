@@ -1,7 +1,6 @@
-"""From the probability of each word to names: thresholds, whole names, what rules add.
+"""Turns word probabilities into names: thresholds, whole names, additions by rules.
 
-One module decides for every path (text by text through spaCy, or many texts at once), so that
-the findings cannot differ.
+Both paths (spaCy text by text, and batches) decide here, so their findings cannot differ.
 """
 
 import re
@@ -16,7 +15,7 @@ from datasets_app.domain.pii.names.name_rules import NON_NAMES, TITLES
 # A word is a name from this probability on, in thousandths. The lower, the fewer names are missed
 # and the more other words are taken. Words known as names need less than others, ordinary ones
 # more; and where a text has capitals, a word without one needs more, as people write names with them.
-# Whole steps, as sums differ in their last digits with the batch they were computed in.
+# Integers, since the last digits of sums depend on the batch.
 PROBABILITY_STEPS = 1000
 KNOWN_THRESHOLD, LAST_NAME_THRESHOLD, UNKNOWN_THRESHOLD, DOUBTFUL_THRESHOLD, ORDINARY_THRESHOLD = (
     150,
@@ -30,9 +29,9 @@ LOWERCASE_THRESHOLD = 700
 # word (Trump); and anywhere a frequent first name that is an ordinary word as well (Bill).
 KNOWN_CAPITAL_THRESHOLD, CAPITAL_THRESHOLD, RARE_CAPITAL_THRESHOLD, FIRST_NAME_THRESHOLD = 60, 80, 100, 100
 SENTENCE_START_THRESHOLD = 180  # known to no list, at the beginning of a sentence
-# A reply of a word or two is more often a name than the model thinks, more so with a number.
+# Replies of a word or two are names more often than the model expects, even more with a number.
 SHORT_REPLY_THRESHOLD, NUMBERED_REPLY_THRESHOLD = 300, 100
-NEIGHBOR_THRESHOLD = 130  # enough for a word that could belong to the name beside it
+NEIGHBOR_THRESHOLD = 130  # enough for a word that may belong to an adjacent name
 MIN_THRESHOLD = min(KNOWN_CAPITAL_THRESHOLD, CAPITAL_THRESHOLD, NUMBERED_REPLY_THRESHOLD)
 _MAX_SHORT_REPLY_WORDS = 8  # words and marks
 _SHORT_REPLY, _NUMBERED_REPLY = 1, 2  # kinds of short replies
@@ -88,7 +87,7 @@ def _find_likely_words(words: Sequence[str], scores: Sequence[float]) -> ScoresB
         and step >= _get_threshold(words[number], capitals, short, _starts_sentence(words, number))
     }
     for number in list(hits):
-        for direction in (-1, 1):  # the rest of a name, outward from what is sure of it
+        for direction in (-1, 1):  # the rest of a name, outward from its certain part
             beside = number + direction
             while 0 <= beside < len(steps) and steps[beside] >= NEIGHBOR_THRESHOLD and beside not in hits:
                 if not _is_plain_word(words[beside]) or _is_ordinary(words[beside]):
@@ -99,13 +98,13 @@ def _find_likely_words(words: Sequence[str], scores: Sequence[float]) -> ScoresB
 
 
 def _starts_sentence(words: Sequence[str], number: int) -> bool:
-    """Whether a sentence begins with the word: its capital says nothing."""
+    """Whether the word begins a sentence, so that its capital means nothing."""
     return number == 0 or not (words[number - 1][0].isalnum() or words[number - 1] in _MID_SENTENCE_SIGNS)
 
 
 def _get_threshold(word: str, capitals: bool, short: int, opens: bool) -> int:
-    """From which probability on a word is a name; ``capitals``: the text has some; ``short``: the
-    kind of short reply that it is."""
+    """The minimum probability of a name; ``capitals``: the text has some; ``short``: the kind of
+    short reply."""
     if _is_ordinary(word) or not _LATIN.search(word):
         return ORDINARY_THRESHOLD
     fact, lowered = look_up_word(word), not word[0].isupper()
@@ -149,7 +148,7 @@ def _is_ordinary(word: str) -> bool:
 
 
 def _add_surnames_and_titles(words: Sequence[str], starts: Sequence[int], hits: ScoresByWord) -> None:
-    """The ordinary word that is the rest of a name: Cook behind Tim, Lil before Wayne."""
+    """The ordinary word that completes a name: Cook after Tim, Lil before Wayne."""
     for number in sorted(hits):
         behind, before = number + 1, number - 1
         if (
@@ -169,8 +168,8 @@ def _add_surnames_and_titles(words: Sequence[str], starts: Sequence[int], hits: 
 
 
 def _is_surname(words: Sequence[str], number: int) -> bool:
-    """Whether the word behind a single first name with a capital has one too, and is borne as a last
-    name; in a headline every word has a capital."""
+    """Whether the word after a single capitalized first name is capitalized too and a known last name;
+    in a headline every word is capitalized."""
     word, behind = words[number], words[number + 1]
     if not (word.istitle() and behind.istitle() and look_up_word(word).first and look_up_word(behind).last):
         return False
@@ -179,12 +178,12 @@ def _is_surname(words: Sequence[str], number: int) -> bool:
 
 
 def _follows_one_space(words: Sequence[str], starts: Sequence[int], number: int) -> bool:
-    """Whether only a space parts the word from the one before it."""
+    """Whether only a space separates the word from the one before it."""
     return starts[number] == starts[number - 1] + len(words[number - 1]) + 1
 
 
 def _add_repeated(words: Sequence[str], starts: Sequence[int], hits: ScoresByWord, shouted: bool) -> None:
-    """A word that is part of a name is one wherever it stands in the text."""
+    """A word that is part of a name once is one everywhere in the text."""
     if len(words) < len(hits) + 2:
         return
     known: dict[str, float] = {}
@@ -205,7 +204,7 @@ def _add_repeated(words: Sequence[str], starts: Sequence[int], hits: ScoresByWor
 def _group_runs(
     text: str, words: Sequence[str], starts: Sequence[int], numbers: list[int]
 ) -> Iterator[list[int]]:
-    """Neighbouring words as one name; what joins two parts of one (O'Brien, J. Roe) is let in."""
+    """Join adjacent words to one name, including marks between its parts (O'Brien, J. Roe)."""
     run: list[int] = []
     for number in numbers:
         if run and not _are_joined(text, words, starts, run[-1], number):

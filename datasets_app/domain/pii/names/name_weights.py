@@ -1,8 +1,7 @@
-"""The weights of the packaged network as numpy reads them: neither spaCy nor thinc is needed for it.
+"""Reads the weights of the packaged network with numpy, without spaCy or thinc.
 
-spaCy takes more than a second to load, which a git hook or a command would pay before its first line.
-The file is the one that spaCy wrote (thinc's ``Model.to_disk``): MessagePack, the layers one after the
-other, breadth first.
+spaCy takes more than a second to load, too slow for a git hook or a command. The file is as spaCy writes it
+(thinc's ``Model.to_disk``): MessagePack, layers in breadth-first order.
 """
 
 from typing import Any, NamedTuple
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-# A word's own features, then for the four convolutions, are told by these names of thinc's layers.
+# thinc's layer names for a word's own features and for the four convolutions.
 _TABLE, _MAXOUT, _LAYER_NORM, _SOFTMAX = "hashembed", "maxout", "layernorm", "softmax"
 
 
@@ -25,7 +24,7 @@ class Maxout(NamedTuple):
 
 
 class EmbeddingTable(NamedTuple):
-    """Embeddings [rows, width] of one feature of a word; ``seed`` tells its hash from the others'."""
+    """Embeddings [rows, width] of one feature of a word; ``seed`` makes its hash differ from the others'."""
 
     rows: Any
     seed: int
@@ -41,7 +40,7 @@ class NetworkWeights(NamedTuple):
 
 
 def read_weights(model: bytes) -> NetworkWeights:
-    """What :func:`thinc.model.Model.to_bytes` wrote of the packaged network."""
+    """The packaged network as written by :func:`thinc.model.Model.to_bytes`."""
     layers = msgspec.msgpack.decode(model)
     found: dict[str, list[dict[str, Any]]] = {}
     for node, attributes, parameters in zip(layers["nodes"], layers["attrs"], layers["params"], strict=True):
@@ -60,7 +59,7 @@ def read_weights(model: bytes) -> NetworkWeights:
 
 
 def _decode_array(value: dict[bytes, Any]) -> Any:
-    """Of the form that msgpack-numpy gives an array."""
+    """Decode an array from msgpack-numpy's format."""
     return np.frombuffer(value[b"data"], value[b"type"]).reshape(value[b"shape"])
 
 

@@ -1,10 +1,8 @@
-"""A text as the name model reads it: its words, and what of a word the model sees.
+"""Splits a text into words for the name model, and words into features.
 
-Our own division into words rather than a language's: it takes time in proportion to the text
-whatever the text is, loses no character, and cuts where a name may begin or end ("O'Brien's" is
-O, ', Brien, 's). The model sees no word itself unless it is a frequent ordinary one: of all others only
-how they are written, begin and end, and whether they are known as names. So it has to judge a
-name it never met as it judges John.
+Our own tokenizer takes linear time on any text, loses no character, and cuts where a name may begin or end
+("O'Brien's" is O, ', Brien, 's). The model sees only frequent ordinary words themselves; of all others only
+their form, beginning, ending, and whether they are known names. So it judges unseen names as it judges John.
 """
 
 import re
@@ -15,27 +13,27 @@ from itertools import accumulate
 from datasets_app.domain.pii.names.gazetteer import WordFacts, fold_word, look_up_word
 
 _LETTERS = r"[^\W\d_]+(?:[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]+[^\W\d_]*)*"
-# A run of letters that digits cut into is a code, and one word: "4th", "b275b664".
+# Letters mixed with digits are a code, and one word: "4th", "b275b664".
 _WORD_PIECES = rf"{_LETTERS}(?![^\W_])|[^\W_]+|['’](?:s|t|re|ve|ll|d|m)(?!\w)|\s+|."
 _PIECE_PATTERN = re.compile(_WORD_PIECES, re.DOTALL | re.IGNORECASE)
-# Addresses are one word each. Bounded, as every start of a word tries them.
+# Addresses are one word each. Bounded, since every start of a word tries them.
 _PIECE_OR_ADDRESS_PATTERN = re.compile(
     rf"\w[\w.+-]{{0,63}}@[\w-]{{1,63}}\.[\w.-]{{1,190}}\w|\bhttps?://[^\s<>\"']{{1,2000}}|{_WORD_PIECES}",
     re.DOTALL | re.IGNORECASE,
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# Stands before a word that no space parts from the one before it.
+# Prefix of a word that follows the one before without a space.
 GLUED = "\0"
 FEATURES = 8
-# What the network tells apart, and which of it are names.
+# The classes of the network, and which of them are names.
 LABELS = ("O", "NAME-B", "NAME-I", "PLACE", "ORGANISATION")
 NAME_COLUMNS = (LABELS.index("NAME-B"), LABELS.index("NAME-I"))
 
 
 def split_pieces(text: str) -> list[str]:
-    """``text`` cut into words and what stands between; joined they are ``text`` again.
+    """Split ``text`` into words and what is between them; joined, they are ``text`` again.
 
-    What is no character at all (half of a surrogate pair) comes out as a question mark.
+    Lone surrogates become question marks.
     """
     if not text.isascii() and _SURROGATE.search(text):
         text = _SURROGATE.sub("?", text)
@@ -44,12 +42,12 @@ def split_pieces(text: str) -> list[str]:
 
 
 def select_words(pieces: list[str]) -> list[str]:
-    """Of the pieces of a text those that the model reads: all but single spaces after a word."""
+    """The pieces that the model reads: all but single spaces after a word."""
     return pieces[:1] + [piece for piece in pieces[1:] if piece != " "]
 
 
 def build_readings(pieces: list[str]) -> list[str]:
-    """The same words as the network reads them: those that follow without a space are marked."""
+    """The words as the network reads them, with a mark on those that follow without a space."""
     seen: list[str] = []
     before = " "
     for piece in pieces:
@@ -71,7 +69,7 @@ def compute_word_starts(pieces: list[str]) -> list[int]:
 
 @lru_cache(maxsize=1 << 15)
 def compute_features(reading: str, hidden: bool = False) -> tuple[int, ...]:
-    """What the network sees of a word, as numbers; ``hidden``: as if no list of names had it."""
+    """The features of a word as numbers; ``hidden``: as if no list of names had it."""
     glued = len(reading) > 1 and reading[0] == GLUED
     word = reading[1:] if glued else reading
     known, plain = look_up_word(word), fold_word(word)
@@ -108,7 +106,7 @@ def _encode_identity(plain: str, known: WordFacts) -> str:
 
 
 def _encode_form(word: str) -> str:
-    """Capitals, digits and length, as far as they tell names from other words."""
+    """Capitals, digits and length, as far as they distinguish names from other words."""
     if not word[0].isalnum():
         return word[0]
     if any(map(str.isdigit, word)):

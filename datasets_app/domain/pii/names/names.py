@@ -1,7 +1,7 @@
-"""Names of people, found by spaCy pipelines: the packaged one, or any that are installed.
+"""Finds names of people with spaCy pipelines: the packaged one, or any that are installed.
 
-The packaged one needs numpy only; spaCy is loaded with the first of the others. Nothing is ever fetched
-from anywhere: a pipeline that is not there is an error that says what to do.
+The packaged one needs only numpy; others load spaCy. Nothing is ever downloaded: a missing pipeline is an
+error that says what to do.
 """
 
 import os
@@ -21,8 +21,8 @@ PERSON_LABELS = frozenset({"PERSON", "PER"})
 _NEEDED_COMPONENTS = frozenset(
     "alignmenter_names tok2vec transformer curated_transformer ner entity_ruler span_ruler".split()
 )
-_WINDOW_CHARACTERS = 20_000  # characters that are read at once
-_DEFAULT_SCORE = 0.85  # pipelines that tell no probability are taken to be that sure, as presidio does
+_WINDOW_CHARACTERS = 20_000  # characters per window
+_DEFAULT_SCORE = 0.85  # score of pipelines that give no probability, as in presidio
 
 FindMany = Callable[[Sequence[str]], list[list[Match]]]
 
@@ -32,24 +32,24 @@ class NameModelError(Exception):
 
 
 class NameFinder:
-    """Finds the names of people; with several models whatever any of them finds."""
+    """Finds the names of people; with several models, the union of their findings."""
 
     kinds = frozenset({NAME})
 
     def __init__(self, models: Sequence[str] = (BUILT_IN,)) -> None:
-        # Cores are used by processes; threads of a matrix library in each would only wait for
-        # one another. Heeded where numpy is not loaded yet, and never against what is set.
+        # Processes use the cores; threads of a matrix library in each would only compete. Works
+        # only before numpy is loaded, and never overrides the environment.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         if not models:
             raise NameModelError(f"No name model is set. Set “{BUILT_IN}” or an installed spaCy pipeline.")
         self._finders: list[FindMany] = [_make_finder(model) for model in dict.fromkeys(models)]
 
     def find(self, text: str) -> list[Match]:
-        """The names in ``text``, by their start, without overlaps."""
+        """The names in ``text``, by start, without overlaps."""
         return self.find_many([text])[0]
 
     def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
-        """For each of ``texts`` what :meth:`find` says of it; texts that repeat are read once."""
+        """The result of :meth:`find` for each of ``texts``; repeated texts are read once."""
         distinct = list(dict.fromkeys(texts))
         found = [finder(distinct) for finder in self._finders]
         merged = [
@@ -84,7 +84,7 @@ def _make_finder(model: str) -> FindMany:
 
 
 class _InstalledPipeline:
-    """Any spaCy pipeline by its package name or path, with no more of it than names need."""
+    """A spaCy pipeline, by package name or path, with only the components that names need."""
 
     def __init__(self, model: str) -> None:
         import spacy
@@ -100,13 +100,13 @@ class _InstalledPipeline:
         self._disabled = [name for name in self._nlp.pipe_names if name not in _NEEDED_COMPONENTS]
 
     def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
-        """Long texts are read in windows; texts of like length stand in one batch."""
+        """Read long texts in windows, and batch texts of similar length."""
         windows = [
             (number, start, part) for number, text in enumerate(texts) for start, part in _split_windows(text)
         ]
         windows.sort(key=lambda window: len(window[2]))
         found: list[list[Match]] = [[] for _ in texts]
-        # Joined pieces are the text without what is no character, which spaCy would not take.
+        # Joined pieces are the text without lone surrogates, which spaCy rejects.
         stream = (("".join(split_pieces(part)), (number, start)) for number, start, part in windows)
         for doc, (number, start) in self._nlp.pipe(
             stream, as_tuples=True, batch_size=256, disable=self._disabled
@@ -120,7 +120,7 @@ class _InstalledPipeline:
 
 
 def _split_windows(text: str) -> Iterator[tuple[int, str]]:
-    """Parts of a long text with their offsets, cut behind white space where there is any near."""
+    """Parts of a long text with their offsets, cut after nearby white space if there is any."""
     start = 0
     while start < len(text):
         end = min(start + _WINDOW_CHARACTERS, len(text))

@@ -85,22 +85,20 @@ def test_who_can_see_is_what_is_seen(dataset: Dataset, team: dict[str, User]) ->
 
 
 def test_the_reasons_are_told(dataset: Dataset, team: dict[str, User]) -> None:
-    assert told(dataset)["ada"].reasons == ["The role curator sees datasets, and this one is open"]
+    assert told(dataset)["ada"].reasons == ["The role curator sees datasets, and this dataset is open"]
     limit_access.restrict_dataset(dataset, actor=None)
     limit_access.grant_access(dataset, Group.objects.get(name="research"), actor=team["otto"])
     limit_access.grant_access(dataset, team["zoe"], actor=None)
     seers = told(dataset)
     day = f"{DatasetGrant.objects.first().granted_at:%-d %b %Y}"  # type: ignore[union-attr]
     assert {name: seer.reasons for name, seer in seers.items() if "labeller" not in name} == {
-        "ada": ["The role curator sees datasets, but this one is restricted and not granted to them"],
+        "ada": ["The role curator sees datasets, but this dataset is restricted and they have no grant"],
         "vera": [f"Granted to the group research by otto on {day}"],
-        "otto": ["The role privacy officer lets them limit access, and so see every dataset"],
+        "otto": ["The role privacy officer can limit access and therefore sees every dataset"],
         "root": ["A superuser sees every dataset"],
-        "desk": [
-            "The account is not staff: whatever its role, it reaches the queue of annotators and no more"
-        ],
+        "desk": ["The account is not staff and can only use the annotation queue, whatever its role"],
         "anna": ["An annotator of the campaign harbour-voice: reads the replies given to them"],
-        "zoe": [f"No role of theirs sees datasets; granted to them by the command line on {day}"],
+        "zoe": [f"None of their roles sees datasets; granted to them by the command line on {day}"],
     }
     assert seers["vera"].may == ["read conversations"]
     assert [name for name, seer in seers.items() if seer.can_be_granted] == ["ada"]
@@ -129,10 +127,10 @@ def test_each_change_is_written_down_once(dataset: Dataset, team: dict[str, User
 
 def test_only_who_may_limits_access(dataset: Dataset, team: dict[str, User]) -> None:
     for change in (limit_access.restrict_dataset, limit_access.unrestrict_dataset):
-        with pytest.raises(UserError, match="ask a privacy officer"):
+        with pytest.raises(UserError, match="Ask a privacy officer"):
             change(dataset, actor=team["ada"])
     for grant in (limit_access.grant_access, limit_access.revoke_access):
-        with pytest.raises(UserError, match="ask a privacy officer"):
+        with pytest.raises(UserError, match="Ask a privacy officer"):
             grant(dataset, team["ada"], actor=team["ada"])
     assert not DatasetGrant.objects.exists()
 

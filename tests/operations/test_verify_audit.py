@@ -189,8 +189,8 @@ def test_a_line_of_heads_that_was_changed_is_told(trail: list[int], no_heads: No
     written = heads_path().read_text()
     heads_path().write_text(written.replace(f'"position": {len(trail)}', '"position": 0') + "no line\n")
     assert [fault.message for fault in verify_with_heads().faults] == [
-        "Line 1 of audit_heads is not as this installation wrote it.",
-        "Line 2 of audit_heads is not as this installation wrote it.",
+        "Line 1 of audit_heads was not signed by this installation.",
+        "Line 2 of audit_heads was not signed by this installation.",
     ]
     assert heads_path().stat().st_mode & 0o777 == 0o600
 
@@ -209,8 +209,8 @@ def test_a_trigger_that_is_off_or_gone_is_told(trail: list[int]) -> None:
         f"DROP TRIGGER audit_seal_append_only ON {SEALS}",
     )
     assert told() == [
-        f"The trigger audit_event_append_only on {EVENTS} is switched off: the trail is not protected.",
-        f"The trigger audit_seal_append_only on {SEALS} is missing: the trail is not protected.",
+        f"The trigger audit_event_append_only on {EVENTS} is disabled, so the audit log is not protected.",
+        f"The trigger audit_seal_append_only on {SEALS} is missing, so the audit log is not protected.",
     ]
 
 

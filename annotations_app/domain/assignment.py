@@ -1,11 +1,11 @@
-"""What an annotator is given next: an item, a gold item or a hidden repeat. Rules without a state."""
+"""Stateless rules for an annotator's next reply: an item, a gold item or a hidden repeat."""
 
 import hashlib
 from enum import Enum
 
-# So many decisions lie between a label and its hidden repeat, at least.
+# The minimum number of decisions between a label and its hidden repeat.
 MIN_REPEAT_DISTANCE = 10
-# Leased at once: the reply that is looked at, and those that are fetched ahead.
+# Replies leased at once: the current one and those prefetched.
 PREFETCH_COUNT = 2
 
 
@@ -18,10 +18,9 @@ class NextKind(Enum):
 def choose_next_kind(
     seed: int, user: str, ordinal: int, *, gold_share: float, repeat_share: float
 ) -> NextKind:
-    """What the ``ordinal``-th thing given to a user (by name) is to be; the shares are of all that is given.
+    """The kind of a user's ``ordinal``-th assignment; the shares are of all assignments.
 
-    The same arguments give the same answer, so that a campaign can be followed up, and nothing of what
-    was given or decided tells which comes next.
+    Deterministic, so that a campaign can be retraced, but not predictable from earlier assignments.
     """
     drawn = seeded_draw(seed, user, ordinal, "kind")
     if drawn < gold_share:
@@ -30,14 +29,14 @@ def choose_next_kind(
 
 
 def seeded_draw(seed: int, user: str, ordinal: int, purpose: str) -> float:
-    """A number from 0 up to, not including, 1; by these arguments alone."""
+    """A number in [0, 1) that depends only on these arguments."""
     digest = hashlib.sha256(f"{seed}:{user}:{ordinal}:{purpose}".encode()).digest()
-    # 53 bits are what a float holds exactly; with more the quotient could be rounded up to 1.
+    # A float holds 53 bits exactly; with more, the quotient could round up to 1.
     return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
 
 
 def gold_item_target(replies: int, known: int, gold_share: float) -> int:
-    """How many of the ``known`` replies (their label is known) are to be gold items, out of all ``replies``.
+    """The number of gold items among the ``known`` replies (with known labels), out of all ``replies``.
 
     An annotator who labels all ordinary items has then met all gold items. The other known replies are
     labeled as ordinary items.

@@ -45,7 +45,7 @@ def find_candidates(
 ) -> Iterator[CandidateReply]:
     """Yield the assistant's turns with a text (and the tag) that aren't labeled yet.
 
-    The turns of a session must come together, in order; with each reply so many turns ``context``.
+    The turns of a session must be consecutive and in order; each reply comes with ``context`` turns.
     """
     before: deque[TurnRecord] = deque(maxlen=context)
     session: str | None = None
@@ -60,10 +60,10 @@ def find_candidates(
 
 
 def sample_candidates(replies: Iterable[CandidateReply], limit: int, seed: int) -> list[CandidateReply]:
-    """At most so many, drawn by the seed, in the order they stand in.
+    """Sample up to ``limit`` replies by the seed, in their original order.
 
-    They are spread over sessions: of no session a second is taken before every session has given one, nor
-    a third before each that can has given two. No more than ``most`` and one session are held.
+    The sample is spread over sessions: no session gives a second reply before each has given one, and
+    so on. Holds no more than ``limit`` replies and one session in memory.
     """
     kept: list[tuple[tuple[int, int], int, CandidateReply]] = []
     order = 0
@@ -74,7 +74,7 @@ def sample_candidates(replies: Iterable[CandidateReply], limit: int, seed: int) 
             drawn.append((_draw(seed, reply.turn.session_id, reply.turn.turn_index), order, reply))
         drawn.sort(key=lambda one: one[:2])
         for round_number, (chance, place, reply) in enumerate(drawn[:limit]):
-            # A heap of what is to go first: the latest round, and in it the highest chance.
+            # A heap whose top is evicted first: the latest round, then the highest draw.
             item = ((-round_number, -chance), -place, reply)
             if len(kept) < limit:
                 heapq.heappush(kept, item)

@@ -1,4 +1,4 @@
-"""Why a reply can't be judged: what an annotator chooses from when flagging it."""
+"""The reasons an annotator can give for flagging a reply."""
 
 FLAG_REASONS: dict[str, str] = {
     "personal-data": "Personal data",

@@ -1,24 +1,24 @@
-"""Guidelines in Markdown, as HTML that can do nothing but be read."""
+"""Renders guidelines in Markdown as safe HTML."""
 
 from functools import lru_cache
 
 import nh3
 from markdown_it import MarkdownIt
 
-# Much more than anyone reads beside a queue; what goes beyond is left out and said to be.
+# Far more than anyone reads; the page says that the rest is left out.
 MAX_RENDERED_LENGTH = 100_000
 _ALLOWED_TAGS = {
     "p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li",
     "h3", "h4", "h5", "h6", "a", "table", "thead", "tbody", "tr", "th", "td",
 }  # fmt: skip
-# The page has headings of the first two levels; those of the guidelines stand below them.
+# The page uses the first two heading levels; those of the guidelines come below.
 _HEADING_SHIFT = 2
 
 
 @lru_cache(maxsize=32)
 def render_guidelines(markdown: str) -> str:
-    """Safe HTML: HTML in the text is shown as text, images are left out, links lead to http, https and
-    mailto only and tell nothing of where they were followed from."""
+    """Safe HTML: HTML in the text is escaped, images are removed, and links allow only http, https and
+    mailto and send no referrer."""
     cut = len(markdown) > MAX_RENDERED_LENGTH
     tokens = _markdown_parser().parse(markdown[:MAX_RENDERED_LENGTH])
     for token in tokens:

@@ -1,4 +1,4 @@
-"""Where a persona's preferred and avoided words stand in a text."""
+"""Finds a persona's preferred and avoided words in a text."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -7,16 +7,16 @@ from functools import lru_cache
 from typing import Any
 
 PREFERRED, AVOID = "preferred", "avoid"
-# Longer entries are no words; without a bound, a text could be gone over once for each of its characters.
+# Longer entries are not words; without a limit, matching could take quadratic time.
 MAX_ENTRY_LENGTH = 100
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'", "\uff07": "'"})
-# Scripts whose words are not set apart: there an entry counts wherever it stands.
+# Scripts without spaces between words: an entry matches anywhere.
 _UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 
 
 @dataclass(frozen=True)
 class TextPiece:
-    """A stretch of the text; ``kinds`` is empty, or says what its words are."""
+    """A piece of the text, with the kinds of entries that it belongs to."""
 
     text: str
     kinds: tuple[str, ...] = ()
@@ -29,17 +29,17 @@ class TextPiece:
 
 @dataclass
 class _TrieNode:
-    """What may follow in an entry, character by character, and the kinds of entries that end here."""
+    """The next characters of entries, and the kinds of entries that end here."""
 
     next: dict[str, "_TrieNode"] = field(default_factory=dict)
     kinds: set[str] = field(default_factory=set)
 
 
 def highlight_words(text: str, preferred: Sequence[Any], avoid: Sequence[Any]) -> list[TextPiece]:
-    """The text in pieces, which together are the text.
+    """Split the text into pieces, which join to the text again.
 
-    Found are whole words, whatever their case, accents composed or not, any space between the words of a
-    phrase; entries may overlap. Entries that are no text (YAML's yes and no) are passed over.
+    Entries match whole words regardless of case, Unicode form and white space, and may overlap. Skips
+    entries that aren't text (YAML's yes and no).
     """
     tree = _build_trie(_text_entries(preferred), _text_entries(avoid))
     if not tree.next or not text:
@@ -53,7 +53,7 @@ def highlight_words(text: str, preferred: Sequence[Any], avoid: Sequence[Any]) -
 
 
 def list_highlighted_words(pieces: Iterable[TextPiece], kind: str) -> list[str]:
-    """The words of a kind as they stand in the text, each once."""
+    """The distinct words of a kind, as written in the text."""
     found = {" ".join(piece.text.split()).casefold(): piece.text for piece in pieces if kind in piece.kinds}
     return list(found.values())
 
@@ -78,7 +78,7 @@ def _build_trie(preferred: tuple[str, ...], avoid: tuple[str, ...]) -> _TrieNode
 
 
 def _fold_text(text: str) -> tuple[list[str], list[int]]:
-    """Characters to compare, and for each the place in the text that it is from. Space is one space."""
+    """Characters to compare, and their positions in the text. White space becomes one space."""
     characters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):

@@ -1,7 +1,6 @@
-"""Annotation JSONL → labels as arrays, line by line: no database, and no text is kept.
+"""Reads annotation JSONL into arrays of labels, line by line, without a database; keeps no text.
 
-A label is of the item that its session and turn number name, else of the one with its text; for each persona
-apart.
+A label belongs to the item of its session and turn number, or else to that of its text, for each persona.
 """
 
 import re
@@ -46,10 +45,9 @@ def read_label_file(
 
 
 class LabelCollector:
-    """Takes labels one by one; :meth:`table` gives them as arrays.
+    """Collects labels one by one; :meth:`table` returns them as arrays.
 
-    ``by`` may have "persona", "month", "tag" and "split": tags and split are keys of the line, beside the
-    format's.
+    ``by`` may hold "persona", "month", "tag" and "split"; tags and split are extra keys of the line.
     """
 
     def __init__(self, by: Iterable[str] = ()) -> None:
@@ -82,7 +80,7 @@ class LabelCollector:
         return build_label_table(
             names,
             place[np.array(self._item, np.int64)],
-            # The last is what -1, no name, stands for.
+            # Index -1 (no name) maps to the appended last element.
             np.append(renumbered, -1)[np.array(self._annotator, np.int64)],
             np.array(self._label, np.int8),
             session,
@@ -101,14 +99,14 @@ class LabelCollector:
             parts = ("text", record.persona_id, record.text)
         else:
             parts = ("place", record.persona_id, f"{record.session_id}\0{record.turn_index}")
-        # Unequal keys may be as long as a text: their digests are kept. No field has a NUL of its own.
+        # Keys may be as long as a text, so keep their digests. No field contains a NUL.
         key = blake2b("\0".join(parts).encode(), digest_size=16).digest()
         known = self._items.get(key)
         return self._add_item(key, record) if known is None else known
 
     def _add_item(self, key: bytes, record: LabelRecord) -> int:
         item = self._items[key] = len(self._items)
-        # Without a session an item is one of its own.
+        # An item without a session is its own session.
         own = f"\0{item}" if record.session_id is None else record.session_id
         self._session_of.append(self._sessions.setdefault(own, len(self._sessions)))
         for kind, members in self._members.items():
@@ -129,6 +127,6 @@ def _part_values(kind: str, record: LabelRecord) -> list[str]:
 
 
 def _positions_in(before: list[str], after: list[str]) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """Where each of ``before`` stands in ``after``."""
+    """The index of each of ``before`` in ``after``."""
     place = {name: number for number, name in enumerate(after)}
     return np.array([place[name] for name in before], np.int64)

@@ -1,4 +1,4 @@
-"""Labels as arrays, in the order that agreement is computed in: session by session, item by item."""
+"""Labels as arrays, sorted by session and item as agreement needs them."""
 
 from typing import Any, NamedTuple
 
@@ -14,8 +14,8 @@ NO_GOLD = -1
 
 
 class Repeats(NamedTuple):
-    """Labels given to an item a second time by the same annotator, who did not know; ``first`` is what
-    they had said before, in the same campaign and by the same text of the persona."""
+    """Labels of hidden repeats; ``first`` is the annotator's earlier label, in the same campaign and for
+    the same text of the persona."""
 
     item: IntArray
     annotator: IntArray
@@ -27,7 +27,7 @@ NO_REPEATS = Repeats(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, n
 
 
 class LabelPart(NamedTuple):
-    """A way to divide items: the items of each value, by value."""
+    """A breakdown of items by the values of ``kind``."""
 
     kind: str
     members: dict[str, IntArray]
@@ -63,7 +63,7 @@ class LabelTable(NamedTuple):
         return self.annotator >= 0
 
     def counts(self, mask: Any = slice(None)) -> IntArray:
-        """(items, 2): how many labels of each kind an item has; ``of`` picks among the labels."""
+        """(items, 2): the off-brand and on-brand labels of each item; ``mask`` selects labels."""
         flat = np.bincount(self.item[mask] * 2 + self.label[mask], minlength=2 * self.items)
         return flat.reshape(-1, 2)
 
@@ -75,9 +75,9 @@ class AmbiguousOrder(Exception):
 def build_label_table(
     names: list[str], item: IntArray, annotator: IntArray, label: ByteArray, session: IntArray, **options: Any
 ) -> LabelTable:
-    """Put labels in order. Of several by one annotator on one item the last given counts.
+    """Sort labels. If an annotator labeled an item several times, the last label counts.
 
-    ``session`` is that of each item and must not fall; every item must have a label. With ``in_order`` False
+    ``session`` is that of each item, ascending; every item must have a label. With ``in_order`` False
     the labels may come in any order: raises :class:`AmbiguousOrder` if an annotator labeled an item twice.
     """
     month, in_order = options.pop("month", None), options.pop("in_order", True)
@@ -114,16 +114,16 @@ def _make_table(
 
 
 def _is_last_of_owner(owner: IntArray, bits: int) -> NDArray[np.bool_]:
-    """Of sorted owners the last of each; all of those without a name."""
+    """Marks the last of each of the sorted owners, and all owners without a name."""
     last = np.ones(len(owner), bool)
     last[:-1] = owner[1:] != owner[:-1]
     return np.asarray(last | ((owner & ((1 << bits) - 1)) == 0))
 
 
 def order_by_session(session: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Items with any session numbers → (their order, the place of each in it, sessions numbered from 0).
+    """Items with any session numbers → (their order, the position of each in it, sessions numbered from 0).
 
-    Items of a session keep the order they have.
+    Stable: items of a session keep their order.
     """
     order = np.argsort(session, kind="stable")
     place = np.empty_like(order)

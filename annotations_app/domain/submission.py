@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 SUBMISSION_KINDS = ("label", "skip", "flag", "undo")
 MAX_NOTE_LENGTH = 2000
-# Lines and tabs are text; what else is below a space, and DEL, is not.
+# Line breaks and tabs are text; all other control characters are not.
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
-# States in which an assignment takes one of the places of its item.
+# States in which an assignment occupies one of the places of its item.
 HOLDING_STATES = ("leased", "labelled")
 _NEXT_STATES = {"label": "labelled", "skip": "skipped", "flag": "flagged", "undo": "leased"}
 
@@ -45,7 +45,7 @@ def validate_submission(
     seconds: float | None,
     max_seconds: float,
 ) -> Submission:
-    """Check a submission; cuts seconds off at ``max_seconds``. Raises :class:`InvalidSubmission`."""
+    """Validate a submission; caps seconds at ``max_seconds``. Raises :class:`InvalidSubmission`."""
     if kind not in SUBMISSION_KINDS:
         raise InvalidSubmission(f"A decision is one of {', '.join(SUBMISSION_KINDS)}.")
     own_key = _parse_key(key)
@@ -69,7 +69,7 @@ def _parse_key(key: object) -> uuid.UUID:
 
 
 def clean_notes(notes: str | None) -> str | None:
-    """A note without what only looks like text; None rather than an empty one. Raises InvalidSubmission."""
+    """Normalize and validate a note; None if it is empty. Raises InvalidSubmission."""
     text = (notes or "").replace("\r\n", "\n").replace("\r", "\n").strip()
     if len(text) > MAX_NOTE_LENGTH:
         raise InvalidSubmission(

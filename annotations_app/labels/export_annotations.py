@@ -1,4 +1,4 @@
-"""A dataset's labels for one persona → an annotation file, with what to know of its balance."""
+"""Exports a dataset's labels for one persona to an annotation file, with warnings about balance."""
 
 import tempfile
 from collections import Counter
@@ -40,7 +40,7 @@ _OMISSION_REASONS = {
 
 
 class ExportedLabels(NamedTuple):
-    """How many labels went out, how many of them say on-brand, and what was left out, by reason."""
+    """Counts of exported labels, of those on-brand, and of labels left out by reason."""
 
     labels: int
     on_brand: int
@@ -80,7 +80,7 @@ def export_annotations(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportedLabels:
-    """Write labels of ``persona``, ordered by turn, to ``out``: one a reply, or all that were given.
+    """Write labels of ``persona``, ordered by turn, to ``out``: one per reply, or all.
 
     Nothing reaches ``out`` before all lines exist and the audit log records them. Each line holds a text:
     production data must have been scrubbed, or ``override`` be a reason why not. Labels of the test split are
@@ -95,7 +95,7 @@ def export_annotations(
             selection = LabelSelection(scope, unlocked, Counter())
             count, on_brand = _write_labels(select_labels(labels, selection), spool, report_progress)
             if not override:
-                # Raw sessions may have been committed between the first look and the reading.
+                # Raw sessions may have been committed between the first check and the read.
                 gates.check_gate(policies.EXPORT, dataset, actor=actor)
             exported = ExportedLabels(count, on_brand, dict(selection.left_out))
             if not exported.labels:
@@ -128,11 +128,11 @@ def _validate_selection(dataset: Dataset, persona: str, labels: str, campaign: C
 
 
 def _unlock_test_split(scope: LabelScope, dataset: Dataset, *, override: str, actor: Any) -> bool:
-    """Whether labels of the test split go out as well: by permission and reason, on the record."""
+    """Whether to export labels of the test split too: needs a permission and a reason, both audited."""
     locked = Annotation.objects.filter(
         dataset=dataset, persona_id=scope.persona_id, turn__session__split=policies.LOCKED_SPLIT
     )
-    # The first is cheap, and false for most datasets.
+    # The first check is cheap, and false for most datasets.
     is_split = dataset.sessions.filter(split=policies.LOCKED_SPLIT).exists
     if not override.strip() or not is_split() or not locked.exists():
         return False

@@ -1,4 +1,4 @@
-"""The form that asks which labels of a campaign are to be exported, and starts the job."""
+"""The form to select labels of a campaign for export; starts the job."""
 
 from django import forms
 from django.http import HttpRequest, HttpResponse

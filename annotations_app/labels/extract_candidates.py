@@ -34,7 +34,7 @@ from datasets_app.domain.metadata.metadata import (
     read_metadata,
 )
 
-# Under this name sessions are kept back: see split_dataset.
+# The split that is held back: see split_dataset.
 LOCKED_SPLIT = "test"
 
 
@@ -51,7 +51,7 @@ class CandidateOptions(NamedTuple):
 
 
 class ExtractionResult(NamedTuple):
-    """How many lines were written, and of how many sessions."""
+    """The numbers of lines written and of their sessions."""
 
     replies: int
     sessions: int
@@ -66,9 +66,9 @@ def extract_candidates(
     compress: bool = False,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExtractionResult:
-    """Write the chosen replies of ``file`` to ``out`` (gzipped if ``packed``), in the order they stand in.
+    """Write the selected replies of ``file`` to ``out`` (gzipped if ``packed``), in file order.
 
-    Nothing reaches ``out`` before all lines are made. Raises UserError, with the lines that are no turns.
+    Nothing reaches ``out`` before all lines exist. Raises UserError with the lines that aren't turns.
     """
     problems = LineProblems("nothing was written")
     with tempfile.TemporaryFile(prefix="alignmenter-candidates-") as spool:
@@ -96,13 +96,13 @@ def extract_candidates(
 
 
 def refuse_test_split(data: Path, *, override: str = "") -> None:
-    """Refuse a file whose metadata says that it is the locked test split: what is calibrated must not learn
-    from what it is tried on. ``override`` is a reason why it may all the same."""
+    """Refuse a file whose metadata marks it as the locked test split, since calibration must not use
+    evaluation data. ``override`` is a reason to allow it."""
     path = metadata_path(data)
     try:
         stated = read_metadata(path)
     except MetadataError:
-        return  # it says nothing that can be understood, and nothing here depends on the rest
+        return  # unreadable metadata marks no split, and nothing else is needed from it
     if stated is None or override.strip():
         return
     if get_stated_split(stated) == LOCKED_SPLIT:
@@ -113,8 +113,8 @@ def refuse_test_split(data: Path, *, override: str = "") -> None:
 
 
 def read_labeled_replies(path: Path, limits: Limits, *, persona: str = "", name: str = "") -> LabeledReplies:
-    """What a file has labels for (of ``persona``, if given): annotation lines, or those of Alignmenter's own
-    tool. A line whose label is null is not labeled yet. Raises UserError, with the lines that are wrong."""
+    """The replies that a file has labels for (of ``persona``, if given): annotation lines, or those of
+    Alignmenter's own tool. A null label means not labeled yet. Raises UserError with the invalid lines."""
     name = name or path.name
     labeled, problems = LabeledReplies(), LineProblems("nothing was written")
     try:
@@ -130,7 +130,7 @@ def read_labeled_replies(path: Path, limits: Limits, *, persona: str = "", name:
 
 
 class _LabelLine(NamedTuple):
-    """What is asked of a line: which reply it is about, and whether it says anything of it."""
+    """The reply a line is about, and whether the line has a label."""
 
     text: str
     session_id: str | None

@@ -1,4 +1,4 @@
-"""Labels from an annotation file into a dataset: all of them, or none."""
+"""Imports the labels of an annotation file into a dataset, all or none."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -37,7 +37,7 @@ PROGRESS_INTERVAL = 2000
 
 
 class LabelImport(NamedTuple):
-    """What an import did, and to which dataset."""
+    """The result of an import, and its dataset."""
 
     dataset: Dataset
     created: bool
@@ -108,9 +108,9 @@ def _save_labels(staged: StagedLabels, file_name: str) -> SavedLabels:
 def import_label_rows(
     labels: Mapping[str, Sequence[LabelRecord]], *, actor: Any
 ) -> dict[str, list[LabelOutcome]]:
-    """Save labels that were read from a table, by the name of their dataset; all or none.
+    """Save labels read from a table, by dataset name; all or none.
 
-    Returns what became of each, by its ``line``. Raises UserError.
+    Returns the outcome of each, by ``line``. Raises UserError.
     """
     outcomes = {}
     with transaction.atomic():
@@ -127,9 +127,9 @@ def import_label_rows(
 
 
 def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple[Dataset, bool]:
-    """The dataset, held until the transaction ends so that two imports don't add the same twice.
+    """Lock the dataset until the transaction ends, so that two imports don't add the same labels.
 
-    With it, whether it was made just now. Raises UserError.
+    Returns it, and whether it was created. Raises UserError.
     """
     created = create and not Dataset.objects.filter(name=name).exists()
     if created:
@@ -164,7 +164,7 @@ def parse_label_line(line: int, raw: bytes, persona: str | None) -> LabelRecord 
 
 
 def parse_import_label(value: dict[str, Any], line: int, persona: str | None) -> LabelRecord:
-    """A parsed object → LabelRecord; takes ``value`` apart. Raises InvalidRecord."""
+    """A parsed object → LabelRecord; consumes ``value``. Raises InvalidRecord."""
     if persona is not None and value.get("persona_id") is None:
         value["persona_id"] = persona
     label = parse_label_object(value, line)

@@ -1,7 +1,7 @@
-"""PostgreSQL → labels as arrays. The server packs them into a few long strings; no label is a row here.
+"""Loads labels from PostgreSQL into arrays. The server packs them into a few long strings, not rows.
 
-A label is packed into 16 bytes: its turn, then a hash of its annotator with what was said in the lowest
-bits. The names of the hashes are looked up afterwards, one label each.
+A label takes 16 bytes: its turn, then a hash of its annotator with the label in the lowest bits. The names
+of the hashes are looked up afterwards, from one label each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,12 +25,12 @@ from annotations_app.domain.label_table import (
 )
 from datasets_app.core.copy import open_copy
 
-# Turns whose numbers differ in the lower bits only are packed into one string.
+# Turns whose numbers differ only in the lower bits share one string.
 TURN_BITS = 16
 # Up to this many turns are queried by number; beyond it, all turns in their range are read.
 MAX_LISTED_TURNS = 20_000
 NO_VALUE = "none"
-# A table of places may have so many more rows than there are values.
+# A lookup table may have this many times more rows than values.
 MAX_SPARSENESS = 16
 HASH_SLOTS = 1 << 16
 
@@ -40,18 +40,18 @@ FROM annotations_app_annotation a
 WHERE a.dataset_id = {dataset} AND a.persona_id = {persona} AND {kinds}
 GROUP BY a.turn_id >> {bits}
 """)
-# The label takes the place of the hash's lowest bit, so that 0 and 1 are labels without a name.
+# The label replaces the hash's lowest bit, so 0 and 1 are labels without a name.
 _LABEL_BYTES_SQL = """
 int8send(a.turn_id) || int8send(COALESCE(hashtextextended(a.annotator, 0), 0) & -2 | a.label)
 """
-# A timestamp is kept as it was written: 2025-11-03T… or 20251103…; without one the row's own time counts.
+# Timestamps are stored as written: 2025-11-03T… or 20251103…; without one the row's own time counts.
 _MONTH_BYTES_SQL = r"""
 int8send(CASE
     WHEN a.timestamp ~ '^\d{4}-(0[1-9]|1[0-2])' THEN (left(a.timestamp, 4) || substr(a.timestamp, 6, 2))::int
     WHEN a.timestamp ~ '^\d{4}(0[1-9]|1[0-2])\d\d' THEN left(a.timestamp, 6)::int
     ELSE to_char(a.created_at AT TIME ZONE 'UTC', 'YYYYMM')::int END)
 """
-# A repeat, with what was said before: in the same campaign, and by the same text of the persona.
+# A repeat with its earlier label, in the same campaign and for the same text of the persona.
 _REPEATS_SQL = sql.SQL("""
 SELECT string_agg({packed} || int8send(l.label::bigint), ''::bytea)
 FROM annotations_app_annotation a JOIN annotations_app_annotation l
@@ -87,7 +87,7 @@ WHERE {turns} GROUP BY 1
 """)
 
 
-# From one persona to the next by the index: there are few, and many labels of each.
+# Skip from persona to persona in the index: few personas, many labels of each.
 _PERSONAS_SQL = """
 WITH RECURSIVE persona AS (
     (SELECT persona_id FROM annotations_app_annotation WHERE dataset_id = %(dataset)s
@@ -103,7 +103,7 @@ SELECT persona_id FROM persona WHERE persona_id IS NOT NULL
 
 
 class LabelScope(NamedTuple):
-    """Labels of a dataset for a persona; with a campaign only those given in it."""
+    """Labels of a dataset for a persona; with a campaign, only its own."""
 
     dataset: int
     persona_id: str
@@ -111,7 +111,7 @@ class LabelScope(NamedTuple):
 
 
 class _PackedLabels(NamedTuple):
-    """Labels of one kind as they come; ``who`` is a hash of the annotator's name, 0 if there is none.
+    """Labels of one kind, unsorted; ``who`` is a hash of the annotator's name, 0 without a name.
 
     ``key`` is the item: the turn's number times the number of scopes, plus that of the scope. ``more`` is
     the month, if requested; for a repeat, the label it is compared with.
@@ -124,14 +124,14 @@ class _PackedLabels(NamedTuple):
 
 
 def read_labels(scopes: Sequence[LabelScope], by: Sequence[str] = ()) -> LabelTable:
-    """The labels of these scopes, of one dataset: a reply judged for two personas is two items.
+    """The labels of these scopes, in one dataset: a reply judged for two personas is two items.
 
-    ``by`` may have "month", "tag", "split", "persona": what the labels are to be divided by.
+    ``by`` may hold "month", "tag", "split" and "persona", for breakdowns.
     """
     try:
         return _read_table(scopes, by, in_order=False)
     except AmbiguousOrder:
-        # Sorting by the server is left undone where it makes no difference, which is nearly always.
+        # The server sorts only where it matters, which is rare.
         return _read_table(scopes, by, in_order=True)
 
 
@@ -168,7 +168,7 @@ def list_personas(dataset: int) -> list[str]:
 
 
 def adjudicated_turns(scope: LabelScope) -> IntArray:
-    """The turns whose label is settled for the persona, ascending; of a campaign only its own."""
+    """The turns with an adjudicated label for the persona, ascending; of a campaign only its own."""
     turns = np.unique(_read_packed([scope], "adjudicated").key)
     if scope.campaign is None:
         return turns
@@ -178,7 +178,7 @@ def adjudicated_turns(scope: LabelScope) -> IntArray:
 
 
 def order_turns_by_session(turns: IntArray) -> tuple[IntArray, IntArray]:
-    """Ascending turns → their order session by session, and their sessions numbered in it."""
+    """Ascending turns → their order by session, and their session numbers in that order."""
     order, _, session = order_by_session(_session_of_turns(turns))
     return order, session
 
@@ -210,7 +210,7 @@ def _read_packed(
 
 def _labels_query(scope: LabelScope, kind: str, monthly: bool, in_order: bool) -> sql.Composed:
     kinds = sql.SQL("a.kind = {}").format(sql.Literal(kind))
-    # Gold is gold wherever it comes from.
+    # Adjudicated labels are gold in every campaign.
     if scope.campaign is not None and kind != "adjudicated":
         kinds += sql.SQL(" AND a.campaign_id = {}").format(sql.Literal(scope.campaign))
     return (_REPEATS_SQL if kind == "repeat" else _PACKED_SQL).format(
@@ -224,7 +224,7 @@ def _labels_query(scope: LabelScope, kind: str, monthly: bool, in_order: bool) -
 
 
 def _annotator_names(packed: _PackedLabels, scopes: int) -> tuple[list[str], IntArray]:
-    """Names in order, and for each label the place of its annotator's name among them."""
+    """Sorted names, and for each label the index of its annotator's name."""
     hashes, example, number = _distinct_hashes(packed.who)
     turns = packed.key[example] // max(1, scopes)
     with connection.cursor() as cursor:
@@ -237,20 +237,20 @@ def _annotator_names(packed: _PackedLabels, scopes: int) -> tuple[list[str], Int
 
 
 def _distinct_hashes(hashes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """(the different hashes, where one of each stands, for each of all its number among the different)."""
+    """(distinct hashes, the position of one of each, the index of each hash among the distinct)."""
     slot = (hashes >> 40) & (HASH_SLOTS - 1)
     example_of = np.full(HASH_SLOTS, -1)
     example_of[slot] = np.arange(len(hashes))
     example = example_of[example_of >= 0]
     if not (hashes[example_of[slot]] == hashes).all():
-        # Two in one slot: rare below a thousand names.
+        # A collision of slots: rare below a thousand names.
         return np.unique(hashes, return_index=True, return_inverse=True)
     example_of[example_of >= 0] = np.arange(len(example))
     return hashes[example], example, example_of[slot]
 
 
 def _number_items(keys: IntArray) -> tuple[IntArray, IntArray]:
-    """The items, ascending, and for each key the place of its item."""
+    """The items, ascending, and for each key the index of its item."""
     if not len(keys):
         return keys, keys
     lowest, highest = int(keys.min()), int(keys.max())
@@ -270,7 +270,7 @@ def _number_months(month: IntArray | None) -> tuple[tuple[str, ...], IntArray | 
     return tuple(f"{one // 100:04}-{one % 100:02}" for one in months.tolist()), number
 
 
-# --- what is known of the items ------------------------------------------------------------------
+# --- properties of items -------------------------------------------------------------------------
 
 
 def _gold_labels(scopes: Sequence[LabelScope], items: IntArray) -> ByteArray:
@@ -288,14 +288,14 @@ def _read_repeats(scopes: Sequence[LabelScope], items: IntArray, names: list[str
     place, found = _match_items(items, again.key)
     theirs, annotator = _annotator_names(again, len(scopes))
     number = {name: place for place, name in enumerate(names)}
-    # Who has made repeats only has nothing to compare them with.
+    # Annotators with only repeats have no labels to compare.
     whose = np.array([*(number.get(name, NO_ANNOTATOR) for name in theirs), NO_ANNOTATOR], np.int64)
     first = np.zeros(0, np.int64) if again.more is None else again.more
     return Repeats(place, whose[annotator[found]], first[found].astype(np.int8), again.label[found])
 
 
 def _match_items(items: IntArray, keys: IntArray) -> tuple[IntArray, IntArray]:
-    """Of the keys those that are items: their places among the items (in any order), and their own."""
+    """The keys that are items: their indexes among the items (in any order), and among the keys."""
     if not len(items):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     order = np.argsort(items, kind="stable")
@@ -305,7 +305,7 @@ def _match_items(items: IntArray, keys: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _clear_non_gold(scopes: Sequence[LabelScope], items: IntArray, gold: ByteArray) -> None:
-    """In a campaign that has gold items no other label is taken for known."""
+    """In a campaign with gold items, drop the gold labels of all other items."""
     campaign = scopes[0].campaign if scopes else None
     if campaign is None:
         return
@@ -320,7 +320,7 @@ def _clear_non_gold(scopes: Sequence[LabelScope], items: IntArray, gold: ByteArr
 
 
 def _session_of_turns(turns: IntArray) -> IntArray:
-    """The session of each turn; turns ascend, and may repeat."""
+    """The session of each turn; turns are ascending and may repeat."""
     session = np.zeros(len(turns), np.int64)
     for (packed,) in _copy_rows(
         _SESSIONS_SQL.format(turns=_turns_condition(turns), bits=sql.Literal(TURN_BITS)), ["bytea"]
@@ -354,7 +354,7 @@ def _read_part(kind: str, scopes: Sequence[LabelScope], items: IntArray) -> Labe
 
 
 def _turns_condition(turns: IntArray) -> sql.Composable:
-    """A condition on ``t``: these turns, or, where that would be too long, all in their range."""
+    """A condition on ``t``: these turns, or, if they are too many, all in their range."""
     if len(turns) > MAX_LISTED_TURNS:
         return sql.SQL("t.id BETWEEN {} AND {}").format(
             sql.Literal(int(turns[0])), sql.Literal(int(turns[-1]))
@@ -362,7 +362,7 @@ def _turns_condition(turns: IntArray) -> sql.Composable:
     return sql.SQL("t.id = ANY({}::bigint[])").format(sql.Literal(np.unique(turns).tolist()))
 
 
-# --- the wire ------------------------------------------------------------------------------------
+# --- wire format ---------------------------------------------------------------------------------
 
 
 def _copy_rows(query: sql.Composable, types: list[str]) -> Iterator[Any]:
@@ -372,7 +372,7 @@ def _copy_rows(query: sql.Composable, types: list[str]) -> Iterator[Any]:
 
 
 def _unpack_numbers(packed: bytes) -> IntArray:
-    """Eight bytes each, the highest first."""
+    """Eight bytes each, big-endian."""
     return np.frombuffer(packed, ">i8").astype(np.int64)
 
 

@@ -8,20 +8,20 @@ from django.db.models import OuterRef, Subquery
 from annotations_app.models import Annotation
 from datasets_app.domain.conversations.records import LabelRecord
 
-# Of a label that matches no turn: exports give these back in place of the one-turn session made for it.
+# For a label that matched no turn: exports restore these instead of the one-turn session made for it.
 PLACE_SESSION, PLACE_TURN = "session_id", "turn_index"
-# Of a label that joined a turn elsewhere by its text.
+# For a label that was joined to a turn elsewhere by its text.
 ORIGINAL_SESSION, ORIGINAL_TURN = "original_session_id", "original_turn_index"
 
 
 def kept_place(turn: str) -> Subquery:
-    """For each row, the keys of a label that name the place of its turn (at the path ``turn``), or None."""
+    """A subquery for the label keys that name the place of a row's turn (at the path ``turn``), or None."""
     labels = Annotation.objects.filter(turn=OuterRef(turn), extra__has_key=PLACE_SESSION)
     return Subquery(labels.order_by("id").values("extra")[:1])
 
 
 def place_of(session_id: str, turn_index: int, kept: dict[str, Any] | None) -> tuple[str, int]:
-    """Where exports say that a turn stands."""
+    """The session id and turn number of a turn in exports."""
     kept = kept or {}
     return kept.get(PLACE_SESSION, session_id), kept.get(PLACE_TURN, turn_index)
 

@@ -1,4 +1,4 @@
-"""Labels on their way in: staged by COPY, joined to turns and saved by a few statements.
+"""Imports labels in bulk: COPY to a staging table, join to turns and save in a few statements.
 
 A label finds its turn by its place (``session_id`` and ``turn_index``); failing that by its exact
 text, first within the session it names, then anywhere in the dataset, where an assistant's turn
@@ -49,7 +49,7 @@ _OWN_SESSION_ID = """
     ELSE jsonb_build_array(l.session_id, l.turn_index, l.text)::text
 END, 'UTF8')), 'hex'), 16)
 """
-# Two texts may name the same place: the turn of this text comes first, even if it was scrubbed since.
+# Two texts may name the same place: prefer the turn of this text, even if it was scrubbed since.
 _JOIN_BY_KEPT_PLACE = f"""
 UPDATE staged_label SET turn = found.turn, text_differs = found.text <> staged_label.text, keeps_place = true
 FROM (
@@ -78,7 +78,7 @@ FROM (
 ) found
 WHERE l.turn IS NULL AND found.session_id = l.session_id AND found.text = l.text
 """
-# A turn that was made for the label of one place is not that of another which has the same text.
+# A turn made for the label of one place never serves a label of another place with the same text.
 _JOIN_BY_TEXT = f"""
 UPDATE staged_label l SET turn = found.turn
 FROM (
@@ -150,8 +150,8 @@ INSERT INTO annotations_app_annotation
 SELECT %(dataset)s, turn, %(kind)s, label, persona_id, annotator, notes, confidence, timestamp, extra
 FROM staged_label WHERE is_new ORDER BY line
 """
-# There is one adjudicated label for a turn and persona: two lines that say different things can't both
-# be it, and of two that say the same the first is.
+# A turn and persona have one adjudicated label: lines that differ contradict each other, and of equal
+# lines the first counts.
 _FIND_CONTRADICTIONS = """
 SELECT max(line), count(*) OVER () FROM staged_label
 GROUP BY turn, persona_id HAVING min(label) <> max(label) ORDER BY max(line) LIMIT %(limit)s
@@ -177,8 +177,8 @@ JOIN datasets_app_session s ON s.id = t.session_id ORDER BY l.line
 
 
 class SavedLabels(NamedTuple):
-    """``added`` + ``known`` are all labels that were given; ``sessions_added`` hold those that
-    matched no turn. ``text_differs`` counts labels whose place has another text than they say."""
+    """``added`` + ``known`` are all labels of the file; ``sessions_added`` hold those that matched no
+    turn. ``text_differs`` counts labels whose place has another text."""
 
     added: int
     known: int
@@ -187,8 +187,8 @@ class SavedLabels(NamedTuple):
 
 
 class ContradictoryLabels(Exception):
-    """Of adjudicated labels some contradict each other: ``lines`` are the last of each, the first hundred
-    of ``total``."""
+    """Adjudicated labels contradict each other: ``lines`` has the last line of each conflict, the first
+    hundred of ``total``."""
 
     def __init__(self, lines: list[int], total: int) -> None:
         super().__init__()
@@ -196,7 +196,7 @@ class ContradictoryLabels(Exception):
 
 
 class LabelOutcome(NamedTuple):
-    """Where one label (by its ``line``) stands now, and whether it is new."""
+    """The place where a label (by its ``line``) was saved, and whether it is new."""
 
     line: int
     is_new: bool
@@ -205,14 +205,14 @@ class LabelOutcome(NamedTuple):
 
 
 class StagedLabels:
-    """The labels of one file. Lines must be unique: outcomes are told by them."""
+    """The labels of one file. Lines must be unique: they identify outcomes."""
 
     def __init__(self, dataset: Dataset, kind: str = Annotation.Kind.LABEL) -> None:
         self.dataset, self.kind = dataset, kind
         self._values: dict[str, Any] = {"dataset": dataset.pk, "kind": kind}
 
     def stage(self, labels: Iterable[LabelRecord]) -> int:
-        """Take the labels in; returns how many. May raise what the iterable raises."""
+        """Stage the labels; returns their number. Passes on exceptions of the iterable."""
         count = 0
         with open_copy(_COPY_ROWS) as copy:
             for label in labels:
@@ -221,9 +221,9 @@ class StagedLabels:
         return count
 
     def save(self) -> SavedLabels:
-        """Join the labels to turns and add those that are not there yet; counts are kept right."""
+        """Join the labels to turns, add those that are new, and update counts."""
         with connection.cursor() as cursor:
-            # Nobody analyses a temporary table for us, and the plans hang on its size.
+            # Autovacuum doesn't analyze temporary tables, and query plans depend on its size.
             cursor.execute("ANALYZE staged_label")
             cursor.execute(_JOIN_BY_PLACE, self._values)
             sessions_added = self._join_remaining(cursor)
@@ -275,7 +275,7 @@ class StagedLabels:
             "updated_at": timezone.now(),
         }
         if self.dataset.status != Dataset.Status.RAW:
-            # Text that no scrub has seen has come in.
+            # The dataset now has unscrubbed text.
             changes["status"] = Dataset.Status.RAW
         Dataset.objects.filter(pk=self.dataset.pk).update(**changes)
 
@@ -284,13 +284,12 @@ class StagedLabels:
 def stage_labels(dataset: Dataset, kind: str = Annotation.Kind.LABEL) -> Iterator[StagedLabels]:
     """A staging table for labels of ``dataset``, whose row the caller has locked. Within a transaction.
 
-    Of the ``kind`` adjudicated there is one for a turn and persona: an earlier one that says otherwise is
-    withdrawn.
+    A turn and persona have one adjudicated label: a conflicting earlier one is withdrawn.
     """
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_TABLE)
     yield StagedLabels(dataset, kind)
-    # An exception takes the table with it when the transaction is rolled back.
+    # After an exception, the rollback drops the table.
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE staged_label")
 

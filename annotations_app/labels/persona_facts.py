@@ -5,7 +5,7 @@ from datasets_app.models import Persona
 
 
 def get_persona(persona_id: str) -> Persona:
-    """The persona of that id; refuses with those there are if there is none."""
+    """The persona with that id. Raises UserError with the known ids if it doesn't exist."""
     persona: Persona | None = Persona.objects.filter(persona_id=persona_id).first()
     if persona is not None:
         return persona

@@ -1,4 +1,4 @@
-"""Which labels go out: all, or one a reply, by majority, by a model of who errs how, or as settled."""
+"""Selects labels to export: all, or one per reply by majority, annotator model or adjudication."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,9 +24,9 @@ from datasets_app.models import Turn
 
 BATCH_SIZE = 2000
 
-# Why something is not in the file.
+# Reasons for omissions.
 OMITTED_TIES, OMITTED_DISPUTED, OMITTED_LOCKED = "ties", "disputed", "test_split"
-# Who is said to have given a label that everybody gave.
+# The annotator named for a unanimous label.
 UNANIMOUS_ANNOTATOR = "unanimous"
 
 _TURN_FIELDS = ("turn__text", "turn__session__session_id", "turn__turn_index", "turn__session__split")
@@ -34,7 +34,7 @@ _LABEL_FIELDS = ("label", "annotator", "notes", "timestamp", "confidence", "extr
 
 
 class LabelSelection(NamedTuple):
-    """Labels of ``scope``; those of the test split only if it is ``unlocked``. Counts what is left out."""
+    """Labels of ``scope``; those of the test split only if it is ``unlocked``. Counts omissions."""
 
     scope: LabelScope
     include_locked: bool
@@ -42,7 +42,7 @@ class LabelSelection(NamedTuple):
 
 
 class _ConsensusLabels(NamedTuple):
-    """One label for each of some turns, or TIE; sessions in one piece."""
+    """One label, or TIE, for each turn of whole sessions."""
 
     turn: IntArray
     session: IntArray
@@ -53,7 +53,7 @@ class _ConsensusLabels(NamedTuple):
 
 
 def select_labels(method: str, selection: LabelSelection) -> Iterator[LabelRecord]:
-    """The labels, ordered by session and turn. ``labels`` is a key of :data:`LABEL_SELECTORS`."""
+    """The labels, ordered by session and turn. ``method`` is a key of :data:`LABEL_SELECTORS`."""
     return LABEL_SELECTORS[method](selection)
 
 
@@ -87,7 +87,7 @@ def _select_dawid_skene(selection: LabelSelection) -> Iterator[LabelRecord]:
 
 
 def _select_adjudicated(selection: LabelSelection) -> Iterator[LabelRecord]:
-    """What a lead has settled, also where nobody else has said anything; else what nobody disputes."""
+    """The adjudicated label, even without other labels; else the undisputed label."""
     table = read_labels([selection.scope])
     counts = table.counts()
     settled = adjudicated_turns(selection.scope)
@@ -120,7 +120,7 @@ def _make_consensus(
 def _label_records(
     consensus: _ConsensusLabels, selection: LabelSelection, *, prefer_adjudicated: bool = False
 ) -> Iterator[LabelRecord]:
-    """The lines of what is decided; ``settled``: an adjudicated label goes before."""
+    """The records of decided labels; with ``prefer_adjudicated``, adjudicated labels take precedence."""
     for start, end in _session_batches(consensus.session):
         place = {turn: start + number for number, turn in enumerate(consensus.turn[start:end].tolist())}
         found = _adjudicated_values(list(place), selection) if prefer_adjudicated else {}
@@ -160,7 +160,7 @@ def _is_exportable(split: str | None, selection: LabelSelection) -> bool:
 
 
 def _session_batches(session: IntArray) -> Iterator[tuple[int, int]]:
-    """Some thousand turns at a time, no session in two pieces."""
+    """Batches of a few thousand turns that never split a session."""
     start = 0
     while start < len(session):
         last = session[min(start + BATCH_SIZE, len(session)) - 1]

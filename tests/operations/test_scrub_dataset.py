@@ -503,7 +503,7 @@ def test_a_scrub_waits_no_longer_than_a_moment_for_an_import(tmp_path: Path, mon
 
     with ThreadPoolExecutor(1) as other, transaction.atomic():
         Dataset.objects.select_for_update(no_key=True).get()
-        assert "being imported" in other.submit(scrub).result(20)
+        assert "An import into support is running." in other.submit(scrub).result(20)
     assert not ScrubRun.objects.exists()
 
 

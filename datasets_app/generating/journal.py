@@ -128,16 +128,16 @@ class Journal:
         if not resume and (self.finished or self.used.calls):
             raise UserError(
                 f"{self.path.name} holds {self.finished:,} finished sessions of an earlier run, which may "
-                "have been paid for. Go on with --resume, or delete it."
+                "have been paid for. Resume with --resume, or delete the file."
             )
 
     def _is_empty_journal(self, head: bytes) -> bool:
-        """Whether it is the journal of a run that has ended before it began."""
+        """Whether it is the journal of a run that ended before its first session."""
         value = _parse_object(head)
-        place = self._file.tell()
-        nothing = value is not None and value.get("journal") == JOURNAL_KIND and not self._file.readline()
-        self._file.seek(place)
-        return nothing
+        position = self._file.tell()
+        is_empty = value is not None and value.get("journal") == JOURNAL_KIND and not self._file.readline()
+        self._file.seek(position)
+        return is_empty
 
     def _build_head(self) -> dict[str, Any]:
         return {
@@ -150,16 +150,16 @@ class Journal:
 
     def _refuse_other_journal(self, head: dict[str, Any] | None) -> None:
         if head is None or head.get("journal") != JOURNAL_KIND or head.get("version") != JOURNAL_VERSION:
-            raise UserError(f"{self.path.name} is no journal of generated sessions; move it out of the way.")
+            raise UserError(f"{self.path.name} is not a journal of generated sessions. Move it elsewhere.")
         if head.get("made_by") != self._made_by:
             raise UserError(
-                f"{self.path.name} is of sessions written by another model, version, temperature or prompt. "
-                "Go on with the same ones, or delete it and begin anew."
+                f"{self.path.name} holds sessions written by another model, version, temperature or prompt. "
+                "Use the same ones to resume, or delete the file to start over."
             )
         if head.get("plan") != self._plan.digest:
             raise UserError(
                 f"{self.path.name} is of another plan: sessions, turns, ratios, seed, persona or source "
-                "differ. Go on with the same ones, or delete it and begin anew."
+                "differ. Use the same ones to resume, or delete the file to start over."
             )
 
     def _replay_lines(self) -> None:

@@ -17,6 +17,7 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.plan import BRAND_TRAP, EDGE_CASE, SAFETY_TRAP, Plan
 from datasets_app.domain.generation.writer import WrittenSession
+from datasets_app.domain.wording import format_count
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE, insert_sessions
 from datasets_app.generating.write import OUTCOME_KEYS
 from datasets_app.jobs.running import ClaimLost
@@ -137,29 +138,29 @@ class DatasetSessionStore:
     def _load_used_tokens(self, resume: bool) -> TokensUsed:
         earlier = self._find_earlier_run()
         if earlier is not None and earlier.get("plan") == self._plan.digest:
-            mine = self._job_run is not None and RUN_PARAMETER in self._job_run.parameters
-            if self._existing_ids and not resume and not mine:
+            restarted = self._job_run is not None and RUN_PARAMETER in self._job_run.parameters
+            if self._existing_ids and not resume and not restarted:
                 raise self._make_resume_error()
-            return TokensUsed(**earlier["used"]) if resume or mine else TokensUsed()
+            return TokensUsed(**earlier["used"]) if resume or restarted else TokensUsed()
         if self._existing_ids and not resume:
             raise self._make_resume_error()
         if resume and earlier is not None and not earlier.get("whole"):
             raise UserError(
-                f"What was begun for {self.dataset.name} is of another plan: model, temperature, sessions, "
-                "turns, ratios, seed, persona or source differ. Go on with the same ones, or begin anew "
-                "without resuming."
+                f"The earlier run for {self.dataset.name} had another plan: model, temperature, sessions, "
+                "turns, ratios, seed, persona or source differ. Use the same ones to resume, or start "
+                "over without resuming."
             )
         return TokensUsed()
 
     def _make_resume_error(self) -> UserError:
+        count = format_count(len(self._existing_ids), "session")
         return UserError(
-            f"{self.dataset.name} holds sessions of this very plan "
-            f"({len(self._existing_ids):,}), which may have "
-            "been paid for. Go on with them (--resume), or choose another seed."
+            f"{self.dataset.name} already holds {count} of this plan, "
+            "which may have been paid for. Resume the earlier run (--resume), or choose another seed."
         )
 
     def _find_earlier_run(self) -> dict[str, Any] | None:
-        """What the last run by a model for this dataset has put down; of this job, if it is run again."""
+        """The stored state of the last model run for this dataset, or of this job if it is retried."""
         runs = JobRun.objects.filter(
             operation=OPERATION, dataset_name=self.dataset.name, parameters__has_key=RUN_PARAMETER
         )
@@ -175,8 +176,8 @@ class DatasetSessionStore:
         if row is None:
             return
         row.parameters = row.parameters | {"model_run": self._run_state(used)}
-        mine = JobRun.objects.filter(pk=row.pk, attempt=row.attempt, state="running")
-        if not mine.update(parameters=row.parameters):
+        own_row = JobRun.objects.filter(pk=row.pk, attempt=row.attempt, state="running")
+        if not own_row.update(parameters=row.parameters):
             raise ClaimLost
 
     def _run_state(self, used: TokensUsed) -> dict[str, Any]:

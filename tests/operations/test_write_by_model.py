@@ -115,7 +115,7 @@ def test_without_resume_nothing_that_is_paid_for_is_overwritten(tmp_path: Path) 
     with LlmServer() as server:
         assert run(tmp_path / "c.jsonl", server, sessions=6)[0].is_complete
     out.with_name("b.jsonl.journal").write_text("precious\n")
-    with pytest.raises(UserError, match="is no journal"):
+    with pytest.raises(UserError, match="is not a journal"):
         run(tmp_path / "b.jsonl", server)
     assert out.with_name("b.jsonl.journal").read_text() == "precious\n"
 
@@ -202,7 +202,7 @@ def test_sessions_of_a_dataset_are_committed_as_they_come_and_gone_on_with() -> 
         used = row.parameters["model_run"]["used"]
         assert used["prompt"] + used["completion"] == server.tokens
         # Another run must say that it goes on; the same job, run again by a worker, need not.
-        with pytest.raises(UserError, match="holds sessions of this very plan"):
+        with pytest.raises(UserError, match=r"already holds \d+ sessions? of this plan"):
             into_dataset(server, job())
         outcome = into_dataset(server, row)
         assert (outcome.is_complete, outcome.before) == (True, standing)
@@ -233,7 +233,7 @@ def test_a_budget_counts_over_all_runs_and_another_plan_is_not_gone_on_with() ->
         assert "The token budget is spent" in outcome.stopped
         assert len(server.asked) == before
         assert server.tokens <= 4_000
-        with pytest.raises(UserError, match="is of another plan"):
+        with pytest.raises(UserError, match="had another plan"):
             into_dataset(server, job(), resume=True, sessions=13)
         assert "stopped" in Dataset.objects.get(name="made").provenance
         assert into_dataset(server, job(), resume=True).is_complete

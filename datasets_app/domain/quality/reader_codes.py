@@ -16,5 +16,5 @@ READER_CODES = {
 
 # Of an import into a dataset that has sessions already.
 IMPORT_CODES = {
-    "E207": "session stands in the dataset already",
+    "E207": "session already in the dataset",
 }

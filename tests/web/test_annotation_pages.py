@@ -75,7 +75,7 @@ def test_labels_are_found(curator: Any, query: dict[str, str], count: Any) -> No
 
 
 def test_an_empty_search_says_so(curator: Any, dataset: Dataset) -> None:
-    assert "Nothing matches ‘zzz’" in listed(curator, q="zzz")
+    assert "No results for “zzz”" in listed(curator, q="zzz")
     assert "No labels yet" in listed(curator)
 
 

@@ -155,7 +155,7 @@ def test_the_commands_say_what_is_wrong_and_end_so(
     noted = capsys.readouterr().out.strip()
     assert noted == str(get_head())
     call_command("verify_audit", expect=[noted], note=True)
-    assert f"nothing was changed. Head {noted}" in capsys.readouterr().out
+    assert f" events, unchanged. Head {noted}" in capsys.readouterr().out
     assert noted.split(":")[1] in heads_path().read_text()
     first = AuditEvent.objects.order_by("id").first()
     assert first

@@ -15,7 +15,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import Any
@@ -66,7 +66,7 @@ class LlmServer:
         seed: int = 1,
         first: Iterable[str] = (),
         latency: float = 0.0,
-        retry_after: str = "0",
+        retry_after: str | Callable[[], str] = "0",
         formats: Iterable[str] = ("json_schema", "json_object", "text"),
         refused_parameters: Iterable[str] = (),
         key: str = "",
@@ -148,7 +148,8 @@ class LlmServer:
             return await _send_response(writer, 307, {}, location=self.location)
         if request.fault in {"429", "500", "403"}:
             error = {"error": {"message": "no, for the key sk-shown-by-the-server", "code": None}}
-            more = {"retry-after": self.retry_after} if request.fault == "429" else {}
+            wait = self.retry_after if isinstance(self.retry_after, str) else self.retry_after()
+            more = {"retry-after": wait} if request.fault == "429" else {}
             return await _send_response(writer, int(request.fault), error, **more)
         answer = self._completion(request)
         if request.fault == "hang":

@@ -19,7 +19,7 @@ def address(page: str, dataset: Dataset) -> str:
 
 
 def html(client: Any, page: str, dataset: Dataset) -> str:
-    return str(client.get(address(page, dataset)).content.decode())
+    return " ".join(client.get(address(page, dataset)).content.decode().split())
 
 
 def released(dataset: Dataset, tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ def test_the_field_of_a_finding_stands_behind_its_message(
         report=report, code="W601", message="no licence is stated, so nobody may use it", field="licence"
     )
     phone_page.goto(reverse("admin:datasets_app_dataset_checks", args=[dataset.pk]))
-    field = phone_page.locator("td[data-label=Found] .ad-subtle", has_text="(licence)")
-    message = phone_page.locator("td[data-label=Found] > div")
+    field = phone_page.locator("td[data-label=Finding] .ad-subtle", has_text="(licence)")
+    message = phone_page.locator("td[data-label=Finding] > div")
     assert box(field)["x"] >= box(message)["x"]
     assert box(message)["width"] > 200
     assert box(field)["height"] < 30

@@ -94,15 +94,19 @@ def _begin(page: Page) -> None:
         page.get_by_label(name, exact=True).check()
     page.fill("[name=overlap]", "3")
     page.fill("[name=guidelines]", "Only the **voice** counts.")
-    page.get_by_role("button", name="Preview the guidelines").click()
+    page.get_by_role("button", name="Preview guidelines").click()
     expect(page.locator("#guidelines-preview strong")).to_have_text("voice")
     assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.get_by_role("button", name="Start campaign").click()
-    expect(page.get_by_text("3 people are to label each reply, but only 2 are chosen.").first).to_be_visible()
+    expect(
+        page.get_by_text(
+            "Each reply needs 3 annotators, but only 2 are assigned. Add annotators or lower the overlap."
+        ).first
+    ).to_be_visible()
     expect(page.locator("[name=guidelines]")).to_have_value("Only the **voice** counts.")
     assert find_serious_violations(page, PAGE_SELECTOR) == []
     page.get_by_label("cy", exact=True).check()
-    expect(page.locator("#estimate")).to_contain_text("24 (3 a reply)")
+    expect(page.locator("#estimate")).to_contain_text("24 (3 per reply)")
     page.get_by_role("button", name="Start campaign").click()
     expect(page.get_by_text("0 of 24 labels")).to_be_visible()
     assert find_serious_violations(page, PAGE_SELECTOR) == []

@@ -56,12 +56,12 @@ def test_from_preview_to_placeholders(page: Page, processes: Any, dataset: Datas
     _mark_the_selection(page)
 
     page.get_by_role("link", name="View corrections").click()
-    expect(page.get_by_role("heading", name="Marks of readers (2)")).to_be_visible()
+    expect(page.get_by_role("heading", name="Reviewer corrections (2)")).to_be_visible()
     expect(page.get_by_text("1 word, 7 characters")).to_be_visible()
     page.get_by_role("button", name="Scrub with corrections").click()
     expect(page.get_by_text("Text is replaced permanently.")).to_be_visible()
     page.get_by_role("button", name="Scrub permanently").click()
-    expect(page.get_by_text("nothing of a pattern class is left in 2 turns")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("no pattern matches remain in 2 turns")).to_be_visible(timeout=LONG)
 
     page.goto(reading(dataset))
     expect(page.locator("#turn-1 .ad-found-placeholder").first).to_be_visible()
@@ -165,6 +165,6 @@ def test_on_a_phone_nothing_scrolls_sideways(
     JobRun.objects.create(operation="scrub_dataset", dataset=dataset, state="running", done=1, total=3)
     phone_page.goto(page_of(dataset))
     expect(
-        phone_page.get_by_text("Preview under way").or_(phone_page.get_by_text("Scrub running"))
+        phone_page.get_by_text("Preview running").or_(phone_page.get_by_text("Scrub running"))
     ).to_be_visible()
     assert phone_page.evaluate("document.documentElement.scrollWidth") <= 390

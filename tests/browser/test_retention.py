@@ -29,12 +29,12 @@ def test_a_rule_is_let_act_a_hold_keeps_from_it_a_session_can_go(
     assert find_serious_violations(phone_page, PAGE_SELECTOR) == []
     phone_page.get_by_role("button", name="Activate").focus()
     phone_page.keyboard.press("Enter")
-    phone_page.get_by_text("is active").wait_for()
+    phone_page.get_by_text("is now active").wait_for()
     rule.refresh_from_db()
     assert rule.active
 
     phone_page.goto(dataset_url(stored, "retention"))
-    assert phone_page.get_by_text("Decides", exact=True).is_visible()
+    assert phone_page.get_by_text("Applies", exact=True).is_visible()
     phone_page.get_by_label("Reason").first.focus()
     phone_page.keyboard.type("A claim is open")
     phone_page.keyboard.press("Enter")

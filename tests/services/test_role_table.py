@@ -80,7 +80,7 @@ DOORS: dict[str, Door] = {
     "datasets_app.limit_access": _page("dataset_access_change", post={"do": "restrict"}),
     "datasets_app.sign_review": _page("dataset_sharing", post={"name": "Ada Example"}),
     "datasets_app.override_gate": _page(
-        "dataset_export", shows="exporting it unscrubbed", having={"origin": "production"}
+        "dataset_export", shows="Export unscrubbed", having={"origin": "production"}
     ),
     "datasets_app.view_scrubrun": _page("dataset_scrub"),
     "datasets_app.view_scrubfinding": _page("session_change", shows="Findings of the <a"),

@@ -50,7 +50,7 @@ def test_split_and_place_what_came_later(
     expect(phone_page.get_by_text("3 sessions have no split yet.")).to_be_visible()
     assert find_serious_violations(phone_page, PAGE_SELECTOR) == []
     assert phone_page.evaluate("document.documentElement.scrollWidth") == 390
-    phone_page.get_by_role("button", name="Place 3 sessions").click()
+    phone_page.get_by_role("button", name="Assign 3 sessions").click()
     expect(phone_page.locator(".ad-badge", has_text="Done").first).to_be_visible(timeout=LONG)
     phone_page.goto(address)
     expect(phone_page.get_by_text("6 sessions kept together in 3 groups")).to_be_visible()

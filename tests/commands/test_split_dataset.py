@@ -147,7 +147,7 @@ def test_what_can_not_be_done_is_said_and_nothing_is_written(tmp_path: Path) -> 
     assert "together" in refused("--input", path)
     assert "add up to 100" in refused("--input", path, "--out-dir", out, "--ratios", "60,30")
     assert "from 0.5 to 1" in refused("--input", path, "--out-dir", out, "--similarity", "0.1")
-    assert "another folder" in refused("--input", path, "--out-dir", out, "--again")
+    assert "another --out-dir" in refused("--input", path, "--out-dir", out, "--again")
     assert "is a file; name a folder" in refused("--input", path, "--out-dir", path)
     bad = write_jsonl(tmp_path / "bad.jsonl", [*sessions(range(3)), b"{}"])
     assert "bad.jsonl:19: E102" in refused("--input", bad, "--out-dir", out)

@@ -112,7 +112,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     (
         "release_dataset",
         {"bump": "", "notes": "n", "override": "r"},
-        {"Notes": "n", "Reason for releasing it as it is": "r"},
+        {"Notes": "n", "Reason for releasing with open problems": "r"},
     ),
     ("compare_releases", {"after": "", "before": "1.0.0"}, {"Before": "1.0.0"}),
     (

@@ -111,7 +111,15 @@ def _redis_url(url: str) -> str:
 
 # A job may run for hours: whether it is alive is told by its heartbeat, not by a time limit.
 EMBEDDED_VALKEY = not env.text("REDIS_URL")
-RQ_QUEUES = {"default": {"URL": _redis_url(env.text("REDIS_URL")), "DEFAULT_TIMEOUT": -1}}
+RQ_QUEUES = {
+    "default": {
+        "URL": _redis_url(env.text("REDIS_URL")),
+        "DEFAULT_TIMEOUT": -1,
+        "SERIALIZER": "rq.serializers.JSONSerializer",
+    }
+}
+# For RQ's own commands, too: never unpickle what comes from Redis.
+RQ = {"JOB_CLASS": "datasets_app.jobs.queue.NumberMessage"}
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

@@ -37,7 +37,7 @@ FLOORS = {
         {"releasing"},
         {"retention"},
         {"nightly", "housekeeping"},
-        {"tasks", "admin", "job_runs"},
+        {"tasks", "admin"},
         {"downloads", "management"},
         {"apps"},
     ),

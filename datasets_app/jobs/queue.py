@@ -1,8 +1,14 @@
 """The queue: it carries the numbers of jobs to workers, and may forget them.
 
-This is the only module that knows RQ. The state of a job is in its JobRun row.
+This is the only module that knows RQ. The state of a job is in its JobRun row. Someone who can write to Redis
+must not be able to run code here: messages are JSON, call one function, and pass one number.
 """
 
+import json
+import logging
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import django_rq
@@ -10,17 +16,79 @@ import redis
 from django.conf import settings
 from rq.exceptions import NoSuchJobError
 from rq.job import Job, JobStatus
+from rq.serializers import JSONSerializer
 from rq.worker import Worker
 
 from alignmenter_site import embedded
 from alignmenter_site.embedded import EmbeddedServiceError
 
+log = logging.getLogger(__name__)
+
 QUEUE_NAME = "default"
 JOB_FUNCTION = "datasets_app.jobs.perform.perform"
+MAX_MESSAGE_BYTES = 1_000
+# What a message needs to be delivered. RQ would import and call the functions that other fields name, and
+# send requests to the addresses in them.
+_DELIVERY_FIELDS = (
+    "created_at",
+    "enqueued_at",
+    "started_at",
+    "ended_at",
+    "last_heartbeat",
+    "origin",
+    "status",
+    "timeout",
+    "result_ttl",
+    "failure_ttl",
+    "worker_name",
+)
 
 
 class QueueUnreachable(Exception):
     """The message is the kind of error, without addresses."""
+
+
+class NumberMessage(Job):
+    """A message as :func:`send_message` writes it. Any other is deleted as if it had never been sent.
+
+    That includes the pickled messages of earlier versions: recovery sends the numbers of their jobs again.
+    """
+
+    def __init__(self, id: str | None = None, connection: Any = None, serializer: Any = None) -> None:
+        super().__init__(id, connection, JSONSerializer)
+
+    def restore(self, raw_data: Mapping[bytes, bytes]) -> None:
+        fields = {key.decode("ascii", "replace"): value for key, value in raw_data.items()}
+        if "data" not in fields:  # a late heartbeat writes its field again after the job has ended
+            raise NoSuchJobError("no message")
+        try:
+            data = _unpack(fields["data"])
+            _check_message(data)
+            super().restore(
+                {name: fields[name] for name in _DELIVERY_FIELDS if name in fields} | {"data": data}
+            )
+        except Exception:
+            # The exception may quote what somebody else wrote.
+            with suppress(redis.RedisError):
+                self.connection.delete(self.key)
+            log.warning("dropped a message from the queue: this version of the application did not send it")
+            raise NoSuchJobError("not a message of this application") from None
+
+
+def _unpack(packed: bytes) -> bytes:
+    """The message's bytes, which RQ compresses. A message of another size is not one of ours."""
+    unpacker = zlib.decompressobj()
+    data = unpacker.decompress(packed, MAX_MESSAGE_BYTES)
+    if not unpacker.eof:
+        raise ValueError("too long")
+    return data
+
+
+def _check_message(data: bytes) -> None:
+    function, instance, arguments, options = json.loads(data)
+    (number,) = arguments
+    if function != JOB_FUNCTION or instance is not None or options or type(number) is not int:
+        raise ValueError("another call")
 
 
 def send_message(job_run_id: int, message_id: str) -> None:
@@ -36,7 +104,7 @@ def send_message(job_run_id: int, message_id: str) -> None:
 def is_queued(message_id: str) -> bool:
     """Whether the message is still in the queue. Raises :class:`QueueUnreachable`."""
     try:
-        job = Job.fetch(message_id, connection=_get_queue().connection)
+        job = NumberMessage.fetch(message_id, connection=_get_queue().connection)
         return bool(job.get_status() == JobStatus.QUEUED)
     except NoSuchJobError:
         return False
@@ -63,7 +131,9 @@ def run_worker() -> None:
     """Run a worker until it is told to stop. Raises :class:`QueueUnreachable`."""
     try:
         _get_queue(restart=True).connection.ping()
-        django_rq.get_worker(QUEUE_NAME).work(logging_level="WARNING")
+        # RQ's own objects unpickle unless each is told not to.
+        worker = django_rq.get_worker(QUEUE_NAME, job_class=NumberMessage, serializer=JSONSerializer)
+        worker.work(logging_level="WARNING")
     except redis.RedisError as error:
         raise QueueUnreachable(type(error).__name__) from error
 
@@ -72,4 +142,4 @@ def _get_queue(*, restart: bool = False) -> Any:
     """The queue, on the embedded server unless another one is configured."""
     if settings.EMBEDDED_VALKEY:
         embedded.ensure_valkey(settings.VAR_DIR, recheck=restart)
-    return django_rq.get_queue(QUEUE_NAME)
+    return django_rq.get_queue(QUEUE_NAME, job_class=NumberMessage, serializer=JSONSerializer)

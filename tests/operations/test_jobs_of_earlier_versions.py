@@ -1,12 +1,16 @@
 """Rows and messages of earlier versions: stored for years, and queued while the application is upgraded."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import django_rq
 import pytest
 from django.utils import timezone
+from rq import Queue
+from rq.serializers import PickleSerializer
 
+from datasets_app.jobs import recovery, runs
 from datasets_app.jobs.parameters import read_parameters
 from datasets_app.jobs.registry import get_operation, operations
 from datasets_app.models import JobRun
@@ -162,22 +166,27 @@ def test_parameters_of_earlier_versions_are_read(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_message_that_was_queued_before_an_upgrade_is_performed(
+def test_a_job_that_was_queued_before_an_upgrade_still_runs(
     processes: Any, wait_until: Any, tmp_path: Any
 ) -> None:
-    """Until jobs had a package, messages named ``datasets_app.job_runs.perform``."""
+    """Its message was pickled, so it is dropped unread; recovery sends the number from the row."""
     stored = make_dataset(tmp_path, make_sessions(3))
+    queued_at = timezone.now() - timedelta(minutes=1)
     job = JobRun.objects.create(
         operation="split_dataset",
         dataset=stored,
         dataset_name=stored.name,
         parameters={"settings": SETTINGS},
         state="queued",
-        queued_at=timezone.now(),
+        queued_at=queued_at,
     )
-    django_rq.get_queue("default").enqueue_call(
-        "datasets_app.job_runs.perform", args=(job.pk,), result_ttl=0, failure_ttl=3600
+    queue = Queue("default", connection=django_rq.get_connection("default"), serializer=PickleSerializer)
+    old = queue.enqueue_call(
+        "datasets_app.job_runs.perform", args=(job.pk,), job_id=runs.message_id(job), result_ttl=0
     )
+    assert queue.connection.exists(old.key)
+    assert recovery.recover_jobs() == 1
+    assert not queue.connection.exists(old.key)
     processes.start("worker")
 
     def state() -> str:

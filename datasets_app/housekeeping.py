@@ -5,11 +5,12 @@ from functools import partial
 
 from django.core.files.storage import default_storage
 from django.db import DatabaseError
+from django.db.models import Q
 from django.utils import timezone
 
 from datasets_app.core.storage_listing import list_storage
 from datasets_app.jobs import files
-from datasets_app.models import JobFile, JobRun
+from datasets_app.models import Dataset, JobFile, JobRun
 from datasets_app.releasing import files as release_files
 from datasets_app.tables.uploads import delete_stale_uploads
 
@@ -24,9 +25,13 @@ def delete_expired_files() -> int:
 
     The row stays, so that a page can say that there was a file and since when it is gone. Files
     that no row names, as a worker leaves them that is killed while it stores one, go as well.
+    Files of datasets on legal hold stay: quarantined lines, for example, are stored nowhere else.
     """
     count = 0
-    for job_file in JobFile.objects.filter(expires_at__lte=timezone.now()).exclude(file=""):
+    held = Dataset.objects.filter(legal_hold=True)
+    protected = Q(job_run__dataset__in=held) | Q(job_run__dataset_name__in=held.values("name"))
+    expired = JobFile.objects.filter(expires_at__lte=timezone.now()).exclude(file="")
+    for job_file in expired.exclude(protected):
         count += _try_delete(partial(files.delete_file, job_file))
     count += _delete_orphans() + release_files.destroy_orphans()
     count += files.delete_stale_temp_uploads(MIN_ORPHAN_AGE)

@@ -252,7 +252,8 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         return (obj is None or not has_history(obj)) and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return (obj is None or not has_history(obj)) and super().has_delete_permission(request, obj)
+        kept = obj is not None and (has_history(obj) or obj.dataset.legal_hold)
+        return not kept and super().has_delete_permission(request, obj)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None

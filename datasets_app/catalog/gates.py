@@ -101,9 +101,15 @@ def check_can_copy(dataset: Dataset) -> None:
 
 
 def check_can_scrub(dataset: Dataset) -> None:
-    """For scrubs: any other job that runs on the dataset may hold or bring raw text."""
+    """For scrubs: no legal hold is set, and no other job, which may hold or bring raw text, is running."""
+    check_can_replace_text(dataset)
     others = JobRun.objects.filter(dataset_name=dataset.name).exclude(operation__in=_SCRUB_OPERATIONS)
     check(policies.decide_idle(dataset.name, _find_running(others), "scrub it when that has ended."))
+
+
+def check_can_replace_text(dataset: Dataset) -> None:
+    """For each step of a scrub: a legal hold stops it, also one that was set after it began."""
+    check(policies.decide_scrub(load_facts(dataset)))
 
 
 def check_can_delete(dataset: Dataset, job_run: JobRun | None, advice: str) -> None:

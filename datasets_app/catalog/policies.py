@@ -208,13 +208,24 @@ def decide_idle(name: str, running: RunningJob | None, advice: str) -> Verdict:
 
 def decide_deletion(facts: DatasetFacts) -> Verdict:
     """Deleting any of the contents: not while a legal hold is set."""
+    return _decide_destruction(facts, "Nothing in it can be deleted until the hold is lifted.")
+
+
+def decide_scrub(facts: DatasetFacts) -> Verdict:
+    """Replacing texts in place destroys what a legal hold protects."""
+    return _decide_destruction(
+        facts,
+        "A scrub would destroy the text that the hold protects. Scrub it after the hold is lifted, or preview "
+        "the scrub, which changes nothing.",
+    )
+
+
+def _decide_destruction(facts: DatasetFacts, advice: str) -> Verdict:
     verdict = decide_use(facts)
     if isinstance(verdict, Refused) or not facts.legal_hold:
         return verdict
     reason = f" ({facts.hold_reason})" if facts.hold_reason else ""
-    return Refused(
-        f"{facts.name} is on legal hold{reason}. Nothing in it can be deleted until the hold is lifted."
-    )
+    return Refused(f"{facts.name} is on legal hold{reason}. {advice}")
 
 
 def decide_job_results(*, overridden: bool, permitted: bool) -> Verdict:

@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.models import Count, Q, Sum
 
 from datasets_app import hooks
+from datasets_app.catalog import gates
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import session_ids
@@ -193,6 +194,7 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
         changes = list(chain.from_iterable(_list_changed_turns(*pair) for pair in pairs))
         if not scrub.dry_run:
             _require_no_matches(scrubber, results)
+            _refuse_during_hold(scrub)
             _write_changes(pairs, changes)
             hook_objects.write(pairs, scrubber)
         _store_findings(scrub, pairs)
@@ -226,6 +228,17 @@ def _require_no_matches(scrubber: Scrubber, results: list[ScrubbedSession]) -> N
     )
     if remaining:
         raise PatternMatchesRemain(remaining)
+
+
+def _refuse_during_hold(scrub: ScrubRun) -> None:
+    """Raises UserError if the dataset was put on legal hold since the scrub began.
+
+    The shared lock, taken just before writing, makes a hold wait until this chunk is committed: once it is
+    set, nothing is replaced any more.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM datasets_app_dataset WHERE id = %s FOR SHARE", [scrub.dataset_id])
+    gates.check_can_replace_text(scrub.dataset)
 
 
 def _write_changes(pairs: list[_SessionPair], changes: list[tuple[int, TurnRecord]]) -> None:

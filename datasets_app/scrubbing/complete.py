@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from datasets_app.catalog import facts
+from datasets_app.catalog import facts, gates
 from datasets_app.core import audit
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.detector import KINDS
@@ -24,10 +24,12 @@ _SENSITIVE_KEYS = {"name", "files", "tag", "persona"}
 def complete_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, Any], *, actor: Any) -> bool:
     """Store a verification without findings and everything that follows from it, in one transaction.
 
-    Returns False without any change if sessions were added that the scrub has not processed.
+    Returns False without any change if sessions were added that the scrub has not processed. Raises
+    UserError during a legal hold.
     """
     with transaction.atomic():
         dataset = facts.lock_dataset(scrub.dataset_id)
+        gates.check_can_replace_text(dataset)  # what follows deletes files that quote raw text
         if Session.objects.filter(dataset=dataset, pk__gt=scrub.last_session).exists():
             return False
         scrub.verification, scrub.verified_at = verification, timezone.now()

@@ -8,6 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
+from datasets_app.catalog import gates
+from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import build_dataset_tabs, render_dataset_page
 from datasets_app.core.web.pages import (
     dataset_url,
@@ -47,6 +49,11 @@ def scrub(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect(dataset_url(dataset, "scrub"))
     if "preview" in request.POST:
         return _start_job(request, dataset, form.policy(), sample=form.cleaned_data["sample"])
+    try:
+        gates.check_can_replace_text(dataset)
+    except UserError as refusal:
+        form.add_error(None, refusal.message)
+        return _render_scrub(request, dataset, form)
     if "confirmed" in request.POST:
         return _start_job(request, dataset, form.policy(), sample=None)
     return _render_confirmation(request, dataset, form)

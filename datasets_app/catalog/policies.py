@@ -215,8 +215,8 @@ def decide_scrub(facts: DatasetFacts) -> Verdict:
     """Replacing texts in place destroys what a legal hold protects."""
     return _decide_destruction(
         facts,
-        "A scrub would destroy the text that the hold protects. Scrub it after the hold is lifted, or preview "
-        "the scrub, which changes nothing.",
+        "A scrub would destroy the text that the hold protects. Scrub it after the hold is lifted. A preview "
+        "changes nothing, so it is allowed.",
     )
 
 

@@ -98,7 +98,7 @@ class SharingReview(models.Model):
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="reviews")
-    name = models.CharField(max_length=200, help_text="Name of the person who signed.")
+    name = models.CharField(max_length=500, help_text="Name and account of the person who signed.")
     statement = models.TextField(blank=True)
     signed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"

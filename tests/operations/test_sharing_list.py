@@ -1,9 +1,10 @@
 """The list before sharing: each item says yes only where that can be shown."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.contrib.auth.models import Group, User
 
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
@@ -156,13 +157,14 @@ def test_synthetic_ids_and_times_are_nobodys(tmp_path: Path) -> None:
 
 def test_a_signature_holds_until_something_comes_or_changes(dataset: Dataset, tmp_path: Path) -> None:
     scrub_dataset(dataset, STRICT)
-    sign_review(dataset, name=" Dana  Ortiz ", statement="Seen.")
+    dana = make_officer()
+    sign_review(dataset, statement=" Seen. ", actor=dana)
     assert listed(dataset)["legal"].answer == "yes"
-    assert listed(dataset)["legal"].reason.startswith("Dana Ortiz signed on")
+    assert listed(dataset)["legal"].reason.startswith("Dana Ortiz (dana) signed on")
     assert current_review(dataset) is not None
     scrub_dataset(dataset, STRICT)
     assert "a scrub has changed it since" in listed(dataset)["legal"].reason
-    sign_review(dataset, name="Dana Ortiz")
+    sign_review(dataset, actor=dana)
     add(tmp_path)
     item = listed(dataset)["legal"]
     assert (item.answer, item.remedy) == ("unsigned", "sign")
@@ -170,23 +172,35 @@ def test_a_signature_holds_until_something_comes_or_changes(dataset: Dataset, tm
     assert current_review(dataset) is None
     told = AuditEvent.objects.filter(action="sign_review").order_by("id").first()
     assert told is not None
-    assert told.details == {"name": "Dana Ortiz", "statement": "Seen.", "turns": 1}
-
-
-@pytest.mark.parametrize("name", ["", "  ", "X", "12345", "x" * 201])
-def test_a_signature_needs_a_name(dataset: Dataset, name: str) -> None:
-    with pytest.raises(UserError, match="full name"):
-        sign_review(dataset, name=name)
+    assert told.details == {"name": "Dana Ortiz (dana)", "statement": "Seen.", "turns": 1}
 
 
 def test_nothing_can_be_signed_for_where_nothing_is(db: None) -> None:
     with pytest.raises(UserError, match="has no sessions"):
-        sign_review(Dataset.objects.create(name="empty"), name="Dana Ortiz")
+        sign_review(Dataset.objects.create(name="empty"), actor=make_officer())
 
 
-def test_the_command_signs(dataset: Dataset, capsys: pytest.CaptureFixture[str]) -> None:
-    call_command("sign_review", "support", "--name", "Dana Ortiz")
-    assert "Dana Ortiz has signed" in capsys.readouterr().out
+def make_officer() -> User:
+    user = User.objects.create_user(
+        "dana", password="a long password", first_name="Dana", last_name="Ortiz", is_staff=True
+    )
+    user.groups.add(Group.objects.get(name="privacy officer"))
+    return user
+
+
+def test_the_command_signs_with_an_account(dataset: Dataset, manage: Any) -> None:
+    make_officer()
+    User.objects.create_user("carl", password="a long password", is_staff=True)
+    for refused, password, why in (
+        ("dana", b"wrong", "The user name or the password of dana is wrong"),
+        ("carl", b"a long password", "carl doesn't have the permission datasets_app.sign_review"),
+    ):
+        done = manage("sign_review", "support", "--as", refused, input=password + b"\n")
+        assert (done.returncode, why in done.stderr) == (2, True)
+    assert answers(dataset)["legal"] == "unsigned"
+    done = manage("sign_review", "support", "--as", "dana", input=b"a long password\n")
+    assert "Dana Ortiz (dana) has signed" in done.stdout
     assert answers(dataset)["legal"] == "yes"
-    with pytest.raises(CommandError, match="no dataset 'none'"):
-        call_command("sign_review", "none", "--name", "Dana Ortiz")
+    assert AuditEvent.objects.get(action="sign_review").actor == "dana"
+    done = manage("sign_review", "none", "--as", "dana", input=b"")
+    assert "no dataset 'none'" in done.stderr

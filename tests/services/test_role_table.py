@@ -78,7 +78,7 @@ DOORS: dict[str, Door] = {
     "datasets_app.erase_session": _page("dataset_erase_session", FIXED_PK, FIXED_PK),
     "datasets_app.activate_retentionpolicy": _page("retentionpolicy_deactivate", of_dataset=False, post={}),
     "datasets_app.limit_access": _page("dataset_access_change", post={"do": "restrict"}),
-    "datasets_app.sign_review": _page("dataset_sharing", post={"name": "Ada Example"}),
+    "datasets_app.sign_review": _page("dataset_sharing", post={"statement": "Seen."}),
     "datasets_app.override_gate": _page(
         "dataset_export", shows="Export unscrubbed", having={"origin": "production"}
     ),

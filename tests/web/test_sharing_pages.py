@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.urls import reverse
 
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, SharingReview
@@ -11,6 +12,7 @@ from datasets_app.releasing.release_dataset import release_dataset
 from tests import factories
 from tests.factories import run_task
 
+# A name is sent, and ignored: who signs is the account.
 SIGN = {"name": "Dana Ortiz", "statement": "Seen under case 7."}
 
 
@@ -30,14 +32,21 @@ def released(dataset: Dataset, tmp_path: Path) -> None:
 
 def test_who_may_signs_and_it_is_shown_who_did(sign_in: Any, dataset: Dataset, tmp_path: Path) -> None:
     officer = sign_in("privacy officer")
-    assert "Sign the legal review" in html(officer, "sharing", dataset)
+    User.objects.update(first_name="Olga", last_name="Example")
+    shown = html(officer, "sharing", dataset)
+    assert 'You sign as <b dir="auto">Olga Example (privacy_officer)</b>' in shown
+    assert 'name="name"' not in shown
     assert officer.post(address("sharing", dataset), SIGN).status_code == 302
     shown = html(officer, "sharing", dataset)
-    assert "Dana Ortiz signed on" in shown
+    assert "Olga Example (privacy_officer) signed on" in shown
+    assert "Dana" not in shown
     assert "Seen under case 7." in shown
     assert "Sign the legal review" not in shown
     event = AuditEvent.objects.get(action="sign_review")
-    assert (event.actor, event.details["name"]) == ("privacy_officer", "Dana Ortiz")
+    assert (event.actor, event.details["name"]) == (
+        "privacy_officer",
+        "Olga Example (privacy_officer)",
+    )
     factories.import_file(
         factories.write_jsonl(tmp_path / "m.jsonl", factories.make_session("more")), append=True
     )
@@ -54,8 +63,8 @@ def test_who_may_not_neither_sees_the_form_nor_signs(curator: Any, dataset: Data
 
 
 def test_a_slip_comes_back_with_a_sentence(sign_in: Any, dataset: Dataset) -> None:
-    response = sign_in("privacy officer").post(address("sharing", dataset), {"name": "X", "statement": "s"})
-    assert "Sign with your full name" in response.content.decode()
+    response = sign_in("privacy officer").post(address("sharing", dataset), {"statement": "s" * 2001})
+    assert "at most 2000 characters" in response.content.decode()
     assert not SharingReview.objects.exists()
 
 

@@ -4,7 +4,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
@@ -12,8 +12,8 @@ from datasets_app.core.web.pages import dataset_url, get_visible_dataset, requir
 from datasets_app.models import Dataset, SharingReview
 from datasets_app.releasing.sharing.checklist import YES, build_checklist, current_review
 from datasets_app.releasing.sharing.sign_review import (
-    MAX_NAME_CHARACTERS,
     MAX_STATEMENT_CHARACTERS,
+    format_signer,
     sign_review,
 )
 
@@ -21,12 +21,6 @@ MAX_REVIEWS_SHOWN = 20
 
 
 class SignReviewForm(forms.Form):
-    name = forms.CharField(
-        label="Your full name",
-        max_length=MAX_NAME_CHARACTERS,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "name"}),
-        help_text="Recorded, and part of every package of this dataset.",
-    )
     statement = forms.CharField(
         required=False,
         max_length=MAX_STATEMENT_CHARACTERS,
@@ -49,6 +43,7 @@ def sharing(request: HttpRequest, pk: int) -> HttpResponse:
         "met_count": sum(item.answer == YES for item in items),
         # A refused form is shown with the reason.
         "form": form if may_sign and (form.is_bound or _can_be_signed(dataset)) else None,
+        "signer": format_signer(request.user),
         "review": current_review(dataset),
         "reviews": SharingReview.objects.filter(dataset=dataset).select_related("signed_by")[
             :MAX_REVIEWS_SHOWN

@@ -1,4 +1,4 @@
-"""Signs the legal review: a person states with their name that the current dataset may be shared."""
+"""Signs the legal review: a person states with their account that the current dataset may be shared."""
 
 from typing import Any
 
@@ -9,13 +9,16 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, ScrubRun, Session, SharingReview
 
-MIN_NAME_CHARACTERS, MAX_NAME_CHARACTERS, MAX_STATEMENT_CHARACTERS = 3, 200, 2_000
+MAX_STATEMENT_CHARACTERS = 2_000
 
 
-def sign_review(dataset: Dataset, *, name: str, statement: str = "", actor: Any = None) -> SharingReview:
-    """Store the signature. It holds until sessions are added or scrubbed. Raises UserError."""
-    name, statement = " ".join(name.split()), statement.strip()
-    _check_signature(name, statement)
+def sign_review(dataset: Dataset, *, statement: str = "", actor: Any) -> SharingReview:
+    """Store the signature of the account ``actor``. It holds until sessions are added or scrubbed. Raises
+    UserError."""
+    statement = statement.strip()
+    if len(statement) > MAX_STATEMENT_CHARACTERS:
+        raise UserError(f"Keep the statement to {MAX_STATEMENT_CHARACTERS:,} characters.")
+    name = format_signer(actor)
     with transaction.atomic():
         # Imports wait, so that the signature covers exactly what is stored now.
         row: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
@@ -44,10 +47,7 @@ def sign_review(dataset: Dataset, *, name: str, statement: str = "", actor: Any 
     return review
 
 
-def _check_signature(name: str, statement: str) -> None:
-    if not MIN_NAME_CHARACTERS <= len(name) <= MAX_NAME_CHARACTERS or not any(map(str.isalpha, name)):
-        raise UserError(
-            f"Sign with your full name, of {MIN_NAME_CHARACTERS} to {MAX_NAME_CHARACTERS} characters."
-        )
-    if len(statement) > MAX_STATEMENT_CHARACTERS:
-        raise UserError(f"Keep the statement to {MAX_STATEMENT_CHARACTERS:,} characters.")
+def format_signer(account: Any) -> str:
+    """ "Dana Ortiz (dortiz)": the user name, since nobody else can sign in with it."""
+    username, full_name = account.get_username(), account.get_full_name()
+    return f"{full_name} ({username})" if full_name else str(username)

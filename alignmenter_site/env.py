@@ -2,6 +2,7 @@
 
 import errno
 import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -60,6 +61,25 @@ def boolean(name: str, default: bool) -> bool:
 def word_list(name: str, default: list[str]) -> list[str]:
     raw = text(name)
     return [word.strip() for word in raw.split(",") if word.strip()] if raw else default
+
+
+def mapping(name: str) -> dict[str, str]:
+    """``a=b,c=d``; the same key may not come twice."""
+    pairs = [pair.partition("=") for pair in word_list(name, [])]
+    found = {key.strip(): value.strip() for key, _, value in pairs}
+    if len(found) != len(pairs) or not all(found) or not all(found.values()):
+        raise EnvironmentVariableError(f"{name} must be like group=role,group=role, with each group once")
+    return found
+
+
+def networks(name: str) -> list[IPv4Network | IPv6Network]:
+    """Addresses and networks, such as 10.0.0.5 or 10.0.0.0/8."""
+    try:
+        return [ip_network(word) for word in word_list(name, [])]
+    except ValueError:
+        raise EnvironmentVariableError(
+            f"{name} must be addresses or networks with commas between, such as 10.0.0.5,192.168.0.0/16"
+        ) from None
 
 
 def base_urls(name: str, default: list[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from alignmenter_site import env, file_storage, logs, mail
+from alignmenter_site import env, file_storage, logs, mail, sign_in_settings
 from alignmenter_site.keys import hash_key, release_key, secret_key
 from alignmenter_site.middleware import content_security
 
@@ -57,8 +57,15 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
     "import_export",
     "django_rq",
+    "alignmenter_site.sign_in",
     "datasets_app",
     "annotations_app",
 ]
@@ -71,8 +78,13 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "alignmenter_site.middleware.request_origin.RequestOriginMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "alignmenter_site.middleware.session_limits.SessionLimitsMiddleware",
     "alignmenter_site.middleware.staff_only.StaffOnlyMiddleware",
+    "alignmenter_site.middleware.second_factor.SecondFactorMiddleware",
+    "alignmenter_site.middleware.reauthentication.ReauthenticationMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -121,18 +133,7 @@ RQ_QUEUES = {
 # For RQ's own commands, too: never unpickle what comes from Redis.
 RQ = {"JOB_CLASS": "datasets_app.jobs.queue.NumberMessage"}
 
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
-]
-LOGIN_URL = "login"
-LOGIN_REDIRECT_URL = "home"
-LOGOUT_REDIRECT_URL = "login"
+globals().update(sign_in_settings.sign_in_settings(str(RQ_QUEUES["default"]["URL"]), https=HTTPS))
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
@@ -158,9 +159,6 @@ SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
-SESSION_COOKIE_SECURE = HTTPS
-CSRF_COOKIE_SECURE = HTTPS
-SESSION_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": content_security.STRICT_POLICY}
 if env.boolean("ALIGNMENTER_BEHIND_PROXY", False):

@@ -2,17 +2,20 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
-from django.contrib.auth import views as accounts
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import include, path, reverse_lazy
+from django.urls import include, path
 
-from alignmenter_site import login
-from datasets_app.auditing.permission_events import attribute_to_user
+from alignmenter_site.sign_in import views
 from datasets_app.downloads import download_job_file, download_release
 
 admin.autodiscover()
 # The queue's own pages show what the queue remembers, which is not what ran: the job pages do.
 admin.site.unregister(apps.get_model("django_rq", "Dashboard"))
+# Second factors and sessions belong to their people; administrators manage them on the pages of users.
+for _app in ("account", "mfa", "socialaccount", "usersessions"):
+    for _model in apps.get_app_config(_app).get_models():
+        if admin.site.is_registered(_model):
+            admin.site.unregister(_model)
 
 handler500 = "alignmenter_site.error_pages.server_error"
 
@@ -23,21 +26,11 @@ def reject_view_on_site(request: HttpRequest, **_: Any) -> HttpResponse:
 
 
 urlpatterns = [
-    path("", login.home, name="home"),
-    path("login/", login.SignInView.as_view(), name="login"),
-    path("logout/", accounts.LogoutView.as_view(next_page=reverse_lazy("login")), name="logout"),
-    path(
-        "password/",
-        attribute_to_user(accounts.PasswordChangeView.as_view(template_name="password_change.html")),
-        name="password_change",
-    ),
-    path(
-        "password/done/",
-        accounts.PasswordChangeDoneView.as_view(template_name="password_change_done.html"),
-        name="password_change_done",
-    ),
+    path("", views.home, name="home"),
+    path("", include("alignmenter_site.sign_in.urls")),
     path("annotate/", include("annotations_app.urls")),
-    path("admin/login/", login.redirect_to_sign_in),
+    path("admin/login/", views.redirect_to_sign_in),
+    path("admin/logout/", views.log_out),
     path("admin/r/<int:content_type_id>/<path:object_id>/", reject_view_on_site),
     path("admin/", admin.site.urls),
     path("files/<int:pk>/", download_job_file, name="download"),

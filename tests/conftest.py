@@ -1,5 +1,6 @@
 """Fixtures for all tests. No fakes of our own: the database, the queue and the workers are real."""
 
+import math
 import os
 import signal
 import subprocess
@@ -13,10 +14,12 @@ from typing import Any
 import django_rq
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.db import connection, transaction
 from django.test import TransactionTestCase
 
 from alignmenter_site import embedded
+from alignmenter_site.cache import SharedCache
 from tests.environment import VAR_DIR
 from tests.terminal import decode_output, run_in_process
 
@@ -112,6 +115,13 @@ def media_root(settings: Any, tmp_path: Path) -> Path:
     """Files of jobs are kept in the test's own folder."""
     settings.MEDIA_ROOT = tmp_path / "media"
     return tmp_path / "media"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Failed sign-ins are counted in this process, for this test."""
+    monkeypatch.setattr(SharedCache, "away_until", math.inf)
+    cache.clear()
 
 
 @pytest.fixture

@@ -57,6 +57,8 @@ FLOORS = {
 SAME_FLOOR = {("exporting", "access"), ("access", "auditing"), ("scrubbing", "splitting")}
 # The project package is below everything or above everything, never in the middle.
 SITE_BELOW = {
+    "cache",
+    "client_address",
     "embedded",
     "env",
     "file_storage",
@@ -66,8 +68,18 @@ SITE_BELOW = {
     "mail",
     "postgresql",
     "settings",
+    "sign_in_settings",
 }
-SITE_ABOVE = {"admin_pages", "error_pages", "login", "middleware", "navigation", "supervisor", "urls", "wsgi"}
+SITE_ABOVE = {
+    "admin_pages",
+    "error_pages",
+    "middleware",
+    "navigation",
+    "sign_in",
+    "supervisor",
+    "urls",
+    "wsgi",
+}
 # Who may know forms, requests and responses.
 WEB = ("django.http", "django.forms", "django.shortcuts", "django.template.response", "unfold")
 WEB_MODULE = re.compile(r"(pages|forms|admin|downloads|_form)(_\w+)?\.py$")

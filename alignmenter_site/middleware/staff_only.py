@@ -10,8 +10,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-UNRESTRICTED_VIEWS = {"home", "login", "logout", "password_change", "password_change_done"}
-UNRESTRICTED_APP = "annotate"
+# The routes of alignmenter_site/sign_in/urls.py: signing in and one's own account.
+ACCOUNT_ROUTES = ("login/", "logout/", "password/", "account/", "oidc/")
+ANNOTATION_APP = "annotate"
 
 
 class StaffOnlyMiddleware:
@@ -23,7 +24,12 @@ class StaffOnlyMiddleware:
 
     def process_view(self, request: Any, view: Any, args: Any, kwargs: Any) -> None:
         match = request.resolver_match
-        if match.view_name in UNRESTRICTED_VIEWS or match.app_names == [UNRESTRICTED_APP]:
+        if is_own_account(request) or match.view_name == "home" or match.app_names == [ANNOTATION_APP]:
             return
         if request.user.is_authenticated and not request.user.is_staff:
             raise PermissionDenied
+
+
+def is_own_account(request: Any) -> bool:
+    """Whether the page is for signing in, or of one's own account."""
+    return bool(request.resolver_match.route.lstrip("^").startswith(ACCOUNT_ROUTES))

@@ -1,17 +1,14 @@
-"""Record changes of permissions, and log-ins, in the audit log.
+"""Record changes of accounts, roles and permissions in the audit log.
 
-Accounts and roles are Django's own, so their changes arrive as signals, which don't know the user. The pages
-of the admin set the user (:func:`attribute_to_user`); without one, the change came from the command line.
+Accounts and roles are Django's own, so their changes arrive as signals, which don't know the user: it is
+that of the current request. Without a request, the change came from the command line.
 """
 
-import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
 from typing import Any
 
-from django.contrib.auth import signals as auth_signals
 from django.contrib.auth.models import Group, Permission, User
 from django.db.models import signals
 
@@ -22,33 +19,7 @@ _ACCOUNT_FLAGS = ("is_active", "is_staff", "is_superuser")
 _WATCHED_FIELDS = {"username", "password", *_ACCOUNT_FLAGS}
 # Their column names in the many-to-many tables.
 _THROUGH_COLUMNS: dict[Any, str] = {User: "user", Group: "group", Permission: "permission"}
-_actor: ContextVar[Any] = ContextVar("actor", default=None)
 _recording_suspended: ContextVar[bool] = ContextVar("silent", default=False)
-log = logging.getLogger(__name__)
-
-
-def attribute_to_user(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a view so that its changes of permissions are attributed to the user of the request."""
-
-    @wraps(view)
-    def wrapped(request: Any, *args: Any, **kwargs: Any) -> Any:
-        token = _actor.set(request.user if request.user.is_authenticated else None)
-        try:
-            return view(request, *args, **kwargs)
-        finally:
-            _actor.reset(token)
-
-    return wrapped
-
-
-def attribute_admin_views(admin_view: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap ``AdminSite.admin_view``, which every page of the admin goes through."""
-
-    @wraps(admin_view)
-    def wrapped(view: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        return admin_view(attribute_to_user(view), *args, **kwargs)
-
-    return wrapped
 
 
 @contextmanager
@@ -70,14 +41,12 @@ def connect_signals() -> None:
     signals.post_save.connect(_record_role_save, sender=Group)
     for sender in (User, Group):
         signals.post_delete.connect(_record_deletion, sender=sender)
-    auth_signals.user_logged_in.connect(_record_login)
-    auth_signals.user_login_failed.connect(_log_failed_login)
 
 
 def _record(subject: Any, **details: Any) -> None:
     if not _recording_suspended.get():
         subject_kind = {User: "account", Group: "role"}.get(type(subject), "permission")
-        audit.record(ACTION, actor=_actor.get(), **{subject_kind: _subject_name(subject)}, **details)
+        audit.record(ACTION, actor=audit.current_user(), **{subject_kind: _subject_name(subject)}, **details)
 
 
 def _subject_name(subject: Any) -> str:
@@ -138,13 +107,3 @@ def _record_role_save(instance: Group, created: bool, **_: Any) -> None:
 
 def _record_deletion(instance: Any, **_: Any) -> None:
     _record(instance, change="deleted")
-
-
-def _record_login(user: Any, **_: Any) -> None:
-    audit.record("log_in", actor=user)
-
-
-def _log_failed_login(**_: Any) -> None:
-    """Write to the application log only: outsiders must not be able to fill the audit log, which never
-    shrinks. Leaves out the user name, which may be a password typed into the wrong field."""
-    log.warning("a log-in has failed")

@@ -2,16 +2,73 @@
 
 import getpass
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
 from datasets_app.models import AuditEvent
+
+NOT_SIGNED_IN = "not signed in"
+
+
+@dataclass
+class RequestOrigin:
+    """Who sent the current request, and from where. ``get_user`` returns None if nobody is signed in.
+
+    ``refusals`` are recorded after the response: what refused them rolls its transaction back.
+    """
+
+    address: str
+    get_user: Callable[[], Any]
+    refusals: list[dict[str, Any]] = field(default_factory=list)
+
+
+_origin: ContextVar[RequestOrigin | None] = ContextVar("origin", default=None)
+
+
+@contextmanager
+def attribute_to(origin: RequestOrigin) -> Iterator[None]:
+    """Add the address of the request to all events that are recorded meanwhile."""
+    token = _origin.set(origin)
+    try:
+        yield
+    finally:
+        _origin.reset(token)
+
+
+@contextmanager
+def acting_as(user: Any) -> Iterator[None]:
+    """Attribute changes to a user who isn't signed in yet, such as by a link to set a password."""
+    origin = _origin.get()
+    with attribute_to(RequestOrigin(origin.address if origin else "", lambda: user)):
+        yield
+
+
+def current_user() -> Any:
+    """The user of the current request; None outside of requests, or if nobody is signed in."""
+    origin = _origin.get()
+    return origin.get_user() if origin else None
+
+
+def current_address() -> str:
+    """The address that the current request comes from; empty outside of requests."""
+    origin = _origin.get()
+    return origin.address if origin else ""
+
+
+def note_refusal(**details: Any) -> None:
+    """Have the current request record that it was refused. Jobs and commands report it themselves."""
+    if origin := _origin.get():
+        origin.refusals.append(details)
 
 
 def actor_name(actor: Any) -> str:
     """The user's name; for a command (``actor`` is None) the system account that ran it."""
     if actor is not None:
         return str(actor.get_username())
-    return f"command line ({_system_account()})"
+    return NOT_SIGNED_IN if current_address() else f"command line ({_system_account()})"
 
 
 def _system_account() -> str:
@@ -23,6 +80,8 @@ def _system_account() -> str:
 
 def record(action: str, *, actor: Any, dataset_name: str = "", **details: Any) -> None:
     """Add an event. Call it in the transaction of the change that it records."""
+    if address := current_address():
+        details["source_address"] = address
     AuditEvent.objects.create(
         action=action, actor=actor_name(actor), dataset_name=dataset_name, details=details
     )

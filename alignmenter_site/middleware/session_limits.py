@@ -1,0 +1,49 @@
+"""End sessions after some minutes without activity, and some hours after signing in.
+
+Both are the date at which the session's row expires, so that the database refuses it as well.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.auth import logout
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+
+from datasets_app.core.web.reauthentication import SIGNED_IN_AT
+
+# Scripts send it with requests that no person caused, such as those for the progress of a job.
+BACKGROUND_HEADER = "X-Background"
+# Writing the session at every request would cost more than most pages.
+MIN_EXTENSION = timedelta(minutes=1)
+
+
+class SessionLimitsMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: Any) -> HttpResponseBase:
+        if request.user.is_authenticated and SIGNED_IN_AT not in request.session:
+            # From a version without these limits.
+            logout(request)
+        response = self.get_response(request)
+        if request.user.is_authenticated and BACKGROUND_HEADER not in request.headers:
+            _extend(request)
+        return response
+
+
+def _extend(request: Any) -> None:
+    session = request.session
+    signed_in_at = datetime.fromtimestamp(session[SIGNED_IN_AT], UTC)
+    expires_at = min(
+        timezone.now() + timedelta(seconds=settings.SESSION_IDLE_SECONDS),
+        signed_in_at + timedelta(seconds=settings.SESSION_COOKIE_AGE),
+    )
+    if abs(expires_at - session.get_expiry_date()) < MIN_EXTENSION:
+        return
+    session.set_expiry(expires_at)
+    UserSession.objects.create_from_request(request)

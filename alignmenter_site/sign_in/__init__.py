@@ -1,0 +1,1 @@
+"""Signing in: django-allauth, with our rules, events and pages."""

@@ -1,0 +1,74 @@
+"""The company's own sign-in (OpenID Connect): who gets in, and with which roles.
+
+Those who sign in there can't sign in here any other way: a person who leaves the company must not keep a
+password. Their roles are set from the provider's groups each time. An account is created only for people
+with a mapped role; an existing one is connected once an administrator has allowed it.
+"""
+
+import time
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+
+from alignmenter_site.sign_in_settings import PROVIDER_ID
+from datasets_app.access.demo_accounts import ANNOTATOR_ROLE
+from datasets_app.access.invite import CONNECT_PREFIX
+from datasets_app.core import audit
+
+
+def has_company_sign_in(user: Any) -> bool:
+    accounts = SocialAccount.objects.filter(user=user, provider=PROVIDER_ID)
+    return accounts.exclude(uid__startswith=CONNECT_PREFIX).exists()
+
+
+def map_roles(claims: dict[str, Any]) -> list[str]:
+    """The roles of a person with these claims, from the groups in COMPANY_GROUPS_CLAIM."""
+    groups = claims.get(settings.COMPANY_GROUPS_CLAIM) or []
+    groups = groups if isinstance(groups, list) else [groups]
+    return sorted({settings.COMPANY_ROLES[group] for group in groups if group in settings.COMPANY_ROLES})
+
+
+def get_claims(extra_data: dict[str, Any]) -> dict[str, Any]:
+    """What the provider says about a person; its answer about the user goes before the token."""
+    return {**(extra_data.get("id_token") or {}), **(extra_data.get("userinfo") or {})}
+
+
+def is_fresh(claims: dict[str, Any]) -> bool:
+    """Whether the provider has just asked the person to sign in, and not only remembered them."""
+    signed_in_at = claims.get("auth_time", time.time())
+    return time.time() - float(signed_in_at) < settings.RECENT_SIGN_IN_SECONDS
+
+
+def find_allowed_account(claims: dict[str, Any]) -> SocialAccount | None:
+    """The account that an administrator has allowed to be connected to this verified e-mail address."""
+    email = str(claims.get("email") or "").lower()
+    if not email or claims.get("email_verified") is not True:
+        return None
+    return SocialAccount.objects.filter(provider=PROVIDER_ID, uid=CONNECT_PREFIX + email).first()
+
+
+def is_email_taken(email: str) -> bool:
+    return (
+        User.objects.filter(email__iexact=email).exists()
+        or EmailAddress.objects.filter(email__iexact=email).exists()
+    )
+
+
+@transaction.atomic
+def set_roles(user: Any, roles: list[str]) -> None:
+    """Give the user exactly these roles; groups that no provider's group maps to stay as they are."""
+    mapped = set(settings.COMPANY_ROLES.values())
+    held = set(user.groups.filter(name__in=mapped).values_list("name", flat=True))
+    is_staff = user.is_superuser or any(role != ANNOTATOR_ROLE for role in roles)
+    with audit.acting_as(user):
+        if user.is_staff != is_staff:
+            user.is_staff = is_staff
+            user.save(update_fields=["is_staff"])
+        if removed := held - set(roles):
+            user.groups.remove(*Group.objects.filter(name__in=removed))
+        if added := set(roles) - held:
+            user.groups.add(*Group.objects.filter(name__in=added))

@@ -1,0 +1,70 @@
+"""Links with which people set their own password, and permission to sign in at their company instead."""
+
+from typing import Any
+
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from alignmenter_site.sign_in_settings import LINK_SECONDS, PROVIDER_ID
+from datasets_app.core import audit
+from datasets_app.core.errors import UserError
+
+# What stands in for the provider's identifier until the person signs in there for the first time.
+CONNECT_PREFIX = "email:"
+
+
+def make_link(user: Any, base_url: str) -> str:
+    """An address at which the user sets a password, valid for a day and until it is used."""
+    arguments = {"uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)}
+    return base_url + reverse("account_reset_password_from_key", kwargs=arguments)
+
+
+def invite(user: Any, base_url: str, *, actor: Any) -> str:
+    """Mail the user a link to set a password. Returns the link if no mail server is configured, else ""."""
+    if not user.is_active:
+        raise UserError(f"{user.get_username()} is not active. Activate the account first.")
+    link = make_link(user, base_url)
+    mailed = not settings.EMAIL_BACKEND.endswith("dummy.EmailBackend")
+    if mailed and not user.email:
+        raise UserError(f"{user.get_username()} has no e-mail address. Add one first.")
+    with transaction.atomic():
+        audit.record("invite", actor=actor, account=user.get_username(), key=user.pk, mailed=mailed)
+        if mailed:
+            context = {"user": user, "link": link, "hours": LINK_SECONDS // 3600}
+            text = render_to_string("account/email/invitation.txt", context)
+            send_mail("Your account for Alignmenter Datasets", text, None, [user.email])
+    return "" if mailed else link
+
+
+@transaction.atomic
+def remove_second_factors(user: Any, *, actor: Any) -> int:
+    """For people who have lost theirs: removes all, and ends their sessions. Returns how many there were."""
+    count, _ = Authenticator.objects.filter(user=user).delete()
+    end_sessions(user)
+    audit.record(
+        "second_factor", actor=actor, change="removed", kind="all", account=user.get_username(), key=user.pk
+    )
+    return count
+
+
+@transaction.atomic
+def allow_company_sign_in(user: Any, *, actor: Any) -> None:
+    """Connect the account at the next sign-in of a person with its verified e-mail address."""
+    if not user.email:
+        raise UserError(f"{user.get_username()} has no e-mail address. Add one first.")
+    SocialAccount.objects.filter(user=user, provider=PROVIDER_ID).delete()
+    SocialAccount.objects.create(user=user, provider=PROVIDER_ID, uid=CONNECT_PREFIX + user.email.lower())
+    audit.record("allow_company_sign_in", actor=actor, account=user.get_username(), key=user.pk)
+
+
+def end_sessions(user: Any) -> None:
+    for session in UserSession.objects.filter(user=user):
+        session.end()

@@ -1,0 +1,19 @@
+// Pages for logging in and for one's own account: errors of passkeys, and forms that waited for a password.
+(() => {
+    "use strict";
+
+    const MESSAGES = {
+        NotAllowedError: "The passkey wasn't confirmed. Try again.",
+        InvalidStateError: "This passkey is already added.",
+    };
+    const FAILED = "The passkey can't be used here. Try another way to log in.";
+
+    document.addEventListener("allauth.error", (event) => {
+        event.preventDefault();
+        const place = document.getElementById("passkey-error");
+        place.textContent = MESSAGES[event.detail.exception?.name] || FAILED;
+        place.hidden = false;
+    });
+
+    for (const form of document.querySelectorAll("[data-send-again]")) form.submit();
+})();

@@ -19,6 +19,7 @@ operations["sample_dataset"] = Operation(asked.SampleParameters)
 @task(asked.ImportParameters)
 def import_dataset(job: RunningJob[asked.ImportParameters]) -> dict[str, Any]:
     from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
+    from datasets_app.importing.stated_origins import PreparedUpload
 
     upload = job.row.files.get(kind="upload")
     if not upload.file:
@@ -39,6 +40,8 @@ def import_dataset(job: RunningJob[asked.ImportParameters]) -> dict[str, Any]:
                 options.append,
             ),
             quarantine_dir=quarantine_dir,
+            upload=PreparedUpload(options.uploaded_by or "", options.prepared_origin),
+            override=job.override,
             actor=job.actor,
             report_progress=job.report_progress,
         )

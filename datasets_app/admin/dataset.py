@@ -10,7 +10,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from datasets_app.access import pages as access_pages
-from datasets_app.admin import dataset_pages
+from datasets_app.admin import dataset_pages, origin_pages
 from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.catalog.edit import edit_dataset
 from datasets_app.catalog.gates import is_scrubbed
@@ -193,6 +193,7 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/access/change/", access_pages.change_access, "access_change"),
             ("<int:pk>/access/<int:grant_pk>/revoke/", access_pages.revoke_grant, "access_revoke"),
             ("<int:pk>/edit/", self.edit_view, "edit"),
+            ("<int:pk>/origin/", origin_pages.origin, "origin"),
         ]
         own = [path(route, wrap(view), name=f"datasets_app_dataset_{name}") for route, view, name in pages]
         return own + make_metadata_admin(self.admin_site).get_metadata_urls() + super().get_urls()

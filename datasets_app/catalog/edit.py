@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, policies
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
 from datasets_app.models import Dataset
@@ -28,9 +28,10 @@ def find_table_problems(dataset: Dataset, facts: Mapping[str, Any]) -> dict[str,
     if facts.get("legal_hold", dataset.legal_hold) != dataset.legal_hold:
         problems["legal_hold"] = "needs a reason; set or lift it on the dataset's page"
     origin = facts.get("origin", dataset.origin)
-    if dataset.turn_count and origin != dataset.origin and origin in Dataset.Origin.values:
+    if origin != dataset.origin and origin in Dataset.Origin.values:
         problems["origin"] = (
-            f"stays {dataset.origin}: the dataset has turns, and their origin decides which rules apply"
+            f"stays {dataset.origin}: the origin decides which rules apply; a privacy officer can change it "
+            "on the dataset's page"
         )
     provenance = facts.get("provenance") or {}
     for key in MANAGED_PROVENANCE_KEYS:
@@ -44,6 +45,21 @@ def find_table_problems(dataset: Dataset, facts: Mapping[str, Any]) -> dict[str,
             else f"{key} must be a list of texts"
         )
     return problems
+
+
+def change_origin(dataset: Dataset, origin: str, *, override: str, actor: Any) -> None:
+    """Change the origin, for a reason. Raises UserError without one, or without the permission."""
+    with transaction.atomic():
+        row = lock_dataset(dataset.pk)
+        request = gates.request_override(actor, override)
+        verdict = policies.decide_origin_change(gates.load_facts(row), origin, request)
+        reason = gates.enforce(verdict, row, actor)
+        before, row.origin = row.origin, origin
+        row.save(update_fields=["origin", "updated_at"])
+        audit.record(
+            "change_origin", actor=actor, dataset_name=row.name, origin=[before, origin], reason=reason
+        )
+    dataset.origin = origin
 
 
 def edit_dataset(pk: int, facts: Mapping[str, Any], *, actor: Any) -> list[str]:

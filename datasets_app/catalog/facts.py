@@ -37,7 +37,12 @@ def lock_dataset(pk: int) -> Dataset:
 
 
 def lock_or_create_dataset(name: str, *, origin: str | None, actor: Any) -> Dataset:
-    """Like :func:`lock_dataset`, by name; creates the dataset if it doesn't exist.
+    """Like :func:`lock_dataset`, by name; creates the dataset if it doesn't exist."""
+    return lock_for_import(name, origin=origin, actor=actor)[0]
+
+
+def lock_for_import(name: str, *, origin: str | None, actor: Any) -> tuple[Dataset, bool]:
+    """The locked dataset, and whether this created it.
 
     Imports with the same name wait for each other here. Raises UserError if the dataset is being scrubbed,
     has expired or has another origin.
@@ -47,12 +52,8 @@ def lock_or_create_dataset(name: str, *, origin: str | None, actor: Any) -> Data
     )
     dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(name=name)
     gates.check_can_copy(dataset)
-    if not created and origin and dataset.origin != origin and dataset.turn_count:
-        raise UserError(
-            f"The dataset {name} has the origin {dataset.origin}, not {origin}. Use separate datasets for "
-            "different origins."
-        )
-    return dataset
+    gates.check_import_origin(dataset, origin)
+    return dataset, created
 
 
 _STATED_FIELDS = ("source", "license", "attribution")
@@ -68,7 +69,6 @@ def merge_metadata(dataset: Dataset, metadata: DatasetMetadata) -> None:
             f"The license in the metadata file is longer than {MAX_LICENSE_CHARACTERS} characters, so "
             "nothing was imported. Use an SPDX identifier."
         )
-    _adopt_origin(dataset, metadata.extra.get("origin"))
     for item in fields(metadata):
         value = getattr(metadata, item.name)
         if item.name in _COMPUTED_FIELDS or value in (None, "", [], {}):
@@ -81,13 +81,6 @@ def merge_metadata(dataset: Dataset, metadata: DatasetMetadata) -> None:
                     dataset.provenance.setdefault(key, other)
         else:
             dataset.provenance.setdefault(item.name, value)
-
-
-def _adopt_origin(dataset: Dataset, stated: Any) -> None:
-    """Give a new dataset the origin that its file states, unless someone chose one."""
-    new = not dataset.turn_count and dataset.origin == Dataset.Origin.EXTERNAL
-    if new and stated in Dataset.Origin.values:
-        dataset.origin = stated
 
 
 def add_modification(dataset: Dataset, what: str) -> None:

@@ -100,6 +100,10 @@ def check_can_copy(dataset: Dataset) -> None:
     check(policies.decide_copy(load_facts(dataset)))
 
 
+def check_import_origin(dataset: Dataset, origin: str | None) -> None:
+    check(policies.decide_import_origin(load_facts(dataset), origin))
+
+
 def check_can_scrub(dataset: Dataset) -> None:
     """For scrubs: no legal hold is set, and no other job, which may hold or bring raw text, is running."""
     check_can_replace_text(dataset)

@@ -134,6 +134,7 @@ RESPLIT = Gate(
     "{name} is already split. Splitting it again may move sessions of the locked test split into training.",
     locked=True,
 )
+CHANGE_ORIGIN = Gate("change origin", "change the origin of a dataset", locked=True)
 RELEASE = Gate("release", "release a version that has blockers")
 
 
@@ -197,6 +198,38 @@ def decide_release(facts: DatasetFacts, blockers: Sequence[Blocker], request: Ov
     if isinstance(verdict, Refused) and verdict.remedy == Remedy.OVERRIDE:
         return Refused(verdict.message, verdict.remedy, {"unmet": [str(each) for each in blockers]})
     return verdict
+
+
+def decide_import_origin(facts: DatasetFacts, origin: str | None) -> Verdict:
+    """An import into a dataset that exists: it can't bring another ``origin``, whatever the dataset holds."""
+    if origin in (None, "", facts.origin):
+        return Allowed()
+    return Refused(
+        f"{facts.name} has the origin {facts.origin}, not {origin}. Use separate datasets for different "
+        "origins. If the dataset's origin is wrong, ask a privacy officer to change it."
+    )
+
+
+def decide_stated_origin(origin: str, stated: str | None, source: str, request: OverrideRequest) -> Verdict:
+    """``source`` (an upload, a metadata file) states an origin for lines that are imported as ``origin``.
+
+    It may become production, the strictest; anything else counts as a change of origin.
+    """
+    if stated in (None, "", origin) or origin == Dataset.Origin.PRODUCTION:
+        return Allowed()
+    closed = f"{source} states the origin {stated}, so it can't be imported as {origin}."
+    return decide_override(CHANGE_ORIGIN, request, closed)
+
+
+def decide_origin_change(facts: DatasetFacts, origin: str, request: OverrideRequest) -> Verdict:
+    """The origin decides which rules apply, so it changes only by an override."""
+    verdict = decide_copy(facts)
+    if isinstance(verdict, Refused):
+        return verdict
+    if origin == facts.origin:
+        return Refused(f"{facts.name} already has the origin {origin}.")
+    closed = f"The origin of {facts.name} decides which rules apply to it."
+    return decide_override(CHANGE_ORIGIN, request, closed)
 
 
 def decide_idle(name: str, running: RunningJob | None, advice: str) -> Verdict:

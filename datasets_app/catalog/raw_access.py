@@ -5,7 +5,7 @@ keys and counts, never the text itself or a name from it.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from datasets_app.catalog import gates
@@ -42,12 +42,13 @@ def record_turn_access(datasets: Iterable[Dataset], actor: Any, *, place: str, *
 
 
 def record_upload_access(
-    job: JobRun, actor: Any, *, origin: str | None, place: str, **counts: int | str
+    job: JobRun, actor: Any, *, origins: Collection[str | None], place: str, **counts: int | str
 ) -> None:
-    """The same for a file before its import: production data is raw then."""
+    """The same for a file before its import: production data is raw then, if any of the ``origins`` that
+    were stated for it is production."""
     production = Dataset.Origin.PRODUCTION
     existing = Dataset.objects.filter(name=job.dataset_name, origin=production)
-    if origin == production or existing.exists():
+    if production in origins or existing.exists():
         audit.record(
             ACTION, actor=actor, dataset_name=job.dataset_name, place=place, job_run=job.pk, **counts
         )

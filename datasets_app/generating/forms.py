@@ -257,7 +257,7 @@ class GenerateForm(forms.Form):
             return
         if not Dataset.objects.visible_to(self.user).filter(pk=dataset.pk).exists():
             self.add_error("dataset_name", "This name is taken. Choose another name.")
-        elif dataset.origin != Dataset.Origin.SYNTHETIC and dataset.turn_count:
+        elif dataset.origin != Dataset.Origin.SYNTHETIC:
             self.add_error(
                 "dataset_name",
                 f"{name} contains {dataset.get_origin_display().lower()} data. Generated sessions need their "

@@ -24,6 +24,12 @@ from datasets_app.domain.conversations.survey import Survey, renumber_turns, sur
 from datasets_app.domain.metadata.metadata import get_stated_split
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.quarantine import write_quarantine
+from datasets_app.importing.stated_origins import (
+    PreparedUpload,
+    check_stated_origins,
+    choose_origin,
+    list_stated_origins,
+)
 from datasets_app.models import Dataset, Session, SourceFile
 
 MIN_TURNS_TO_ANALYZE = 10_000
@@ -60,10 +66,16 @@ def import_dataset(
     origin: str | None = None,
     options: ImportOptions = ImportOptions(),  # noqa: B008
     quarantine_dir: Path | None = None,
+    upload: PreparedUpload = PreparedUpload(),  # noqa: B008
+    override: str = "",
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Import ``sources`` into the dataset ``name``, which is created if it does not exist.
+    """Import ``sources`` into the dataset ``name``, which is created if it does not exist and any session is
+    imported.
+
+    ``origin`` is only stated here: that of an existing dataset never changes. If a metadata file or the
+    ``upload`` states another one, an ``override`` is needed.
 
     Saves nothing if it raises :class:`UserError`, or if the process dies. Returns counts, and one
     entry per file; with ``options.quarantine`` it writes the excluded lines to ``quarantine_dir``.
@@ -76,15 +88,23 @@ def import_dataset(
         )
         surveyed = [_survey_file(source, name, options, progress, stack) for source in sources]
         _refuse_problems([item for item in surveyed if item], options)
+        stated = list_stated_origins({source.name: load_metadata(source.path) for source in sources}, upload)
         with transaction.atomic():
-            dataset = facts.lock_or_create_dataset(name, origin=origin, actor=actor)
+            dataset, created = facts.lock_for_import(
+                name, origin=origin or choose_origin(stated.values()), actor=actor
+            )
+            check_stated_origins(dataset, stated, actor, override)
             files = [
                 _import_file(dataset, item, options, quarantine_dir, progress)
                 if item
                 else _unchanged_entry(source)
                 for source, item in zip(sources, surveyed, strict=True)
             ]
-            return _save_totals(dataset, files, options, actor)
+            result = _save_totals(dataset, files, options, upload, actor)
+            if created and not dataset.session_count:
+                dataset.delete()  # or its origin would bind the next import
+                result["notice"] = "No session was valid, so the dataset was not created."
+            return result
 
 
 def _survey_file(
@@ -298,7 +318,7 @@ def _unchanged_entry(source: ImportSource) -> dict[str, Any]:
 
 
 def _save_totals(
-    dataset: Dataset, files: list[dict[str, Any]], options: ImportOptions, actor: Any
+    dataset: Dataset, files: list[dict[str, Any]], options: ImportOptions, upload: PreparedUpload, actor: Any
 ) -> dict[str, Any]:
     sessions, turns = (sum(file[key] for file in files) for key in ("sessions", "turns"))
     dataset.session_count += sessions
@@ -319,7 +339,9 @@ def _save_totals(
         dataset_name=dataset.name,
         sessions=sessions,
         turns=turns,
+        origin=dataset.origin,
         options=options._asdict(),
+        **({"uploaded_by": upload.uploaded_by} if upload.uploaded_by else {}),
         # Digests only: a file name may identify a person, and the audit log keeps it forever.
         files=[
             {key: file.get(key) for key in ("sha256", "sessions", "turns", "quarantined_sessions")}

@@ -12,12 +12,14 @@ from uuid import uuid4
 
 from django import forms
 from django.conf import settings
+from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
+from msgspec import UNSET
 from unfold.widgets import (
     UnfoldAdminRadioSelectWidget,
     UnfoldAdminSelectWidget,
@@ -25,7 +27,9 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from datasets_app.catalog import raw_access
+from datasets_app.catalog import gates, policies, raw_access
+from datasets_app.core import audit
+from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, require_permissions
 from datasets_app.importing.preview import preview_import
 from datasets_app.jobs import queue, runs
@@ -95,6 +99,34 @@ class ImportOptionsForm(forms.Form):
         return self.cleaned_data
 
 
+class PreviewForm(OverrideForm, ImportOptionsForm):
+    """Checks also the origin: against the one stated with the upload, and the dataset's own."""
+
+    override = OverrideField(
+        "Reason for an override",
+        "To change the stated origin or import erased sessions. Recorded in the audit log with your name.",
+    )
+
+    def __init__(self, *args: Any, prepared_origin: str | None, user: Any, **options: Any) -> None:
+        may_override = gates.can_override(user)
+        super().__init__(*args, user=user, may_override=may_override, override_required=False, **options)
+        self.prepared_origin = prepared_origin
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        origin = cleaned.get("origin") or ""
+        request = gates.request_override(self.user, cleaned.get("override", ""))
+        verdict = policies.decide_stated_origin(origin, self.prepared_origin, "The upload", request)
+        if "dataset_name" in self.errors:
+            return cleaned  # hidden datasets keep their origin to themselves
+        dataset = Dataset.objects.filter(name=cleaned.get("dataset_name")).first()
+        if dataset is not None and not isinstance(verdict, policies.Refused):
+            verdict = policies.decide_import_origin(gates.load_facts(dataset), origin)
+        if isinstance(verdict, policies.Refused):
+            self.add_error("origin", verdict.message)
+        return cleaned
+
+
 class UploadForm(ImportOptionsForm):
     file = forms.FileField(
         widget=forms.FileInput(attrs={"accept": ".jsonl,.json,.ndjson,.gz", "class": "ad-file"}),
@@ -150,7 +182,7 @@ def _prepare_job(user: Any, options: dict[str, Any]) -> JobRun:
                 "import_dataset",
                 actor=user,
                 dataset_name=options["dataset_name"],
-                parameters=_job_parameters(options),
+                parameters=_job_parameters(options, options["origin"], user.get_username()),
             )
             _save_upload(job_file, job, options["file"])
     except BaseException:
@@ -172,9 +204,17 @@ def _save_upload(job_file: JobFile, job: JobRun, upload_file: UploadedFile) -> N
     job_file.save()
 
 
-def _job_parameters(options: dict[str, Any]) -> ImportParameters:
+def _job_parameters(
+    options: dict[str, Any], prepared_origin: str | None, uploaded_by: str | None
+) -> ImportParameters:
     names = ("format", "origin", "renumber", "on_error", "append")
-    return ImportParameters(**{name: options[name] for name in names}, persona=options["persona"] or None)
+    return ImportParameters(
+        **{name: options[name] for name in names},
+        persona=options["persona"] or None,
+        override=options.get("override") or UNSET,
+        prepared_origin=prepared_origin,
+        uploaded_by=uploaded_by,
+    )
 
 
 def _visible_imports(request: HttpRequest) -> Any:
@@ -192,10 +232,12 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
         return redirect("admin:datasets_app_jobrun_change", job.pk)
     options = read_parameters(job, ImportParameters)
     initial = {**options.as_json(), "dataset_name": job.dataset_name}
-    form = ImportOptionsForm(request.POST or None, initial=initial, user=request.user)
+    form = PreviewForm(
+        request.POST or None, initial=initial, user=request.user, prepared_origin=options.prepared_origin
+    )
     form.fields["dataset_name"].required = True
     if request.method == "POST" and form.is_valid():
-        return _update_job(job, form.cleaned_data, "import" in request.POST)
+        return _update_job(request, job, form.cleaned_data, "import" in request.POST)
     with job_file.file.open("rb") as file:
         preview_result = preview_import(
             file,
@@ -204,7 +246,11 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
             renumber=options.renumber,
         )
     raw_access.record_upload_access(
-        job, request.user, origin=options.origin, place="import preview", turns=len(preview_result.turns[:10])
+        job,
+        request.user,
+        origins={options.origin, options.prepared_origin},
+        place="import preview",
+        turns=len(preview_result.turns[:10]),
     )
     context = {
         "job": job,
@@ -241,11 +287,16 @@ def _group_by_session(turns: list[Any]) -> list[tuple[str, list[Any]]]:
     return [(session_id, list(group)) for session_id, group in groupby(turns, lambda turn: turn.session_id)]
 
 
-def _update_job(job: JobRun, options: dict[str, Any], start: bool) -> HttpResponse:
-    """Save the options chosen on the preview, then start the job or show the preview again."""
+def _update_job(request: HttpRequest, job: JobRun, options: dict[str, Any], start: bool) -> HttpResponse:
+    """Save the options chosen on the preview, then start the job or show the preview again. Who starts it is
+    its actor from then on."""
+    prepared = read_parameters(job, ImportParameters)
+    parameters = _job_parameters(options, prepared.prepared_origin, prepared.uploaded_by)
     with transaction.atomic():
         changed = JobRun.objects.filter(pk=job.pk, state=JobRun.State.PREPARED).update(
-            dataset_name=options["dataset_name"], parameters=_job_parameters(options).as_json()
+            dataset_name=options["dataset_name"],
+            parameters=parameters.as_json(),
+            **({"actor": request.user} if start else {}),
         )
         if changed and start:
             runs.enqueue_job(job)
@@ -277,7 +328,21 @@ def discard(request: HttpRequest, job_pk: int) -> HttpResponse:
     with transaction.atomic():
         prepared = _visible_imports(request).select_for_update().filter(state=JobRun.State.PREPARED)
         job = get_object_or_404(prepared, pk=job_pk)
-        for job_file in job.files.exclude(file=""):
+        if Dataset.objects.filter(name=job.dataset_name, legal_hold=True).exists():
+            messages.error(
+                request, f"{job.dataset_name} is on legal hold, so its uploads can't be discarded."
+            )
+            return redirect("admin:datasets_app_dataset_import_preview", job.pk)
+        files = list(job.files.exclude(file=""))
+        audit.record(
+            "discard_upload",
+            actor=request.user,
+            dataset_name=job.dataset_name,
+            job_run=job.pk,
+            uploaded_by=read_parameters(job, ImportParameters).uploaded_by or job.actor_name,
+            files=[job_file.sha256 for job_file in files],
+        )
+        for job_file in files:
             job_file.file.delete(save=False)
         job.delete()
     return redirect("admin:datasets_app_dataset_import")

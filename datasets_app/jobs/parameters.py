@@ -86,13 +86,17 @@ class OverridableParameters(JobParameters, frozen=True):
     override: str | None | UnsetType = UNSET
 
 
-class ImportParameters(JobParameters, frozen=True):
+class ImportParameters(OverridableParameters, frozen=True):
+    """``prepared_origin`` and ``uploaded_by`` are kept from the upload: someone else may import it."""
+
     format: str | None = "auto"
     origin: str | None = None
     persona: str | None = None
     on_error: str | None = "abort"
     renumber: bool = False
     append: bool = False
+    prepared_origin: str | None = None
+    uploaded_by: str | None = None
     # What a command imported, and how earlier versions of it stored on_error.
     files: list[str] | UnsetType = UNSET
     quarantine: bool | UnsetType = UNSET
@@ -101,11 +105,14 @@ class ImportParameters(JobParameters, frozen=True):
         "on_error": "If there are problems",
         "renumber": "Renumber turns",
         "append": "Skip existing sessions",
+        "prepared_origin": "Origin stated with the upload",
+        "override": "Reason for the override",
     }
     CHOICES: ClassVar = {
         "format": FORMAT_LABELS,
         "on_error": ON_ERROR_LABELS,
         "origin": dict(Dataset.Origin.choices),
+        "prepared_origin": dict(Dataset.Origin.choices),
     }
 
 

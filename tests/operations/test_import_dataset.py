@@ -370,10 +370,3 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="changed while it was read"):
         import_file(path, report_progress=grow)
     assert not Turn.objects.exists()
-
-
-def test_a_stated_origin_is_taken_over_but_never_overrules_the_one_given(tmp_path: Path) -> None:
-    for name, given, stated in (("a", None, "production"), ("b", "production", "synthetic")):
-        (tmp_path / f"{name}.meta.yaml").write_text(f"origin: {stated}\n")
-        import_file(write_jsonl(tmp_path / f"{name}.jsonl", make_session()), name=name, origin=given)
-        assert Dataset.objects.get(name=name).origin == "production"

@@ -102,18 +102,16 @@ def test_a_preview_writes_nothing(curator: Any, dataset: Dataset, import_meanwhi
     assert not AuditEvent.objects.filter(action="edit_dataset").exists()
 
 
-def test_a_table_changes_the_origin_of_an_empty_dataset_only(curator: Any, dataset: Dataset) -> None:
+def test_a_table_changes_no_origin(curator: Any, dataset: Dataset) -> None:
     Dataset.objects.update(origin="production")
-    assert "stays production: the dataset has turns" in refused(curator, origin="synthetic")
-    imported(curator, {"name": "support", "origin": "production", "license": "MIT"})
     Dataset.objects.create(name="empty")
-    imported(curator, {"name": "empty", "origin": "synthetic"})
+    assert "stays production: the origin decides" in refused(curator, origin="synthetic")
+    imported(curator, {"name": "support", "origin": "production", "license": "MIT"})
+    assert "stays external: the origin decides" in refused(curator, name="empty", origin="synthetic")
     assert dict(Dataset.objects.values_list("name", "origin")) == {
         "support": "production",
-        "empty": "synthetic",
+        "empty": "external",
     }
-    changes = AuditEvent.objects.get(action="edit_dataset", dataset_name="empty").details["changes"]
-    assert changes == {"origin": ["external", "synthetic"]}
 
 
 @pytest.mark.parametrize("key", ["modifications", "anonymization"])
@@ -133,3 +131,22 @@ def test_two_rows_of_one_dataset_add_up(curator: Any, dataset: Dataset, tmp_path
     imported(curator, {"name": "support", "license": "MIT"}, {"name": "support", "license": "CC0-1.0"})
     dataset.refresh_from_db()
     assert dataset.license == "CC0-1.0"
+
+
+def test_the_origin_changes_on_its_page_with_a_reason(sign_in: Any, curator: Any, dataset: Dataset) -> None:
+    address = reverse("admin:datasets_app_dataset_origin", args=[dataset.pk])
+    assert curator.get(address).status_code == 403
+    assert curator.post(address, {"origin": "production", "override": "x"}).status_code == 403
+    officer = sign_in("privacy officer")
+    overview = reverse("admin:datasets_app_dataset_change", args=[dataset.pk])
+    assert address in officer.get(overview).content.decode()
+    assert address not in curator.get(overview).content.decode()
+    assert officer.post(address, {"origin": "production"}).status_code == 200  # without a reason
+    assert (
+        "already has the origin"
+        in officer.post(address, {"origin": "external", "override": "Test"}).content.decode()
+    )
+    assert officer.post(address, {"origin": "production", "override": "Was wrong"}).status_code == 302
+    assert Dataset.objects.get().origin == "production"
+    event = AuditEvent.objects.get(action="change_origin")
+    assert (event.actor, event.details["reason"]) == ("privacy_officer", "Was wrong")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import DatabaseError
 from django.urls import reverse
@@ -40,6 +41,8 @@ def test_an_upload_is_kept_with_a_prepared_job(curator: Any) -> None:
         "on_error": "abort",
         "append": False,
         "persona": "p1",
+        "prepared_origin": "synthetic",
+        "uploaded_by": "curator",
     }
     kept = job.files.get()
     assert (kept.kind, kept.name, kept.size) == ("upload", "My logs (May).jsonl", len(content))
@@ -93,6 +96,63 @@ def test_discarding_deletes_the_job_and_its_file(curator: Any, prepared: JobRun)
     assert not JobRun.objects.exists()
     assert not JobFile.objects.exists()
     assert not storage.exists(name)
+
+
+def test_a_discarded_upload_leaves_an_event(sign_in: Any, prepared: JobRun) -> None:
+    digest = prepared.files.get().sha256
+    sign_in("superuser").post(f"{FORM}{prepared.pk}/discard/")
+    event = AuditEvent.objects.get(action="discard_upload")
+    assert (event.actor, event.dataset_name) == ("superuser", "My_logs_May")
+    assert event.details == {"job_run": prepared.pk, "uploaded_by": "curator", "files": [digest]}
+
+
+def test_uploads_of_a_held_dataset_are_not_discarded(curator: Any, prepared: JobRun) -> None:
+    Dataset.objects.create(name="My_logs_May", legal_hold=True)
+    page = curator.post(f"{FORM}{prepared.pk}/discard/", follow=True).content.decode()
+    assert "My_logs_May is on legal hold" in page
+    assert JobFile.objects.get().file
+
+
+def test_what_was_uploaded_as_production_stays_so(
+    curator: Any, sign_in: Any, empty_queue: None, tmp_path: Path
+) -> None:
+    """Whoever finishes the import is its actor, and needs the override permission for another origin."""
+    upload(curator, factories.encode_jsonl(factories.make_session()), origin="production")
+    job = JobRun.objects.get()
+    address = f"{FORM}{job.pk}/"
+    answers = {**OPTIONS, "dataset_name": "may", "origin": "external", "import": "1"}
+    for client, extra in ((sign_in("superuser"), {}), (curator, {"override": "It is public"})):
+        page = client.post(address, {**answers, **extra}).content.decode()
+        assert "The upload states the origin production, so it can&#x27;t be imported as external" in page
+        assert ('name="override"' in page) == (client is not curator)
+    assert AuditEvent.objects.filter(action="read_raw_text").exists()
+    officer = client_with_permission(sign_in)
+    officer.post(address, {**answers, "override": "It is public"})
+    job.refresh_from_db()
+    assert (job.state, job.actor) == ("queued", officer.user)
+    factories.run_task(job)
+    event = AuditEvent.objects.get(action="import")
+    assert (event.actor, event.details["uploaded_by"], event.details["origin"]) == (
+        officer.user.username,
+        "curator",
+        "external",
+    )
+    assert AuditEvent.objects.get(action="override").details["reason"] == "It is public"
+
+
+def client_with_permission(sign_in: Any) -> Any:
+    """Someone who may both import and override: no role may by itself."""
+    client = sign_in("privacy officer")
+    client.user.groups.add(Group.objects.get(name="curator"))
+    return client
+
+
+def test_the_preview_says_that_the_dataset_has_another_origin(curator: Any, prepared: JobRun) -> None:
+    Dataset.objects.create(name="may", origin="external")
+    page = curator.post(f"{FORM}{prepared.pk}/", {**OPTIONS, "dataset_name": "may", "import": "1"})
+    assert "may has the origin external, not synthetic" in page.content.decode()
+    prepared.refresh_from_db()
+    assert prepared.state == "prepared"
 
 
 def test_a_started_job_is_not_discarded(curator: Any, prepared: JobRun) -> None:

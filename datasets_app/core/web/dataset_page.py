@@ -9,10 +9,10 @@ from datasets_app.core.web.pages import dataset_breadcrumbs, dataset_url, render
 from datasets_app.models import Dataset
 
 # Pages about the contents of a dataset. Once these are deleted, the pages only say so.
-_CONTENT_PAGES = {"checks", "scrub", "scrub_confirm", "splits", "sharing", "sessions", "export"}
+_CONTENT_PAGES = {"checks", "scrub", "scrub_confirm", "splits", "sharing", "sessions", "export", "origin"}
 
 # Pages without a tab of their own, by the tab they belong to.
-_PARENT_TABS = {"release": "releases", "compare": "releases"}
+_PARENT_TABS = {"release": "releases", "compare": "releases", "origin": "overview"}
 
 
 def render_dataset_page(

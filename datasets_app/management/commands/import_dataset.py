@@ -3,6 +3,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET
+
 from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.domain.wording import format_count
@@ -58,6 +60,12 @@ exit codes:
         parser.add_argument(
             "--append", action="store_true", help="skip identical sessions that the dataset already contains"
         )
+        parser.add_argument(
+            "--override",
+            default="",
+            metavar="REASON",
+            help="import although the metadata file states another origin",
+        )
 
     def handle(self, **options: Any) -> None:
         files = options["files"]
@@ -86,6 +94,7 @@ exit codes:
                     origin=options["origin"],
                     options=import_options,
                     quarantine_dir=Path.cwd() if files[0] == "-" else Path(files[0]).parent,
+                    override=options["override"],
                     report_progress=job.report_progress,
                 ),
                 progress=Progress("Importing"),
@@ -96,6 +105,7 @@ exit codes:
                         key: options[key]
                         for key in ("format", "origin", "persona", "on_error", "renumber", "append")
                     },
+                    override=options["override"] or UNSET,
                 ),
             )
         print_problems(self.stderr, result)
@@ -103,7 +113,8 @@ exit codes:
             self.stdout.write(_format_file_result(file))
         added = f"{format_count(result['turns'], 'turn')} in {format_count(result['sessions'], 'session')}"
         labels = f", {format_count(result['annotations'], 'label')}" if result.get("annotations") else ""
-        self.stdout.write(f"{result['dataset']}: {added}{labels} added.")
+        notice = f" {result['notice']}" if "notice" in result else ""
+        self.stdout.write(f"{result['dataset']}: {added}{labels} added.{notice}")
 
 
 def _format_file_result(file: dict[str, Any]) -> str:

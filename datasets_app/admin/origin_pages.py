@@ -1,0 +1,34 @@
+"""Change the origin of a dataset, with a reason."""
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from datasets_app.catalog.edit import change_origin
+from datasets_app.core.errors import UserError
+from datasets_app.core.web.dataset_page import render_dataset_page
+from datasets_app.core.web.overrides import OverrideField, OverrideForm
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.models import Dataset
+
+
+class OriginForm(OverrideForm):
+    origin = forms.ChoiceField(choices=Dataset.Origin, widget=UnfoldAdminSelectWidget)
+    override = OverrideField("Reason")
+
+
+def origin(request: HttpRequest, pk: int) -> HttpResponse:
+    require_permissions(request, "override_gate")
+    dataset = get_visible_dataset(request, pk)
+    form = OriginForm(request.POST or None, initial={"origin": dataset.origin}, may_override=True)
+    if request.method == "POST" and form.is_valid():
+        try:
+            change_origin(dataset, **form.cleaned_data, actor=request.user)
+        except UserError as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            messages.success(request, f"The origin is {dataset.get_origin_display().lower()} now.")
+            return redirect(dataset_url(dataset))
+    return render_dataset_page(request, dataset, "origin", "Origin", {"form": form})

@@ -34,6 +34,7 @@ from datasets_app.models import Dataset, Persona
 from datasets_app.models.dataset import NAME_PATTERN
 
 DEFAULT_SESSIONS = 100
+LABELS = GenerationParameters.LABELS
 _SEED_LIMIT = 1 << 31
 WRITER_CHOICES = [
     ("offline", "Offline: from phrases, within seconds; the same seed gives the same texts everywhere"),
@@ -158,7 +159,7 @@ class GenerateForm(forms.Form):
         help_text="The name the endpoint uses for the model.",
     )
     base_url = forms.CharField(
-        label="Endpoint",
+        label=LABELS["base_url"],
         required=False,
         max_length=500,
         widget=_text_input(list="endpoints", inputmode="url"),
@@ -172,14 +173,14 @@ class GenerateForm(forms.Form):
         help_text="If empty, the model's default.",
     )
     concurrency = forms.IntegerField(
-        label="Concurrent calls",
+        label=LABELS["concurrency"],
         min_value=1,
         max_value=MAX_CONCURRENCY,
         initial=DEFAULT_CONCURRENCY,
         widget=UnfoldAdminIntegerFieldWidget,
     )
     max_tokens_total = forms.IntegerField(
-        label="Token budget",
+        label=LABELS["max_tokens_total"],
         required=False,
         min_value=1,
         max_value=1 << 53,
@@ -187,7 +188,7 @@ class GenerateForm(forms.Form):
         help_text="The run stops before it exceeds the budget and can be resumed. If empty, no limit.",
     )
     resume = forms.BooleanField(
-        label="Resume an earlier run",
+        label=LABELS["resume"],
         required=False,
         widget=UnfoldBooleanSwitchWidget,
         help_text="With the same settings as before. Finished sessions are kept and cost nothing.",

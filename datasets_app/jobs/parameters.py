@@ -133,7 +133,7 @@ class ExportParameters(OverridableParameters, frozen=True):
         "override": "Reason for exporting it unscrubbed",
     }
     CHOICES: ClassVar = {
-        "format": {**FORMAT_LABELS, "csv": "CSV for spreadsheets", "parquet": "Parquet, one turn a row"},
+        "format": {**FORMAT_LABELS, "csv": "CSV for spreadsheets", "parquet": "Parquet, one turn per row"},
         "split": dict(Session.Split.choices),
     }
 
@@ -213,9 +213,9 @@ class GenerationParameters(JobParameters, frozen=True):
     LABELS: ClassVar = {
         "model": "Writer",
         "base_url": "Endpoint",
-        "concurrency": "Parallel calls",
+        "concurrency": "Concurrent calls",
         "max_tokens_total": "Token budget",
-        "resume": "Resumes an earlier run",
+        "resume": "Resume an earlier run",
     }
     HIDDEN: ClassVar = frozenset({"turns", "plan", "model_run", *_SHARE_LABELS})
 

@@ -20,11 +20,11 @@ from datasets_app.core.web.pages import get_visible_dataset, require_permissions
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.releases import changelog
 from datasets_app.domain.releases.comparison import SessionChange
-from datasets_app.domain.releases.versions import BUMPS, FIRST_VERSION, Version
+from datasets_app.domain.releases.versions import FIRST_VERSION, Version
 from datasets_app.domain.splits.splits import SPLITS
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import CompareParameters, ReleaseParameters
-from datasets_app.models import AuditEvent, Dataset, JobRun, Release
+from datasets_app.models import AuditEvent, Dataset, Release
 from datasets_app.releasing.compare import ReleaseComparison, compare_releases
 from datasets_app.releasing.readiness import assess_readiness
 from datasets_app.releasing.release_dataset import MAX_NOTES_CHARACTERS
@@ -40,9 +40,9 @@ EXCERPT_CHARACTERS, EXCERPT_LEAD_CHARACTERS = 400, 80
 
 class ReleaseForm(OverrideForm):
     bump = forms.ChoiceField(
-        label="Version bump",
+        label=ReleaseParameters.LABELS["bump"],
         required=False,
-        choices=[("", "As proposed"), *((bump, bump.capitalize()) for bump in BUMPS)],
+        choices=[("", "As proposed"), *ReleaseParameters.CHOICES["bump"].items()],
         widget=UnfoldAdminSelectWidget,
         help_text="Major: fields changed. Minor: sessions added or removed. Patch: corrections.",
     )
@@ -53,7 +53,7 @@ class ReleaseForm(OverrideForm):
         help_text="Shown above the entry in the changelog, for everyone who receives the version.",
     )
     override = OverrideField(
-        "Reason for releasing despite blockers",
+        ReleaseParameters.LABELS["override"],
         help_text="Kept with the version, and recorded in the audit log with your name.",
     )
 
@@ -84,7 +84,7 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
         "may_release": may_release and not expired,
         "may_override": may_override,
         "can_start": (may_override or not unmet) and dataset.turn_count > 0,
-        "running": _find_running_job(dataset),
+        "running": dataset.job_runs.active().filter(operation="release_dataset").first(),
         **upcoming,
     }
     return render_dataset_page(request, dataset, "releases", "Releases", context)
@@ -103,10 +103,6 @@ def _find_blockers(dataset: Dataset) -> list[Blocker]:
     """What is known without reading the dataset: by the last report of the checks."""
     report = dataset.check_reports.first()
     return assess_readiness(dataset, Totals(report.totals) if report else None).blockers
-
-
-def _find_running_job(dataset: Dataset) -> JobRun | None:
-    return dataset.job_runs.active().filter(operation="release_dataset").first()
 
 
 def _next_version_context(dataset: Dataset, last: Release | None) -> dict[str, Any]:

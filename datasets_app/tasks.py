@@ -6,18 +6,17 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 
 from datasets_app.core.errors import UserError
-from datasets_app.jobs import files, queue, runs
-from datasets_app.jobs import parameters as asked
+from datasets_app.jobs import files, parameters, queue, runs
 from datasets_app.jobs.registry import Operation, operations, task
 from datasets_app.jobs.running import RunningJob
 from datasets_app.models import JobRun, ScrubRun
 
 # Only a command draws samples; its parameters are shown on the job's page.
-operations["sample_dataset"] = Operation(asked.SampleParameters)
+operations["sample_dataset"] = Operation(parameters.SampleParameters)
 
 
-@task(asked.ImportParameters)
-def import_dataset(job: RunningJob[asked.ImportParameters]) -> dict[str, Any]:
+@task(parameters.ImportParameters)
+def import_dataset(job: RunningJob[parameters.ImportParameters]) -> dict[str, Any]:
     from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
     from datasets_app.importing.stated_origins import PreparedUpload
 
@@ -51,34 +50,28 @@ def import_dataset(job: RunningJob[asked.ImportParameters]) -> dict[str, Any]:
     return result
 
 
-@task(asked.ExportParameters)
-def export_dataset(job: RunningJob[asked.ExportParameters]) -> dict[str, Any]:
-    from datasets_app.catalog.rows.turn_reader import Selection
+@task(parameters.ExportParameters)
+def export_dataset(job: RunningJob[parameters.ExportParameters]) -> dict[str, Any]:
     from datasets_app.domain.metadata.metadata import metadata_path
     from datasets_app.releasing.sharing.export_request import export_to_folder
 
-    options = job.parameters
     with files.work_folder(job.row) as folder:
         path, facts = export_to_folder(
             job.dataset,
             folder,
-            version=options.version or "",
-            package=options.package,
-            format=options.format or "turns",
-            selection=Selection(options.persona or None, options.tag or None, split=options.split or None),
-            gzip=options.gzip,
+            job.parameters,
             override=job.override,
             actor=job.actor,
             report_progress=job.report_progress,
         )
         files.store_files(job.row, "export", [path])
-        if not options.package:
+        if not job.parameters.package:
             files.store_files(job.row, "metadata", [metadata_path(path)])
     return facts
 
 
-@task(asked.SplitParameters)
-def split_dataset(job: RunningJob[asked.SplitParameters]) -> dict[str, Any]:
+@task(parameters.SplitParameters)
+def split_dataset(job: RunningJob[parameters.SplitParameters]) -> dict[str, Any]:
     from datasets_app.domain.splits.splits import SplitSettings
     from datasets_app.splitting.split_dataset import split_dataset
 
@@ -94,7 +87,7 @@ def split_dataset(job: RunningJob[asked.SplitParameters]) -> dict[str, Any]:
 
 
 @task()
-def check_dataset(job: RunningJob[asked.NoParameters]) -> dict[str, Any]:
+def check_dataset(job: RunningJob[parameters.NoParameters]) -> dict[str, Any]:
     from datasets_app.checking.check_dataset import check_dataset
 
     report = check_dataset(
@@ -107,8 +100,8 @@ def check_dataset(job: RunningJob[asked.NoParameters]) -> dict[str, Any]:
     return {"report": report.pk, "errors": report.error_count, "warnings": report.warning_count}
 
 
-@task(asked.ScrubParameters, commits_itself=True)
-def scrub_dataset(job: RunningJob[asked.ScrubParameters]) -> dict[str, Any]:
+@task(parameters.ScrubParameters, commits_itself=True)
+def scrub_dataset(job: RunningJob[parameters.ScrubParameters]) -> dict[str, Any]:
     from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 
     return scrub_dataset(
@@ -123,8 +116,8 @@ def scrub_dataset(job: RunningJob[asked.ScrubParameters]) -> dict[str, Any]:
     )
 
 
-@task(asked.ScrubPartParameters, commits_itself=True)
-def scrub_part(job: RunningJob[asked.ScrubPartParameters]) -> dict[str, Any]:
+@task(parameters.ScrubPartParameters, commits_itself=True)
+def scrub_part(job: RunningJob[parameters.ScrubPartParameters]) -> dict[str, Any]:
     from datasets_app.scrubbing.scrub_part import scrub_part
 
     return scrub_part(job.parameters.scrub, report_progress=job.report_progress)
@@ -135,13 +128,13 @@ def start_helper_jobs(scrub: ScrubRun, chunks: int) -> None:
     existing = JobRun.objects.active().filter(operation="scrub_part", parameters__scrub=scrub.pk)
     missing = min(queue.worker_count() - 1, chunks - 1) - existing.count()
     actor = scrub.job_run.actor if scrub.job_run else None
-    parameters = asked.ScrubPartParameters(scrub=scrub.pk)
+    part = parameters.ScrubPartParameters(scrub=scrub.pk)
     for _ in range(missing):
-        runs.start_job("scrub_part", actor=actor, dataset=scrub.dataset, parameters=parameters)
+        runs.start_job("scrub_part", actor=actor, dataset=scrub.dataset, parameters=part)
 
 
-@task(asked.GenerationParameters, commits_itself=True)
-def bootstrap_dataset(job: RunningJob[asked.GenerationParameters]) -> dict[str, Any]:
+@task(parameters.GenerationParameters, commits_itself=True)
+def bootstrap_dataset(job: RunningJob[parameters.GenerationParameters]) -> dict[str, Any]:
     from datasets_app.generating.factory import OFFLINE, is_model
 
     if is_model(job.parameters.model or OFFLINE):
@@ -149,7 +142,7 @@ def bootstrap_dataset(job: RunningJob[asked.GenerationParameters]) -> dict[str, 
     return _generate_offline(job)
 
 
-def _generate_offline(job: RunningJob[asked.GenerationParameters]) -> dict[str, Any]:
+def _generate_offline(job: RunningJob[parameters.GenerationParameters]) -> dict[str, Any]:
     from datasets_app.catalog.personas import load_persona
     from datasets_app.generating import bootstrap_dataset as generation
 
@@ -168,7 +161,7 @@ def _generate_offline(job: RunningJob[asked.GenerationParameters]) -> dict[str, 
     )
 
 
-def _generate_with_model(job: RunningJob[asked.GenerationParameters]) -> dict[str, Any]:
+def _generate_with_model(job: RunningJob[parameters.GenerationParameters]) -> dict[str, Any]:
     """Whether the address may be called is checked again: much can have changed since the form."""
     from datasets_app.catalog.personas import load_persona
     from datasets_app.generating import bootstrap_by_model as by_model
@@ -199,7 +192,7 @@ def _generate_with_model(job: RunningJob[asked.GenerationParameters]) -> dict[st
     )
 
 
-def _keep_plan(job: RunningJob[asked.GenerationParameters], digest: str) -> None:
+def _keep_plan(job: RunningJob[parameters.GenerationParameters], digest: str) -> None:
     """A job that runs again resumes only if it would write the same: with another text of the persona, other
     prompts or another version of the writer it would begin anew and leave half of each."""
     if (job.parameters.plan or digest) != digest:
@@ -209,8 +202,8 @@ def _keep_plan(job: RunningJob[asked.GenerationParameters], digest: str) -> None
     job.update_parameters(plan=digest)
 
 
-@task(asked.ReleaseParameters)
-def release_dataset(job: RunningJob[asked.ReleaseParameters]) -> dict[str, Any]:
+@task(parameters.ReleaseParameters)
+def release_dataset(job: RunningJob[parameters.ReleaseParameters]) -> dict[str, Any]:
     from datasets_app.releasing.release_dataset import release_dataset
 
     with files.work_folder(job.row) as folder:
@@ -226,14 +219,14 @@ def release_dataset(job: RunningJob[asked.ReleaseParameters]) -> dict[str, Any]:
 
 
 @task()
-def verify_releases(job: RunningJob[asked.NoParameters]) -> dict[str, Any]:
+def verify_releases(job: RunningJob[parameters.NoParameters]) -> dict[str, Any]:
     from datasets_app.releasing.verify import verify_releases
 
     return verify_releases(job.row.dataset, actor=job.actor, report_progress=job.report_progress).facts()
 
 
-@task(asked.CompareParameters)
-def compare_releases(job: RunningJob[asked.CompareParameters]) -> dict[str, Any]:
+@task(parameters.CompareParameters)
+def compare_releases(job: RunningJob[parameters.CompareParameters]) -> dict[str, Any]:
     """Numbers, and a file of what has changed, without texts."""
     from datasets_app.releasing.compare import compare_releases, write_comparison
     from datasets_app.releasing.versions import find_release
@@ -248,15 +241,15 @@ def compare_releases(job: RunningJob[asked.CompareParameters]) -> dict[str, Any]
     return {"proposed": compared.bump or "no new version", **counts}
 
 
-@task(asked.NightlyParameters, commits_itself=True)
-def nightly(job: RunningJob[asked.NightlyParameters]) -> dict[str, Any]:
+@task(parameters.NightlyParameters, commits_itself=True)
+def nightly(job: RunningJob[parameters.NightlyParameters]) -> dict[str, Any]:
     from datasets_app.nightly import run_nightly
 
     return run_nightly(job_run=job.row, report_progress=job.report_progress)
 
 
-@task(asked.RetentionParameters, commits_itself=True)
-def apply_retention(job: RunningJob[asked.RetentionParameters]) -> dict[str, Any]:
+@task(parameters.RetentionParameters, commits_itself=True)
+def apply_retention(job: RunningJob[parameters.RetentionParameters]) -> dict[str, Any]:
     from datasets_app.retention.apply import apply_retention
 
     return apply_retention(
@@ -268,8 +261,8 @@ def apply_retention(job: RunningJob[asked.RetentionParameters]) -> dict[str, Any
     )
 
 
-@task(asked.EraseParameters, commits_itself=True)
-def erase_session(job: RunningJob[asked.EraseParameters]) -> dict[str, Any]:
+@task(parameters.EraseParameters, commits_itself=True)
+def erase_session(job: RunningJob[parameters.EraseParameters]) -> dict[str, Any]:
     from datasets_app.retention.erase_session import erase_sessions_by_key
 
     return erase_sessions_by_key(
@@ -282,8 +275,8 @@ def erase_session(job: RunningJob[asked.EraseParameters]) -> dict[str, Any]:
     )
 
 
-@task(asked.AuditExportParameters)
-def export_audit(job: RunningJob[asked.AuditExportParameters]) -> dict[str, Any]:
+@task(parameters.AuditExportParameters)
+def export_audit(job: RunningJob[parameters.AuditExportParameters]) -> dict[str, Any]:
     from datasets_app.auditing.events import AuditFilter
     from datasets_app.auditing.export_audit import export_audit
 
@@ -303,7 +296,7 @@ def export_audit(job: RunningJob[asked.AuditExportParameters]) -> dict[str, Any]
 
 
 @task()
-def verify_audit(job: RunningJob[asked.NoParameters]) -> dict[str, Any]:
+def verify_audit(job: RunningJob[parameters.NoParameters]) -> dict[str, Any]:
     """Fails, with the faults listed, if the audit log was tampered with."""
     from datasets_app.auditing.heads import verify_and_append_head
 

@@ -21,7 +21,7 @@ from datasets_app.models import Dataset, ReleaseFile, Session
 from datasets_app.releasing import files
 from datasets_app.releasing.sharing.export_package import export_package, package_name
 from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path
-from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
+from datasets_app.releasing.sharing.export_request import refuse_conflicting_options, selection_of
 from datasets_app.releasing.versions import get_stored_release
 
 ExportOperation = Callable[[RunningJob[Any]], Any]
@@ -81,26 +81,21 @@ exit codes:
 
     def handle(self, **options: Any) -> None:
         dataset = get_dataset(options["name"])
-        selection = Selection(options["persona"], options["tag"], split=options["split"])
-        refuse_conflicting_options(
-            version=options["release"],
-            package=options["package"],
-            format=options["format"],
-            selection=selection,
-        )
+        keys = ("format", "persona", "tag", "split", "package", "override")
+        parameters = ExportParameters(version=options["release"], **{key: options[key] for key in keys})
+        refuse_conflicting_options(parameters)
         if options["package"]:
             operation = _package_operation(dataset, options)
         elif options["release"]:
             operation = _release_operation(dataset, options)
         else:
-            operation = _turns_operation(dataset, options, selection)
-        keys = ("format", "persona", "tag", "split", "package", "override")
+            operation = _turns_operation(dataset, options, selection_of(parameters))
         result = run_job(
             "export_dataset",
             operation,
             progress=Progress("Exporting", "turns"),
             dataset_name=dataset.name,
-            parameters=ExportParameters(version=options["release"], **{key: options[key] for key in keys}),
+            parameters=parameters,
         )
         digest = f", sha256 {result.sha256}" if result.sha256 else ""
         self.stderr.write(

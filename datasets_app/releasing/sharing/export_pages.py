@@ -8,24 +8,22 @@ from msgspec import UNSET
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from datasets_app.catalog import gates
-from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset, require_permissions
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.jobs.parameters import FORMAT_LABELS, ExportParameters
-from datasets_app.models import Dataset, Persona, Release, Session
+from datasets_app.jobs.parameters import ExportParameters
+from datasets_app.models import Dataset, Persona, Release
 from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
 
 PACKAGE = "package"
+LABELS = ExportParameters.LABELS
 FORMAT_CHOICES = [
-    *FORMAT_LABELS.items(),
-    ("csv", "CSV for spreadsheets"),
-    ("parquet", "Parquet, one turn per row"),
+    *ExportParameters.CHOICES["format"].items(),
     (PACKAGE, "Package: data, card, license, citation, reports (zip)"),
 ]
-SPLIT_CHOICES = [("", "All sessions"), *Session.Split.choices]
+SPLIT_CHOICES = [("", "All sessions"), *ExportParameters.CHOICES["split"].items()]
 MAX_VERSIONS_OFFERED = 200
 
 
@@ -42,24 +40,24 @@ class ExportForm(OverrideForm):
         help_text="A release is exported byte for byte as it was stored, or as a package.",
     )
     split = forms.ChoiceField(
-        label="Only this split", choices=SPLIT_CHOICES, required=False, widget=UnfoldAdminSelectWidget
+        label=LABELS["split"], choices=SPLIT_CHOICES, required=False, widget=UnfoldAdminSelectWidget
     )
     persona = forms.CharField(
-        label="Only this persona",
+        label=LABELS["persona"],
         required=False,
         max_length=500,
         widget=UnfoldAdminTextInputWidget(attrs={"list": "personas", "autocomplete": "off"}),
         help_text="Sessions with this persona_id. Leave empty for all.",
     )
     tag = forms.CharField(
-        label="Only this tag",
+        label=LABELS["tag"],
         required=False,
         max_length=500,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="For example scenario:support. Leave empty for all.",
     )
-    gzip = forms.BooleanField(label="Compress with gzip", required=False, widget=UnfoldBooleanSwitchWidget)
-    override = OverrideField("Reason for exporting unscrubbed data")
+    gzip = forms.BooleanField(label=LABELS["gzip"], required=False, widget=UnfoldBooleanSwitchWidget)
+    override = OverrideField(LABELS["override"])
 
     def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -73,33 +71,22 @@ class ExportForm(OverrideForm):
             del self.fields["split"]
 
     def clean(self) -> dict[str, Any]:
-        answers: dict[str, Any] = super().clean() or {}
-        package = answers.get("format") == PACKAGE
+        super().clean()
         try:
-            refuse_conflicting_options(
-                version=answers.get("version") or "",
-                package=package,
-                format="turns" if package else answers.get("format") or "turns",
-                selection=Selection(
-                    answers.get("persona") or None,
-                    answers.get("tag") or None,
-                    split=answers.get("split") or None,
-                ),
-                gzip=bool(answers.get("gzip")),
-            )
+            refuse_conflicting_options(self.parameters())
         except UserError as refusal:
             raise forms.ValidationError(refusal.message) from None
-        return answers
+        return self.cleaned_data
 
     def parameters(self) -> ExportParameters:
-        """The job's parameters, of a valid form."""
+        """The answers, as far as they are valid, as parameters of the job."""
         answers = self.cleaned_data
-        package = answers["format"] == PACKAGE
+        package = answers.get("format") == PACKAGE
         names = ("version", "split", "persona", "tag")
         return ExportParameters(
-            format=None if package else answers["format"],
+            format=None if package else answers.get("format"),
             package=package,
-            gzip=answers["gzip"],
+            gzip=bool(answers.get("gzip")),
             override=answers.get("override", UNSET),
             **{name: answers.get(name) or None for name in names},
         )

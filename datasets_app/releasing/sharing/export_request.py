@@ -12,6 +12,7 @@ from datasets_app.exporting.export_dataset import (
     export_to_path,
     file_extension,
 )
+from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import Dataset, ReleaseFile
 from datasets_app.releasing import files as release_files
 from datasets_app.releasing.sharing.export_package import PackageResult, export_package, package_name
@@ -26,57 +27,50 @@ PACKAGE_OPTION_CONFLICT = (
 )
 
 
-def refuse_conflicting_options(
-    *, version: str, package: bool, format: str, selection: Selection, gzip: bool = False
-) -> None:
+def selection_of(options: ExportParameters) -> Selection:
+    return Selection(options.persona or None, options.tag or None, split=options.split or None)
+
+
+def refuse_conflicting_options(options: ExportParameters) -> None:
     """Raises UserError for options that exclude each other."""
-    changed = format != "turns" or selection != Selection() or gzip
-    if package and changed:
+    is_default_format = options.format in {None, "", "turns"}
+    changed = not is_default_format or selection_of(options) != Selection() or options.gzip
+    if options.package and changed:
         raise UserError(PACKAGE_OPTION_CONFLICT)
-    if version and changed:
+    if options.version and changed:
         raise UserError(VERSION_OPTION_CONFLICT)
-    if gzip and format == "parquet":
+    if options.gzip and options.format == "parquet":
         raise UserError(PARQUET_GZIP_CONFLICT)
 
 
 def export_to_folder(
     dataset: Dataset,
     folder: Path,
+    options: ExportParameters,
     *,
-    version: str,
-    package: bool,
-    format: str,
-    selection: Selection,
-    gzip: bool,
     override: str,
     actor: Any,
     report_progress: ProgressCallback,
 ) -> tuple[Path, dict[str, Any]]:
     """Export a dataset, one of its releases or a package of either; returns the file and its facts."""
-    refuse_conflicting_options(
-        version=version, package=package, format=format, selection=selection, gzip=gzip
-    )
+    refuse_conflicting_options(options)
+    version = options.version or ""
     shared: dict[str, Any] = {"actor": actor, "report_progress": report_progress}
     result: ExportResult | PackageResult
-    if package:
+    if options.package:
         path = folder / f"{package_name(dataset, version)}.zip"
         result = export_package(dataset, path, version=version, override=override, **shared)
     elif version:
-        path, result = _export_release(dataset, version, folder, shared)
+        release = get_stored_release(dataset, version)
+        path = folder / release_files.get_file(release, ReleaseFile.Kind.DATA).name
+        result = export_release_to_path(release, path, **shared)
     else:
-        path = folder / f"{dataset.name}.{file_extension(format)}{'.gz' if gzip else ''}"
+        format, selection = options.format or "turns", selection_of(options)
+        path = folder / f"{dataset.name}.{file_extension(format)}{'.gz' if options.gzip else ''}"
         result = export_to_path(
             dataset, path, format=format, selection=selection, override=override, **shared
         )
     return path, _result_facts(result)
-
-
-def _export_release(
-    dataset: Dataset, version: str, folder: Path, shared: dict[str, Any]
-) -> tuple[Path, ExportResult]:
-    release = get_stored_release(dataset, version)
-    path = folder / release_files.get_file(release, ReleaseFile.Kind.DATA).name
-    return path, export_release_to_path(release, path, **shared)
 
 
 def _result_facts(result: ExportResult | PackageResult) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def make_offline_writer(persona: PersonaDocument) -> OfflineWriter:
 def make_plan(
     wish: GenerationRequest, writer: Writer, *, persona_sha256: str, profile: Profile | None = None
 ) -> Plan:
-    """The plan of what ``writer`` is to write. Raises Refused."""
+    """The plan of what ``writer`` is to write. Raises UserError."""
     try:
         return plan_sessions(wish, persona_sha256, profile, made_by=format_shape(writer.describe()))
     except PlanError as error:

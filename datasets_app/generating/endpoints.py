@@ -31,7 +31,7 @@ def require_endpoint(base_url: str | None, actor: Any) -> Endpoint:
     """The endpoint at ``base_url`` (the default one if there is none), if ``actor`` may use it.
 
     Without this, anyone who may generate could have the server send requests to any host it reaches.
-    Raises :class:`Refused`. ``actor`` is None for a command and for nobody else.
+    Raises :class:`UserError`. ``actor`` is None for a command and for nobody else.
     """
     configured = configured_endpoints()
     if not base_url:
@@ -56,7 +56,7 @@ def require_endpoint(base_url: str | None, actor: Any) -> Endpoint:
 def get_api_key(endpoint: Endpoint) -> str:
     """The key to send to ``endpoint``; empty if there is none, or it is not to be sent there.
 
-    Raises :class:`Refused`, without repeating anything of the key.
+    Raises :class:`UserError`, without repeating anything of the key.
     """
     if not endpoint.trusted:
         return ""

@@ -34,7 +34,7 @@ class ModelRequest(NamedTuple):
 
 
 def is_model(model: str) -> bool:
-    """Whether ``--model`` names a model, and not the offline writer. Raises :class:`Refused` for neither."""
+    """Whether ``--model`` names a model, and not the offline writer. Raises UserError for neither."""
     if model == OFFLINE:
         return False
     if model.startswith(MODEL_PREFIX):
@@ -47,7 +47,7 @@ def is_model(model: str) -> bool:
 def make_model_writer(
     request: ModelRequest, *, actor: Any, persona: PersonaDocument | None = None, with_key: bool = True
 ) -> ModelWriter:
-    """Raises :class:`Refused`. ``actor`` is None for a command and nobody else (see require_endpoint).
+    """Raises :class:`UserError`. ``actor`` is None for a command and nobody else (see require_endpoint).
 
     Without the key the writer can still describe itself, what a plan needs, and what it will cost.
     """

@@ -32,7 +32,7 @@ class Journal:
     """Opened for one run at a time; to be closed. ``used`` are the tokens of all runs it is of."""
 
     def __init__(self, path: Path, plan: Plan, made_by: str, *, resume: bool) -> None:
-        """``made_by`` is :func:`shape_of` the writer. Raises :class:`Refused`, and OSError."""
+        """``made_by`` is :func:`shape_of` the writer. Raises :class:`UserError`, and OSError."""
         self.path, self._plan, self._made_by = path, plan, made_by
         self.used = TokensUsed()
         self.failures: dict[int, str] = {}

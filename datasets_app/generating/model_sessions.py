@@ -32,7 +32,7 @@ _LOCK_CLASS = 0x6D6F6465
 class DatasetSessionStore:
     """A keeper (see :mod:`write_by_model`). To be closed.
 
-    One run at a time: a lock of the connection, which ends with the process. Raises :class:`Refused` if the
+    One run at a time: a lock of the connection, which ends with the process. Raises :class:`UserError` if the
     dataset holds sessions of this plan and it is not to be resumed, or if it is to be, and an earlier run
     has left off with another plan.
     """

@@ -32,7 +32,7 @@ class InputMetadata:
 
 def read_input_metadata(path: Path | None, setup: ScrubSetup) -> InputMetadata:
     """Look at the metadata beside the input (``path`` is None for a pipe): what was done to it under this
-    key is not done again, and personal data in the metadata goes too. Raises Refused."""
+    key is not done again, and personal data in the metadata goes too. Raises UserError."""
     before = InputMetadata(setup)
     if path is None:
         return before

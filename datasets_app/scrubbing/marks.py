@@ -35,7 +35,7 @@ def mark_not_personal(
 ) -> ScrubMark:
     """Keep a term as it stands, wherever it stands in the dataset; also one that a preview has found.
 
-    Raises Refused, also for a finding whose value has been replaced: nobody knows it any more.
+    Raises UserError, also for a finding whose value has been replaced: nobody knows it any more.
     """
     if finding is not None:
         term = _read_previewed_term(dataset, finding)
@@ -51,7 +51,7 @@ def mark_missed(
     """Remember a value that no detector found, by its digest: the next scrub replaces it everywhere.
 
     ``start`` and ``end`` are places in the string ``field`` ("text", "tags[0]", "metadata.user") of
-    ``turn``, in code points. Raises Refused.
+    ``turn``, in code points. Raises UserError.
     """
     _check_kind(kind)
     text = _find_string(turn, field)

@@ -64,7 +64,7 @@ def scan_file(
     processes: int = 1,
     report_progress: ProgressCallback = ignore_progress,
 ) -> SanitizeResult:
-    """What a scrub would find; writes nothing. Raises Refused, with the lines that are no turns."""
+    """What a scrub would find; writes nothing. Raises UserError, with the lines that are no turns."""
     result = SanitizeResult()
     with _open_pool(processes, setup) as pool:
         _process_file(file, pool, None, result, report_progress)
@@ -83,7 +83,7 @@ def sanitize_file(
     """Write the scrubbed turns of ``file`` to ``out`` (gzipped if ``packed``) and read them again.
 
     ``out`` is a file that can be opened once more by its name, and is put in place by the caller if
-    nothing remains. Progress is in bytes: of the input, then of the output. Raises Refused.
+    nothing remains. Progress is in bytes: of the input, then of the output. Raises UserError.
     """
     result = SanitizeResult()
     with _open_pool(processes, setup) as pool:

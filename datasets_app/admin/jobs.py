@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
@@ -15,7 +15,14 @@ from unfold.decorators import display
 from datasets_app import hooks
 from datasets_app.admin.dataset_pages import list_active_jobs
 from datasets_app.admin.job_facts import parameter_rows, result_facts, token_usage
-from datasets_app.core.web.pages import dataset_url, get_visible_dataset, render_page, require_permissions
+from datasets_app.core.web.pages import (
+    dataset_url,
+    get_visible_dataset,
+    parse_pk,
+    render_fragment,
+    render_page,
+    require_permissions,
+)
 from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.core.web.redaction import get_hidden_names, redact_json
 from datasets_app.importing import pages as import_pages
@@ -137,69 +144,66 @@ def job_page(request: HttpRequest, pk: int) -> HttpResponse:
 def progress(request: HttpRequest, pk: int) -> HttpResponse:
     """The part of the job's page that changes; it reloads itself until the job has ended."""
     job = _get_visible_job(request, pk)
-    response = render(request, "datasets_app/_job_run.html", _job_context(request, job))
-    response["Cache-Control"] = "no-store"
-    return response
+    return render_fragment(request, "datasets_app/_job_run.html", _job_context(request, job))
 
 
 def active_jobs_panel(request: HttpRequest) -> HttpResponse:
     """Running and queued jobs, for the home page, or for the page of ``?dataset=``."""
     require_permissions(request, "view_jobrun")
-    dataset_pk = request.GET.get("dataset", "")
-    dataset = get_visible_dataset(request, dataset_pk) if dataset_pk.isdecimal() else None
+    dataset_pk = parse_pk(request.GET.get("dataset", ""))
+    dataset = get_visible_dataset(request, dataset_pk) if dataset_pk is not None else None
     context = {
         "dataset": dataset,
         "active_jobs": list_active_jobs(request.user, dataset.pk if dataset else None),
     }
-    response = render(request, "datasets_app/_active_jobs.html", context)
-    response["Cache-Control"] = "no-store"
-    return response
+    return render_fragment(request, "datasets_app/_active_jobs.html", context)
 
 
 def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     hidden = get_hidden_names(request.user)
-    result = dict(redact_json(job.result or {}, hidden))
-    rate, remaining = _estimate_pace(job)
-    dataset = job.dataset
     has = request.user.has_perm
-    report = result.get("report")
+    result = dict(redact_json(job.result or {}, hidden))
     # Only an import lists its files; a verification counts them, which is a fact like others.
     imported_files = result.pop("files", []) if job.operation == "import_dataset" else []
-    needs_override = needs_override_permission(job, request.user)
     return {
         "job": job,
+        "dataset": job.dataset if has("datasets_app.view_dataset") else None,
+        "notes": _job_notes(job),
         "parameters": redact_json([list(pair) for pair in parameter_rows(job)], hidden),
-        "unit": UNIT_BY_OPERATION.get(job.operation, ""),
+        "may": _allowed_actions(request, job),
+        "progress": _progress_facts(job),
         "tokens": token_usage(job),
-        "may_resume": _can_resume(request, job),
         "imported_files": imported_files,
-        "dataset": dataset if has("datasets_app.view_dataset") else None,
         "result": {
             key: value for key, value in result_facts(job, result).items() if key not in KEYS_SHOWN_ELSEWHERE
         },
+        "links": _result_links(request, job),
+        "handed_out": result.get("handed_out") if _can_see_recipients(request) else None,
         "problems": result.get("problems") or [],
         "problem_total": result.get("problem_total") or 0,
-        "notes": _job_notes(job),
-        "is_scrub": job.operation in {"scrub_dataset", "scrub_part"} and has("datasets_app.view_scrubrun"),
-        "tab": _result_tab(request, job),
-        "handed_out": result.get("handed_out") if _can_see_recipients(request) else None,
-        "report": CheckReport.objects.filter(pk=report).first() if report else None,
-        "files": [
-            {
-                "row": row,
-                "may_download": not needs_override and has(download_permission(job.operation, row.kind)),
-            }
-            for row in job.files.all()
-        ],
-        "rate": rate,
-        "remaining": remaining,
-        "heartbeat_age": timezone.now() - job.heartbeat_at if job.heartbeat_at else None,
-        "took": job.finished_at - job.started_at if job.finished_at and job.started_at else None,
-        "may_control": _can_control(request, job),
-        "may_cancel": job.state in {"queued", "running"} and not job.cancel_requested,
-        "may_retry": job.state in {"failed", "cancelled"} and not job.foreground and not needs_override,
-        "may_reopen": job.state in {"failed", "cancelled"} and import_pages.stored_upload(job) is not None,
+        "files": _file_rows(request, job),
     }
+
+
+def _allowed_actions(request: HttpRequest, job: JobRun) -> dict[str, bool]:
+    if not _can_control(request, job):
+        return {}
+    ended_early = job.state in {"failed", "cancelled"}
+    return {
+        "cancel": job.state in {"queued", "running"} and not job.cancel_requested,
+        "retry": ended_early and not job.foreground and not needs_override_permission(job, request.user),
+        "reopen": ended_early and import_pages.stored_upload(job) is not None,
+        "resume": _can_resume(job),
+    }
+
+
+def _file_rows(request: HttpRequest, job: JobRun) -> list[dict[str, Any]]:
+    needs_override = needs_override_permission(job, request.user)
+    has = request.user.has_perm
+    return [
+        {"row": row, "may_download": not needs_override and has(download_permission(job.operation, row.kind))}
+        for row in job.files.all()
+    ]
 
 
 def _job_notes(job: JobRun) -> list[tuple[str, str]]:
@@ -220,13 +224,21 @@ def _job_notes(job: JobRun) -> list[tuple[str, str]]:
     return notes
 
 
-def _result_tab(request: HttpRequest, job: JobRun) -> dict[str, str] | None:
-    if job.operation not in RESULT_TABS or job.dataset is None:
-        return None
-    tab, title = RESULT_TABS[job.operation]
-    if tab == "releases" and not request.user.has_perm("datasets_app.view_release"):
-        return None
-    return {"title": title, "address": dataset_url(job.dataset, tab)}
+def _result_links(request: HttpRequest, job: JobRun) -> list[tuple[str, str]]:
+    """(title, address) of the pages that show what a job made."""
+    if job.dataset is None:
+        return []
+    has = request.user.has_perm
+    links = []
+    if job.operation in {"scrub_dataset", "scrub_part"} and has("datasets_app.view_scrubrun"):
+        links.append(("See findings", dataset_url(job.dataset, "scrub")))
+    report = (job.result or {}).get("report")
+    if report and CheckReport.objects.filter(pk=report).exists():
+        links.append(("See findings", f"{dataset_url(job.dataset, 'checks')}?report={report}"))
+    tab, title = RESULT_TABS.get(job.operation, ("", ""))
+    if tab and (tab != "releases" or has("datasets_app.view_release")):
+        links.append((title, dataset_url(job.dataset, tab)))
+    return links
 
 
 def _can_see_recipients(request: HttpRequest) -> bool:
@@ -235,9 +247,9 @@ def _can_see_recipients(request: HttpRequest) -> bool:
     return has("datasets_app.view_auditevent") or has("datasets_app.erase_session")
 
 
-def _can_resume(request: HttpRequest, job: JobRun) -> bool:
+def _can_resume(job: JobRun) -> bool:
     """Whether a generation has unwritten sessions, which can be requested again with other options."""
-    if job.operation != "bootstrap_dataset" or job.foreground or not _can_control(request, job):
+    if job.operation != "bootstrap_dataset" or job.foreground:
         return False
     result = job.result or {}
     remaining = result.get("sessions_left") or result.get("failed_sessions")
@@ -252,19 +264,20 @@ def download_permission(operation: str, kind: str) -> str:
     return hooks.job_permissions.get(operation, f"datasets_app.{codename}")
 
 
-def _estimate_pace(job: JobRun) -> tuple[int | None, timedelta | None]:
-    """Units per second up to the last heartbeat, and the remaining time at that rate."""
+def _progress_facts(job: JobRun) -> dict[str, Any]:
+    """``rate``: units per second up to the last heartbeat; ``remaining``: the time left at that rate."""
+    facts: dict[str, Any] = {
+        "unit": UNIT_BY_OPERATION.get(job.operation, ""),
+        "heartbeat_age": timezone.now() - job.heartbeat_at if job.heartbeat_at else None,
+        "took": job.finished_at - job.started_at if job.finished_at and job.started_at else None,
+    }
     end = job.finished_at or job.heartbeat_at
-    if not job.started_at or not end or not job.done:
-        return None, None
-    seconds = (end - job.started_at).total_seconds()
-    if seconds < 1:
-        return None, None
-    rate = job.done / seconds
-    remaining = (
-        timedelta(seconds=(job.total - job.done) / rate) if job.total and not job.is_finished else None
-    )
-    return int(rate), remaining
+    seconds = (end - job.started_at).total_seconds() if end and job.started_at else 0
+    if seconds >= 1 and job.done:
+        facts["rate"] = int(job.done / seconds)
+        if job.total and not job.is_finished:
+            facts["remaining"] = timedelta(seconds=(job.total - job.done) * seconds / job.done)
+    return facts
 
 
 @require_POST

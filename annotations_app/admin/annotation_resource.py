@@ -18,6 +18,7 @@ from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.records import LabelRecord
 from datasets_app.domain.metadata.yaml_text import dump_yaml
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, Session
 from datasets_app.tables.admin import TableResource, TableResult, cell_text
 from datasets_app.tables.formats import CSV, JSONL, XLSX, YAML, TableFileError
@@ -63,7 +64,7 @@ class LabelMatches(NamedTuple):
                 f"number, {self.matched_by_text:,} by text)"
             )
         if self.new_sessions:
-            text += f"; {self.new_sessions:,} one-turn session{'s' * (self.new_sessions != 1)} {tense}"
+            text += f"; {format_count(self.new_sessions, 'one-turn session')} {tense}"
         return f"{text}."
 
 

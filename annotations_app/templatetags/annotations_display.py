@@ -66,12 +66,6 @@ def hours_or_minutes(value: float) -> str:
 
 
 @register.filter
-def count_of(count: int, units: str) -> str:
-    """1 and "reply,replies" → "1 reply"."""
-    return format_count(count, *units.split(","))
-
-
-@register.filter
 def describe_headline(headline: HeadlineStats) -> str:
     """Which labels the agreement is measured from."""
     rated = format_count(headline.items - headline.single, "reply", "replies")

@@ -8,6 +8,7 @@ from annotations_app.domain.agreement.agreement_report import (
     HeadlineStats,
     Statistic,
 )
+from datasets_app.domain.wording import format_count
 
 # More are in the JSON; a longer table is not read.
 MAX_PAIRS_LISTED = 60
@@ -54,14 +55,14 @@ def format_report(report: AgreementReport) -> str:
 def _report_lines(report: AgreementReport) -> Iterator[str]:
     head = report.headline
     yield (
-        f"{_format_count(head.labels, 'label')} of {_format_count(head.items, 'reply')} in "
-        f"{_format_count(head.sessions, 'session')} by {_format_count(head.annotators, 'annotator')}"
-        + (f", {_format_count(head.unnamed, 'label')} without a name" if head.unnamed else "")
+        f"{format_count(head.labels, 'label')} of {format_count(head.items, 'reply', 'replies')} in "
+        f"{format_count(head.sessions, 'session')} by {format_count(head.annotators, 'annotator')}"
+        + (f", {format_count(head.unnamed, 'label')} without a name" if head.unnamed else "")
         + "."
     )
     if head.single:
         yield (
-            f"{_format_count(head.single, 'reply')} with only one "
+            f"{format_count(head.single, 'reply', 'replies')} with only one "
             f"label: left out of agreement, alpha and kappa."
         )
     yield ""
@@ -153,12 +154,12 @@ def _consensus_lines(report: AgreementReport) -> Iterator[str]:
     if found is None:
         return
     yield ""
-    ended = f"{_format_count(found.iterations, 'iteration')}{'' if found.converged else ', not at rest yet'}"
+    ended = f"{format_count(found.iterations, 'iteration')}{'' if found.converged else ', not at rest yet'}"
     yield (
         f"Consensus (Dawid-Skene, {ended}): {_format_percent(found.prior)} "
         f"truly on-brand; it differs from the "
-        f"majority on {_format_count(found.changed, 'reply')}; "
-        f"{_format_count(found.majority_ties, 'reply')} without a majority."
+        f"majority on {format_count(found.changed, 'reply', 'replies')}; "
+        f"{format_count(found.majority_ties, 'reply', 'replies')} without a majority."
     )
     rows = [
         [annotator, _format_percent(on[1]), _format_percent(off[0])]
@@ -201,11 +202,6 @@ def _format_interval(statistic: Statistic) -> str:
 
 def _format_percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def _format_count(count: int, unit: str) -> str:
-    several = "replies" if unit == "reply" else f"{unit}s"
-    return f"{count:,} {unit if count == 1 else several}"
 
 
 def _format_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -1,11 +1,13 @@
 """Makers of campaigns for tests: people, a persona, replies to be labelled, and keys that are pressed."""
 
 import uuid
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import Group, User
 from django.db import connection
+from django.utils import timezone
 
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
@@ -73,6 +75,10 @@ def submit(
         options.setdefault("notes", "There is a telephone number in it.")
     key = options.pop("key", None) or uuid.uuid4()
     return decide(assignment.pk, assignment.annotator, key=key, kind=kind, label=label, **options)
+
+
+def let_leases_run_out(**of: Any) -> None:
+    Assignment.objects.filter(state="leased", **of).update(leased_until=timezone.now() - timedelta(hours=1))
 
 
 def label_all_replies(campaign: Campaign, name: str, label: int = 1, limit: int = 10_000) -> list[Assignment]:

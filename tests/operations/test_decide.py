@@ -22,6 +22,7 @@ from tests.campaigns import (
     get_user,
     label_all_replies,
     lease_for,
+    let_leases_run_out,
     make_annotators,
     make_campaign,
     make_replies,
@@ -34,10 +35,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def round_1(tmp_path: Path) -> Campaign:
     return make_campaign(make_replies(tmp_path, 6), "ana", "ben", "cy", overlap=2)
-
-
-def let_leases_run_out(**of: Any) -> None:
-    Assignment.objects.filter(state="leased", **of).update(leased_until=timezone.now() - timedelta(hours=1))
 
 
 def test_a_label_says_who_what_when_and_under_which_persona(round_1: Campaign) -> None:

@@ -1,7 +1,6 @@
 """What is served: places are never overbooked, sessions stay together, nothing is lost that comes back."""
 
 from collections import Counter
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from tests.campaigns import (
     get_user,
     label_all_replies,
     lease_for,
+    let_leases_run_out,
     make_annotators,
     make_campaign,
     make_replies,
@@ -23,10 +23,6 @@ from tests.campaigns import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-def let_leases_run_out(**of: object) -> None:
-    Assignment.objects.filter(state="leased", **of).update(leased_until=timezone.now() - timedelta(hours=1))
 
 
 def test_one_is_current_and_two_are_ahead_and_asking_again_gives_the_same(tmp_path: Path) -> None:

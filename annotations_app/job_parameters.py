@@ -1,4 +1,4 @@
-"""What the operations of this app are asked; see datasets_app/jobs/parameters.py."""
+"""The parameters of the jobs of this app; see datasets_app/jobs/parameters.py."""
 
 from msgspec import UNSET, UnsetType
 

@@ -97,7 +97,7 @@ def test_the_reasons_are_told(dataset: Dataset, team: dict[str, User]) -> None:
         "otto": ["The role privacy officer can limit access and therefore sees every dataset"],
         "root": ["A superuser sees every dataset"],
         "desk": ["The account is not staff and can only use the annotation queue, whatever its role"],
-        "anna": ["An annotator of the campaign harbour-voice: reads the replies given to them"],
+        "anna": ["Annotator of the campaign harbour-voice: reads the replies assigned to them"],
         "zoe": [f"None of their roles sees datasets; granted to them by the command line on {day}"],
     }
     assert seers["vera"].may == ["read conversations"]

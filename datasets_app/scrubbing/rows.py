@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-import msgspec
 from django.db import connection
 from psycopg import sql
 
+from datasets_app.catalog.rows.turn_reader import TURN_COLUMNS, TURN_TYPES, decode_turn
 from datasets_app.catalog.rows.turn_writer import encode_contents
 from datasets_app.core.copy import open_copy
 from datasets_app.domain.conversations.records import TurnRecord
@@ -15,14 +15,12 @@ from datasets_app.domain.pii.scrubber import FoundValue
 
 _READ_SESSIONS = sql.SQL("""
 COPY (
-    SELECT s.id, s.session_id, s.id_hashed, s.persona_id, t.id, t.turn_index, t.role, t.text,
-           CASE WHEN t.tags <> '{{}}' THEN array_to_json(t.tags)::text END,
-           t.timestamp, t.metadata::text, t.extra::text
+    SELECT s.id, s.id_hashed, t.id, {columns}
     FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
     WHERE s.id = ANY({keys}) ORDER BY s.id, t.turn_index
 ) TO STDOUT (FORMAT BINARY)
 """)
-_TYPES = ["int8", "text", "bool", "text", "int8", "int4", "text", "text", "text", "text", "text", "text"]
+_TYPES = ["int8", "bool", "int8", *TURN_TYPES]
 
 # Created once per connection and emptied by each commit. It never contains original values.
 _CREATE_SCRUBBED_TURNS = """
@@ -53,8 +51,6 @@ WHERE new.session_id = ANY(%(sessions)s) AND new.scrub_id = %(scrub)s
   AND old.turn_index IS NOT DISTINCT FROM new.turn_index AND old.field = new.field
 """
 
-_decode = msgspec.json.Decoder().decode
-
 
 class StoredSession(NamedTuple):
     """A session with the primary keys of its row and its turns' rows."""
@@ -77,30 +73,15 @@ class SessionChange(NamedTuple):
 def read_sessions(keys: Sequence[int]) -> list[StoredSession]:
     """The sessions with these primary keys that still exist, in key order."""
     return [
-        StoredSession(key, rows[0][2], [row[4] for row in rows], [_parse_turn(row) for row in rows])
+        StoredSession(key, rows[0][1], [row[2] for row in rows], [decode_turn(row[3:]) for row in rows])
         for key, rows in ((key, list(group)) for key, group in groupby(_read_rows(keys), lambda row: row[0]))
     ]
 
 
 def _read_rows(keys: Sequence[int]) -> Iterator[Any]:
-    with open_copy(_READ_SESSIONS.format(keys=sql.Literal(list(keys)))) as copy:
+    with open_copy(_READ_SESSIONS.format(columns=TURN_COLUMNS, keys=sql.Literal(list(keys)))) as copy:
         copy.set_types(_TYPES)
         yield from copy.rows()
-
-
-def _parse_turn(row: Any) -> TurnRecord:
-    _, session_id, _, persona_id, _, turn_index, role, text, tags, timestamp, metadata, extra = row
-    return TurnRecord(
-        session_id,
-        turn_index,
-        role,
-        text,
-        _decode(tags) if tags else [],
-        persona_id,
-        timestamp,
-        _decode(metadata) if metadata is not None else None,
-        _decode(extra) if extra is not None else None,
-    )
 
 
 def write_turns(changes: Iterable[tuple[int, TurnRecord]]) -> int:

@@ -1,6 +1,6 @@
 """Streams turns from PostgreSQL."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -18,12 +18,13 @@ FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
 WHERE s.dataset_id = {dataset} {filters}
 ORDER BY t.session_id, t.turn_index
 """)
-_COLUMNS = sql.SQL("""
+# In the order of decode_turn.
+TURN_COLUMNS = sql.SQL("""
 s.session_id, t.turn_index, t.role, t.text,
 CASE WHEN t.tags <> '{}' THEN array_to_json(t.tags)::text END,
 s.persona_id, t.timestamp, t.metadata::text, t.extra::text
 """)
-_TYPES = ["text", "int4", "text", "text", "text", "text", "text", "text", "text"]
+TURN_TYPES = ["text", "int4", "text", "text", "text", "text", "text", "text", "text"]
 
 
 class Selection(NamedTuple):
@@ -46,23 +47,28 @@ ALL_SESSIONS = Selection()
 def read_turns(dataset: Any, selection: Selection = ALL_SESSIONS) -> Iterator[TurnRecord]:
     """The dataset's turns, session by session in import order."""
     query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(
-        build_turns_query(_COLUMNS, dataset, selection)
+        build_turns_query(TURN_COLUMNS, dataset, selection)
     )
     with open_copy(query) as copy:
-        copy.set_types(_TYPES)
+        copy.set_types(TURN_TYPES)
         for row in copy.rows():
-            session_id, turn_index, role, text, tags, persona_id, timestamp, metadata, extra = row
-            yield TurnRecord(
-                session_id,
-                turn_index,
-                role,
-                text,
-                _decode_tags(tags) if tags else [],
-                persona_id,
-                timestamp,
-                _decode(metadata) if metadata is not None else None,
-                _decode(extra) if extra is not None else None,
-            )
+            yield decode_turn(row)
+
+
+def decode_turn(columns: Sequence[Any]) -> TurnRecord:
+    """The record of a row of ``TURN_COLUMNS``."""
+    session_id, turn_index, role, text, tags, persona_id, timestamp, metadata, extra = columns
+    return TurnRecord(
+        session_id,
+        turn_index,
+        role,
+        text,
+        _decode_tags(tags) if tags else [],
+        persona_id,
+        timestamp,
+        _decode(metadata) if metadata is not None else None,
+        _decode(extra) if extra is not None else None,
+    )
 
 
 def build_turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> sql.Composed:

@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -31,7 +32,8 @@ def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[
     keys: array[int] = array("q")
     with connection.cursor() as reserving:
         reserved = _reserve_keys(reserving)
-        for chunk in _split_into_chunks(sessions, _KEY_BATCH_SIZE):
+        remaining = iter(sessions)
+        while chunk := list(islice(remaining, _KEY_BATCH_SIZE)):
             pairs = [(next(reserved), session) for session in chunk]
             with open_copy(_COPY_SESSIONS) as copy:
                 for key, session in pairs:
@@ -98,14 +100,3 @@ def _reserve_keys(cursor: Any) -> Iterator[int]:
             [_KEY_BATCH_SIZE],
         )
         yield from [key for (key,) in cursor.fetchall()]
-
-
-def _split_into_chunks(items: Iterable[SessionRecord], size: int) -> Iterator[list[SessionRecord]]:
-    chunk: list[SessionRecord] = []
-    for item in items:
-        chunk.append(item)
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk

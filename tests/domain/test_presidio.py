@@ -17,7 +17,6 @@ from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detector import EMAIL, KINDS, NAME, PHONE, Match, merge_matches
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.presidio import (
-    PresidioDetector,
     convert_results,
     get_entity,
     make_analyzer_engine,
@@ -183,18 +182,6 @@ def test_presidio_s_names_for_classes_and_back() -> None:
         "EMAIL_ADDRESS",
         "CREDENTIAL",
     )
-
-
-def test_a_recognizer_of_theirs_is_a_detector_of_ours() -> None:
-    from presidio_analyzer.predefined_recognizers import PhoneRecognizer
-
-    detector = PresidioDetector(PhoneRecognizer(), {"PHONE_NUMBER": PHONE})
-    text = "call (415) 555-0132 or +44 20 7946 0958"
-    matches = detector.find(text)
-    assert [text[match.start : match.end] for match in matches] == ["(415) 555-0132", "+44 20 7946 0958"]
-    assert {match.kind for match in matches} == detector.kinds == {PHONE}
-    assert [detector.find(text), detector.find("")] == [matches, []]
-    assert PresidioDetector(PhoneRecognizer(), {"PHONE_NUMBER": PHONE}, min_score=0.9).find(text) == []
 
 
 def test_neither_path_asks_the_network(monkeypatch: pytest.MonkeyPatch) -> None:

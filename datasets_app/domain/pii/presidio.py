@@ -1,15 +1,15 @@
-"""Our detectors as presidio's recognizers, and presidio's as our detectors.
+"""Our detectors as presidio's recognizers.
 
 Users of presidio can add it to their own engine, which needs no model download and no network::
 
-    from datasets_app.domain.pii.presidio import as_recognizer, name_recognizer, nlp_engine
+    from datasets_app.domain.pii.presidio import make_name_recognizer, make_nlp_engine, make_recognizer
     from datasets_app.domain.pii.rules.finder import RuleDetector
 
-    engine = AnalyzerEngine(nlp_engine=nlp_engine(), registry=RecognizerRegistry())
-    engine.registry.add_recognizer(as_recognizer(RuleDetector()))
-    engine.registry.add_recognizer(name_recognizer())
+    engine = AnalyzerEngine(nlp_engine=make_nlp_engine(), registry=RecognizerRegistry())
+    engine.registry.add_recognizer(make_recognizer(RuleDetector()))
+    engine.registry.add_recognizer(make_name_recognizer())
 
-or the whole of it: ``analyzer_engine().analyze(text, language="en")``. Classes that presidio knows go by
+or the whole of it: ``make_analyzer_engine().analyze(text, language="en")``. Classes that presidio knows go by
 its names there (EMAIL_ADDRESS, PERSON), ours alone by our own (CREDENTIAL, PATH, HOST).
 
 That engine is the plain path, text by text: what the scrubber finds in a text must be what it finds, and
@@ -18,7 +18,7 @@ loaded with the first call of anything in here.
 """
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +80,7 @@ def make_recognizer(
 
 
 def make_name_recognizer(*, language: str = LANGUAGE) -> "EntityRecognizer":
-    """Names out of what :func:`nlp_engine` has read already, so that the model runs once a text."""
+    """Names out of what :func:`make_nlp_engine` has read already, so that the model runs once a text."""
     recognizer: EntityRecognizer = _define_recognizers()[1](language)
     return recognizer
 
@@ -179,28 +179,3 @@ def make_analyzer_engine(
         raise ValueError("an engine needs a class to look for")
     registry = RecognizerRegistry(recognizers, supported_languages=[language])
     return AnalyzerEngine(registry, make_nlp_engine(language=language), supported_languages=[language])
-
-
-class PresidioDetector:
-    """A presidio recognizer that works on the text alone, as one of our detectors.
-
-    ``kind_of`` says which class of ours an entity of its is; what scores below ``min_score`` is left out.
-    A recognizer that asks the network (EmailRecognizer, through tldextract) has no place here.
-    """
-
-    def __init__(
-        self, recognizer: "EntityRecognizer", kind_of: Mapping[str, str], *, min_score: float = 0.0
-    ) -> None:
-        self.kinds = frozenset(kind_of.values())
-        self._recognizer, self._kind_of, self._min_score = recognizer, dict(kind_of), min_score
-
-    def find(self, text: str) -> list[Match]:
-        """The values in ``text`` by their start; one that several of its rules found stands once."""
-        results = self._recognizer.analyze(text, list(self._kind_of), None)  # type: ignore[arg-type]
-        found = {
-            (self._kind_of[result.entity_type], result.start, result.end): result.score
-            for result in sorted(results or (), key=lambda result: result.score)
-            if result.score >= self._min_score and result.entity_type in self._kind_of
-        }
-        matches = [Match(*place, score) for place, score in found.items()]
-        return sorted(matches, key=lambda match: (match.start, -match.end))

@@ -30,6 +30,9 @@ class Match(NamedTuple):
     score: float = 1.0
 
 
+Span = tuple[int, int]
+
+
 class Detector(Protocol):
     """Finds the values of some classes in a text."""
 
@@ -38,6 +41,15 @@ class Detector(Protocol):
     def find(self, text: str) -> list[Match]:
         """The values in ``text``, by their start; those of different classes may overlap."""
         ...
+
+
+def drop_overlaps(kind: str, spans: Iterable[Span]) -> list[Match]:
+    """Spans of one class as matches, in order; of two that overlap the earlier stands, or the longer."""
+    kept: list[Match] = []
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if not kept or start >= kept[-1].end:
+            kept.append(Match(kind, start, end))
+    return kept
 
 
 def merge_matches(matches: Iterable[Match]) -> list[Match]:

@@ -9,27 +9,18 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from datasets_app.domain.pii.detector import HOST, Match
-
-Span = tuple[int, int]
+from datasets_app.domain.pii.detector import HOST, Match, Span, drop_overlaps
 
 
 def search_folded(text: str) -> list[Match]:
     """Every internal host in a folded text without placeholders, by its start, without overlaps."""
-    return _drop_overlaps([*_find_dotted_names(text), *_find_in_urls(text), *_find_announced_hosts(text)])
+    spans = [*_find_dotted_names(text), *_find_in_urls(text), *_find_announced_hosts(text)]
+    return drop_overlaps(HOST, spans)
 
 
 def search_host_names(text: str) -> list[Match]:
     """Those that :func:`search` tells by their names alone."""
-    return _drop_overlaps([*_find_dotted_names(text), *_find_in_urls(text)])
-
-
-def _drop_overlaps(spans: list[Span]) -> list[Match]:
-    kept: list[Match] = []
-    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
-        if not kept or start >= kept[-1].end:
-            kept.append(Match(HOST, start, end))
-    return kept
+    return drop_overlaps(HOST, [*_find_dotted_names(text), *_find_in_urls(text)])
 
 
 # --- told by their labels ---------------------------------------------------------------------

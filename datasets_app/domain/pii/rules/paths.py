@@ -7,9 +7,7 @@ of addresses and of programming interfaces (``/v1/users``). Linear in the length
 import re
 from collections.abc import Iterator
 
-from datasets_app.domain.pii.detector import PATH, Match
-
-Span = tuple[int, int]
+from datasets_app.domain.pii.detector import PATH, Match, Span, drop_overlaps
 
 
 def search_folded(text: str) -> list[Match]:
@@ -20,11 +18,7 @@ def search_folded(text: str) -> list[Match]:
         found += _find_share_urls(text)
     if "\\" in text or ":/" in text:
         found += _find_windows_paths(text)
-    kept: list[Match] = []
-    for start, end in sorted(found, key=lambda span: (span[0], -span[1])):
-        if not kept or start >= kept[-1].end:
-            kept.append(Match(PATH, start, end))
-    return kept
+    return drop_overlaps(PATH, found)
 
 
 # --- Unix -------------------------------------------------------------------------------------

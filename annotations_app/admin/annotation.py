@@ -35,6 +35,8 @@ from datasets_app.tables.formats import TableFileError
 MAX_COUNTED_ROWS = 10_000
 MAX_TEXT_CHARACTERS = 80
 MAX_FILTER_VALUES = 100
+# What a label is about; never edited.
+JUDGED_FIELDS = ["dataset", "session_id", "turn_index", "show_text", "persona_id"]
 LABEL_COLORS = {"1": "success", "0": "danger"}
 
 
@@ -60,8 +62,6 @@ class RecentValuesFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         wanted = self.value()
-        if wanted and "\0" in wanted:
-            return queryset.none()
         return queryset.filter(**{self.parameter_name: wanted}) if wanted else queryset
 
 
@@ -164,8 +164,6 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         """Whole values only: each is looked up, where parts of them would read every row."""
         if not (wanted := search_term.strip()):
             return queryset, False
-        if "\0" in wanted:
-            return queryset.none(), False
         sessions = Session.objects.filter(
             dataset__in=Dataset.objects.visible_to(request.user), session_id=wanted
         )
@@ -270,9 +268,8 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         own = ["label", "annotator", "notes", "confidence"]
         if obj is None:
             return ["turn", "persona_id", *own]
-        judged = ["dataset", "session_id", "turn_index", "show_text", "persona_id"]
         made = ["kind", "show_campaign", "show_seconds"] if has_history(obj) else []
-        return [*judged, *own, *made, "timestamp", "extra"]
+        return [*JUDGED_FIELDS, *own, *made, "timestamp", "extra"]
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **more: Any) -> Any:
         if db_field.name == "turn":
@@ -283,8 +280,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         if obj is None:
             return []
-        judged = ["dataset", "session_id", "turn_index", "show_text", "persona_id"]
-        return [*judged, "kind", "show_campaign", "show_seconds", "timestamp", "extra"]
+        return [*JUDGED_FIELDS, "kind", "show_campaign", "show_seconds", "timestamp", "extra"]
 
     @display(description="Text")
     def show_text(self, annotation: Annotation) -> str:

@@ -26,7 +26,7 @@ from annotations_app.models import Campaign
 from annotations_app.models.campaign import MAX_GUIDELINES_LENGTH
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
-from datasets_app.core.web.pages import render_page
+from datasets_app.core.web.pages import parse_pk, render_page
 from datasets_app.jobs import runs
 
 # A usual pace, for the estimate before anybody has started.
@@ -50,8 +50,8 @@ def add_campaign(request: HttpRequest) -> HttpResponse:
 
 def _initial_values(request: HttpRequest) -> dict[str, Any]:
     """A link from a dataset's page names the dataset."""
-    dataset = request.GET.get("dataset", "")
-    return {"dataset": dataset} if dataset.isascii() and dataset.isdigit() and len(dataset) < 19 else {}
+    dataset = parse_pk(request.GET.get("dataset", ""))
+    return {} if dataset is None else {"dataset": dataset}
 
 
 def _start_campaign(request: HttpRequest, form: CampaignForm) -> Campaign | None:

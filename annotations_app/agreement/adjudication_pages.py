@@ -17,8 +17,7 @@ from annotations_app.labeling.views.persona_card import build_persona_card
 from annotations_app.models import Annotation, Assignment, Decision
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
-from datasets_app.core.web.pages import Breadcrumbs, dataset_breadcrumbs, render_page
-from datasets_app.core.web.paging import parse_numbers
+from datasets_app.core.web.pages import Breadcrumbs, dataset_breadcrumbs, parse_pk, render_page
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Persona, Turn
 
@@ -32,12 +31,12 @@ def adjudicate_reply(request: HttpRequest) -> HttpResponse:
     """Show the reply ``turn``; POST adjudicates it. Without ``turn`` redirects to the next one, so that going
     back in the browser leads to the same reply."""
     disputes = _require_disputes(request)
-    turn_pk = parse_numbers(request.GET.get("turn", ""), 1)
+    turn_pk = parse_pk(request.GET.get("turn", ""))
     if turn_pk is None:
         return _redirect_to_next_dispute(request, disputes)
     turn = get_object_or_404(
         Turn.objects.select_related("session__dataset"),
-        pk=turn_pk[0],
+        pk=turn_pk,
         session__dataset=disputes.dataset,
         role=Turn.Role.ASSISTANT,
     )
@@ -211,7 +210,7 @@ def _flag_reasons(disputes: DisputeQueue, turn: Turn) -> list[dict[str, Any]]:
 
 def _next_url(query: QueryDict, disputes: DisputeQueue, turn: Turn, votes: tuple[int, int]) -> str:
     dispute = 2 * MAX_DISPUTE * min(votes) // sum(votes) if sum(votes) else 0
-    return disputes.address(after=f"{dispute}.{turn.pk}", ahead=query.get("ahead", "").replace("\0", ""))
+    return disputes.address(after=f"{dispute}.{turn.pk}", ahead=query.get("ahead", ""))
 
 
 def _conversation_context(turn: Turn, card: Any) -> dict[str, Any]:

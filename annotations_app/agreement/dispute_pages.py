@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, QueryDict
 from annotations_app.agreement.adjudicate import DisputeCounts, count_disputed, list_disputed
 from annotations_app.campaigns.pages_common import admin_url, visible_campaign
 from annotations_app.models import Annotation, Assignment, Campaign
-from datasets_app.core.web.pages import get_visible_dataset
+from datasets_app.core.web.pages import get_visible_dataset, parse_pk
 from datasets_app.core.web.paging import parse_numbers
 from datasets_app.models import Dataset
 
@@ -34,10 +34,10 @@ class DisputeQueue(NamedTuple):
         """As the query string says; 404 for what does not exist or is not visible."""
         query = request.GET
         tie, flagged = "tie" in query, "flagged" in query
-        if campaign_pk := _parse_pk(query.get("campaign", "")):
+        if campaign_pk := parse_pk(query.get("campaign", "")):
             campaign = visible_campaign(request, campaign_pk)
             return cls(campaign.dataset, campaign.persona.persona_id, campaign, tie, flagged)
-        dataset_pk, persona = _parse_pk(query.get("dataset", "")), query.get("persona", "").replace("\0", "")
+        dataset_pk, persona = parse_pk(query.get("dataset", "")), query.get("persona", "")
         if not dataset_pk or not persona:
             raise Http404
         return cls(get_visible_dataset(request, dataset_pk), persona, None, tie, False)
@@ -89,11 +89,6 @@ class DisputeQueue(NamedTuple):
         return set(labels.values_list("turn", flat=True))
 
 
-def _parse_pk(text: str) -> int | None:
-    numbers = parse_numbers(text, 1)
-    return numbers[0] if numbers else None
-
-
 def parse_position(text: str) -> DisputePosition | None:
     """ "1000000.17" → the place of a turn; None if it is malformed."""
     numbers = parse_numbers(text, 2)
@@ -103,4 +98,4 @@ def parse_position(text: str) -> DisputePosition | None:
 def parse_turn_pks(text: str) -> list[int]:
     """ "17.23.4" → primary keys of at most LOOKAHEAD turns."""
     parts = text.split(".")[:LOOKAHEAD]
-    return [key for part in parts if (key := _parse_pk(part)) is not None]
+    return [key for part in parts if (key := parse_pk(part)) is not None]

@@ -69,7 +69,7 @@ def dataset_scope(request: HttpRequest, pk: int) -> AgreementScope:
     """``?persona=`` chooses the persona; it is empty without."""
     dataset = get_visible_dataset(request, pk)
     require_permissions(request, "view_annotation")
-    return AgreementScope(dataset, request.GET.get("persona", "").replace("\0", ""))
+    return AgreementScope(dataset, request.GET.get("persona", ""))
 
 
 ScopeOf = Callable[[HttpRequest, int], AgreementScope]
@@ -85,7 +85,8 @@ def campaign_agreement(request: HttpRequest, pk: int) -> HttpResponse:
 def dataset_agreement(request: HttpRequest, pk: int) -> HttpResponse:
     """Without ``?persona=`` of the first persona that has labels."""
     scope = dataset_scope(request, pk)
-    dataset, personas = scope.dataset, labeled_personas(scope.dataset)
+    dataset = scope.dataset
+    personas = label_counts.list_personas(dataset.pk)[:MAX_PERSONAS]
     if not scope.persona_id and personas:
         scope = scope._replace(persona_id=personas[0])
     may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
@@ -99,10 +100,6 @@ def dataset_agreement(request: HttpRequest, pk: int) -> HttpResponse:
     }
     crumbs = dataset_breadcrumbs(dataset, ("Agreement", None))
     return render_page(request, "annotations_app/agreement_dataset.html", crumbs, context)
-
-
-def labeled_personas(dataset: Dataset) -> list[str]:
-    return label_counts.list_personas(dataset.pk)[:MAX_PERSONAS]
 
 
 def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpResponse:
@@ -120,7 +117,6 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
         "again": request.get_full_path(),
         "breakdown_url": scope.url("parts"),
         "headline": charts.headline_rows(headline),
-        "rated_count": headline.items - headline.single,
         "balance": _label_balance(headline.labels, headline.prevalence.value),
         "heat_map": charts.build_heat_map(report.pairs),
         "timed_labels": MAX_TIMED_LABELS,

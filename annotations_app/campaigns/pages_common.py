@@ -4,10 +4,11 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from annotations_app.models import Campaign
+from datasets_app.core.web import pages
 from datasets_app.core.web.pages import Breadcrumbs, render_page
 from datasets_app.models import Dataset
 
@@ -83,7 +84,4 @@ def render_campaign_page(
 
 
 def render_fragment(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    """A part of a page, fetched by htmx; never kept by a browser."""
-    response = render(request, f"annotations_app/{template}.html", context)
-    response["Cache-Control"] = "no-store"
-    return response
+    return pages.render_fragment(request, f"annotations_app/{template}.html", context)

@@ -13,17 +13,10 @@ import numpy as np
 
 from annotations_app.domain.label_table import LabelPart, LabelTable, build_label_table, order_by_session
 from datasets_app.domain.annotation_lines import parse_label
-from datasets_app.domain.conversations.lines import (
-    DEFAULT_LIMITS,
-    Limits,
-    open_file,
-    read_numbered_lines,
-    unpack_stream,
-)
+from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, read_lines
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 
 NO_VALUE = "none"
-PROGRESS_INTERVAL = 2000
 _MONTH_PATTERN = re.compile(r"(\d{4})-?(0[1-9]|1[0-2])(?:-|\d\d|$)")
 
 
@@ -37,11 +30,8 @@ def read_label_file(
     path: Path, limits: Limits = DEFAULT_LIMITS, on_bytes: Callable[[int], None] | None = None
 ) -> Iterator[LabelRecord | LineError]:
     """The labels of a file, plain or gzipped. Raises UnreadableFile."""
-    with open_file(path) as raw:
-        for count, item in enumerate(read_numbered_lines(unpack_stream(raw), limits)):
-            if on_bytes is not None and count % PROGRESS_INTERVAL == 0:
-                on_bytes(raw.tell())
-            yield item if isinstance(item, LineError) else parse_label(*item)
+    for item in read_lines(path, limits, on_bytes):
+        yield item if isinstance(item, LineError) else parse_label(*item)
 
 
 class LabelCollector:

@@ -18,13 +18,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.line_problems import LineProblems
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, find_session_id
-from datasets_app.domain.conversations.lines import (
-    Limits,
-    UnreadableFile,
-    open_file,
-    read_numbered_lines,
-    unpack_stream,
-)
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile, read_lines
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.metadata.metadata import (
@@ -118,11 +112,9 @@ def read_labeled_replies(path: Path, limits: Limits, *, persona: str = "", name:
     name = name or path.name
     labeled, problems = LabeledReplies(), LineProblems("nothing was written")
     try:
-        with open_file(path) as raw:
-            lines = map(_parse_label_line, read_numbered_lines(unpack_stream(raw), limits))
-            for item in problems.skip(name, lines):
-                if item.is_label and (not persona or item.persona_id == persona):
-                    labeled.add(item.text, item.session_id, item.turn_index)
+        for item in problems.skip(name, map(_parse_label_line, read_lines(path, limits))):
+            if item.is_label and (not persona or item.persona_id == persona):
+                labeled.add(item.text, item.session_id, item.turn_index)
     except UnreadableFile as error:
         raise UserError(f"{name} {error}. Nothing was written.") from None
     problems.raise_if_any(name)

@@ -6,7 +6,7 @@ from django.http import HttpRequest, QueryDict
 
 from annotations_app.campaigns.pages_common import admin_url
 from annotations_app.models import Annotation, Decision
-from datasets_app.core.web.paging import parse_numbers
+from datasets_app.core.web.pages import parse_pk
 from datasets_app.models import Dataset
 
 MAX_DECISIONS = 100
@@ -19,13 +19,9 @@ def has_history(annotation: Annotation) -> bool:
 
 def label_history(request: HttpRequest, object_id: str) -> dict[str, Any]:
     """For the page of one label: its decisions, and the URL to adjudicate the reply."""
-    numbers = parse_numbers(object_id, 1)
     visible = Annotation.objects.filter(dataset__in=Dataset.objects.visible_to(request.user))
-    label = (
-        visible.select_related("campaign__persona", "assignment").filter(pk=numbers[0]).first()
-        if numbers
-        else None
-    )
+    rows = visible.select_related("campaign__persona", "assignment")
+    label = rows.filter(pk=parse_pk(object_id)).first()
     if label is None or not has_history(label):
         return {}
     assignment = getattr(label, "assignment", None)

@@ -22,18 +22,12 @@ from datasets_app.core.line_problems import LineProblems
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.annotation_lines import parse_label_object
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, find_session_id
-from datasets_app.domain.conversations.lines import (
-    UnreadableFile,
-    open_file,
-    read_numbered_lines,
-    unpack_stream,
-)
+from datasets_app.domain.conversations.lines import UnreadableFile, read_lines
 from datasets_app.domain.conversations.reading import data_stem, hash_file
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 from datasets_app.models import Dataset
 
 MAX_ANNOTATOR_LENGTH = 200
-PROGRESS_INTERVAL = 2000
 
 
 class LabelImport(NamedTuple):
@@ -145,22 +139,17 @@ def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple
 def _read_label_lines(
     path: Path, persona: str | None, report_progress: ProgressCallback
 ) -> Iterator[LabelRecord | LineError]:
-    limits = configured_limits()
     size = path.stat().st_size if path.exists() else 0
-    with open_file(path) as raw:
-        for count, item in enumerate(read_numbered_lines(unpack_stream(raw), limits), 1):
-            yield item if isinstance(item, LineError) else parse_label_line(*item, persona)
-            if count % PROGRESS_INTERVAL == 0:
-                report_progress(raw.tell(), size)
+    for item in read_lines(path, configured_limits(), lambda done: report_progress(done, size)):
+        if isinstance(item, LineError):
+            yield item
+            continue
+        line, raw = item
+        try:
+            yield parse_import_label(decode_object(raw), line, persona)
+        except InvalidRecord as error:
+            yield error.to_line_error(line, find_session_id(raw))
     report_progress(size, size)
-
-
-def parse_label_line(line: int, raw: bytes, persona: str | None) -> LabelRecord | LineError:
-    """One line → LabelRecord, with ``persona`` where the line has none."""
-    try:
-        return parse_import_label(decode_object(raw), line, persona)
-    except InvalidRecord as error:
-        return error.to_line_error(line, find_session_id(raw))
 
 
 def parse_import_label(value: dict[str, Any], line: int, persona: str | None) -> LabelRecord:

@@ -61,11 +61,11 @@ class Lexicon:
         # Braces and choice marks in a persona's word are literal.
         return rng.choice(frames).replace("{word}", re.sub(r"[<>{}|]", "", word))
 
-    def replace_words(self, text: str, other: "Lexicon | None" = None) -> str:
-        """Replace words of this list by synonyms in neither it nor ``other``, if there are any."""
+    def replace_words(self, text: str) -> str:
+        """Replace words of this list by synonyms that are not in it, if there are any."""
         if self._pattern is None:
             return text
-        return self._pattern.sub(lambda match: self._find_synonym(match[0], other), text)
+        return self._pattern.sub(lambda match: self._find_synonym(match[0]), text)
 
     def remove_words(self, text: str) -> str:
         """Remove these words from ``text``, even where the sentence suffers."""
@@ -75,9 +75,9 @@ class Lexicon:
         left = re.sub(r"^[\s.,;:!?]+", "", re.sub(r"([,;])[,;.]", r"\1", left))
         return capitalize_sentences(left)
 
-    def _find_synonym(self, word: str, other: "Lexicon | None") -> str:
+    def _find_synonym(self, word: str) -> str:
         for candidate in phrases.load_lists("synonyms").get(word.lower(), ()):
-            if not self.count(candidate) and not (other and other.count(candidate)):
+            if not self.count(candidate):
                 return candidate[0].upper() + candidate[1:] if word[0].isupper() else candidate
         return word
 

@@ -2,12 +2,16 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Set
-from typing import Protocol
 
 from datasets_app.domain.generation import prompts
 from datasets_app.domain.generation.budget import BudgetExhausted, TokenBudget, TokensUsed, estimate_tokens
 from datasets_app.domain.generation.model_turns import build_turns
-from datasets_app.domain.generation.openai_compatible import LENGTH_PARAMETERS, RESPONSE_FORMATS, Answer
+from datasets_app.domain.generation.openai_compatible import (
+    LENGTH_PARAMETERS,
+    RESPONSE_FORMATS,
+    Answer,
+    OpenAIClient,
+)
 from datasets_app.domain.generation.plan import PlannedSession
 from datasets_app.domain.generation.retry_rules import (
     POSSIBLY_BILLED_FAILURES,
@@ -33,29 +37,12 @@ class RunStopped(Exception):
     """The run ends; this session stays unwritten and can be requested later."""
 
 
-class ModelClient(Protocol):
-    @property
-    def length_parameter(self) -> str: ...
-
-    async def complete(
-        self,
-        messages: list[prompts.Message],
-        *,
-        answer_tokens: int,
-        format: dict[str, object] | None,
-        length_parameter: str,
-        timeout: float,
-    ) -> Answer: ...
-
-    async def close(self) -> None: ...
-
-
 class ModelRun:
     """For one event loop. ``stopped`` is empty, or the reason why the run ends early."""
 
     def __init__(
         self,
-        client: ModelClient,
+        client: OpenAIClient,
         system: str,
         known_replies: Set[int],
         used: TokensUsed,

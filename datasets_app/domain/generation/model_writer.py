@@ -10,6 +10,7 @@ from datasets_app.domain.generation import prompts
 from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.endpoint import Endpoint
 from datasets_app.domain.generation.model_run import ModelRun, RunStopped, estimate_session_tokens
+from datasets_app.domain.generation.openai_compatible import OpenAIClient
 from datasets_app.domain.generation.plan import PlannedSession
 from datasets_app.domain.generation.retry_rules import RetryPolicy
 from datasets_app.domain.generation.session_schema import NameFinder, find_no_names, fingerprint_reply
@@ -132,8 +133,6 @@ class ModelWriter:
             raise GenerationStopped(run.stopped)
 
     async def _start_run(self) -> ModelRun:
-        from datasets_app.domain.generation.openai_compatible import OpenAIClient
-
         calls = OpenAIClient(
             self.endpoint,
             self.model,

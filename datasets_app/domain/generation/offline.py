@@ -19,7 +19,7 @@ from datasets_app.domain.generation.plan import (
     SAFETY_TRAP,
     PlannedSession,
 )
-from datasets_app.domain.generation.voice import SentenceOptions, Voice
+from datasets_app.domain.generation.voice import SentenceOptions, Voice, accept_all
 from datasets_app.domain.generation.writer import WrittenSession
 from datasets_app.domain.personas.persona import PersonaDocument
 
@@ -36,14 +36,6 @@ _REFUSAL_WORDING = re.compile(
 _MAX_TRIES = 6
 # Below this, a source's replies have a sentence or two.
 _MIN_REPLY_WORDS = 20
-
-
-def _looks_like_refusal(text: str) -> bool:
-    return _REFUSAL_WORDING.search(text) is not None
-
-
-def _accept_all(text: str) -> bool:
-    return False
 
 
 def _end_sentence(text: str) -> str:
@@ -143,7 +135,7 @@ class _SessionWriter:
             self._rng,
             place={"question back": "?", "end": "."}.get(move.kind, ""),
             brief=(self._planned.reply_words or _MIN_REPLY_WORDS) < _MIN_REPLY_WORDS,
-            rejects=_looks_like_refusal if looks_alike else _accept_all,
+            rejects=(lambda text: bool(_REFUSAL_WORDING.search(text))) if looks_alike else accept_all,
         )
 
     # --- off-brand replies ---------------------------------------------------------------------

@@ -41,7 +41,7 @@ class VoiceError(ValueError):
     """The persona is unsupported; the message is a sentence for the user."""
 
 
-def _accept_all(text: str) -> bool:
+def accept_all(text: str) -> bool:
     return False
 
 
@@ -99,7 +99,7 @@ class Voice:
         place: str = "",
         with_words: bool = True,
         brief: bool = False,
-        rejects: Callable[[str], bool] = _accept_all,
+        rejects: Callable[[str], bool] = accept_all,
     ) -> str:
         """Compose a reply of these parts. ``with_words`` adds a sentence with one of the persona's words
         if there is none, as ``place`` allows: "?" before a question, "." at the end of a conversation.
@@ -152,7 +152,7 @@ class Voice:
 
     def _write_detail(self, place: str, filler: Filler, rng: SeededRandom) -> str:
         options = phrases.load_groups("common")["assistant"]["detail ?" if place == "?" else "detail"]
-        return self._choose_sentence(SentenceOptions(options), filler, rng, _accept_all) or ""
+        return self._choose_sentence(SentenceOptions(options), filler, rng, accept_all) or ""
 
     def _apply_style(self, text: str) -> str:
         text = capitalize_sentences(text)

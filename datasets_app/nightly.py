@@ -40,10 +40,6 @@ def _run_retention(job_run: JobRun | None, report_progress: ProgressCallback) ->
     return {key: value for key, value in done.items() if key != "certificates"}
 
 
-def _run_warnings(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
-    return mail_warnings()
-
-
 def _run_release_verification(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
     verified = verify_releases(actor=None, report_progress=report_progress)
     if verified.faults:
@@ -67,7 +63,7 @@ def _run_audit_verification(job_run: JobRun | None, report_progress: ProgressCal
 # of all other steps.
 NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
     ("retention", _run_retention),
-    ("warnings", _run_warnings),
+    ("warnings", lambda job_run, report_progress: mail_warnings()),
     ("releases", _run_release_verification),
     ("audit trail", _run_audit_verification),
 )

@@ -199,16 +199,10 @@ def drift_chart(points: Sequence[DriftPoint]) -> DriftChart | None:
         )
     grid = [(_y_position(share / 4) or 0.0, f"{25 * share} %") for share in range(5)]
     agreement_line, on_brand_line = (
-        _polyline_points(
-            [(mark.across, down) for mark in marks if (down := getattr(mark, field)) is not None]
-        )
+        " ".join(f"{mark.across:g},{down:g}" for mark in marks if (down := getattr(mark, field)) is not None)
         for field in ("agreement", "on_brand")
     )
     return DriftChart(marks, agreement_line, on_brand_line, grid, WIDTH, HEIGHT, LEFT_MARGIN, WIDTH)
-
-
-def _polyline_points(points: list[tuple[float, float]]) -> str:
-    return " ".join(f"{across:g},{down:g}" for across, down in points)
 
 
 def build_drift_table(

@@ -103,7 +103,10 @@ class ProcessPool:
         if self._threads is None:
             # Its start lifts the block on signals that is set below.
             resource_tracker.ensure_running()
-            self._threads = ThreadPoolExecutor(self.count, initializer=_block_interrupts)
+            # Threads pass the block on to the processes that they start: Ctrl-C is the parent's to deal with.
+            self._threads = ThreadPoolExecutor(
+                self.count, initializer=signal.pthread_sigmask, initargs=(signal.SIG_BLOCK, {signal.SIGINT})
+            )
         return self._threads.submit(self._run_in_process, task)
 
     def _run_in_process(self, task: Any) -> Any:
@@ -152,11 +155,6 @@ class _WorkerProcess:
         with suppress(OSError):
             self._process.kill()
             self._process.join(timeout=5)
-
-
-def _block_interrupts() -> None:
-    """Threads pass the block on to the processes that they start: Ctrl-C is the parent's to deal with."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def _serve_tasks(pipe: Connection, begin: Callable[[Any], TaskHandler], argument: Any) -> None:

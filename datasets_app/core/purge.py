@@ -84,7 +84,10 @@ def remove_traces(report_progress: ProgressCallback = ignore_progress, *, delete
     if connection.in_atomic_block:
         return ["Old row versions are still on the disk: they can't be removed within a transaction."]
     try:
-        tables = _list_deletion_tables() if deleted else _list_scrub_tables()
+        own, linked = (
+            (DELETION_TABLES, hooks.deletion_hooks) if deleted else (SCRUB_TABLES, hooks.scrub_hooks)
+        )
+        tables = list(dict.fromkeys([*own, *(table for hook in linked for table in hook.tables)]))
         left = [*_wait_for_older_transactions(report_progress), *_rewrite_tables(tables, report_progress)]
         return [*left, *_remove_old_logs()]
     except (DatabaseError, psycopg.Error) as error:
@@ -112,15 +115,6 @@ def _wait_for_older_transactions(report_progress: ProgressCallback) -> list[str]
                 ]
             report_progress(0, None)
             time.sleep(0.2)
-
-
-def _list_scrub_tables() -> list[str]:
-    return [*SCRUB_TABLES, *(table for hook in hooks.scrub_hooks for table in hook.tables)]
-
-
-def _list_deletion_tables() -> list[str]:
-    hook_tables = (table for hook in hooks.deletion_hooks for table in hook.tables)
-    return list(dict.fromkeys([*DELETION_TABLES, *hook_tables]))
 
 
 def _rewrite_tables(tables: list[str], report_progress: ProgressCallback) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -29,13 +29,6 @@ from datasets_app.models import JobRun
 ProvenanceSource = Callable[[], dict[str, Any]]
 
 
-class ModelFileResult(NamedTuple):
-    """``generated`` is None if there was nothing to put into a file, or nothing to do."""
-
-    generated: GenerationResult | None
-    outcome: WritingOutcome
-
-
 def generate_file_with_model(
     plan: Plan,
     writer: ModelWriter,
@@ -46,11 +39,12 @@ def generate_file_with_model(
     labels: Path | None = None,
     license_id: str = DEFAULT_LICENSE,
     report_progress: ProgressCallback = ignore_progress,
-) -> ModelFileResult:
+) -> tuple[GenerationResult | None, WritingOutcome]:
     """Have ``writer`` write what is missing, and put all there is into ``out``, in the order of the plan.
 
-    Needs no database. The journal stays as long as anything is missing, or if this is left by an exception.
-    Raises Refused, and OSError for a journal that can't be written.
+    Returns None for the file if there was nothing to put into it, or nothing to do. Needs no database. The
+    journal stays as long as anything is missing, or if this is left by an exception.
+    Raises UserError, and OSError for a journal that can't be written.
     """
     if out.exists() and not out.is_file():
         raise UserError(
@@ -58,7 +52,7 @@ def generate_file_with_model(
         )
     if _is_complete(out, plan):
         if resume:
-            return ModelFileResult(None, WritingOutcome(len(plan), len(plan), [], 0, ""))
+            return None, WritingOutcome(len(plan), len(plan), [], 0, "")
         raise UserError(
             f"{out} holds the sessions of this very plan, which may have been paid for. To have others "
             "written choose another seed, or remove it."
@@ -70,7 +64,7 @@ def generate_file_with_model(
             if not journal.has_content:
                 journal.delete()
         if not journal.finished:
-            return ModelFileResult(None, outcome)
+            return None, outcome
         generated = write_file(
             journal.sessions(),
             out,
@@ -80,7 +74,7 @@ def generate_file_with_model(
         )
         if outcome.is_complete:
             journal.delete()
-    return ModelFileResult(generated, outcome)
+    return generated, outcome
 
 
 def _is_complete(out: Path, plan: Plan) -> bool:
@@ -120,7 +114,8 @@ def generate_dataset_with_model(
 ) -> dict[str, Any]:
     """Add what ``writer`` writes to the dataset ``name``, which is made if need be; returns what came of it.
 
-    Commits for itself, each bunch as it comes. ``job_run`` remembers the plan and the tokens. Raises Refused.
+    Commits for itself, each bunch as it comes. ``job_run`` remembers the plan and the tokens. Raises
+    UserError.
     """
     made_by = format_shape(writer.describe())
     keeper = DatasetSessionStore(

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from datasets_app.core.web.pages import (
@@ -17,10 +16,12 @@ from datasets_app.core.web.pages import (
 )
 from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.plan import OFF_BRAND, ON_BRAND
+from datasets_app.domain.generation.writer import WrittenSession
 from datasets_app.generating.factory import OFFLINE
 from datasets_app.generating.forms import GenerateForm, initial_from_parameters
-from datasets_app.generating.preview import GenerationPreview, SampleSession
-from datasets_app.jobs import queue, runs
+from datasets_app.generating.preview import GenerationPreview
+from datasets_app.jobs import queue
+from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import GenerationParameters, read_parameters
 from datasets_app.models import Dataset, JobRun
 
@@ -41,8 +42,9 @@ def generate(request: HttpRequest) -> HttpResponse:
         is_draft = "look" in request.POST
         form = GenerateForm(request.POST, user=request.user, is_draft=is_draft)
         if form.is_valid() and not is_draft:
-            job = _start_job(request, form)
-            return redirect("admin:datasets_app_jobrun_change", job.pk)
+            name = form.cleaned_data["dataset_name"]
+            dataset = Dataset.objects.filter(name=name).first()
+            return start_and_show_job(request, OPERATION, dataset, form.parameters(), dataset_name=name)
     else:
         form = GenerateForm(user=request.user, initial=_initial_values(request))
     context = {
@@ -62,17 +64,6 @@ def preview(request: HttpRequest) -> HttpResponse:
     form.is_valid()
     context = {**_preview_context(form), "is_live_update": True}
     return render_fragment(request, "datasets_app/_generate_preview.html", context)
-
-
-def _start_job(request: HttpRequest, form: GenerateForm) -> JobRun:
-    name = form.cleaned_data["dataset_name"]
-    return runs.start_job(
-        OPERATION,
-        actor=request.user,
-        dataset=Dataset.objects.filter(name=name).first(),
-        dataset_name=name,
-        parameters=form.parameters(),
-    )
 
 
 def _initial_values(request: HttpRequest) -> dict[str, Any]:
@@ -119,7 +110,7 @@ def _preview_context(form: GenerateForm) -> dict[str, Any]:
 
 
 def _kind_counts(plan_preview: GenerationPreview) -> list[tuple[str, int]]:
-    counts = plan_preview.counts
+    counts = plan_preview.plan.counts
     return [
         ("Ordinary", counts.scenarios),
         ("Safety traps", counts.safety_traps),
@@ -128,7 +119,7 @@ def _kind_counts(plan_preview: GenerationPreview) -> list[tuple[str, int]]:
     ]
 
 
-def _session_context(session: SampleSession) -> dict[str, Any]:
+def _session_context(session: WrittenSession) -> dict[str, Any]:
     """A session for the page, with the intended brand of each reply apart from the other tags."""
     planned = session.planned
     return {

@@ -15,11 +15,10 @@ from datasets_app.domain.generation.plan import (
     SAFETY_TRAP,
     SCENARIO,
     GenerationRequest,
-    KindCounts,
     Plan,
     PlannedSession,
 )
-from datasets_app.domain.generation.writer import Writer
+from datasets_app.domain.generation.writer import Writer, WrittenSession
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.generating.bootstrap_dataset import build_request, make_offline_writer, make_plan
 from datasets_app.generating.factory import OFFLINE, ModelRequest, is_model, make_model_writer
@@ -33,19 +32,13 @@ _MAX_VOICE_SESSIONS, _VOICE_SEED = 40, 42
 _MAX_LEXICON_WORDS = 1_000
 
 
-class SampleSession(NamedTuple):
-    planned: PlannedSession
-    turns: list[TurnRecord]
-
-
 class GenerationPreview(NamedTuple):
     """``tokens`` are those that a model is expected to take, None without one. ``not_shown`` is empty, or
     the sentence that tells why the offline writer has nothing to show."""
 
     plan: Plan
-    counts: KindCounts
     turns: int
-    sessions: list[SampleSession]
+    sessions: list[WrittenSession]
     samples_error: str
     tokens: TokensUsed | None
 
@@ -60,7 +53,7 @@ class VoicePair(NamedTuple):
 
 
 def preview_generation(parameters: GenerationParameters, *, actor: Any) -> GenerationPreview:
-    """``given`` are the parameters of the job that would be started. Raises Refused if that could not be.
+    """``given`` are the parameters of the job that would be started. Raises UserError if that could not be.
 
     Sessions are written by the offline writer, whichever writer is requested; nothing is sent anywhere.
     """
@@ -82,8 +75,10 @@ def preview_generation(parameters: GenerationParameters, *, actor: Any) -> Gener
         tokens = model.estimate_tokens(plan)
     why_not = why_not or _lexicon_size_error(persona)
     chosen = _choose_samples(plan) if offline and not why_not else []
-    shown = [SampleSession(planned, offline.write(planned)) for planned in chosen] if offline else []
-    return GenerationPreview(plan, plan.counts, _expected_turns(wish), shown, why_not, tokens)
+    shown = [WrittenSession(planned, offline.write(planned)) for planned in chosen] if offline else []
+    # About how many: the middle of what a session may have.
+    turns = wish.sessions * sum(wish.turns) // 2
+    return GenerationPreview(plan, turns, shown, why_not, tokens)
 
 
 def _lexicon_size_error(persona: PersonaDocument) -> str:
@@ -101,11 +96,6 @@ def _try_offline_writer(persona: PersonaDocument) -> tuple[OfflineWriter | None,
         return None, refused.message
 
 
-def _expected_turns(wish: GenerationRequest) -> int:
-    """About how many: the middle of what a session may have."""
-    return wish.sessions * sum(wish.turns) // 2
-
-
 def _choose_samples(plan: Plan) -> list[PlannedSession]:
     """The first session of each kind that is most telling, then whatever comes first; in their order."""
     first: dict[str, PlannedSession] = {}
@@ -121,7 +111,7 @@ def _choose_samples(plan: Plan) -> list[PlannedSession]:
 
 
 def sample_voices(persona: PersonaDocument) -> list[VoicePair]:
-    """Replies of the offline writer, for each tone that is not the persona's. Raises Refused if it can't."""
+    """Replies of the offline writer for each tone that is not the persona's. Raises UserError if it can't."""
     if why_not := _lexicon_size_error(persona):
         raise UserError(why_not)
     writer = make_offline_writer(persona)

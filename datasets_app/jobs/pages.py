@@ -13,7 +13,11 @@ def start_and_show_job(
     operation: str,
     dataset: Dataset | None = None,
     parameters: JobParameters = NoParameters(),  # noqa: B008  (frozen)
+    *,
+    dataset_name: str = "",
 ) -> HttpResponse:
     """Start a job as the signed-in user, and redirect to its page."""
-    job = runs.start_job(operation, actor=request.user, dataset=dataset, parameters=parameters)
+    job = runs.start_job(
+        operation, actor=request.user, dataset=dataset, dataset_name=dataset_name, parameters=parameters
+    )
     return redirect("admin:datasets_app_jobrun_change", job.pk)

@@ -17,17 +17,12 @@ STDIN_NAME = "standard input"
 
 
 @contextmanager
-def open_conversations(
-    file_name: str, *, format: str = "auto", name: str | None = None
-) -> Iterator[ConversationFile]:
-    """The conversations of a file, or of standard input for ``-``.
-
-    ``name`` is what messages call the file, and what sessions without an id are named after.
-    """
-    default_name = STDIN_NAME if file_name == "-" else Path(file_name).name
+def open_conversations(file_name: str, *, format: str = "auto") -> Iterator[ConversationFile]:
+    """The conversations of a file, or of standard input for ``-``."""
+    name = STDIN_NAME if file_name == "-" else Path(file_name).name
     with provide_local_file(file_name) as path:
         try:
-            yield ConversationFile(path, format=format, limits=configured_limits(), name=name or default_name)
+            yield ConversationFile(path, format=format, limits=configured_limits(), name=name)
         except UnreadableFile as error:
             raise command_error(f"{STDIN_NAME if file_name == '-' else file_name}: {error}.") from None
 

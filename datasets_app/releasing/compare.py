@@ -89,13 +89,9 @@ def comparison_to_json(compared: ReleaseComparison, *, include_values: bool) -> 
                 "session_id": change.session_id,
                 "turns": [
                     {
-                        "turn_index": turn.turn_index,
-                        "kind": turn.kind,
+                        **turn._asdict(),
                         "fields": [
-                            {"name": item.name, "before": item.before, "after": item.after}
-                            if include_values
-                            else {"name": item.name}
-                            for item in turn.fields
+                            item._asdict() if include_values else {"name": item.name} for item in turn.fields
                         ],
                     }
                     for turn in change.turns

@@ -32,7 +32,7 @@ class ReleaseDraft(NamedTuple):
     proposed: str | None
     entry: str
     metadata: DatasetMetadata
-    splits: dict[str, int]
+    splits: dict[str, int]  # sessions of each split; empty if it was never split
 
     def version(self, bump: str | None) -> Version:
         """The next version, by ``bump`` or else by the proposed one."""
@@ -53,7 +53,7 @@ def draft_release(dataset: Dataset, folder: Path, report_progress: ProgressCallb
 
     frozen = freeze_dataset(dataset, folder / _DATA_FILE, on_turns)
     metadata = _build_metadata(dataset, frozen)
-    splits = _split_counts(dataset)
+    splits = {split: count for split, count in sorted(count_splits(dataset).items()) if split and count}
     contents = frozen.contents
     if last is None:
         entry = changelog.draft_first_entry(contents.sessions, contents.turns)
@@ -76,11 +76,6 @@ def _build_metadata(dataset: Dataset, frozen: FrozenData) -> DatasetMetadata:
     return dataset_facts.build_metadata(
         dataset, sessions=frozen.contents.sessions, turns=frozen.contents.turns, sha256=frozen.sha256
     )
-
-
-def _split_counts(dataset: Dataset) -> dict[str, int]:
-    """Sessions of each split; empty if it was never split."""
-    return {split: count for split, count in sorted(count_splits(dataset).items()) if split and count}
 
 
 def _describe_changed_facts(last: Release, metadata: DatasetMetadata, splits: dict[str, int]) -> list[str]:

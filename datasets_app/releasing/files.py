@@ -6,8 +6,10 @@ A file is stored before its row is committed, and deleted after the row says so:
 
 import logging
 import shutil
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -65,6 +67,15 @@ def get_file(release: Release, kind: str) -> ReleaseFile:
     if found is None:
         raise UserError(f"{release} has no {kind} file.")
     return found
+
+
+@contextmanager
+def work_folder() -> Iterator[Path]:
+    """A private folder in which a release is created."""
+    parent = Path(settings.VAR_DIR, "tmp")
+    parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=WORK_FOLDER_PREFIX, dir=parent) as folder:
+        yield Path(folder)
 
 
 def destroy_files(release: Release, *, reason: str, keep_texts: bool = False) -> None:
@@ -129,13 +140,13 @@ def _delete_orphans_in(folder: str, *, ignore_age: bool) -> int:
     running = JobRun.objects.filter(state="running", operation="release_dataset")
     if not folder.isdigit() or (not ignore_age and running.filter(dataset=int(folder)).exists()):
         return 0
-    place = f"{RELEASES_FOLDER}/{folder}"
+    place, latest = f"{RELEASES_FOLDER}/{folder}", timezone.now() - MIN_ORPHAN_AGE
     names = [f"{place}/{name}" for name in list_storage(place)[1]]
     claimed = set(ReleaseFile.objects.filter(file__in=names).values_list("file", flat=True))
     return sum(
         _try_delete(partial(default_storage.delete, name))
         for name in names
-        if name not in claimed and (ignore_age or _is_old(name))
+        if name not in claimed and (ignore_age or default_storage.get_modified_time(name) <= latest)
     )
 
 
@@ -154,7 +165,3 @@ def _modified_time(path: Path) -> float:
         return path.stat().st_mtime
     except FileNotFoundError:  # its process deleted it just now
         return time.time()
-
-
-def _is_old(name: str) -> bool:
-    return timezone.now() - default_storage.get_modified_time(name) >= MIN_ORPHAN_AGE

@@ -1,13 +1,11 @@
 """Replaces a release by a patch version without some of its sessions, and destroys the old one."""
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Max
 
@@ -34,7 +32,6 @@ class RemainingData(NamedTuple):
     path: Path
     contents: ContentSummary
     sha256: str
-    size: int
     erased: set[str]
 
 
@@ -54,8 +51,8 @@ def reissue_release(
     """
     if release.destroyed_at is not None:
         return None
-    with tempfile.TemporaryDirectory(prefix=files.WORK_FOLDER_PREFIX, dir=_work_root()) as folder:
-        kept = _write_remaining(release, is_erased, Path(folder), report_progress)
+    with files.work_folder() as folder:
+        kept = _write_remaining(release, is_erased, folder, report_progress)
         if not kept.erased and not _is_in_changelog(release, is_erased):
             return None
         with transaction.atomic():
@@ -69,12 +66,6 @@ def reissue_release(
             files.destroy_files(release, reason=reason, keep_texts=True)
             _record_reissue(release, new, kept, actor, reason)
         return new
-
-
-def _work_root() -> Path:
-    place = Path(settings.VAR_DIR, "tmp")
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return place
 
 
 def _write_remaining(
@@ -101,7 +92,7 @@ def _write_remaining(
         with gzip_writer(digest, gzipped=True) as target:
             for line in study_lines(lines(), study, lambda count: report_progress(count, total)):
                 target.write(line)
-    return RemainingData(path, study.summarize(), digest.hex, digest.size, erased)
+    return RemainingData(path, study.summarize(), digest.hex, erased)
 
 
 def _is_in_changelog(release: Release, is_erased: IsErased) -> bool:

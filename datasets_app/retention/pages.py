@@ -59,7 +59,8 @@ def retention(request: HttpRequest, pk: int) -> HttpResponse:
         if action == "delete":
             require_permissions(request, "apply_retention")
             if delete_form.is_valid():
-                return _start_deletion(request, dataset, delete_form.cleaned_data["reason"])
+                parameters = RetentionParameters(reason=delete_form.cleaned_data["reason"])
+                return start_and_show_job(request, "apply_retention", dataset, parameters)
         elif action in {"hold", "lift"}:
             require_permissions(request, "hold_dataset")
             if hold_form.is_valid() and _change_hold(request, dataset, hold_form, action):
@@ -80,10 +81,6 @@ def _change_hold(request: HttpRequest, dataset: Dataset, form: ReasonForm, actio
         return False
     messages.success(request, "Set the legal hold." if action == "hold" else "Lifted the legal hold.")
     return True
-
-
-def _start_deletion(request: HttpRequest, dataset: Dataset, reason: str) -> HttpResponse:
-    return start_and_show_job(request, "apply_retention", dataset, RetentionParameters(reason=reason))
 
 
 def _retention_context(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:

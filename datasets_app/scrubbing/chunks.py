@@ -185,7 +185,8 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
             SessionInput(
                 item.turns,
                 hook_objects.list_objects(item.key),
-                item.id_hashed or (stated and _looks_hashed(item)),
+                # An id must not be hashed again: those of a file whose metadata states so are hashes already.
+                item.id_hashed or (stated and session_ids.is_hashed_id(item.turns[0].session_id)),
             )
             for item in stored
         ]
@@ -215,11 +216,6 @@ def _claim_chunk(scrub: ScrubRun) -> _ClaimedChunk | None:
 def _anonymization(scrub: ScrubRun) -> list[str]:
     stated = scrub.dataset.provenance.get("anonymization")
     return [item for item in stated if isinstance(item, str)] if isinstance(stated, list) else []
-
-
-def _looks_hashed(session: StoredSession) -> bool:
-    """Whether a session of a file whose metadata states hashed ids has one; it must not be hashed again."""
-    return session_ids.is_hashed_id(session.turns[0].session_id)
 
 
 def _require_no_matches(scrubber: Scrubber, results: list[ScrubbedSession]) -> None:

@@ -30,10 +30,6 @@ LOCK_TIMEOUT = timedelta(seconds=5)
 StartHelpers = Callable[[ScrubRun, int], None]
 
 
-def _start_no_helpers(scrub: ScrubRun, chunks: int) -> None:
-    pass
-
-
 def scrub_dataset(
     dataset: Dataset,
     policy: Policy,
@@ -43,7 +39,7 @@ def scrub_dataset(
     sample: int | None = None,
     job_run: JobRun | None = None,
     report_progress: ProgressCallback = ignore_progress,
-    start_helpers: StartHelpers = _start_no_helpers,
+    start_helpers: StartHelpers = lambda scrub, chunks: None,
 ) -> dict[str, Any]:
     """Scrub every session of ``dataset`` in place, or with ``dry_run`` only store findings, for all sessions
     or for a random ``sample`` of them.
@@ -68,7 +64,7 @@ def scrub_dataset(
 
 
 def parse_policy(value: Any) -> Policy:
-    """The policy that a job's row keeps, or the default. Raises Refused."""
+    """The policy that a job's row keeps, or the default. Raises UserError."""
     try:
         return Policy.from_json(value or {})
     except (PolicyError, TypeError, ValueError) as error:

@@ -94,9 +94,7 @@ def _undefined_share(undefined: int, sample: FloatArray) -> str:
     return f"{undefined:,} of {len(sample):,} resamples"
 
 
-def jackknife_interval(
-    value: float, squares: float, sessions: int, minimum: float, maximum: float = 1.0
-) -> Statistic:
+def jackknife_interval(value: float, squares: float, sessions: int, minimum: float) -> Statistic:
     """A number with the interval of its linear approximation.
 
     ``squares`` is the sum over sessions of the squared influence of each; see :func:`sum_squared_influence`.
@@ -109,7 +107,7 @@ def jackknife_interval(
     if width < 1e-9:
         return Statistic(value, note="no interval: all sessions are alike")
     note = f"only {sessions} sessions: the interval is rough" if sessions < ROUGH_BELOW_SESSIONS else ""
-    return Statistic(value, max(minimum, value - width), min(maximum, value + width), note)
+    return Statistic(value, max(minimum, value - width), min(1.0, value + width), note)
 
 
 def sum_squared_influence(

@@ -31,7 +31,8 @@ def require_annotator(view: View) -> View:
     @wraps(view)
     def guarded_view(request: Any, *arguments: Any, **options: Any) -> HttpResponse:
         from_script = is_script_request(request)
-        if not request.user.is_authenticated or _is_other_user(request):
+        own_key = str(request.user.pk)
+        if not request.user.is_authenticated or request.headers.get(QUEUE_HEADER, own_key) != own_key:
             if from_script:
                 return HttpResponse("You are no longer logged in.", "text/plain", status=401)
             return redirect_to_login(request.get_full_path())
@@ -89,7 +90,3 @@ def redirect_to_queue(member: CampaignMember) -> HttpResponse:
 def _plain_response(message: str, status: int, answer: str) -> HttpResponse:
     headers = {QUEUE_HEADER: answer}
     return HttpResponse(message, "text/plain; charset=utf-8", status=status, headers=headers)
-
-
-def _is_other_user(request: Any) -> bool:
-    return request.headers.get(QUEUE_HEADER, str(request.user.pk)) != str(request.user.pk)

@@ -36,17 +36,15 @@ def parse_page_request(query: QueryDict) -> PageRequest:
     return PageRequest(query.get("after", ""), query.get("before", ""), "last" in query)
 
 
-def make_page(
-    rows: Sequence[Any], page_request: PageRequest, make_cursor: Callable[[Any], str], size: int = PAGE_SIZE
-) -> Page:
-    """Make a page of up to ``size`` + 1 rows in their order; the extra row shows that there are more."""
+def make_page(rows: Sequence[Any], page_request: PageRequest, make_cursor: Callable[[Any], str]) -> Page:
+    """Make a page of up to ``PAGE_SIZE`` + 1 rows in their order; the extra row shows that there are more."""
     rows = list(rows)
-    has_more = len(rows) > size
+    has_more = len(rows) > PAGE_SIZE
     if page_request.backwards:
-        rows = rows[-size:]
+        rows = rows[-PAGE_SIZE:]
         has_previous, has_next = has_more, bool(page_request.before) and bool(rows)
     else:
-        rows = rows[:size]
+        rows = rows[:PAGE_SIZE]
         has_previous, has_next = bool(page_request.after) and bool(rows), has_more
     return Page(
         rows,
@@ -114,8 +112,8 @@ def _paginate(
         falling = fields[0].startswith("-")
         operator = "lt" if falling != bool(page_request.before) else "gt"
         queryset = queryset.filter(_beyond([name.lstrip("-") for name in fields], values, operator))
-    order = [_reverse(name) for name in fields] if page_request.backwards else list(fields)
-    rows = list(queryset.order_by(*order)[: PAGE_SIZE + 1])
+    ordered = queryset.order_by(*fields)
+    rows = list((ordered.reverse() if page_request.backwards else ordered)[: PAGE_SIZE + 1])
     return make_page(rows[::-1] if page_request.backwards else rows, page_request, make_cursor)
 
 
@@ -127,10 +125,6 @@ def _beyond(names: list[str], values: tuple[Any, ...], operator: str) -> Q:
     # PostgreSQL starts reading the index at the first of these bounds.
     past = Q((f"{first}__{operator}", value)) | Q((f"{second}__{operator}", pk))
     return Q((f"{first}__{operator}e", value)) & past
-
-
-def _reverse(name: str) -> str:
-    return name[1:] if name.startswith("-") else f"-{name}"
 
 
 def _parse_time_and_id(text: str) -> tuple[datetime, int] | None:

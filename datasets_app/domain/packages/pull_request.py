@@ -57,8 +57,8 @@ def _list_scenarios(package: Package) -> str:
     lines = [
         f"- {format_code(name)}: {format_count(count, 'session')}" for name, count in ordered[:MAX_SCENARIOS]
     ]
-    if more := len(ordered) - MAX_SCENARIOS:
-        lines += [f"- and {more:,} more"] if more > 0 else []
+    if len(ordered) > MAX_SCENARIOS:
+        lines.append(f"- and {len(ordered) - MAX_SCENARIOS:,} more")
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import FoundValue, ScrubbedSession, Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import ScrubbedSession, Scrubber, SessionInput
 from datasets_app.domain.pii.session_ids import is_hashed_id
 
 TURNS_PER_BATCH = 2000
@@ -142,13 +142,15 @@ def _list_places(sessions: list[SessionInput], results: list[ScrubbedSession]) -
         for turn in session.turns:
             lines.setdefault(turn.turn_index, turn.line)
         for found in result.findings:
-            yield _make_place(found, lines.get(found.turn_index, 0))
-
-
-def _make_place(value: FoundValue, line: int) -> FindingPlace:
-    return FindingPlace(
-        line, value.turn_index, value.field, value.kind, value.start, value.length, value.score
-    )
+            yield FindingPlace(
+                lines.get(found.turn_index, 0),
+                found.turn_index,
+                found.field,
+                found.kind,
+                found.start,
+                found.length,
+                found.score,
+            )
 
 
 def get_top_field(field: str) -> str:

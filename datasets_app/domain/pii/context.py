@@ -173,11 +173,6 @@ def _make_digit_finder(min_digits: int) -> Callable[[str], Iterator[tuple[int, i
     return find
 
 
-def _find_addresses(reply: str) -> Iterator[tuple[int, int]]:
-    for match in _ADDRESS.finditer(reply):
-        yield match.span()
-
-
 def _find_secrets(reply: str) -> Iterator[tuple[int, int]]:
     """A word that no dictionary has, or with a digit or a sign in it; or the only word there is."""
     tokens = list(_TOKEN.finditer(reply))
@@ -192,6 +187,6 @@ _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     PHONE: _make_digit_finder(6),
     SSN: _make_digit_finder(4),
     CREDIT_CARD: _make_digit_finder(4),
-    EMAIL: _find_addresses,
+    EMAIL: lambda reply: (match.span() for match in _ADDRESS.finditer(reply)),
     CREDENTIAL: _find_secrets,
 }

@@ -17,7 +17,7 @@ MAX_WORDS = 20
 
 def make_missed_mark(kind: str, value: str, key: bytes) -> MissedMark | None:
     """What is kept of ``value``; None if there is no word in it, or too many."""
-    words = _normalize_words(value)
+    words = [fold(word).casefold() for word in _WORD.findall(value)]
     if not words or len(words) > MAX_WORDS:
         return None
     joined = " ".join(words)
@@ -50,10 +50,6 @@ class MissedValueDetector:
                     if kind:
                         found.append(Match(kind, places[first][0], places[first + count - 1][1]))
         return sorted(found, key=lambda match: match.start)
-
-
-def _normalize_words(value: str) -> list[str]:
-    return [fold(word).casefold() for word in _WORD.findall(value)]
 
 
 @lru_cache(maxsize=50_000)

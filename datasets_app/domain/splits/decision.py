@@ -6,7 +6,7 @@ from heapq import nsmallest
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.sampling import get_scenario
-from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder, Pair
+from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder
 from datasets_app.domain.splits.splits import TOTAL_PARTS, Candidate, SplitSettings, UnionFind, place_sessions
 
 NO_PERSONA, ALL_SESSIONS = "no persona", "all sessions"
@@ -83,23 +83,22 @@ def decide_splits(
         gathered.links.union(pair.first, pair.second)
     candidates = gathered.candidates()
     splits = place_sessions(candidates, settings)
-    leaks = _LeakFinder(pairs, gathered.siblings, splits)
+    linked = [*(Leak(*pair) for pair in pairs), *gathered.siblings]
+    leaks = [leak for leak in linked if splits[leak.first] != splits[leak.second]]
     report = {
         "settings": settings.as_json(),
         "sessions": len(splits),
         "placed_before": sum(candidate.current_split is not None for candidate in candidates),
         "near_duplicate_pairs": len(pairs),
-        "leaking_pairs": leaks.count,
+        "leaking_pairs": len(leaks),
         **_summarize_shares(candidates, splits, settings),
         **_summarize_groups(candidates, splits, settings),
         "scenarios": _count_by_split(gathered.scenarios, splits),
         "personas": _count_by_split(gathered.personas, splits),
     }
     ids = [candidate.session_id for candidate in candidates]
-    first = leaks.first(ids)
-    return SplitDecision(
-        ids, splits, [bool(candidate.current_split) for candidate in candidates], report, first
-    )
+    was_placed = [bool(candidate.current_split) for candidate in candidates]
+    return SplitDecision(ids, splits, was_placed, report, _find_worst_leaks(leaks, ids))
 
 
 class _SessionCollector:
@@ -141,22 +140,14 @@ class _SessionCollector:
         ]
 
 
-class _LeakFinder:
-    """Pairs whose two sessions ended up in different splits."""
+def _find_worst_leaks(leaks: list[Leak], ids: list[str]) -> list[Leak]:
+    """The most alike, siblings before them."""
 
-    def __init__(self, pairs: list[Pair], siblings: list[Leak], splits: list[str]) -> None:
-        every = [Leak(*pair) for pair in pairs] + siblings
-        self._found = [leak for leak in every if splits[leak.first] != splits[leak.second]]
-        self.count = len(self._found)
+    def key(leak: Leak) -> tuple[float, list[str]]:
+        alike = 2.0 if leak.similarity is None else leak.similarity
+        return -alike, sorted((ids[leak.first], ids[leak.second]))
 
-    def first(self, ids: list[str]) -> list[Leak]:
-        """The most alike, siblings before them."""
-
-        def key(leak: Leak) -> tuple[float, list[str]]:
-            alike = 2.0 if leak.similarity is None else leak.similarity
-            return -alike, sorted((ids[leak.first], ids[leak.second]))
-
-        return nsmallest(MAX_LEAKS_LISTED, self._found, key=key)
+    return nsmallest(MAX_LEAKS_LISTED, leaks, key=key)
 
 
 def _summarize_shares(

@@ -1,9 +1,7 @@
-import tempfile
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import CommandError
 
 from datasets_app.catalog import gates
@@ -53,13 +51,8 @@ exit codes:
 
     def handle(self, **options: Any) -> None:
         dataset = get_dataset(options["name"])
-        parent = Path(settings.VAR_DIR, "tmp")
-        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=files.WORK_FOLDER_PREFIX, dir=parent) as folder:
-            if options["dry_run"]:
-                self._print_draft(dataset, Path(folder), options)
-            else:
-                self._release(dataset, Path(folder), options)
+        with files.work_folder() as folder:
+            (self._print_draft if options["dry_run"] else self._release)(dataset, folder, options)
 
     def _release(self, dataset: Dataset, folder: Path, options: dict[str, Any]) -> None:
         parameters = {key: options[key] for key in ("bump", "notes", "override")}

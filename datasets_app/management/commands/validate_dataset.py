@@ -1,5 +1,6 @@
 import sys
 from argparse import ArgumentParser
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -29,7 +30,8 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         _check_options(options)
         validate.escape_undecodable_names(sys.stdout)
-        output = OUTPUTS[options["format"]](self.stdout.write, self._write_unstyled, options["limit"])
+        write_error = partial(self.stderr.write, style_func=str)
+        output = OUTPUTS[options["format"]](self.stdout.write, write_error, options["limit"])
         models = () if options["no_names"] else validate.load_name_models(settings.NAME_MODELS)
         if options["dataset"] is not None:
             _check_dataset(options["dataset"], models, output)
@@ -38,9 +40,6 @@ class Command(BaseCommand):
         self.stdout.flush()
         if code := validate.get_exit_code(output, options["strict"]):
             raise SystemExit(code)
-
-    def _write_unstyled(self, text: str) -> None:
-        self.stderr.write(text, style_func=str)
 
 
 def _check_options(options: dict[str, Any]) -> None:

@@ -138,9 +138,8 @@ def _scrub_item(title: str, known: _DatasetEvidence, kinds: set[str]) -> Checkli
     found = known.found_by_preview(kinds)
     since_scrub = newest is None or (known.preview is not None and known.preview.pk > newest[0].pk)
     if found and since_scrub:
-        return ChecklistItem(
-            title, NO, f"The last preview found {found:,} in {_preview_extent(known)}.", SCRUB
-        )
+        previewed = format_count(known.preview.session_count if known.preview else 0, "session")
+        return ChecklistItem(title, NO, f"The last preview found {found:,} in {previewed}.", SCRUB)
     if newest is None or known.has_grown_since(newest[0]):
         return _check_item(title, known, kinds, grown=newest is not None)
     run, policy = newest
@@ -191,10 +190,6 @@ def _describe_scrub(run: ScrubRun, policy: Policy, kinds: set[str]) -> str:
             "keys that identify people."
         )
     return f"Verified on {when}: none is left in {format_count(turns, 'turn')}."
-
-
-def _preview_extent(known: _DatasetEvidence) -> str:
-    return format_count(known.preview.session_count if known.preview else 0, "session")
 
 
 def _session_id_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:

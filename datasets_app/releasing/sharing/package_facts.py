@@ -16,7 +16,6 @@ from datasets_app.domain.metadata.metadata import DatasetMetadata, parse_metadat
 from datasets_app.domain.packages.package import (
     JSONL,
     CheckSummary,
-    LabelSummary,
     Package,
     ScrubSummary,
     SharingAnswer,
@@ -105,14 +104,10 @@ def _build_package(
         files=written.files,
         counts=counts,
         language=str(language) if language else None,
-        labels=_label_facts(dataset),
+        labels=next((labels for read in hooks.label_facts if (labels := read(dataset))), None),
         notices=notices,
         **facts,
     )
-
-
-def _label_facts(dataset: Dataset) -> LabelSummary | None:
-    return next((facts for read in hooks.label_facts if (facts := read(dataset))), None)
 
 
 def _sharing_facts(items: Iterable[ChecklistItem]) -> list[SharingAnswer]:

@@ -38,11 +38,12 @@ def sharing(request: HttpRequest, pk: int) -> HttpResponse:
         if form.is_valid() and _sign(request, dataset, form):
             return redirect(dataset_url(dataset, "sharing"))
     items = build_checklist(dataset)
+    can_be_signed = dataset.turn_count > 0 and dataset.status != Dataset.Status.EXPIRED
     context = {
         "items": items,
         "met_count": sum(item.answer == YES for item in items),
         # A refused form is shown with the reason.
-        "form": form if may_sign and (form.is_bound or _can_be_signed(dataset)) else None,
+        "form": form if may_sign and (form.is_bound or can_be_signed) else None,
         "signer": format_signer(request.user),
         "review": current_review(dataset),
         "reviews": SharingReview.objects.filter(dataset=dataset).select_related("signed_by")[
@@ -50,10 +51,6 @@ def sharing(request: HttpRequest, pk: int) -> HttpResponse:
         ],
     }
     return render_dataset_page(request, dataset, "sharing", "Sharing", context)
-
-
-def _can_be_signed(dataset: Dataset) -> bool:
-    return dataset.turn_count > 0 and dataset.status != Dataset.Status.EXPIRED
 
 
 def _sign(request: HttpRequest, dataset: Dataset, form: SignReviewForm) -> bool:

@@ -210,28 +210,24 @@ def _is_common_word(value: str) -> bool:
 
 def _is_password_after_sign(value: str, ends: bool) -> bool:
     """After ``password=``: whatever is not a word about passwords."""
-    if " " in value:
-        return is_mixed(value) and value.count(" ") <= 5
-    if _LETTERS.fullmatch(value) and not _ODD_CASE.search(value):
-        return ends and len(value) >= 4 and not _is_common_word(value)
-    if value.isdigit():
-        return len(value) >= 4
-    return (
-        len(value) >= 4
-        and not (_TECHNICAL_TERM.fullmatch(value) and len(value) < 5)
-        and not _is_common_word(value)
-    )
+    return _may_be_password(value, ends, min_letters=4, max_term=4)
 
 
 def _is_password_after_verb(value: str, ends: bool) -> bool:
     """After "my password is": it may as well be "wrong"."""
+    return _may_be_password(value, ends, min_letters=5, max_term=len(value))
+
+
+def _may_be_password(value: str, ends: bool, *, min_letters: int, max_term: int) -> bool:
+    """``min_letters``: of a word; ``max_term``: the length up to which a technical term is none."""
     if " " in value:
         return is_mixed(value) and value.count(" ") <= 5
     if _LETTERS.fullmatch(value) and not _ODD_CASE.search(value):
-        return ends and len(value) >= 5 and not _is_common_word(value)
-    if value.isdigit():
+        return ends and len(value) >= min_letters and not _is_common_word(value)
+    if len(value) < 4 or value.isdigit():
         return len(value) >= 4
-    return len(value) >= 4 and not _TECHNICAL_TERM.fullmatch(value) and not _is_common_word(value)
+    is_term = len(value) <= max_term and _TECHNICAL_TERM.fullmatch(value)
+    return not is_term and not _is_common_word(value)
 
 
 def _is_password_after_space(value: str, ends: bool) -> bool:

@@ -46,7 +46,9 @@ def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
         return found
     if folded is not text:
         found = map_to_original(text, found)
-    return sorted((match for match in found if match.kind in kinds), key=_get_sort_key)
+    return sorted(
+        (match for match in found if match.kind in kinds), key=lambda match: (match.start, -match.end)
+    )
 
 
 # What calls for all the rules: one search for all of it, which stops at these few signs only.
@@ -102,10 +104,6 @@ def _may_be_escaped(encoded: bytes) -> bool:
         or (b"%" in encoded and b"%40" in encoded)
         or (b"D" in encoded and b"DOT" in encoded)
     )
-
-
-def _get_sort_key(match: Match) -> tuple[int, int]:
-    return match.start, -match.end
 
 
 def _choose_searches(encoded: bytes, kinds: frozenset[str]) -> list[Callable[[str], list[Match]]]:

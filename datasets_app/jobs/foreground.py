@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
-from datasets_app.jobs.parameters import JobParameters, P
+from datasets_app.jobs.parameters import P
 from datasets_app.jobs.perform import format_unexpected_error
 from datasets_app.jobs.registry import describe_saved_work, get_operation
 from datasets_app.jobs.running import ClaimLost, RunningJob, run_operation, worker_name
@@ -35,7 +35,18 @@ def run_in_foreground(
     Returns what ``function`` returns, and raises what it raises, once the row says how it ended.
     ``make_facts`` makes the result that the row keeps; ``report_progress`` shows what the job reports.
     """
-    row = _create_row(operation, dataset_name, parameters)
+    row = JobRun.objects.create(
+        operation=operation,
+        dataset_name=dataset_name[:100],
+        parameters=parameters.as_json(),
+        state="running",
+        foreground=True,
+        attempt=1,
+        worker=worker_name(),
+        queued_at=Now(),
+        started_at=Now(),
+        heartbeat_at=Now(),
+    )
     job = RunningJob(row, type(parameters), report_progress)
     saved = describe_saved_work(operation)
     try:
@@ -57,18 +68,3 @@ def run_in_foreground(
         reason = f"The database connection was lost; {saved}. Run the command again."
         job.record_end("failed", error=reason if gone else format_unexpected_error(job, error))
         raise
-
-
-def _create_row(operation: str, dataset_name: str, parameters: JobParameters) -> JobRun:
-    return JobRun.objects.create(
-        operation=operation,
-        dataset_name=dataset_name[:100],
-        parameters=parameters.as_json(),
-        state="running",
-        foreground=True,
-        attempt=1,
-        worker=worker_name(),
-        queued_at=Now(),
-        started_at=Now(),
-        heartbeat_at=Now(),
-    )

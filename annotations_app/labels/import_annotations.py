@@ -129,7 +129,7 @@ def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple
     if created:
         facts.check_dataset_name(name)
         return facts.lock_or_create_dataset(name, origin=None, actor=actor), True
-    dataset: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=facts.get_dataset(name).pk)
+    dataset = facts.lock_dataset(facts.get_dataset(name).pk)
     if dataset.status == Dataset.Status.EXPIRED:
         raise UserError(f"The dataset {name} has expired; labels can't be added to it any more.")
     gates.check_can_copy(dataset)

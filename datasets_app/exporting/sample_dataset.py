@@ -102,7 +102,7 @@ def sample_to_file(
     _check_options(choice)
     with transaction.atomic():
         # No import between the check of the gate and the reading.
-        dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+        dataset = facts.lock_dataset(dataset.pk)
         gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
         chosen, total = _choose_for_dataset(dataset, choice, report_progress)
         stated = facts.build_metadata(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.db.models import Max
 
+from datasets_app.catalog.facts import lock_dataset
 from datasets_app.catalog.files import DigestWriter, gzip_writer
 from datasets_app.core import audit
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -56,7 +57,7 @@ def reissue_release(
         if not kept.erased and not _is_in_changelog(release, is_erased):
             return None
         with transaction.atomic():
-            dataset = Dataset.objects.select_for_update(no_key=True).get(pk=release.dataset_id)
+            dataset = lock_dataset(release.dataset_id)
             release = Release.objects.select_for_update(no_key=True).get(pk=release.pk)
             if release.destroyed_at is not None:
                 return None

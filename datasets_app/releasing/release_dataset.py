@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Count, Max
 
 from datasets_app.catalog import gates
+from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -93,7 +94,7 @@ def _dataset_state(dataset: Dataset) -> tuple[int, int, int]:
 def _lock_unchanged(dataset: Dataset, before: tuple[int, int, int], draft: ReleaseDraft) -> Dataset:
     """The dataset's locked row. Raises UserError if its sessions are no longer those that were read: one that
     was erased meanwhile must not return in a release."""
-    locked: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+    locked = lock_dataset(dataset.pk)
     if latest_release(locked) != draft.last:
         raise UserError(f"Another version of {dataset.name} was released meanwhile; try again.")
     if _dataset_state(locked) != before or draft.frozen.contents.sessions != before[0]:

@@ -9,6 +9,7 @@ from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from datasets_app.catalog import activity, gates
+from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
@@ -84,7 +85,7 @@ def _prepare_scrub(
     try:
         with transaction.atomic():
             activity.set_lock_timeout(LOCK_TIMEOUT)
-            Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+            lock_dataset(dataset.pk)
             gates.check_can_use(dataset)
             scrub = _find_unfinished(dataset, scrubber, job_run) or _find_resumable(
                 dataset, scrubber, dry_run, sample, job_run

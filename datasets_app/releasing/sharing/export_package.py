@@ -105,7 +105,7 @@ def _write_current_data(
     dataset: Dataset, folder: Path, override: str, actor: Any, report_progress: ProgressCallback
 ) -> WrittenData:
     # No import, split or erasure until the package is done.
-    dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+    dataset = facts.lock_dataset(dataset.pk)
     gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
     if not dataset.turn_count:
         raise UserError(f"{dataset.name} has no sessions; there is nothing to package.")

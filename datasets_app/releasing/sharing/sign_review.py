@@ -5,6 +5,7 @@ from typing import Any
 from django.db import transaction
 
 from datasets_app.catalog import gates
+from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, ScrubRun, Session, SharingReview
@@ -21,7 +22,7 @@ def sign_review(dataset: Dataset, *, statement: str = "", actor: Any) -> Sharing
     name = format_signer(actor)
     with transaction.atomic():
         # Imports wait, so that the signature covers exactly what is stored now.
-        row: Dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+        row = lock_dataset(dataset.pk)
         gates.check_can_copy(row)
         last = Session.objects.filter(dataset=row).order_by("-pk").values_list("pk", flat=True).first()
         if last is None:

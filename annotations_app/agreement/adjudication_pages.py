@@ -222,7 +222,7 @@ def _conversation_context(turn: Turn, card: Any) -> dict[str, Any]:
     for other in turns:
         text = other.start + ("…" if other.characters > MAX_TURN_CHARACTERS else "")
         # Only the reply to judge has the persona's words highlighted.
-        words = (card.preferred, card.avoid) if card and other.pk == turn.pk else ((), ())
+        words = (card["preferred"], card["avoid"]) if card and other.pk == turn.pk else ((), ())
         other.pieces = highlight_words(text, *words)
     return {
         "turn": turn,

@@ -13,7 +13,7 @@ from datasets_app import hooks
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import parse_pk, render_fragment
 from datasets_app.domain.personas.persona import PersonaDocument, PersonaError, check_persona, parse_persona
-from datasets_app.domain.personas.wording import describe_rules, format_value
+from datasets_app.domain.personas.wording import describe_voice
 from datasets_app.domain.wording import format_count
 from datasets_app.generating.preview import sample_voices
 from datasets_app.models import Persona
@@ -66,14 +66,9 @@ def _check_context(text: str) -> dict[str, Any]:
 
 def _voice_context(document: PersonaDocument) -> dict[str, Any]:
     """How the persona sounds, with sample ``pairs`` of the offline writer or the ``sample_error``."""
-    voice: dict[str, Any] = {
-        "description": document.description,
-        "exemplars": document.exemplars[:MAX_ENTRIES_SHOWN],
-        "preferred": [format_value(entry) for entry in document.preferred[:MAX_ENTRIES_SHOWN]],
-        "avoid": [format_value(entry) for entry in document.avoid[:MAX_ENTRIES_SHOWN]],
-        "rules": list(describe_rules(document.style_rules))[:MAX_ENTRIES_SHOWN],
-        "disallowed_topics": list(document.safety_rules.get("disallowed_topics") or [])[:MAX_ENTRIES_SHOWN],
-        "brand_notes": format_value(document.safety_rules.get("brand_notes") or ""),
+    voice = {
+        key: value[:MAX_ENTRIES_SHOWN] if isinstance(value, list) else value
+        for key, value in describe_voice(document).items()
     }
     try:
         return {**voice, "pairs": sample_voices(document)}

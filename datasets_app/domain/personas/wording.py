@@ -1,9 +1,24 @@
-"""Describes a persona's rules for people."""
+"""Describes a persona for people."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from datasets_app.domain.personas.persona import PersonaDocument
+
 _MAX_DEPTH, _MAX_CHARACTERS = 3, 5_000
+
+
+def describe_voice(document: PersonaDocument) -> dict[str, Any]:
+    """How a persona sounds, as text, whatever type YAML gave an entry."""
+    return {
+        "description": document.description,
+        "exemplars": list(document.exemplars),
+        "preferred": [format_value(entry) for entry in document.preferred],
+        "avoid": [format_value(entry) for entry in document.avoid],
+        "rules": list(describe_rules(document.style_rules)),
+        "disallowed_topics": list(document.safety_rules.get("disallowed_topics") or []),
+        "brand_notes": format_value(document.safety_rules.get("brand_notes") or ""),
+    }
 
 
 def describe_rules(style: dict[str, Any]) -> Iterator[str]:

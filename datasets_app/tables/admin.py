@@ -23,7 +23,8 @@ from import_export.tmp_storages import BaseStorage
 from unfold.contrib.import_export.forms import ExportForm, ImportForm
 
 from datasets_app.core import audit
-from datasets_app.tables.formats import FORMATS, MAX_BYTES, MAX_ROWS, TableFileError
+from datasets_app.tables.formats import FORMATS
+from datasets_app.tables.limits import MAX_BYTES, MAX_ROWS, TableFileError
 from datasets_app.tables.uploads import UPLOADS_FOLDER, delete_stale_uploads
 
 MAX_ROWS_PREVIEWED = 200

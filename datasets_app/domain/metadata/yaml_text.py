@@ -7,6 +7,8 @@ import yaml
 
 MAX_CHARACTERS = 16 << 20
 MAX_NESTING = 100
+# Reading a million takes seconds and hundreds of megabytes.
+MAX_VALUES = 1_000_000
 # Written plainly, these would be folded away as line ends, or lost.
 _NEEDS_ESCAPES = re.compile("[\r\x7f-\xa0\u2028\u2029\ufeff]")
 
@@ -33,8 +35,9 @@ class _Loader(yaml.CSafeLoader):
 def load_yaml(text: str, *, allow_aliases: bool = False) -> Any:
     """What ``yaml.safe_load`` gives, by the C parser.
 
-    That parser follows nesting on the machine's stack, and a few aliases can unfold to gigabytes;
-    so both are counted first, from the flat stream of events. Raises :class:`YamlError`.
+    That parser follows nesting on the machine's stack, a few aliases can unfold to gigabytes, and each value
+    takes hundreds of bytes; so all are counted first, from the flat stream of events. Raises
+    :class:`YamlError`.
     """
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"longer than {MAX_CHARACTERS:,} characters")
@@ -51,8 +54,11 @@ def load_yaml(text: str, *, allow_aliases: bool = False) -> Any:
 
 
 def _check_events(text: str, allow_aliases: bool) -> None:
-    depth = 0
+    depth = values = 0
     for event in yaml.parse(text, yaml.CSafeLoader):
+        values += isinstance(event, yaml.NodeEvent)
+        if values > MAX_VALUES:
+            raise YamlError(f"more than {MAX_VALUES:,} values")
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_NESTING:

@@ -16,7 +16,6 @@ from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from import_export.forms import ConfirmImportForm
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
@@ -27,6 +26,7 @@ from datasets_app.catalog import gates, policies, raw_access
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.filters import VisibleRelatedFilter
+from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.models import Dataset, Session, Turn
 from datasets_app.tables.admin import TableAdminMixin, TableImportForm
 from datasets_app.tables.formats import TableFileError

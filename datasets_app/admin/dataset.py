@@ -6,7 +6,6 @@ from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from datasets_app.access import pages as access_pages
@@ -14,6 +13,7 @@ from datasets_app.admin import dataset_pages, origin_pages
 from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.catalog.edit import edit_dataset
 from datasets_app.catalog.gates import is_scrubbed
+from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
     dataset_url,

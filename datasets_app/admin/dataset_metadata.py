@@ -9,9 +9,9 @@ from typing import Any
 from django.contrib.admin import AdminSite
 from django.http import HttpRequest
 from django.urls import URLPattern, path
-from unfold.admin import ModelAdmin
 
 from datasets_app.admin.resources import DatasetMetadataResource
+from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.models import Dataset
 from datasets_app.tables.admin import TableAdminMixin
 

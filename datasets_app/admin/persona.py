@@ -8,13 +8,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from datasets_app.admin import persona_pages
 from datasets_app.admin.resources import PERSONA_FORMATS, PersonaResource, validate_persona
 from datasets_app.catalog.import_persona import import_persona
 from datasets_app.core import audit
+from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.domain.personas.persona import PersonaError, check_persona, parse_persona
 from datasets_app.models import Persona
 from datasets_app.tables.admin import TableAdminMixin

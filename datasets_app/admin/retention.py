@@ -8,11 +8,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from datasets_app.admin.resources import RETENTION_FORMATS, RetentionResource
 from datasets_app.core import audit
+from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.models import RetentionPolicy
 from datasets_app.retention import dry_run_pages
 from datasets_app.retention.rules import datasets_by_policy, preserve_activation

@@ -20,8 +20,8 @@ _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _PARTS = {
     "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types"><Override PartName="/xl/workbook.xml" '
-    f'ContentType="{_TYPE}.sheet.main+xml"/><Override PartName="/xl/s.xml" ContentType="{_TYPE}.worksheet+xml"'
-    "/></Types>",
+    f'ContentType="{_TYPE}.sheet.main+xml"/><Override PartName="/xl/s.xml" '
+    f'ContentType="{_TYPE}.worksheet+xml"/></Types>',
     "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets><sheet name="S" sheetId="1" '
     'r:id="r1"/></sheets></workbook>',
     "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="r1" '

@@ -1,7 +1,8 @@
 from typing import Any
 
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
+
+from datasets_app.core.web.model_admin import ModelAdmin
 
 
 class ReadOnlyAdmin(ModelAdmin):

@@ -11,23 +11,37 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("ALIGNMENTER_VAR_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
 
 
-def _database_settings(url: str) -> dict[str, object]:
-    """The DATABASES entry for a postgresql:// URL; an empty one means the embedded server."""
+def _database_settings() -> dict[str, object]:
+    """The DATABASES entry: for the server of DATABASE_URL, or for the embedded one."""
     common = {"ENGINE": "alignmenter_site.postgresql", "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
-    if not url:
+    if not env.text("DATABASE_URL"):
         from alignmenter_site import embedded
 
         return {**common, **embedded.django_database_settings(VAR_DIR)}
-    parts = urlsplit(url)
+    database = _connection_parameters("DATABASE_URL")
+    if not env.text(_OWNER_URL):
+        return {**common, **database}
+    owner = _connection_parameters(_OWNER_URL)
+    if owner.pop("NAME") != database["NAME"] or owner["USER"] == database["USER"]:
+        raise env.EnvironmentVariableError(
+            f"{_OWNER_URL} must name the same database as DATABASE_URL and another role, its owner"
+        )
+    return {**common, **database, "OWNER": owner}
+
+
+_OWNER_URL = "ALIGNMENTER_OWNER_DATABASE_URL"
+
+
+def _connection_parameters(variable: str) -> dict[str, object]:
+    parts = urlsplit(env.text(variable))
     if parts.scheme not in {"postgres", "postgresql"}:
         raise env.EnvironmentVariableError(
-            f"DATABASE_URL must begin with postgresql://, got {parts.scheme or 'no scheme'}://; "
+            f"{variable} must begin with postgresql://, got {parts.scheme or 'no scheme'}://; "
             "no other database is supported"
         )
     options = {key: values[-1] for key, values in parse_qs(parts.query).items()}
     host = options.pop("host", None) or unquote(parts.hostname or "")
     return {
-        **common,
         "NAME": unquote(parts.path.lstrip("/")) or "alignmenter",
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
@@ -105,7 +119,7 @@ TEMPLATES = [
     },
 ]
 
-DATABASES = {"default": _database_settings(env.text("DATABASE_URL"))}
+DATABASES = {"default": _database_settings()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 

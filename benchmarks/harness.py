@@ -36,6 +36,13 @@ def temporary_servers() -> Iterator[Path]:
         for given in ("DATABASE_URL", "REDIS_URL"):
             os.environ.pop(given, None)
         import django
+
+        from alignmenter_site import embedded
+
+        # As the owner, because benchmarks empty and change tables.
+        var_dir = Path(os.environ["ALIGNMENTER_VAR_DIR"])
+        embedded.ensure_postgres(var_dir)
+        os.environ["DATABASE_URL"] = embedded.postgres_url(var_dir, embedded.OWNER_ROLE)
         from django.core.management import call_command
 
         django.setup()

@@ -7,6 +7,7 @@ class DatasetsConfig(AppConfig):
     verbose_name = "Datasets"
 
     def ready(self) -> None:
+        from alignmenter_site import server_checks  # noqa: F401  (importing it registers the checks)
         from datasets_app import tasks  # noqa: F401  (importing it connects signals)
         from datasets_app.access.roles import ensure_roles, snapshot_permissions
         from datasets_app.auditing import permission_events

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import django_rq
+import psycopg
 import pytest
 from django.conf import settings
 from django.core.cache import cache
@@ -78,18 +79,55 @@ def _flush_with_audit_log(self: TransactionTestCase) -> None:
 @contextmanager
 def _audit_log_writable(cursor: Any) -> Iterator[None]:
     """Only the tables' owner can, by changing the tables themselves: what the application never does."""
-    for table, trigger in _APPEND_ONLY.items():
-        cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}")
-        cursor.execute(f"GRANT TRUNCATE ON {table} TO CURRENT_USER")
-    try:
-        yield
-    finally:
+    with as_owner():
         for table, trigger in _APPEND_ONLY.items():
-            cursor.execute(f"REVOKE TRUNCATE ON {table} FROM CURRENT_USER")
-            cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER {trigger}")
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}")
+            cursor.execute(f"GRANT TRUNCATE ON {table} TO CURRENT_USER")
+        try:
+            yield
+        finally:
+            for table, trigger in _APPEND_ONLY.items():
+                cursor.execute(f"REVOKE TRUNCATE ON {table} FROM CURRENT_USER")
+                cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER {trigger}")
 
 
 TransactionTestCase._fixture_teardown = _clean_up  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Let the application's role create the test database, as in earlier versions; ``migrate`` separates the
+    roles."""
+    if "OWNER" in connection.settings_dict:
+        embedded.ensure_postgres(VAR_DIR)
+        with psycopg.connect(embedded.postgres_url(VAR_DIR, embedded.ADMINISTRATOR)) as session:
+            session.execute(f"ALTER ROLE {embedded.ROLE} CREATEDB")
+            session.execute(f"GRANT {embedded.ROLE} TO {embedded.OWNER_ROLE}")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_modify_db_settings: None) -> Iterator[None]:
+    """Tests work as the application's role, so that a right that it lacks is missing in them, too. Those that
+    do what only the owner can use :func:`as_owner`."""
+    database = connection.settings_dict
+    if "OWNER" in database:
+        database.update(database["OWNER"], OPTIONS={"assume_role": embedded.ROLE})
+        connection.close()
+    yield
+    database["OPTIONS"].pop("assume_role", None)
+    connection.close()
+
+
+@contextmanager
+def as_owner() -> Iterator[Any]:
+    """A cursor of the owner of the database's tables, within a transaction or not."""
+    role = connection.settings_dict["OPTIONS"].get("assume_role")
+    with connection.cursor() as cursor:
+        if role:
+            cursor.execute("SET ROLE NONE")
+        yield cursor
+        if role:
+            cursor.execute(f"SET ROLE {role}")
 
 
 def pytest_configure() -> None:
@@ -153,7 +191,8 @@ def subprocess_environment(media_root: Path) -> dict[str, str]:
 def _database_url(database: dict[str, Any]) -> str:
     from urllib.parse import quote, urlencode
 
-    user = quote(database["USER"]) + (f":{quote(database['PASSWORD'])}" if database["PASSWORD"] else "")
+    role = database["OPTIONS"].get("assume_role", database["USER"])
+    user = quote(role) + (f":{quote(database['PASSWORD'])}" if database["PASSWORD"] else "")
     options = {key: database[key.upper()] for key in ("host", "port") if database[key.upper()]}
     return f"postgresql://{user}@/{database['NAME']}?{urlencode(options)}"
 

@@ -56,6 +56,8 @@ def _remove_var_dir(var_dir: Path) -> None:
 VAR_DIR = _get_var_dir()
 os.environ["ALIGNMENTER_VAR_DIR"] = str(VAR_DIR)
 os.environ["ALIGNMENTER_HTTPS"] = "off"
+# A server of the tests' own has two roles; on another one, they use the role of DATABASE_URL for everything.
+os.environ.pop("ALIGNMENTER_OWNER_DATABASE_URL", None)
 os.environ.setdefault("LOG_LEVEL", "WARNING")
 _redis_database = 8 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 # The queue's keys are deleted between tests: never those of a server that is in use (REDIS_URL).

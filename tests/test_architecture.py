@@ -67,6 +67,7 @@ SITE_BELOW = {
     "logs",
     "mail",
     "postgresql",
+    "server_checks",
     "settings",
     "sign_in_settings",
 }

@@ -10,6 +10,7 @@ them again if they die, and stops them when it can have the lock for itself.
 """
 
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from .client import ensure_service
@@ -17,8 +18,9 @@ from .errors import EmbeddedServiceError
 from .places import ServicePaths
 
 __all__ = [
+    "ADMINISTRATOR",
+    "OWNER_ROLE",
     "EmbeddedServiceError",
-    "admin_role",
     "django_database_settings",
     "ensure_postgres",
     "ensure_valkey",
@@ -27,14 +29,17 @@ __all__ = [
 ]
 
 ROLE = DATABASE = "alignmenter"
+# Owns the database; only `migrate` works as this role.
+OWNER_ROLE = "alignmenter_owner"
+ADMINISTRATOR = "postgres"
 
 
-def postgres_url(var_dir: Path) -> str:
+def postgres_url(var_dir: Path, role: str = ROLE) -> str:
     """As psycopg, psql and DATABASE_URL take it."""
-    return f"postgresql://{ROLE}@/{DATABASE}?host={quote(_postgres_host(var_dir), safe='')}"
+    return f"postgresql://{role}@/{DATABASE}?host={quote(_postgres_host(var_dir), safe='')}"
 
 
-def django_database_settings(var_dir: Path) -> dict[str, str]:
+def django_database_settings(var_dir: Path) -> dict[str, Any]:
     """The entry in DATABASES. The backend starts the server at the first connection."""
     return {
         "ENGINE": "alignmenter_site.postgresql",
@@ -43,7 +48,9 @@ def django_database_settings(var_dir: Path) -> dict[str, str]:
         "NAME": DATABASE,
         "USER": ROLE,
         "PASSWORD": "",
+        "OPTIONS": {},
         "EMBEDDED_VAR_DIR": str(var_dir),
+        "OWNER": {"USER": OWNER_ROLE},
     }
 
 
@@ -69,12 +76,3 @@ def ensure_valkey(var_dir: Path, *, recheck: bool = False) -> str:
     """The same for Valkey. The answer is its URL."""
     ensure_service("valkey", var_dir, recheck=recheck)
     return valkey_url(var_dir)
-
-
-def admin_role(var_dir: Path, host: str) -> str | None:
-    """The administrator's role of the embedded server; None if ``host`` is another server's.
-
-    For what only an administrator may do, such as removing old logs. A process that can open the socket can
-    take any role there.
-    """
-    return "postgres" if host == _postgres_host(var_dir) else None

@@ -52,10 +52,11 @@ FIXED_CONFIG = {
     "log_parameter_max_length_on_error": "0",
     "log_checkpoints": "off",
 }
-# Single-user mode takes a line for a statement.
+# Single-user mode takes a line for a statement. `migrate` grants the roles what they need.
 BOOTSTRAP_SQL = """\
-CREATE ROLE alignmenter LOGIN CREATEDB
-CREATE DATABASE alignmenter OWNER alignmenter
+CREATE ROLE alignmenter_owner LOGIN CREATEDB
+CREATE ROLE alignmenter LOGIN
+CREATE DATABASE alignmenter OWNER alignmenter_owner
 """
 
 

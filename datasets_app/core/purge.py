@@ -11,12 +11,8 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
-import psycopg
-from django.conf import settings
 from django.db import DatabaseError, connection
-from psycopg.conninfo import make_conninfo
 
-from alignmenter_site import embedded
 from datasets_app import hooks
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 
@@ -61,11 +57,14 @@ SELECT count(*) FROM (
     UNION ALL SELECT greatest(age(xmin), age(catalog_xmin)) FROM pg_replication_slots
 ) others WHERE years >= age(%s::text::xid)
 """
-# ANALYZE keeps the old statistics of an empty table. Needs PostgreSQL 18.
+# ANALYZE keeps the old statistics of an empty table. Needs PostgreSQL 18. The view pg_stats would show those
+# of indexes to the tables' owner only.
 _CLEAR_STATISTICS = """
-SELECT pg_clear_attribute_stats(schemaname, tablename, attname, inherited) FROM pg_stats
-WHERE schemaname = current_schema() AND tablename IN (
-    SELECT %(table)s UNION ALL SELECT indexname FROM pg_indexes WHERE tablename = %(table)s
+SELECT pg_clear_attribute_stats(current_schema(), relname, attname, inherited)
+FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+CROSS JOIN (VALUES (false), (true)) AS kinds (inherited)
+WHERE attnum > 0 AND NOT attisdropped AND pg_class.oid IN (
+    SELECT %(table)s::regclass UNION ALL SELECT indexrelid FROM pg_index WHERE indrelid = %(table)s::regclass
 )
 """
 _COUNT_OTHER_WAL = """
@@ -90,7 +89,7 @@ def remove_traces(report_progress: ProgressCallback = ignore_progress, *, delete
         tables = list(dict.fromkeys([*own, *(table for hook in linked for table in hook.tables)]))
         left = [*_wait_for_older_transactions(report_progress), *_rewrite_tables(tables, report_progress)]
         return [*left, *_remove_old_logs()]
-    except (DatabaseError, psycopg.Error) as error:
+    except DatabaseError as error:
         log.warning("old row versions could not be removed: %s", type(error).__name__)
         connection.close()
         return ["Old row versions may still be on the disk: the database refused to remove them."]
@@ -176,32 +175,18 @@ def _lock_timeout(cursor: Any) -> Iterator[None]:
 
 def _remove_old_logs() -> list[str]:
     try:
-        with _open_admin_cursor() as cursor:
+        with connection.cursor() as cursor:
             if _remove_logs(cursor):
                 return []
             return [
                 "Old write-ahead logs are still on the disk: the server keeps them (archiving, replication, "
                 "wal_recycle or wal_keep_size) until it needs them no longer."
             ]
-    except (DatabaseError, psycopg.Error):
+    except DatabaseError:
         return [
             "Old write-ahead logs are still on the database server's disk: the application's role can't "
             "remove them. The server removes them in time; an administrator can run CHECKPOINT to hurry it."
         ]
-
-
-@contextmanager
-def _open_admin_cursor() -> Iterator[Any]:
-    """A cursor as the embedded server's administrator; on other servers as the application's own role."""
-    own = connection.settings_dict
-    administrator = embedded.admin_role(settings.VAR_DIR, str(own["HOST"]))
-    if administrator is None:
-        with connection.cursor() as cursor:
-            yield cursor
-        return
-    place = make_conninfo(host=str(own["HOST"]), user=administrator, dbname=str(own["NAME"]))
-    with psycopg.connect(place, autocommit=True) as session, session.cursor() as cursor:
-        yield cursor
 
 
 def _remove_logs(cursor: Any) -> bool:

@@ -30,6 +30,7 @@ from datasets_app.nightly import start_if_due
 from datasets_app.retention.dry_run import preview_retention
 from datasets_app.scrubbing.marks import mark_not_personal
 from tests.campaigns import lease_for, make_campaign, submit
+from tests.conftest import as_owner
 from tests.environment import VAR_DIR
 from tests.factories import encode_jsonl, make_turn, write_jsonl
 from tests.operations.test_scrub_canaries import all_files, everything_in_redis, rows_of_all_tables
@@ -158,7 +159,7 @@ def filled(tmp_path: Path, wait_until: Any, admin_user: Any) -> Dataset:
     for operation, parameters in asked.items():
         job = runs.start_job(operation, actor=admin_user, dataset=stored, parameters=parameters)
         assert wait_until(lambda job=job: finished(job), 60) == "done", (operation, job.error)
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("ANALYZE")
     return stored
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from annotations_app.agreement.measure import measure_agreement, measure_files
 from annotations_app.domain.agreement.agreement_report import AgreementReport
@@ -16,6 +15,7 @@ from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.models import Annotation, Campaign, CampaignItem
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, Persona, Session, Turn
+from tests.conftest import as_owner
 from tests.domain.test_agreement_report import close
 from tests.factories import make_dataset, make_sessions, write_jsonl
 
@@ -245,7 +245,7 @@ def test_the_number_of_queries_does_not_hang_on_the_number_of_labels(
 def test_labels_are_read_from_the_index_alone(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_sessions(1))
     query = label_counts._labels_query(label_counts.LabelScope(stored.pk, "p"), "label", False, False)
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         # The planner's choice between two indexes depends on statistics and on the last vacuum. Without the
         # other one, until the rollback, the plan shows whether this index holds all that is read.
         cursor.execute("DROP INDEX annotation_export")

@@ -19,6 +19,7 @@ from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import ImportParameters, OverridableParameters, ScrubParameters
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Turn
 from tests.campaigns import lease_for, make_campaign, submit
+from tests.conftest import as_owner
 from tests.environment import VAR_DIR
 from tests.factories import encode_jsonl, make_turn, write_jsonl
 
@@ -236,7 +237,7 @@ def test_after_a_scrub_the_values_are_nowhere(
             operation, actor=admin_user, dataset=stored, parameters=OverridableParameters(override="a test")
         )
         assert wait_until(lambda job=job: finished(job), 60) == "done", (operation, job.error)
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("ANALYZE")
     before = everywhere(media_root, processes.log)
     assert set().union(*before.values()) >= set(needles()) - {name for name in needles() if "small" in name}
@@ -260,7 +261,7 @@ class _failing_updates:
     """The database refuses the scrub's writing, with a message that quotes the row."""
 
     def __enter__(self) -> None:
-        with connection.cursor() as cursor:
+        with as_owner() as cursor:
             cursor.execute(
                 "CREATE FUNCTION quote_row() RETURNS trigger LANGUAGE plpgsql AS $$"
                 " BEGIN RAISE EXCEPTION 'row %', OLD USING DETAIL = OLD.text; END $$"
@@ -271,7 +272,7 @@ class _failing_updates:
             )
 
     def __exit__(self, *_: object) -> None:
-        with connection.cursor() as cursor:
+        with as_owner() as cursor:
             cursor.execute("DROP FUNCTION quote_row CASCADE")
 
 
@@ -280,12 +281,12 @@ def _error_page(admin_user: Any) -> bool:
     client = Client(raise_request_exception=False)
     client.force_login(admin_user)
     first = Turn.objects.in_order().first()
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("ALTER TABLE datasets_app_turn RENAME COLUMN tags TO other")
     try:
         response = client.get(reverse("admin:datasets_app_session_change", args=[first.session_id]))
     finally:
-        with connection.cursor() as cursor:
+        with as_owner() as cursor:
             cursor.execute("ALTER TABLE datasets_app_turn RENAME COLUMN other TO tags")
     assert response.status_code == 500
     return not any(needle in response.content for needle in needles().values())

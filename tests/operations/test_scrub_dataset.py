@@ -32,6 +32,7 @@ from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, ScrubFindi
 from datasets_app.scrubbing import chunks as scrub_chunks
 from datasets_app.scrubbing.factory import make_scrubber
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
+from tests.conftest import as_owner
 from tests.factories import import_file, make_dataset, make_session, make_turn, write_jsonl
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -63,8 +64,9 @@ def small_chunks(monkeypatch: Any) -> None:
 @contextmanager
 def every_update_counted() -> Iterator[Any]:
     """Gives a function that tells how often turns have been written to: {times: turns}."""
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("CREATE TABLE turn_update (turn bigint)")
+        cursor.execute("GRANT ALL ON turn_update TO PUBLIC")
         cursor.execute(
             "CREATE FUNCTION note_update() RETURNS trigger LANGUAGE plpgsql AS $$"
             " BEGIN INSERT INTO turn_update VALUES (NEW.id); RETURN NEW; END $$"
@@ -85,7 +87,7 @@ def every_update_counted() -> Iterator[Any]:
     try:
         yield counts
     finally:
-        with connection.cursor() as cursor:
+        with as_owner() as cursor:
             cursor.execute("DROP FUNCTION note_update CASCADE")
             cursor.execute("DROP TABLE turn_update")
 
@@ -261,7 +263,7 @@ def test_what_is_left_of_a_pattern_stops_the_chunk_before_it_is_written(
 
 def test_a_dataset_is_scrubbed_only_once_its_rows_have_been_read_again(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, mails(2))
-    with connection.cursor() as cursor:  # the database does not do what it was told
+    with as_owner() as cursor:  # the database does not do what it was told
         cursor.execute(
             "CREATE FUNCTION keep_text() RETURNS trigger LANGUAGE plpgsql AS $$"
             " BEGIN NEW.text = OLD.text; RETURN NEW; END $$"
@@ -274,7 +276,7 @@ def test_a_dataset_is_scrubbed_only_once_its_rows_have_been_read_again(tmp_path:
         with pytest.raises(UserError, match="4 × EMAIL"):
             scrub_dataset(stored, POLICY)
     finally:
-        with connection.cursor() as cursor:
+        with as_owner() as cursor:
             cursor.execute("DROP FUNCTION keep_text CASCADE")
     stored.refresh_from_db()
     assert stored.status == "raw"

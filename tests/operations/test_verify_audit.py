@@ -8,11 +8,13 @@ import pytest
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
+from alignmenter_site.postgresql.roles import application_role, grant_privileges
 from datasets_app.auditing.heads import heads_path, read_heads, verify_and_append_head, verify_with_heads
 from datasets_app.auditing.verify_audit import get_head, verify_audit
 from datasets_app.core import audit
 from datasets_app.domain.audit_chain import GENESIS_DIGEST, Head, Link, compute_digest, find_faults
 from datasets_app.models import AuditEvent, AuditSeal, Dataset, SourceFile
+from tests.conftest import as_owner
 
 EVENTS, SEALS = "datasets_app_auditevent", "datasets_app_auditseal"
 
@@ -25,11 +27,18 @@ def sql(*statements: str) -> None:
 
 def tampered(*statements: str) -> None:
     """As the owner of the tables could do it: triggers off, rights given, and all as it was afterwards."""
-    for table in (EVENTS, SEALS):
-        sql(f"ALTER TABLE {table} DISABLE TRIGGER USER", f"GRANT UPDATE, DELETE ON {table} TO CURRENT_USER")
-    sql(*statements)
-    for table in (EVENTS, SEALS):
-        sql(f"ALTER TABLE {table} ENABLE TRIGGER USER", f"REVOKE UPDATE, DELETE ON {table} FROM CURRENT_USER")
+    with as_owner():
+        for table in (EVENTS, SEALS):
+            sql(
+                f"ALTER TABLE {table} DISABLE TRIGGER USER",
+                f"GRANT UPDATE, DELETE ON {table} TO CURRENT_USER",
+            )
+        sql(*statements)
+        for table in (EVENTS, SEALS):
+            sql(
+                f"ALTER TABLE {table} ENABLE TRIGGER USER",
+                f"REVOKE UPDATE, DELETE ON {table} FROM CURRENT_USER",
+            )
 
 
 def seal() -> None:
@@ -177,8 +186,9 @@ def test_a_chain_made_wholly_anew_is_found_by_the_heads_of_the_nights(
         f"UPDATE {EVENTS} SET actor = 'nobody' WHERE id = {trail[0]}",
         f"DELETE FROM {SEALS}",
     )
-    for event in AuditEvent.objects.order_by("id"):
-        sql(f"SELECT datasets_app_seal_audit_event({event.pk})")
+    with as_owner():
+        for event in AuditEvent.objects.order_by("id"):
+            sql(f"SELECT datasets_app_seal_audit_event({event.pk})")
     assert verify_audit().fault_count == 0
     assert verify_and_append_head().fault_count == 2
     assert len(read_heads()[0]) == 2  # what is not sound is not noted
@@ -204,10 +214,11 @@ def test_the_tables_take_nothing_but_new_rows(trail: list[int], table: str, stat
 
 
 def test_a_trigger_that_is_off_or_gone_is_told(trail: list[int]) -> None:
-    sql(
-        f"ALTER TABLE {EVENTS} DISABLE TRIGGER audit_event_append_only",
-        f"DROP TRIGGER audit_seal_append_only ON {SEALS}",
-    )
+    with as_owner():
+        sql(
+            f"ALTER TABLE {EVENTS} DISABLE TRIGGER audit_event_append_only",
+            f"DROP TRIGGER audit_seal_append_only ON {SEALS}",
+        )
     assert told() == [
         f"The trigger audit_event_append_only on {EVENTS} is disabled, so the audit log is not protected.",
         f"The trigger audit_seal_append_only on {SEALS} is missing, so the audit log is not protected.",
@@ -234,13 +245,17 @@ def test_the_migration_seals_what_stands_and_can_be_taken_back() -> None:
     before = list(AuditSeal.objects.values_list("position", "event_id", "digest"))
     assert len(before) == 3
     try:
-        MigrationExecutor(connection).migrate([("datasets_app", "0007_governance")])
+        with as_owner():
+            MigrationExecutor(connection).migrate([("datasets_app", "0007_governance")])
+            grant_privileges(connection, application_role(connection.settings_dict))
         assert not AuditSeal.objects.exists()
         audit.record("probe", actor=None, number="without a chain")
         assert not AuditSeal.objects.exists()
     finally:
-        executor = MigrationExecutor(connection)
-        executor.migrate(executor.loader.graph.leaf_nodes())
+        with as_owner():
+            executor = MigrationExecutor(connection)
+            executor.migrate(executor.loader.graph.leaf_nodes())
+            grant_privileges(connection, application_role(connection.settings_dict))
     assert list(AuditSeal.objects.values_list("position", "event_id", "digest"))[:3] == before
     assert (AuditSeal.objects.count(), verify_audit().fault_count) == (4, 0)
 

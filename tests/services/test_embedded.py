@@ -117,7 +117,7 @@ def ended(pid: int) -> bool:
 
 
 def query(var: Path, statement: str) -> object:
-    with psycopg.connect(embedded.postgres_url(var)) as connection:
+    with psycopg.connect(embedded.postgres_url(var, embedded.OWNER_ROLE)) as connection:
         cursor = connection.execute(statement.encode())
         return cursor.fetchall()[0][0] if cursor.description else None
 
@@ -302,6 +302,7 @@ for again in (True, False):
         print(cursor.fetchone()[0], flush=True)
     connection.close()
     sys.stdin.readline()
+connection.settings_dict["USER"] = embedded.OWNER_ROLE
 name = connection.creation.create_test_db(verbosity=0)
 connection.creation.destroy_test_db("alignmenter", verbosity=0)
 print(name)
@@ -334,7 +335,7 @@ def test_neither_a_port_nor_a_file_is_open_to_others(var: Path) -> None:
 
 def test_conversation_text_reaches_no_log(var: Path) -> None:
     with User(var):
-        with psycopg.connect(embedded.postgres_url(var), autocommit=True) as connection:
+        with psycopg.connect(embedded.postgres_url(var, embedded.OWNER_ROLE), autocommit=True) as connection:
             connection.execute(
                 "CREATE TABLE kept (text text PRIMARY KEY CHECK (text <> 'secret words'), n int)"
             )

@@ -3,7 +3,6 @@
 from typing import Any
 
 from annotations_app.agreement.figures import persona_label_stats
-from annotations_app.agreement.measure import measure_agreement
 from datasets_app.domain.packages.package import LabelSummary
 
 _COEFFICIENTS = (
@@ -15,6 +14,8 @@ _COEFFICIENTS = (
 
 def build_label_facts(dataset: Any) -> LabelSummary | None:
     """Counted labels by persona, and inter-annotator agreement; None without labels."""
+    from annotations_app.agreement.measure import measure_agreement  # loads numpy: not at every start
+
     personas = persona_label_stats(dataset.pk)
     if not personas:
         return None

@@ -20,9 +20,8 @@ from datasets_app.catalog import gates
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
-from datasets_app.domain.splits.near_duplicates import DEFAULT_SIMILARITY
 from datasets_app.domain.splits.report import format_warnings
-from datasets_app.domain.splits.splits import SPLITS, SplitError, SplitSettings
+from datasets_app.domain.splits.splits import DEFAULT_SIMILARITY, SPLITS, SplitError, SplitSettings
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import SplitParameters
 from datasets_app.models import Dataset, JobRun, Session

@@ -14,7 +14,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 
 from datasets_app.core.web.remedies import REMEDIES
-from datasets_app.domain.quality.checks import CODE_TITLES
 from datasets_app.domain.wording import format_count
 
 register = template.Library()
@@ -271,6 +270,8 @@ def _format_key(key: str) -> str:
 @register.filter
 def check_title(code: str) -> str:
     """What a code of a check means, in a few words."""
+    from datasets_app.domain.quality.checks import CODE_TITLES  # loads every check: not at every start
+
     return CODE_TITLES.get(code, "")
 
 

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from rensa import RMinHash  # type: ignore[import-untyped]  # compiled, without types
 
-# What this tells apart was measured: docs/splits.md. Less than the least would be found too seldom.
-DEFAULT_SIMILARITY, MIN_SIMILARITY = 0.65, 0.5
+from datasets_app.domain.splits.splits import DEFAULT_SIMILARITY
+
 # Of a signature's hashes as many rows make a band as still find, of pairs just as alike as was asked
 # for, 995 of 1000.
 _SIGNATURE_HASHES, _MIN_RECALL, _SEED = 256, 0.995, 42

@@ -6,9 +6,8 @@ from typing import Any
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.conversations.reading import FORMATS
-from datasets_app.domain.splits.near_duplicates import DEFAULT_SIMILARITY
 from datasets_app.domain.splits.report import format_report
-from datasets_app.domain.splits.splits import STRATA, SplitError, SplitSettings
+from datasets_app.domain.splits.splits import DEFAULT_SIMILARITY, STRATA, SplitError, SplitSettings
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import SplitParameters
 from datasets_app.management.base import BaseCommand, run_job

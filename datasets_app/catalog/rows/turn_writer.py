@@ -2,7 +2,7 @@
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
 from itertools import islice
@@ -31,16 +31,15 @@ def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[
     """Write the sessions; returns their primary keys in the same order."""
     keys: array[int] = array("q")
     with connection.cursor() as reserving:
-        reserved = _reserve_keys(reserving)
         remaining = iter(sessions)
         while chunk := list(islice(remaining, _KEY_BATCH_SIZE)):
-            pairs = [(next(reserved), session) for session in chunk]
+            reserved = _reserve_keys(reserving, len(chunk))
             with open_copy(_COPY_SESSIONS) as copy:
-                for key, session in pairs:
+                for key, session in zip(reserved, chunk, strict=True):
                     copy.write_row(
                         (key, dataset_id, session.session_id, session.persona_id, session.turn_count)
                     )
-            keys.extend(key for key, _ in pairs)
+            keys.extend(reserved)
     return keys
 
 
@@ -91,12 +90,10 @@ def _expand_floats(value: Any) -> Any:
     return value
 
 
-def _reserve_keys(cursor: Any) -> Iterator[int]:
+def _reserve_keys(cursor: Any, count: int) -> list[int]:
     """Reserve primary keys from the sequence."""
-    while True:
-        cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence('datasets_app_session', 'id'))"
-            " FROM generate_series(1, %s)",
-            [_KEY_BATCH_SIZE],
-        )
-        yield from [key for (key,) in cursor.fetchall()]
+    cursor.execute(
+        "SELECT nextval(pg_get_serial_sequence('datasets_app_session', 'id')) FROM generate_series(1, %s)",
+        [count],
+    )
+    return [key for (key,) in cursor.fetchall()]

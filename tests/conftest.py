@@ -18,6 +18,8 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import connection, transaction
 from django.test import TransactionTestCase
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from alignmenter_site import embedded
 from alignmenter_site.cache import SharedCache
@@ -131,8 +133,13 @@ def as_owner() -> Iterator[Any]:
 
 
 def pytest_configure() -> None:
-    """Passwords of test accounts are hashed once and not a million times: a third of a second each."""
+    """Passwords of test accounts are hashed once and not a million times: a third of a second each. Static
+    files are looked up when requested: each test client would list them all at its first request."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.WHITENOISE_AUTOREFRESH = True
+    # How long an example takes depends on what else the machine does.
+    hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    hypothesis_settings.load_profile("tests")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

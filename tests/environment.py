@@ -9,6 +9,7 @@ alone; ALIGNMENTER_TEST_REDIS_URL names a Redis for tests, whose ``rq:*`` keys a
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -59,6 +60,9 @@ os.environ["ALIGNMENTER_HTTPS"] = "off"
 # A server of the tests' own has two roles; on another one, they use the role of DATABASE_URL for everything.
 os.environ.pop("ALIGNMENTER_OWNER_DATABASE_URL", None)
 os.environ.setdefault("LOG_LEVEL", "WARNING")
+# Tests start over a hundred processes: each would compile the application anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 _redis_database = 8 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 # The queue's keys are deleted between tests: never those of a server that is in use (REDIS_URL).
 if given := os.environ.get("ALIGNMENTER_TEST_REDIS_URL"):

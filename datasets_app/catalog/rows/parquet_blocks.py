@@ -5,12 +5,21 @@ from typing import Any
 
 import msgspec
 
+from datasets_app.domain.conversations.parquet import Column, ColumnType, ParquetEncoder
 from datasets_app.domain.conversations.records import TurnRecord
 
 MAX_ROWS_PER_GROUP = 10_000
 # Closes a row group early if texts are long.
 MAX_CHARACTERS_PER_GROUP = 16 << 20
 
+_COLUMNS = [
+    Column("session_id", ColumnType.TEXT),
+    Column("turn_index", ColumnType.INTEGER),
+    Column("role", ColumnType.TEXT),
+    Column("text", ColumnType.TEXT),
+    Column("tags", ColumnType.TEXT_LIST),
+    *(Column(name, ColumnType.OPTIONAL_TEXT) for name in ("persona_id", "timestamp", "metadata", "extra")),
+]
 _encode = msgspec.json.Encoder().encode
 
 
@@ -20,72 +29,11 @@ def encode_parquet(turns: Iterable[TurnRecord]) -> Iterator[tuple[int, int, byte
     ``metadata`` and ``extra`` are JSON strings, so that all files have the same columns. Without turns the
     file has no rows.
     """
-    import pyarrow
-    import pyarrow.parquet
-
-    schema = _build_schema(pyarrow)
-    drain = _ByteSink()
-    with pyarrow.parquet.ParquetWriter(drain, schema, compression="zstd") as writer:
-        for rows in _group_rows(turns):
-            table = pyarrow.table([list(column) for column in zip(*rows, strict=True)], schema=schema)
-            writer.write_table(table, row_group_size=MAX_ROWS_PER_GROUP)
-            yield len(rows), sum(row[1] == 1 for row in rows), drain.take_bytes()
-    yield 0, 0, drain.take_bytes()
-
-
-def _build_schema(pyarrow: Any) -> Any:
-    text = pyarrow.string()
-    return pyarrow.schema(
-        [
-            pyarrow.field("session_id", text, nullable=False),
-            pyarrow.field("turn_index", pyarrow.int32(), nullable=False),
-            pyarrow.field("role", text, nullable=False),
-            pyarrow.field("text", text, nullable=False),
-            pyarrow.field("tags", pyarrow.list_(text), nullable=False),
-            pyarrow.field("persona_id", text),
-            pyarrow.field("timestamp", text),
-            pyarrow.field("metadata", text),
-            pyarrow.field("extra", text),
-        ]
-    )
-
-
-class _ByteSink:
-    """A write-only file whose contents are taken piece by piece."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-        self._size = 0
-
-    def write(self, piece: Any) -> int:
-        self._pieces.append(bytes(piece))
-        self._size += len(piece)
-        return len(piece)
-
-    def tell(self) -> int:
-        return self._size
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-    def writable(self) -> bool:
-        return True
-
-    def readable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False
-
-    def take_bytes(self) -> bytes:
-        whole = b"".join(self._pieces)
-        self._pieces.clear()
-        return whole
+    encoder = ParquetEncoder(_COLUMNS)
+    yield 0, 0, encoder.start()
+    for rows in _group_rows(turns):
+        yield len(rows), sum(row[1] == 1 for row in rows), encoder.encode_rows(rows)
+    yield 0, 0, encoder.finish()
 
 
 ParquetRow = tuple[str, int, str, str, list[str], str | None, str | None, str | None, str | None]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from annotations_app.domain.candidates import find_candidates, sample_candidates
 from datasets_app.domain.conversations.records import TurnRecord
+from tests.alignmenter_tool import run_code_with_alignmenter
 from tests.conftest import PROJECT
 from tests.factories import encode_jsonl, make_session, make_sessions, make_turn, write_jsonl
 from tests.terminal import run_in_process
@@ -196,17 +197,21 @@ def test_another_seed_draws_others() -> None:
     assert drawn[0] != drawn[1]
 
 
-def test_the_labelling_of_alignmenter_takes_it(tmp_path: Path, extract: Any, monkeypatch: Any) -> None:
-    from alignmenter.calibration.label import label_data
+LABEL = """
+from pathlib import Path
+from alignmenter.calibration.label import label_data
+label_data(Path("todo.jsonl"), Path("warm.yaml"), Path("labelled.jsonl"), labeler="ana")
+"""
 
+
+def test_the_labelling_of_alignmenter_takes_it(tmp_path: Path, extract: Any) -> None:
     file = write_jsonl(tmp_path / "logs.jsonl", make_sessions(3, tags=["scenario:x"]))
     persona = tmp_path / "warm.yaml"
     persona.write_text("id: warm_v1\nname: Warm\n")
     assert extract("--input", file, "--persona", "warm_v1", "--out", "todo.jsonl").returncode == 0
-    pressed = iter(["1", "", "good", "0", "m", "", "s"])
-    monkeypatch.setattr("builtins.input", lambda _: next(pressed))
-    done = label_data(tmp_path / "todo.jsonl", persona, tmp_path / "labelled.jsonl", labeler="ana")
-    assert (done["labeled"], done["skipped"]) == (2, 1)
+    done = run_code_with_alignmenter(tmp_path, LABEL, typed="1\n\ngood\n0\nm\n\ns\n")
+    assert "\nLabeled: 2\n" in done.stdout
+    assert "\nSkipped: 1\n" in done.stdout
     labelled = lines((tmp_path / "labelled.jsonl").read_bytes())
     assert [(line["session_id"], line["label"]) for line in labelled] == [("s1", 1), ("s2", 0)]
     left = extract("--input", file, "--persona", "warm_v1", "--skip-labelled", "labelled.jsonl")

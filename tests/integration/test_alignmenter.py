@@ -1,11 +1,10 @@
 """The real tool takes our files as they are: it scores every answer, and learns from every label."""
 
 import json
-import os
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -24,8 +23,8 @@ from annotations_app.models import Annotation
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.models import Dataset, Persona, Turn
+from tests.alignmenter_tool import run_alignmenter
 
-TOOL = Path(sys.executable).with_name("alignmenter")
 Tool = Callable[..., subprocess.CompletedProcess[str]]
 
 pytestmark = pytest.mark.django_db
@@ -33,25 +32,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def alignmenter(tmp_path: Path) -> Tool:
-    """Runs the tool where it can reach nothing but the test's own folder and memory."""
-    assert TOOL.exists(), "alignmenter is missing: pip install -r requirements-dev.txt"
-    # It commits to disk for every turn; memory is where that costs nothing.
-    scratch = "/dev/shm" if os.access("/dev/shm", os.W_OK) else str(tmp_path)
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": scratch, "NO_COLOR": "1"}
-
-    def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [TOOL, *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            cwd=tmp_path,
-            env=environment,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done
-
-    return run
+    return partial(run_alignmenter, tmp_path)
 
 
 @pytest.fixture

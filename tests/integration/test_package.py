@@ -3,10 +3,7 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -15,11 +12,11 @@ from datasets_app.models import Dataset, Session
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.releasing.sharing.export_package import export_package
 from tests import factories
+from tests.alignmenter_tool import run_alignmenter
 
 # Before these libraries are imported: nothing is fetched.
 os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1")
 
-TOOL = Path(sys.executable).with_name("alignmenter")
 pytestmark = pytest.mark.django_db
 
 
@@ -98,12 +95,11 @@ def test_the_citation_is_as_its_format_asks(package: Path) -> None:
 
 
 def test_alignmenter_runs_on_the_data_and_knows_the_release(package: Path, tmp_path: Path) -> None:
-    assert TOOL.exists(), "alignmenter is missing: pip install -r requirements-dev.txt"
     persona = tmp_path / "calm_v1.yaml"
     persona.write_text(
         "id: calm_v1\ndisplay_name: Calm\nexemplars: [Let us see.]\nlexicon: {preferred: [see]}\n"
     )
-    run_tool(
+    run_alignmenter(
         tmp_path,
         *("run", "--model", "recorded:none", "--embedding", "hashed", "--out", tmp_path / "out"),
         *("--dataset", package / "data" / "train.jsonl", "--persona", persona),
@@ -113,17 +109,6 @@ def test_alignmenter_runs_on_the_data_and_knows_the_release(package: Path, tmp_p
     # The signed manifest speaks of all lines, in whatever order they stand.
     whole = tmp_path / "all.jsonl"
     whole.write_bytes(b"".join(path.read_bytes() for path in sorted((package / "data").glob("*.jsonl"))))
-    run_tool(tmp_path, "dataset", "manifest", whole, "--verify", package / "calls_v1.0.0.manifest.json")
-
-
-def run_tool(home: Path, *arguments: Any) -> None:
-    scratch = "/dev/shm" if os.access("/dev/shm", os.W_OK) else str(home)
-    done = subprocess.run(
-        [TOOL, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=home,
-        env={"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": scratch, "NO_COLOR": "1"},
+    run_alignmenter(
+        tmp_path, "dataset", "manifest", whole, "--verify", package / "calls_v1.0.0.manifest.json"
     )
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 from alignmenter_site import env
 
 ENV_VAR = "ALIGNMENTER_STORAGE"
+REQUIREMENTS = "locks/s3.txt"
 # Options after the bucket's name; credentials come from the AWS_* variables only.
 ALLOWED_OPTIONS = ("endpoint_url", "region_name")
 # A file read from the bucket is kept in memory up to this size, then in a temporary file.
@@ -32,8 +33,15 @@ def _bucket_settings(url: str) -> dict[str, Any]:
         raise env.EnvironmentVariableError(
             f"{ENV_VAR}: unknown {unknown[0]!r}; known are {', '.join(ALLOWED_OPTIONS)}"
         )
-    from boto3.s3.transfer import TransferConfig
-    from botocore.config import Config
+    try:
+        import storages  # noqa: F401  # Django imports its backend by name, later
+        from boto3.s3.transfer import TransferConfig
+        from botocore.config import Config
+    except ImportError:
+        raise env.EnvironmentVariableError(
+            f"{ENV_VAR} names a bucket, and the packages for buckets (boto3, django-storages) are not "
+            f"installed. Install them where the application is installed: pip install -r {REQUIREMENTS}"
+        ) from None
 
     return {
         "BACKEND": "storages.backends.s3.S3Storage",

@@ -28,6 +28,7 @@ from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.releasing.verify import verify_releases
 from tests import factories
+from tests.conftest import PROJECT
 
 RCLONE = Path(sys.executable).with_name("rclone")
 
@@ -159,3 +160,15 @@ def test_a_wrong_address_stops_the_start_with_a_sentence(url: str, told: str) ->
     with pytest.raises(EnvironmentVariableError, match=told) as error:
         file_storage.storage_settings(url)
     assert "key:secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("package", ["boto3", "storages"])
+def test_without_its_packages_the_start_names_the_command_that_installs_them(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(EnvironmentVariableError, match=r"pip install -r locks/s3\.txt"):
+        file_storage.storage_settings("s3://bucket/prefix")
+    assert (PROJECT / file_storage.REQUIREMENTS).exists()

@@ -2,10 +2,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 PY := $(VENV)/bin/python
+# Exactly what locks/ names, down to the hash of each file. Python compiles what is imported, when it is.
+INSTALL = -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes --requirement
 # Plain http, for this machine only; deployments leave HTTPS on (docs/deployment.md).
 export ALIGNMENTER_HTTPS ?= off
 
-.PHONY: run test check bench bench-pii setup format clean
+.PHONY: run test check bench bench-pii setup format lock audit sbom clean
 
 run: $(VENV)/.runs ## set up, then serve on PORT (8000); Ctrl-C ends it
 	@$(PY) manage.py run
@@ -35,17 +37,41 @@ format: $(VENV)/.tests ## format the files for `make check`
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
 
-$(VENV)/.runs: requirements.txt
+lock: $(VENV)/.tests ## write locks/ anew from requirements*.txt; UPGRADE=1 raises what they leave open
+	$(LOCK) requirements-dev.txt --output-file locks/dev.txt
+	$(LOCK) requirements.txt --constraint locks/dev.txt --output-file locks/run.txt
+	$(LOCK) requirements-s3.txt --constraint locks/dev.txt --output-file locks/s3.txt
+	$(LOCK) requirements-peers.txt --no-deps --output-file locks/peers.txt
+	$(LOCK) requirements-alignmenter.txt --output-file locks/alignmenter.txt
+
+audit: $(VENV)/.tests ## known vulnerabilities of what is installed, and insecure code
+	$(PY) -m scripts.audit
+
+sbom: $(VENV)/.tests ## write sbom.json, what the application runs with, as CycloneDX
+	$(PY) -m cyclonedx_py requirements --pyproject pyproject.toml --mc-type application \
+		--output-reproducible --output-file sbom.json locks/run.txt
+
+# One resolution, of everything that can be installed together, for Linux and macOS and Python 3.11 or later.
+LOCK = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--annotation-style line --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
+
+$(VENV)/.runs: locks/run.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or later is needed; name one: make PYTHON=python3.12 …"; exit 1; }
 	@echo "Setting up $(VENV) …"
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@$(PY) -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	@$(PY) $(INSTALL) locks/run.txt
 	@touch $@
 
-$(VENV)/.tests: requirements-dev.txt requirements-peers.txt $(VENV)/.runs
-	@$(PY) -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-peers.txt
+$(VENV)/.tests: locks/dev.txt locks/peers.txt $(VENV)/.runs $(VENV)/alignmenter/.installed
+	@$(PY) $(INSTALL) locks/dev.txt
+	@$(PY) $(INSTALL) locks/peers.txt --no-deps
+	@touch $@
+
+# Alignmenter itself, which tests run on our files: apart, because it needs an older openai.
+$(VENV)/alignmenter/.installed: locks/alignmenter.txt $(VENV)/.runs
+	@test -x $(@D)/bin/python || $(PY) -m venv $(@D)
+	@$(@D)/bin/python $(INSTALL) locks/alignmenter.txt
 	@touch $@
 
 clean: ## remove .venv; the data in var stays

@@ -16,7 +16,7 @@ from datasets_app.domain.generation.retry_rules import CallFailed, FailureKind, 
 from datasets_app.domain.generation.session_schema import JSON_SCHEMA
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
     import openai
 
 MAX_ANSWER_BYTES = 4 << 20
@@ -36,7 +36,7 @@ RESPONSE_FORMATS: tuple[dict[str, Any] | None, ...] = (
 # The newer name, which only OpenAI requires, and the older one; other endpoints ignore unknown names.
 LENGTH_PARAMETERS = ("max_completion_tokens", "max_tokens")
 _HOSTS_WITH_NEW_PARAMETER = (".openai.com", ".azure.com")
-_QUIET_LOGGERS = ("openai", "httpx", "httpcore")
+_QUIET_LOGGERS = ("openai", "httpx2", "httpcore2")
 _CONNECT_TIMEOUT_SECONDS = 10.0
 # A client scans all of its connections for each call, so many calls are spread over several clients.
 CALLS_PER_CLIENT = 16
@@ -94,10 +94,10 @@ class OpenAIClient:
 
     async def _post(self, request: dict[str, Any]) -> bytes:
         """The raw answer, which we validate ourselves."""
-        import httpx
+        import httpx2
 
         response = await next(self._client_cycle).post(
-            "/chat/completions", body=request, cast_to=httpx.Response
+            "/chat/completions", body=request, cast_to=httpx2.Response
         )
         return response.content
 
@@ -112,29 +112,29 @@ class OpenAIClient:
 
 
 def _make_client(endpoint: Endpoint, key: str) -> "openai.AsyncOpenAI":
-    import httpx
+    import httpx2
     import openai
 
     for name in _QUIET_LOGGERS:
         # Below this level they log requests and headers, regardless of OPENAI_LOG.
         logging.getLogger(name).setLevel(logging.WARNING)
 
-    async def leave(request: "httpx.Request") -> None:
+    async def leave(request: "httpx2.Request") -> None:
         for name in {name for name in request.headers if name.lower() not in ALLOWED_HEADERS}:
             del request.headers[name]
         request.headers["accept-encoding"] = "identity"
         if key:
             request.headers["authorization"] = f"Bearer {key}"
 
-    async def arrive(response: "httpx.Response") -> None:
+    async def arrive(response: "httpx2.Response") -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise _ResponseTooLarge  # a few bytes could decompress to more than fits in memory
         response.stream = _limit_stream(response.stream)
 
-    http_client = httpx.AsyncClient(
+    http_client = httpx2.AsyncClient(
         follow_redirects=False,
-        timeout=httpx.Timeout(None, connect=_CONNECT_TIMEOUT_SECONDS),
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+        timeout=httpx2.Timeout(None, connect=_CONNECT_TIMEOUT_SECONDS),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
         event_hooks={"request": [leave], "response": [arrive]},
     )
     return openai.AsyncOpenAI(
@@ -154,9 +154,9 @@ class _ResponseTooLarge(Exception):
 
 
 def _limit_stream(stream: Any) -> Any:
-    import httpx
+    import httpx2
 
-    class Bounded(httpx.AsyncByteStream):
+    class Bounded(httpx2.AsyncByteStream):
         async def __aiter__(self) -> Any:
             left = MAX_ANSWER_BYTES
             async for part in stream:
@@ -173,7 +173,7 @@ def _limit_stream(stream: Any) -> Any:
 
 def _classify_error(error: Exception) -> CallFailed:
     """Convert an error of the package, or below it, to one that holds only its kind."""
-    import httpx
+    import httpx2
     import openai
 
     if isinstance(error, openai.APIStatusError):
@@ -181,13 +181,13 @@ def _classify_error(error: Exception) -> CallFailed:
     causes = (error, error.__cause__)
     if any(isinstance(cause, _ResponseTooLarge) for cause in causes):
         return CallFailed(FailureKind.PERMANENT, "the endpoint's answers are too large or packed")
-    if any(isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout) for cause in causes):
+    if any(isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout) for cause in causes):
         return CallFailed(FailureKind.UNREACHABLE)
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return CallFailed(FailureKind.TIMED_OUT)
     if isinstance(error, openai.APIConnectionError):
         return CallFailed(FailureKind.CONNECTION)
-    if isinstance(error, openai.OpenAIError | ValueError | httpx.HTTPError | httpx.InvalidURL):
+    if isinstance(error, openai.OpenAIError | ValueError | httpx2.HTTPError | httpx2.InvalidURL):
         return CallFailed(FailureKind.BROKEN_ANSWER)
     raise error
 

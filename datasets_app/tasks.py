@@ -9,7 +9,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.jobs import files, parameters, queue, runs
 from datasets_app.jobs.registry import Operation, operations, task
 from datasets_app.jobs.running import RunningJob
-from datasets_app.models import JobRun, ScrubRun
+from datasets_app.models import Dataset, JobRun, ScrubRun
 
 # Only a command draws samples; its parameters are shown on the job's page.
 operations["sample_dataset"] = Operation(parameters.SampleParameters)
@@ -47,7 +47,21 @@ def import_dataset(job: RunningJob[parameters.ImportParameters]) -> dict[str, An
         files.store_files(job.row, "quarantine", sorted(quarantine_dir.iterdir()))
     # The dataset holds what was imported; the upload is one more copy of private text.
     files.discard_file(upload)
+    start_text_scan(result["dataset"], job.actor)
     return result
+
+
+def start_text_scan(name: str, actor: Any) -> None:
+    """Have what was added to a dataset searched at once: its text can leave only once that is done."""
+    if dataset := Dataset.objects.filter(name=name).first():
+        runs.start_job("scan_text", actor=actor, dataset=dataset)
+
+
+@task(commits_itself=True)
+def scan_text(job: RunningJob[parameters.NoParameters]) -> dict[str, Any]:
+    from datasets_app.catalog.gates import scan_and_describe
+
+    return {"text": scan_and_describe(job.dataset, job.report_progress)}
 
 
 @task(parameters.ExportParameters)
@@ -137,9 +151,10 @@ def start_helper_jobs(scrub: ScrubRun, chunks: int) -> None:
 def bootstrap_dataset(job: RunningJob[parameters.GenerationParameters]) -> dict[str, Any]:
     from datasets_app.generating.factory import OFFLINE, is_model
 
-    if is_model(job.parameters.model or OFFLINE):
-        return _generate_with_model(job)
-    return _generate_offline(job)
+    generate = _generate_with_model if is_model(job.parameters.model or OFFLINE) else _generate_offline
+    result = generate(job)
+    start_text_scan(job.row.dataset_name, job.actor)
+    return result
 
 
 def _generate_offline(job: RunningJob[parameters.GenerationParameters]) -> dict[str, Any]:

@@ -20,8 +20,8 @@ FLOORS = {
         {"command_line"},
         {"models", "hooks"},
         {"core"},
-        {"templatetags"},
         {"catalog"},
+        {"templatetags"},
         {"jobs"},
         {
             "importing",

@@ -104,7 +104,7 @@ def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:
     shown = labels / max(MIN_NEW_SHARE, 1 - gold - repeats)
     return {
         "dataset": dataset,
-        "is_scrub_missing": not gates.is_scrubbed(dataset),
+        "facts": gates.load_facts(dataset),
         "replies": replies,
         "known": known,
         "is_gold_requested": bool(persona) and gold > 0,

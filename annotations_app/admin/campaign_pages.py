@@ -43,7 +43,7 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
         "progress": _progress_context(campaign),
         "balance": _label_balance(campaign) if see else None,
         "stale_count": Annotation.objects.stale(campaign).count() if see else 0,
-        "is_scrub_missing": not (campaign.overridden or gates.is_scrubbed(campaign.dataset)),
+        "raw_because": "" if campaign.overridden else gates.load_facts(campaign.dataset).raw_because,
     }
     return render_campaign_page(request, campaign, "change", "", context)
 

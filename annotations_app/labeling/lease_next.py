@@ -83,7 +83,7 @@ def stop_reason(member: CampaignMember) -> str:
         return "closed"
     if campaign.status != Campaign.Status.OPEN:
         return str(campaign.status)
-    return "" if campaign.overridden or gates.is_scrubbed(campaign.dataset) else "unscrubbed"
+    return "" if campaign.overridden or not gates.is_raw(campaign.dataset) else "unscrubbed"
 
 
 def _leased_replies(member: CampaignMember) -> list[Assignment]:

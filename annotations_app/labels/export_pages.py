@@ -40,7 +40,8 @@ class ExportLabelsForm(OverrideForm):
 def export_labels(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     require_permissions(request, "export_annotation")
-    closed = not gates.is_scrubbed(campaign.dataset)
+    facts = gates.load_facts(campaign.dataset)
+    closed = facts.is_known_raw
     may_override = gates.can_override(request.user)
     form = ExportLabelsForm(request.POST or None, may_override=may_override, override_required=closed)
     if request.method == "POST" and form.is_valid() and (may_override or not closed):
@@ -49,5 +50,11 @@ def export_labels(request: HttpRequest, pk: int) -> HttpResponse:
         )
         return start_and_show_job(request, "export_annotations", campaign.dataset, parameters)
     jobs = JobRun.objects.filter(operation="export_annotations", parameters__campaign=campaign.name)
-    context = {"form": form, "closed": closed, "may_override": may_override, "exports": jobs[:MAX_EXPORTS]}
+    context = {
+        "form": form,
+        "closed": closed,
+        "raw_because": facts.raw_because,
+        "may_override": may_override,
+        "exports": jobs[:MAX_EXPORTS],
+    }
     return render_campaign_page(request, campaign, "export", "Export labels", context)

@@ -12,7 +12,8 @@ from datasets_app.access import pages as access_pages
 from datasets_app.admin import dataset_pages, origin_pages
 from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.catalog.edit import edit_dataset
-from datasets_app.catalog.gates import is_scrubbed
+from datasets_app.catalog.gates import load_all_facts
+from datasets_app.catalog.policies import ADVICE, STATE_LABELS
 from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
@@ -31,18 +32,35 @@ from datasets_app.releasing.sharing import export_pages
 from datasets_app.releasing.sharing import pages as sharing_pages
 from datasets_app.retention import erase_pages
 from datasets_app.retention import pages as retention_pages
-from datasets_app.scrubbing import mark_pages
+from datasets_app.scrubbing import exception_pages, mark_pages
 from datasets_app.scrubbing import pages as scrub_pages
 from datasets_app.splitting import pages as split_pages
-from datasets_app.templatetags.datasets_display import short_datetime, status_color
+from datasets_app.templatetags.datasets_display import short_datetime
 
-STATUS_COLORS = {
-    "raw": "",
-    "to scrub": "warning",
+STATE_COLORS = {
+    "raw": "warning",
+    "checked": "info",
+    "attested": "info",
     "scrubbed": "info",
     "released": "success",
-    "expired": "warning",
+    "expired": "",
+    "empty": "",
 }
+
+
+class StateFilter(admin.SimpleListFilter):
+    """By what is known about the text, which is computed."""
+
+    title, parameter_name = "status", "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return STATE_LABELS.items()
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        if self.value() is None:
+            return queryset
+        facts = load_all_facts(Dataset.objects.visible_to(request.user))
+        return queryset.filter(pk__in=[pk for pk, known in facts.items() if known.state == self.value()])
 
 
 @admin.register(Dataset)
@@ -59,7 +77,7 @@ class DatasetAdmin(ModelAdmin):
         "show_license",
         "show_updated",
     ]
-    list_filter = ["origin", "status", "legal_hold"]
+    list_filter = ["origin", StateFilter, "legal_hold"]
     list_per_page = 50
     search_fields = ["name", "source"]
     search_help_text = "Part of a name or source"
@@ -88,11 +106,18 @@ class DatasetAdmin(ModelAdmin):
 
     # --- list ---
 
-    @display(description="Status", ordering="status", label=STATUS_COLORS)
-    def show_status(self, dataset: Dataset) -> tuple[str, str]:
-        # Raw production data stands out.
-        needs_scrub = status_color(dataset) == "warn" and dataset.status == Dataset.Status.RAW
-        return "to scrub" if needs_scrub else dataset.status, dataset.get_status_display()
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        changelist = super().get_changelist_instance(request)
+        shown = [dataset.pk for dataset in changelist.result_list]
+        facts = load_all_facts(Dataset.objects.filter(pk__in=shown))
+        for dataset in changelist.result_list:
+            dataset.facts = facts[dataset.pk]
+        return changelist
+
+    @display(description="Status", ordering="status", label=STATE_COLORS)
+    def show_status(self, dataset: Any) -> tuple[str, str]:
+        state = dataset.facts.state
+        return state, STATE_LABELS[state]
 
     @display(description="Sessions", ordering="session_count")
     def show_sessions(self, dataset: Dataset) -> str:
@@ -129,12 +154,13 @@ class DatasetAdmin(ModelAdmin):
 
     @admin.action(description="Export as conversation JSONL", permissions=["export"])
     def export_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
-        unscrubbed = [dataset for dataset in queryset if not is_scrubbed(dataset)]
-        for dataset in unscrubbed:
+        raw = {pk: facts for pk, facts in load_all_facts(queryset).items() if facts.is_known_raw}
+        for facts in raw.values():
             messages.warning(
-                request, f"{dataset.name} wasn't exported: it is unscrubbed production data. Scrub it first."
+                request,
+                f"{facts.name} wasn't exported: it contains {facts.raw_because}. {ADVICE[facts.remedy]}",
             )
-        rest = queryset.exclude(pk__in=[dataset.pk for dataset in unscrubbed])
+        rest = queryset.exclude(pk__in=raw)
         if rest:
             self._start_jobs(request, "export_dataset", rest, parameters=ExportParameters(format="turns"))
 
@@ -174,6 +200,8 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/checks/run/", dataset_pages.run_checks, "run_checks"),
             ("<int:pk>/scrub/", scrub_pages.scrub, "scrub"),
             ("<int:pk>/scrub/progress/", scrub_pages.progress, "scrub_progress"),
+            ("<int:pk>/scrub/exempt/", exception_pages.exempt, "exempt"),
+            ("<int:pk>/attest/", exception_pages.attest, "attest"),
             ("<int:pk>/scrub/not-personal/", mark_pages.mark_not_personal, "mark_not_personal"),
             ("<int:pk>/scrub/missed/", mark_pages.mark_missed, "mark_missed"),
             ("<int:pk>/scrub/marks/<int:mark_pk>/", mark_pages.remove_mark, "mark_take_back"),

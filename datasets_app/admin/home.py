@@ -1,5 +1,6 @@
 """What the home page shows: counts, what is running, and what needs attention."""
 
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,8 @@ from django.utils import timezone
 
 from datasets_app import hooks
 from datasets_app.admin.dataset_pages import list_active_jobs
+from datasets_app.catalog.gates import load_all_facts
+from datasets_app.catalog.policies import STATE_LABELS, DatasetFacts
 from datasets_app.core.web.pages import dataset_url
 from datasets_app.domain.wording import format_count
 from datasets_app.hooks import AttentionItem
@@ -25,18 +28,19 @@ def home_context(request: Any, context: dict[str, Any]) -> dict[str, Any]:
     datasets = Dataset.objects.visible_to(request.user)
     may_see = has("datasets_app.view_dataset")
     may_see_jobs = has("datasets_app.view_jobrun")
+    facts = load_all_facts(datasets) if may_see else {}
     return {
         **context,
         "title": "Home",
         "may_see": may_see,
         "is_annotator_only": not may_see and has("annotations_app.annotate"),
-        **(_dataset_context(datasets) if may_see else {}),
+        **(_dataset_context(datasets, facts) if may_see else {}),
         **({"active_jobs": list_active_jobs(request.user)} if may_see_jobs else {}),
         "attention": [
             *(_failed_job_items(request.user) if may_see_jobs else []),
             *(_faulty_release_items(datasets) if has("datasets_app.view_release") else []),
             *(_deletion_items(datasets) if may_see else []),
-            *(_unscrubbed_items(datasets, has("datasets_app.view_scrubrun")) if may_see else []),
+            *(_raw_items(facts, has("datasets_app.view_scrubrun")) if may_see else []),
             *(_check_items(datasets, has("datasets_app.check_dataset")) if may_see else []),
             *(_quarantine_items(request.user) if has("datasets_app.import_dataset") else []),
             *(item for items in hooks.attention for item in items(request.user)),
@@ -44,18 +48,15 @@ def home_context(request: Any, context: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _dataset_context(datasets: Any) -> dict[str, Any]:
-    kinds = {
-        f"{field}_{value}": Count("pk", filter=Q((field, value)))
-        for field, choices in (("status", Dataset.Status), ("origin", Dataset.Origin))
-        for value in choices.values
-    }
+def _dataset_context(datasets: Any, facts: dict[int, DatasetFacts]) -> dict[str, Any]:
+    kinds = {f"origin_{value}": Count("pk", filter=Q(origin=value)) for value in Dataset.Origin.values}
+    states = Counter(known.state for known in facts.values())
     counts = datasets.aggregate(
         datasets=Count("pk"), turns=Sum("turn_count"), sessions=Sum("session_count"), **kinds
     )
     return {
         "counts": counts,
-        "by_status": [(key, label, counts[f"status_{key}"]) for key, label in Dataset.Status.choices],
+        "by_status": [(state, label, states[state]) for state, label in STATE_LABELS.items()],
         "by_origin": [(key, label, counts[f"origin_{key}"]) for key, label in Dataset.Origin.choices],
         "recent": datasets.with_last_check().order_by("-updated_at")[:MAX_ITEMS],
     }
@@ -80,14 +81,20 @@ def _failed_job_items(user: Any) -> list[AttentionItem]:
     ]
 
 
-def _unscrubbed_items(datasets: Any, may_open: bool) -> list[AttentionItem]:
-    """Raw production data, which can be neither exported nor annotated."""
-    raw = datasets.filter(origin="production", status="raw", turn_count__gt=0).order_by("-updated_at")
+def _raw_items(facts: dict[int, DatasetFacts], may_open: bool) -> list[AttentionItem]:
+    """Raw text, which can be neither exported nor annotated; the newest datasets first."""
     page, link_text = ("scrub", "Scrub dataset") if may_open else ("sharing", "View checklist")
-    text = "is raw production data and must be scrubbed"
+    raw = [(pk, known) for pk, known in sorted(facts.items(), reverse=True) if known.is_known_raw]
     return [
-        AttentionItem("warn", "shield_person", dataset.name, text, dataset_url(dataset, page), link_text)
-        for dataset in raw[:MAX_ITEMS]
+        AttentionItem(
+            "warn",
+            "shield_person",
+            known.name,
+            f"contains {known.raw_because}",
+            reverse(f"admin:datasets_app_dataset_{page}", args=[pk]),
+            link_text,
+        )
+        for pk, known in raw[:MAX_ITEMS]
     ]
 
 

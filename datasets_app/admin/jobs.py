@@ -42,7 +42,8 @@ STATE_COLORS = {
 }
 # Imports count bytes over several passes, so their page shows only the percentage.
 UNIT_BY_OPERATION = dict.fromkeys(
-    ("export_dataset", "check_dataset", "scrub_dataset", "scrub_part", "apply_retention"), "turns"
+    ("export_dataset", "check_dataset", "scrub_dataset", "scrub_part", "scan_text", "apply_retention"),
+    "turns",
 )
 UNIT_BY_OPERATION["bootstrap_dataset"] = "sessions"
 # The tab of the dataset that shows the result of a job.

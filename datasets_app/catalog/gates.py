@@ -3,25 +3,34 @@
 Call a check in the transaction of what it guards: facts come from the database, not from the object.
 """
 
+from datetime import datetime
 from typing import Any
 
-from django.db.models import OuterRef, Q, Subquery
+from django.db import transaction
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import JSONObject
 from django.utils import timezone
 
 from datasets_app.catalog import policies
 from datasets_app.catalog.activity import active_scrubs
 from datasets_app.catalog.policies import (
+    Allowed,
+    AttestationFacts,
     DatasetFacts,
     Gate,
     Overridden,
     OverrideRequest,
     Refused,
     RunningJob,
+    TextFacts,
     Verdict,
 )
+from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.models import Dataset, JobRun, ScrubRun
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.pii.exemptions import read_exempt_counts
+from datasets_app.models import Attestation, Dataset, JobRun, ScrubMark, ScrubRun, Session
 
 OVERRIDE_PERMISSION = "datasets_app.override_gate"
 _SCRUB_OPERATIONS = ("scrub_dataset", "scrub_part")
@@ -29,37 +38,80 @@ _SCRUB_OPERATIONS = ("scrub_dataset", "scrub_part")
 
 def load_facts(dataset: Dataset) -> DatasetFacts:
     """What the dataset is now, by one query."""
-    scrubs = ScrubRun.objects.filter(dataset=OuterRef("pk"), dry_run=False).order_by("-pk")
-    active = active_scrubs(OuterRef("pk")).filter(dry_run=False, verified_at=None)
-    row = (
-        Dataset.objects.annotate(
-            verified_at=Subquery(scrubs.values("verified_at")[:1]),
-            scrub_job=Subquery(active.values("job_run_id")[:1]),
-        )
-        .values(
-            "name",
-            "origin",
-            "status",
-            "turn_count",
-            "legal_hold",
-            "hold_reason",
-            "expired_at",
-            "verified_at",
-            "scrub_job",
-        )
-        .get(pk=dataset.pk)
+    return load_all_facts(Dataset.objects.filter(pk=dataset.pk))[dataset.pk]
+
+
+def load_all_facts(datasets: QuerySet[Dataset]) -> dict[int, DatasetFacts]:
+    """The facts of each dataset by primary key, by one query."""
+    this = OuterRef("pk")
+    scrubs = ScrubRun.objects.filter(dataset=this, dry_run=False).exclude(verified_at=None).order_by("-pk")
+    scrubbed_at = Subquery(scrubs.filter(dataset=OuterRef("dataset")).values("created_at")[:1])
+    missed = ScrubMark.objects.filter(dataset=this, verdict=ScrubMark.Verdict.MISSED)
+    missed = missed.annotate(scrubbed_at=scrubbed_at).filter(
+        Q(scrubbed_at=None) | Q(created_at__gt=F("scrubbed_at"))
     )
-    expired_at, verified_at = row.pop("expired_at"), row.pop("verified_at")
+    sessions = Session.objects.filter(dataset=this).order_by("-pk")
+    attestations = Attestation.objects.filter(dataset=this, ended_at=None)
+    rows = datasets.annotate(
+        last_session=Subquery(sessions.values("pk")[:1]),
+        missed=Subquery(missed.values("dataset").annotate(n=Count("pk")).values("n")),
+        scrub_job=Subquery(
+            active_scrubs(this).filter(dry_run=False, verified_at=None).values("job_run_id")[:1]
+        ),
+        attestation=Subquery(
+            attestations.values(
+                row=JSONObject(to="last_session", by="created_by_name", at="created_at", reason="reason")
+            )
+        ),
+    ).values(*_DATASET_FIELDS, *_TEXT_FIELDS, "last_session", "missed", "scrub_job", "attestation")
+    return {row["pk"]: _build_facts(row) for row in rows}
+
+
+_DATASET_FIELDS = ("pk", "name", "origin", "status", "turn_count", "legal_hold", "hold_reason", "expired_at")
+_TEXT_FIELDS = tuple(
+    f"text_scan__{name}"
+    for name in ("scanned_to", "scrubbed_to", "turn_count", "found", "exempt", "names_searched", "scanned_at")
+)
+
+
+def _build_facts(row: dict[str, Any]) -> DatasetFacts:
+    text = {name.removeprefix("text_scan__"): row[name] for name in _TEXT_FIELDS if row[name] is not None}
+    scanned_at = text.pop("scanned_at", None)
+    text["exempt"] = read_exempt_counts(text.get("exempt"))
+    last_session = row["last_session"] or 0
     return DatasetFacts(
-        **row,
-        deleted_on=timezone.localtime(expired_at).date() if expired_at else None,
-        last_scrub_verified=verified_at is not None,
+        name=row["name"],
+        origin=row["origin"],
+        status=row["status"],
+        turn_count=row["turn_count"],
+        deleted_on=_local_date(row["expired_at"]),
+        legal_hold=row["legal_hold"],
+        hold_reason=row["hold_reason"],
+        scrub_job=row["scrub_job"],
+        text=TextFacts(
+            last_session=last_session,
+            missed=row["missed"] or 0,
+            scanned_on=_local_date(scanned_at),
+            **text,
+        ),
+        attestation=_build_attestation(row["attestation"], last_session),
     )
 
 
-def is_scrubbed(dataset: Dataset) -> bool:
-    """Whether texts may leave without an override."""
-    return load_facts(dataset).is_scrubbed
+def _build_attestation(row: dict[str, Any] | None, last_session: int) -> AttestationFacts | None:
+    """The attestation in force; sessions added since end it."""
+    if row is None or row["to"] < last_session:
+        return None
+    return AttestationFacts(row["by"], _local_date(datetime.fromisoformat(row["at"])), row["reason"])
+
+
+def _local_date(at: datetime | None) -> Any:
+    return timezone.localtime(at).date() if at else None
+
+
+def is_raw(dataset: Dataset) -> bool:
+    """Whether text may leave only by an override."""
+    return load_facts(dataset).is_raw
 
 
 def can_override(actor: Any) -> bool:
@@ -129,11 +181,59 @@ def check_is_idle(dataset: Dataset, job_run: JobRun | None, advice: str) -> None
 
 
 def _find_running(jobs: Any) -> RunningJob | None:
-    job = jobs.active().filter(state="running").first()
+    # A search only reads, and keeps no result about text that has changed meanwhile.
+    job = jobs.active().filter(state="running").exclude(operation="scan_text").first()
     return RunningJob(job.get_operation_label(), job.pk) if job else None
 
 
 # --- gates that a reason opens --------------------------------------------------------------------------
+
+
+def scan_text_for_gate(dataset: Dataset, report_progress: ProgressCallback = ignore_progress) -> None:
+    """Search what nothing has searched yet, if the result can open a gate."""
+    facts = load_facts(dataset)
+    may_open = facts.is_scrubbed or not facts.is_production
+    if facts.is_unscanned and may_open and isinstance(policies.decide_copy(facts), Allowed):
+        scan_new_text(dataset, report_progress)
+
+
+def scan_and_describe(dataset: Dataset, report_progress: ProgressCallback = ignore_progress) -> str:
+    """Search what was added to a dataset, and say what is known about its text now."""
+    scan_new_text(dataset, report_progress)
+    return policies.describe_text(load_facts(dataset))
+
+
+def check_can_exempt(dataset: Dataset, kind: str, *, actor: Any, override: str) -> str:
+    """Returns the reason for which a value of a pattern class may stay; records the override."""
+    check_can_use(dataset)
+    verdict = policies.decide_exemption(dataset.name, kind, request_override(actor, override))
+    return enforce(verdict, dataset, actor)
+
+
+def attest(dataset: Dataset, *, actor: Any, reason: str) -> Attestation:
+    """State that the text of a dataset may stay as it is, until a session is added or changed."""
+    scan_text_for_gate(dataset)
+    with transaction.atomic():
+        locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+        facts = load_facts(locked)
+        verdict = policies.decide_attestation(facts, request_override(actor, reason))
+        reason = enforce(verdict, locked, actor)
+        Attestation.objects.filter(dataset=locked, ended_at=None).update(ended_at=timezone.now())
+        return Attestation.objects.create(
+            dataset=locked,
+            last_session=facts.text.last_session,
+            reason=reason,
+            created_by=actor,
+            created_by_name=audit.actor_name(actor),
+        )
+
+
+def end_attestation(dataset: Dataset, *, actor: Any) -> None:
+    """Withdraw the statement that the text may stay as it is."""
+    with transaction.atomic():
+        in_force = Attestation.objects.filter(dataset=dataset, ended_at=None)
+        if in_force.update(ended_at=timezone.now()):
+            audit.record("end_attestation", actor=actor, dataset_name=dataset.name)
 
 
 def request_override(actor: Any, reason: str) -> OverrideRequest:
@@ -145,7 +245,15 @@ def ask_gate(gate: Gate, dataset: Dataset, *, actor: Any, override: str = "") ->
     return policies.decide_gate(gate, load_facts(dataset), request_override(actor, override))
 
 
-def check_gate(gate: Gate, dataset: Dataset, *, actor: Any, override: str = "") -> str:
-    """Every door that hands out texts calls this. Raises UserError if the gate stays closed; records an
-    override and returns its reason."""
+def check_gate(
+    gate: Gate,
+    dataset: Dataset,
+    *,
+    actor: Any,
+    override: str = "",
+    report_progress: ProgressCallback = ignore_progress,
+) -> str:
+    """Every door that hands out texts calls this, which searches text that nothing has searched yet. Raises
+    UserError if the gate stays closed; records an override and returns its reason."""
+    scan_text_for_gate(dataset, report_progress)
     return enforce(ask_gate(gate, dataset, actor=actor, override=override), dataset, actor)

@@ -4,12 +4,15 @@ A rule takes facts and answers a verdict. ``gates.py`` loads the facts, raises w
 overrides. Pages, commands and jobs call ``gates.py``; tests of rules need no database.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from typing import NamedTuple
 
+from datasets_app.domain.pii.detector import KINDS, NAME
+from datasets_app.domain.pii.exemptions import ExemptCount, describe_exempt
+from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.reasons import MAX_REASON_CHARACTERS, normalize_reason
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
@@ -32,6 +35,45 @@ class Remedy(StrEnum):
 # --- facts ----------------------------------------------------------------------------------------------
 
 
+def format_kinds(counts: Mapping[str, int]) -> str:
+    """``e-mail addresses: 3, credentials: 1``."""
+    return ", ".join(f"{KIND_DESCRIPTIONS[kind]}: {count:,}" for kind, count in counts.items())
+
+
+class TextFacts(NamedTuple):
+    """What is known about the text: see :class:`TextScan`. ``missed`` are values that people marked as missed
+    since the last scrub."""
+
+    last_session: int = 0
+    scanned_to: int = 0
+    scrubbed_to: int = 0
+    turn_count: int = 0
+    found: dict[str, int] = {}
+    exempt: dict[str, ExemptCount] = {}
+    missed: int = 0
+    names_searched: bool = False
+    scanned_on: date | None = None
+
+
+class AttestationFacts(NamedTuple):
+    """That the text may stay as it is: who said so, when and why."""
+
+    by: str
+    on: date
+    reason: str
+
+
+STATE_LABELS = {
+    "raw": "Raw",
+    "checked": "Checked",
+    "attested": "Attested",
+    "scrubbed": "Scrubbed",
+    "released": "Released",
+    "expired": str(Dataset.Status.EXPIRED.label),
+    "empty": "Empty",
+}
+
+
 class DatasetFacts(NamedTuple):
     """What a dataset is at one moment. ``scrub_job`` is the job of an unverified scrub in progress."""
 
@@ -42,20 +84,89 @@ class DatasetFacts(NamedTuple):
     deleted_on: date | None = None
     legal_hold: bool = False
     hold_reason: str = ""
-    last_scrub_verified: bool = False
     scrub_job: int | None = None
+    text: TextFacts = TextFacts()
+    attestation: AttestationFacts | None = None
 
     @property
     def is_expired(self) -> bool:
         return self.status == Dataset.Status.EXPIRED
 
     @property
+    def is_production(self) -> bool:
+        return self.origin == Dataset.Origin.PRODUCTION
+
+    @property
+    def is_unscanned(self) -> bool:
+        """Whether there are sessions that nothing has searched for personal data."""
+        return self.text.scanned_to < self.text.last_session
+
+    @property
     def is_scrubbed(self) -> bool:
-        """Whether texts may leave: not production data, or the last scrub passed its verification."""
-        if self.origin != Dataset.Origin.PRODUCTION:
-            return True
-        clean = self.status in {Dataset.Status.SCRUBBED, Dataset.Status.RELEASED}
-        return clean and self.last_scrub_verified
+        """Whether a verified scrub of all classes covers every session."""
+        return bool(self.text.last_session) and self.text.scrubbed_to >= self.text.last_session
+
+    @property
+    def raw_because(self) -> str:
+        """Why the text is raw, as what the dataset contains; empty if it may leave.
+
+        Any value of a pattern class counts, whatever the origin. Names count in production data.
+        """
+        text = self.text
+        if not text.last_session or self.attestation:
+            return ""
+        if self.is_production and not self.is_scrubbed:
+            return "production data without a verified scrub"
+        if self.is_unscanned:
+            return "sessions that have not been checked for personal data"
+        found = {kind: text.found[kind] for kind in KINDS if text.found.get(kind)}
+        if not self.is_production:
+            found.pop(NAME, None)
+        if found:
+            return f"personal data ({format_kinds(found)})"
+        if text.missed:
+            return f"{format_count(text.missed, 'value')} that a reviewer marked as missed"
+        return ""
+
+    @property
+    def is_raw(self) -> bool:
+        return bool(self.raw_because)
+
+    @property
+    def is_known_raw(self) -> bool:
+        """Whether nothing but an override opens its gates now. Text that nothing has searched is searched
+        where it would leave."""
+        return self.is_raw and self.remedy != Remedy.CHECKS
+
+    @property
+    def state(self) -> str:
+        """A key of :data:`STATE_LABELS`."""
+        if self.is_expired:
+            return "expired"
+        if not self.text.last_session:
+            return "empty"
+        if self.is_raw:
+            return "raw"
+        if self.attestation:
+            return "attested"
+        if self.status == Dataset.Status.RELEASED:
+            return "released"
+        return "scrubbed" if self.is_scrubbed else "checked"
+
+    @property
+    def state_label(self) -> str:
+        return STATE_LABELS[self.state]
+
+    @property
+    def description(self) -> str:
+        return describe_text(self)
+
+    @property
+    def remedy(self) -> Remedy:
+        """What opens the gates of a raw dataset."""
+        if self.is_unscanned and not self.is_production:
+            return Remedy.CHECKS
+        return Remedy.SCRUB
 
 
 class RunningJob(NamedTuple):
@@ -79,6 +190,28 @@ class Blocker(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.title}: {self.reason}"
+
+
+def describe_text(facts: DatasetFacts) -> str:
+    """What is known about the text, in a sentence. Every page, document and event that says something about
+    it says this."""
+    text, turns = facts.text, format_count(facts.text.turn_count, "turn")
+    if facts.is_expired or not text.last_session:
+        return ""
+    if facts.attestation:
+        by, on, reason = facts.attestation
+        return f"{by} attested on {on:%-d %B %Y} that the text may stay as it is: {reason}"
+    if facts.is_raw:
+        return f"Raw: it contains {facts.raw_because}."
+    exempt = describe_exempt(text.exempt)
+    if facts.is_scrubbed:
+        if exempt:
+            return f"Verified except {exempt}: no other pattern is left in {turns}."
+        return f"Verified: no pattern is left in {turns}."
+    names = (
+        "by rules and by a model for names" if text.names_searched else "by rules; names were not looked for"
+    )
+    return f"Checked {names}: no personal data found in {turns}{f', except {exempt}' if exempt else ''}."
 
 
 # --- verdicts -------------------------------------------------------------------------------------------
@@ -109,12 +242,15 @@ class Refused:
 Verdict = Allowed | Overridden | Refused
 
 
+ADVICE = {Remedy.CHECKS: "Run the checks first.", Remedy.SCRUB: "Scrub it first."}
+
+
 # --- overrides ------------------------------------------------------------------------------------------
 
 
 class Gate(NamedTuple):
     """A rule that a reason can override. The audit log keeps ``purpose``. ``locked`` gates are always closed,
-    others only for production data without a verified scrub."""
+    others only while the text is raw."""
 
     purpose: str
     action: str
@@ -122,9 +258,9 @@ class Gate(NamedTuple):
     locked: bool = False
 
 
-_UNSCRUBBED = "{name} contains production data without a verified scrub, so it can't be %s. Scrub it first."
-EXPORT = Gate("export", "export unscrubbed production data", _UNSCRUBBED % "exported")
-ANNOTATE = Gate("annotate", "have unscrubbed production data annotated", _UNSCRUBBED % "annotated")
+_RAW = "{name} contains {raw}, so it can't be %s. {advice}"
+EXPORT = Gate("export", "export raw text", _RAW % "exported")
+ANNOTATE = Gate("annotate", "have raw text annotated", _RAW % "annotated")
 _LOCKED = "The test split of {name} is locked: labels for calibration must not come from it."
 EXPORT_TEST_SPLIT = Gate("export test split", "export labels of the test split", _LOCKED, locked=True)
 ANNOTATE_TEST_SPLIT = Gate("annotate test split", "have the test split annotated", _LOCKED, locked=True)
@@ -136,6 +272,8 @@ RESPLIT = Gate(
 )
 CHANGE_ORIGIN = Gate("change origin", "change the origin of a dataset", locked=True)
 RELEASE = Gate("release", "release a version that has blockers")
+ATTEST = Gate("attest", "attest that a dataset may stay as it is")
+EXEMPT = Gate("exempt", "exempt a value that looks like personal data")
 
 
 def decide_override(gate: Gate, request: OverrideRequest, closed: str) -> Verdict:
@@ -178,9 +316,31 @@ def decide_copy(facts: DatasetFacts) -> Verdict:
 def decide_gate(gate: Gate, facts: DatasetFacts, request: OverrideRequest) -> Verdict:
     """Texts leave the dataset for a file or for annotators, or its test split is unlocked."""
     verdict = decide_copy(facts)
-    if isinstance(verdict, Refused) or (facts.is_scrubbed and not gate.locked):
+    if isinstance(verdict, Refused) or not (facts.is_raw or gate.locked):
         return verdict
-    return decide_override(gate, request, gate.closed.format(name=facts.name))
+    closed = gate.closed.format(name=facts.name, raw=facts.raw_because, advice=ADVICE[facts.remedy])
+    return decide_override(gate, request, closed)
+
+
+def decide_attestation(facts: DatasetFacts, request: OverrideRequest) -> Verdict:
+    """Someone states that raw text may stay as it is: public data, or invented numbers."""
+    verdict = decide_copy(facts)
+    if isinstance(verdict, Refused):
+        return verdict
+    if not facts.is_raw:
+        return Refused(f"{facts.name} is not raw: there is nothing to attest.")
+    if facts.is_unscanned:
+        return Refused(f"{facts.name} contains {facts.raw_because}. {ADVICE[Remedy.CHECKS]}", Remedy.CHECKS)
+    return decide_override(ATTEST, request, f"{facts.name} contains {facts.raw_because}.")
+
+
+def decide_exemption(name: str, kind: str, request: OverrideRequest) -> Verdict:
+    """A term stays in the text of ``name`` although the pattern class ``kind`` matches it."""
+    closed = (
+        f"This value is one of the {KIND_DESCRIPTIONS[kind]} that a scrub of {name} replaces. It can stay "
+        "only by an exemption."
+    )
+    return decide_override(EXEMPT, request, closed)
 
 
 def decide_release(facts: DatasetFacts, blockers: Sequence[Blocker], request: OverrideRequest) -> Verdict:

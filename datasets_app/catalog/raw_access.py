@@ -1,6 +1,6 @@
 """Records who has read raw text: every page and command that shows some of it calls this first.
 
-Raw is production data without a verified scrub. Reading anything else leaves no trace. Entries hold primary
+:mod:`policies` says what is raw. Reading anything else leaves no trace. Entries hold primary
 keys and counts, never the text itself or a name from it.
 """
 
@@ -29,9 +29,7 @@ def record_access(
     ``place`` names the page or command; ``counts`` are numbers and primary keys. Stored ``versions`` that
     were released by override count as raw even after a later scrub of the dataset.
     """
-    if dataset.origin != Dataset.Origin.PRODUCTION:
-        return
-    if any(version and version.override_reason for version in versions) or not gates.is_scrubbed(dataset):
+    if any(version and version.override_reason for version in versions) or gates.is_raw(dataset):
         audit.record(ACTION, actor=actor, dataset_name=dataset.name, place=place, **counts)
 
 

@@ -5,18 +5,22 @@ from itertools import chain
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, policies
 from datasets_app.catalog.rows.turn_reader import read_turns
+from datasets_app.catalog.text_scans import list_exemptions, record_check, start_scan
 from datasets_app.core import audit
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.records import Finding, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
+from datasets_app.domain.pii.exemptions import make_pattern_exemptions
 from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.runner import run_checks, run_metadata_checks
+from datasets_app.domain.quality.text_tally import TextTally, count_found
 from datasets_app.domain.quality.w406_names import make_names_check
-from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, Session
+from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, ScrubRun, Session
 
 MAX_FINDINGS_PER_CODE = 500
 PROGRESS_INTERVAL_TURNS = 1000
@@ -37,11 +41,14 @@ def check_dataset(
     names of people. Saves nothing if ``report_progress`` raises.
     """
     gates.check_can_copy(dataset)
-    counted = _CountedTurns(dataset, report_progress)
+    start, exemptions = start_scan(dataset), list_exemptions(dataset)
+    counted, tally = _CountedTurns(dataset, report_progress), TextTally(exemptions)
     checks = (*TURN_CHECKS, *((make_names_check(name_models),) if name_models else ()))
     totals = Totals()
     kept: list[Finding] = []
-    for finding in chain(run_metadata_checks(dataset_metadata(dataset)), run_checks(counted.turns(), checks)):
+    turns = tally.count_terms(counted.turns())
+    findings = run_checks(turns, checks, make_pattern_exemptions(exemptions))
+    for finding in chain(run_metadata_checks(dataset_metadata(dataset)), findings):
         totals[finding.code] += 1
         if totals[finding.code] <= MAX_FINDINGS_PER_CODE:
             kept.append(finding)
@@ -56,6 +63,14 @@ def check_dataset(
             names_looked_for=bool(name_models),
         )
         _save_findings(report, dataset, kept)
+        record_check(
+            dataset,
+            start,
+            turn_count=counted.done,
+            found=count_found(totals),
+            exempt=tally.exempt,
+            names_searched=bool(name_models),
+        )
         audit.record(
             "check",
             actor=actor,
@@ -63,6 +78,7 @@ def check_dataset(
             turns=counted.done,
             errors=totals.errors,
             warnings=totals.warnings,
+            text=policies.describe_text(gates.load_facts(dataset)),
         )
     return report
 
@@ -86,13 +102,21 @@ _CHANGING_ACTIONS = ("import", "generate", "sample", "import_annotations", "eras
 def current_report(dataset: Dataset) -> CheckReport | None:
     """The latest report, unless the turns have changed since."""
     report = CheckReport.objects.filter(dataset=dataset).first()
-    if report is None or not Dataset.objects.filter(pk=dataset.pk, turn_count=report.turn_count).exists():
+    if report is None or is_scrubbed_since(report):
+        return None
+    if not Dataset.objects.filter(pk=dataset.pk, turn_count=report.turn_count).exists():
         return None
     # The comparison of turn counts above finds changes that were running when the checks started.
     changed = AuditEvent.objects.filter(
         dataset_name=dataset.name, action__in=_CHANGING_ACTIONS, at__gt=report.created_at
     )
     return None if changed.exists() else report
+
+
+def is_scrubbed_since(report: CheckReport) -> bool:
+    """Whether a scrub has changed the text that the report is about."""
+    scrubs = ScrubRun.objects.filter(dataset=report.dataset_id, dry_run=False)
+    return scrubs.filter(Q(verified_at__gt=report.created_at) | Q(verified_at=None)).exists()
 
 
 class _CountedTurns:

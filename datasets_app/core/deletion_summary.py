@@ -18,6 +18,7 @@ _KIND_LABELS = {
     "check_reports": ("check report", "check reports"),
     "source_files": ("source file record", "source file records"),
     "reviews": ("signed review", "signed reviews"),
+    "attestations": ("attestation", "attestations"),
     "files": ("job file", "job files"),
     "releases": ("release", "releases"),
 }

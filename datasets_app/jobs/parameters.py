@@ -13,6 +13,7 @@ from msgspec import UNSET, UnsetType
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.splits.splits import SplitSettings
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, JobRun, Session
 from datasets_app.templatetags.datasets_display import format_value, sentence_case
 
@@ -161,7 +162,8 @@ class ScrubParameters(JobParameters, frozen=True):
         rows = [("What", "Preview" if self.dry_run else "Scrub")]
         rows += [("Sessions previewed", f"{self.sample:,}")] if self.sample else []
         rows += [("Policy", "; ".join([*policy.describe(), f"{policy.placeholders} placeholders"]))]
-        return rows + ([("Never scrubbed", f"{len(policy.allow):,} terms")] if policy.allow else [])
+        terms = len(policy.allow) + len(policy.allow_names)
+        return rows + ([("Never scrubbed", format_count(terms, "term"))] if terms else [])
 
 
 class ScrubPartParameters(JobParameters, frozen=True):

@@ -20,6 +20,7 @@ START_PERMISSIONS = {
     "scrub_part": "datasets_app.scrub_dataset",
     "verify_releases": "datasets_app.release_dataset",
     "compare_releases": "datasets_app.view_release",
+    "scan_text": "datasets_app.view_dataset",
     "nightly": "datasets_app.apply_retention",
     "export_audit": "datasets_app.view_auditevent",
     "verify_audit": "datasets_app.view_auditevent",

@@ -8,8 +8,10 @@ from datasets_app.models.persona import Persona
 from datasets_app.models.release import Release, ReleaseFile, SharingReview
 from datasets_app.models.retention import RetentionPolicy
 from datasets_app.models.scrub import ScrubChunk, ScrubFinding, ScrubMark, ScrubRun
+from datasets_app.models.text_scan import Attestation, TextScan
 
 __all__ = [
+    "Attestation",
     "AuditEvent",
     "AuditSeal",
     "CheckFinding",
@@ -29,5 +31,6 @@ __all__ = [
     "Session",
     "SharingReview",
     "SourceFile",
+    "TextScan",
     "Turn",
 ]

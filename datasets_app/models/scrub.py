@@ -132,8 +132,9 @@ class ScrubFinding(models.Model):
 class ScrubMark(models.Model):
     """A reviewer's correction of a dataset's findings. All later scrubs and previews apply it.
 
-    A term that is not personal is stored in plain text, since it remains in the conversations anyway. Of a
-    missed value only a digest under the installation's key, its length and its number of words are stored.
+    A term that is not personal is stored in plain text, since it remains in the conversations anyway. If a
+    pattern class matches it, ``kind`` is that class and ``reason`` says why it may stay. Of a missed value
+    only a digest under the installation's key, its length and its number of words are stored.
     """
 
     class Verdict(models.TextChoices):
@@ -147,6 +148,7 @@ class ScrubMark(models.Model):
     digest = models.CharField(max_length=64, blank=True)
     words = models.IntegerField(null=True, blank=True)
     length = models.IntegerField(null=True, blank=True)
+    reason = models.TextField(blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
     )

@@ -9,9 +9,12 @@ from typing import IO, Any, NamedTuple
 
 from datasets_app.catalog.files import DigestWriter, gzip_writer
 from datasets_app.catalog.rows.turn_lines import read_lines
+from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.checking.check_dataset import dataset_metadata
 from datasets_app.domain.conversations.jsonl import parse_turn
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
+from datasets_app.domain.pii.allow import AllowList
+from datasets_app.domain.pii.exemptions import make_pattern_exemptions
 from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.runner import run_checks, run_metadata_checks
@@ -53,18 +56,21 @@ def freeze_dataset(dataset: Dataset, path: Path, on_turns: TurnCallback) -> Froz
     study, totals = ContentCounter(), Totals()
     for finding in run_metadata_checks(dataset_metadata(dataset)):
         totals[finding.code] += 1
-    for finding in _check_file(path, study, lambda count: on_turns(done + count)):
+    exempt = make_pattern_exemptions(list_exemptions(dataset))
+    for finding in _check_file(path, study, exempt, lambda count: on_turns(done + count)):
         totals[finding.code] += 1
     return FrozenData(path, digest.size, digest.hex, study.summarize(), totals)
 
 
-def _check_file(path: Path, study: ContentCounter, on_turns: TurnCallback) -> Iterator[Finding]:
+def _check_file(
+    path: Path, study: ContentCounter, exempt: AllowList, on_turns: TurnCallback
+) -> Iterator[Finding]:
     def turns() -> Iterator[TurnRecord | LineError]:
         with path.open("rb") as packed:
             for number, line in enumerate(study_lines(read_gzip_lines(packed), study, on_turns), 1):
                 yield parse_turn(number, line)
 
-    yield from run_checks(turns(), TURN_CHECKS)
+    yield from run_checks(turns(), TURN_CHECKS, exempt)
 
 
 def study_lines(lines: Iterable[bytes], study: ContentCounter, on_turns: TurnCallback) -> Iterator[bytes]:

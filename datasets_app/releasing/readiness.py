@@ -6,16 +6,18 @@ from typing import Any, NamedTuple
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.policies import Blocker, DatasetFacts, Remedy, Verdict
 from datasets_app.domain.quality.output import Totals
+from datasets_app.domain.quality.text_tally import KINDS_BY_CODE
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
-from datasets_app.releasing.sharing.checklist import YES, ChecklistItem, build_checklist
+from datasets_app.releasing.sharing.checklist import ChecklistItem, build_checklist
 
 # By this title in the audit log, package_facts.py recognizes a version that was released raw.
 SCRUBBED_TITLE = "Scrubbed"
 
 
 class Readiness(NamedTuple):
-    """``totals`` are those of the checks; None before they have run."""
+    """``totals`` are those of the checks; None before they have run. The ``checklist`` is kept with the
+    version: only what is shared outside needs it."""
 
     facts: DatasetFacts
     checklist: list[ChecklistItem]
@@ -34,15 +36,16 @@ def assess_readiness(dataset: Dataset, totals: Totals | None) -> Readiness:
 
 
 def _find_blockers(readiness: Readiness) -> Iterator[Blocker]:
-    if not readiness.facts.is_scrubbed:
-        yield Blocker(
-            SCRUBBED_TITLE, "The dataset contains production data without a verified scrub.", Remedy.SCRUB
-        )
-    totals = readiness.totals
-    if totals is not None and totals.errors:
-        codes = ", ".join(f"{code}: {count:,}" for code, count in sorted(totals.items()) if code[0] == "E")
-        reason = f"The checks found {format_count(totals.errors, 'error')} ({codes})."
+    facts = readiness.facts
+    if facts.is_known_raw:
+        yield Blocker(SCRUBBED_TITLE, f"The dataset contains {facts.raw_because}.", facts.remedy)
+    # What the checks find of personal data is what makes a text raw, unless someone has attested it.
+    errors = {
+        code: count
+        for code, count in sorted((readiness.totals or {}).items())
+        if code.startswith("E") and code not in KINDS_BY_CODE
+    }
+    if errors:
+        codes = ", ".join(f"{code}: {count:,}" for code, count in errors.items())
+        reason = f"The checks found {format_count(sum(errors.values()), 'error')} ({codes})."
         yield Blocker("Checks without error", reason, Remedy.CHECKS)
-    for item in readiness.checklist:
-        if item.answer != YES:
-            yield Blocker(item.title, f"{item.answer_label.capitalize()}. {item.reason}", Remedy.SHARING)

@@ -56,6 +56,7 @@ def release_dataset(
             f"The notes are longer than {MAX_NOTES_CHARACTERS:,} characters; nothing was released."
         )
     # Refuse what can be refused at once; the checks run over what is read next.
+    gates.scan_text_for_gate(dataset, report_progress)
     gates.check(assess_readiness(dataset, None).decide(actor=actor, override=override))
     before = _dataset_state(dataset)
     draft = draft_release(dataset, folder, report_progress)
@@ -71,7 +72,7 @@ def release_dataset(
         release = _save_release(
             locked, draft, readiness, bump=bump, notes=notes.strip(), reason=reason, actor=actor
         )
-        if readiness.facts.is_scrubbed:  # else, by override, it must not look scrubbed from now on
+        if not readiness.facts.is_raw:  # else, by override, it must not look scrubbed from now on
             locked.status = Dataset.Status.RELEASED
             locked.save(update_fields=["status", "updated_at"])
         _record_release(release, readiness, actor)

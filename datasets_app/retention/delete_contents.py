@@ -18,6 +18,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.storage_listing import list_storage
 from datasets_app.jobs import files as job_files
 from datasets_app.models import (
+    Attestation,
     CheckFinding,
     CheckReport,
     Dataset,
@@ -32,6 +33,7 @@ from datasets_app.models import (
     Session,
     SharingReview,
     SourceFile,
+    TextScan,
 )
 from datasets_app.splitting.split_dataset import clear_split_report
 from datasets_app.tables.uploads import delete_uploads
@@ -100,6 +102,7 @@ def _dataset_rows(dataset: Dataset) -> dict[str, QuerySet[Any]]:
         "marks": ScrubMark.objects.filter(dataset=dataset),
         "source_files": SourceFile.objects.filter(dataset=dataset),
         "reviews": SharingReview.objects.filter(dataset=dataset),
+        "attestations": Attestation.objects.filter(dataset=dataset),
     }
 
 
@@ -137,6 +140,7 @@ def delete_dataset_rows(dataset: Dataset) -> Counter[str]:
     for hook in hooks.deletion_hooks:
         deleted.update(hook.finish(dataset))
     ScrubChunk.objects.filter(scrub__dataset=dataset).delete()
+    TextScan.objects.filter(dataset=dataset).delete()
     for kind, queryset in _dataset_rows(dataset).items():
         deleted[kind] += queryset._raw_delete(queryset.db)
     return deleted

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import get_dataset, lock_dataset
+from datasets_app.catalog.text_scans import record_deletion
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -201,6 +202,7 @@ def _delete_sessions(
         deleted.update(hook.delete(dataset, match_any([session])))
     deleted.update(delete_contents.delete_sessions([target.pk for target in sessions]))
     redact_jobs(dataset, [target.session_id for target in sessions], terms, job_run)
+    record_deletion(dataset, turns=deleted["turns"])
     dataset.session_count -= deleted["sessions"]
     dataset.turn_count -= deleted["turns"]
     dataset.save(update_fields=["session_count", "turn_count", "updated_at"])

@@ -6,14 +6,16 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from datasets_app.catalog import facts, gates
+from datasets_app.catalog import facts, gates, policies
+from datasets_app.catalog.text_scans import record_scrub
 from datasets_app.core import audit
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.exemptions import describe_exempt, read_exempt_counts
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.jobs import files
-from datasets_app.models import CheckReport, Dataset, JobFile, JobRun, ScrubRun, Session, SourceFile
+from datasets_app.models import CheckFinding, Dataset, JobFile, JobRun, ScrubRun, Session, SourceFile
 from datasets_app.splitting.split_dataset import clear_split_report
 
 ROW_BATCH_SIZE = 500
@@ -34,7 +36,14 @@ def complete_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, 
             return False
         scrub.verification, scrub.verified_at = verification, timezone.now()
         scrub.save(update_fields=["verification", "verified_at", "totals", "changed_turns"])
-        _mark_scrubbed(dataset, scrubber)
+        _mark_scrubbed(dataset, scrubber, verification)
+        if covers_all_kinds(scrubber.policy):
+            record_scrub(
+                dataset,
+                last_session=scrub.last_session,
+                turn_count=verification["turns"],
+                exempt=read_exempt_counts(verification.get("exempt")),
+            )
         _remove_raw_text(dataset, scrub, scrubber)
         clear_split_report(dataset)
         audit.record(
@@ -48,6 +57,7 @@ def complete_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, 
             turns_verified=verification["turns"],
             key=scrub.key_fingerprint,
             status=dataset.status,
+            text=policies.describe_text(gates.load_facts(dataset)),
         )
     return True
 
@@ -57,7 +67,7 @@ def covers_all_kinds(policy: Policy) -> bool:
     return set(KINDS) <= set(policy.kinds)
 
 
-def _mark_scrubbed(dataset: Dataset, scrubber: Scrubber) -> None:
+def _mark_scrubbed(dataset: Dataset, scrubber: Scrubber, verification: dict[str, Any]) -> None:
     policy = scrubber.policy
     if covers_all_kinds(policy):
         dataset.status = Dataset.Status.SCRUBBED
@@ -66,6 +76,8 @@ def _mark_scrubbed(dataset: Dataset, scrubber: Scrubber) -> None:
     said = policy.describe()
     if policy.hash_session_ids:
         said.append(session_ids.format_key_statement(scrubber.key))
+    if exempt := describe_exempt(read_exempt_counts(verification.get("exempt"))):
+        said[:1] = [f"{words}, except {exempt}" for words in said[:1]]
     dataset.provenance["anonymization"] = [*done, *(words for words in said if words not in done)]
     facts.add_modification(dataset, "personal data scrubbed")
     # Imports record file names there.
@@ -79,7 +91,8 @@ def _mark_scrubbed(dataset: Dataset, scrubber: Scrubber) -> None:
 
 
 def _remove_raw_text(dataset: Dataset, scrub: ScrubRun, scrubber: Scrubber) -> None:
-    CheckReport.objects.filter(dataset=dataset).delete()
+    # Messages of findings name raw session ids and places; the counts of a report stay.
+    CheckFinding.objects.filter(report__dataset=dataset).delete()
     for source in SourceFile.objects.filter(dataset=dataset).iterator(ROW_BATCH_SIZE):
         name = scrubber.scrub_text(source.name)[-255:]
         if name != source.name:

@@ -9,13 +9,18 @@ from datasets_app.domain.personas.persona import PersonaError, parse_persona
 from datasets_app.domain.pii.names.names import NameModelError
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.scrubber import Scrubber
-from datasets_app.models import Persona
+from datasets_app.models import Persona, ScrubMark
 
 
 def make_scrubber(policy: Policy) -> Scrubber:
-    """Raises UserError if this installation can't apply the policy."""
+    """For a dataset. Raises UserError if this installation can't apply the policy."""
+    marks = ScrubMark.objects.filter(pk__in=policy.exempt_marks).exclude(kind="")
     try:
-        return Scrubber(policy, key=hash_key(), persona_words=list_persona_words())
+        return Scrubber(
+            policy.with_exempt_terms(marks.values_list("term", flat=True)),
+            key=hash_key(),
+            persona_words=list_persona_words(),
+        )
     except (PolicyError, NameModelError) as error:
         raise UserError(str(error)) from None
 

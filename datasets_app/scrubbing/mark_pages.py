@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
 from datasets_app.domain.pii.pieces import Place, visit_turn
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
 from datasets_app.scrubbing import marks
@@ -26,6 +26,8 @@ def mark_not_personal(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
     findings = ScrubFinding.objects.filter(scrub__dataset=dataset).select_related("scrub")
     finding = get_object_or_404(findings, pk=parse_pk(request.POST.get("finding", "")))
+    if finding.kind in PATTERN_KINDS:
+        return redirect(f"{dataset_url(dataset, 'exempt')}?finding={finding.pk}")
     try:
         marks.mark_not_personal(dataset, finding=finding, actor=request.user)
     except UserError as error:

@@ -5,10 +5,13 @@ from typing import Any
 from django.db import transaction
 
 from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.catalog import gates
+from datasets_app.catalog.text_scans import discard_scan
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
+from datasets_app.domain.pii.exemptions import find_pattern_kind
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.pieces import Place, visit_turn
 from datasets_app.domain.pii.policy import MissedMark, Policy, PolicyError, check_label
@@ -20,8 +23,10 @@ MAX_TERM_CHARACTERS = 200
 def apply_marks(dataset: Dataset, policy: Policy) -> Policy:
     """The policy, and what people have marked in this dataset."""
     marks = list(ScrubMark.objects.filter(dataset=dataset))
+    not_personal = [mark for mark in marks if mark.verdict == ScrubMark.Verdict.NOT_PERSONAL]
     return policy.with_marks(
-        (mark.term for mark in marks if mark.verdict == ScrubMark.Verdict.NOT_PERSONAL),
+        (mark.term for mark in not_personal if not mark.kind),
+        (mark.pk for mark in not_personal if mark.kind),
         (
             MissedMark(mark.kind, mark.digest, mark.words or 1, mark.length or 0)
             for mark in marks
@@ -31,18 +36,27 @@ def apply_marks(dataset: Dataset, policy: Policy) -> Policy:
 
 
 def mark_not_personal(
-    dataset: Dataset, *, finding: ScrubFinding | None = None, term: str = "", actor: Any
+    dataset: Dataset, *, finding: ScrubFinding | None = None, term: str = "", actor: Any, override: str = ""
 ) -> ScrubMark:
     """Keep a term as it stands, wherever it stands in the dataset; also one that a preview has found.
 
-    Raises UserError, also for a finding whose value has been replaced: nobody knows it any more.
+    A term that a pattern class matches takes ``override``, a reason. Raises UserError, also for a finding
+    whose value has been replaced: nobody knows it any more.
     """
+    kind = finding.kind if finding is not None and finding.kind in PATTERN_KINDS else ""
     if finding is not None:
         term = _read_previewed_term(dataset, finding)
     term = " ".join(term.split())
     if not 0 < len(term) <= MAX_TERM_CHARACTERS:
         raise UserError(f"Give the term that is not personal: 1 to {MAX_TERM_CHARACTERS} characters.")
-    return _save_mark(dataset, actor, verdict=ScrubMark.Verdict.NOT_PERSONAL, term=term)
+    kind = kind or find_pattern_kind(term)
+    with transaction.atomic():
+        reason = gates.check_can_exempt(dataset, kind, actor=actor, override=override) if kind else ""
+        mark = _save_mark(
+            dataset, actor, verdict=ScrubMark.Verdict.NOT_PERSONAL, kind=kind, term=term, reason=reason
+        )
+        discard_scan(dataset)
+    return mark
 
 
 def mark_missed(
@@ -75,12 +89,13 @@ def remove_mark(mark: ScrubMark, *, actor: Any) -> None:
     """From the next scrub on the detectors alone decide again."""
     with transaction.atomic():
         audit.record("remove_scrub_mark", actor=actor, dataset_name=mark.dataset.name, **_audit_details(mark))
+        discard_scan(mark.dataset)
         mark.delete()
 
 
 def _save_mark(dataset: Dataset, actor: Any, **said: Any) -> ScrubMark:
     """The same mark twice is one."""
-    details: dict[str, Any] = {key: said.pop(key) for key in ("words", "length") if key in said}
+    details: dict[str, Any] = {key: said.pop(key) for key in ("words", "length", "reason") if key in said}
     details["created_by"] = actor
     with transaction.atomic():
         mark, created = ScrubMark.objects.get_or_create(dataset=dataset, **said, defaults=details)

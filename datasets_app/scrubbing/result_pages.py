@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 from datasets_app.core.web.paging import Page, paginate_by_field_and_id, parse_page_request
 from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.exemptions import describe_exempt, read_exempt_counts
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import ScrubFinding, ScrubRun, Session
 
@@ -139,6 +140,8 @@ def result_context(scrub: ScrubRun, query: QueryDict) -> dict[str, Any]:
         "page": paginate_findings(scrub, finding_filter, query),
         "policy_words": policy.describe(),
         "policy": policy,
+        "ignored_terms": len(policy.allow) + len(policy.allow_names) + len(policy.exempt_marks),
+        "exempt": describe_exempt(read_exempt_counts((scrub.verification or {}).get("exempt"))),
         "skipped_kinds": [kind for kind in KINDS if kind not in policy.kinds],
         "remaining": sorted((scrub.verification or {}).get("remaining", {}).items()),
     }

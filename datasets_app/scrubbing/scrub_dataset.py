@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from datasets_app.catalog import activity, gates
 from datasets_app.catalog.facts import lock_dataset
+from datasets_app.catalog.text_scans import record_text_change
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
@@ -91,6 +92,8 @@ def _prepare_scrub(
                 dataset, scrubber, dry_run, sample, job_run
             )
             scrub = scrub or _create_scrub(dataset, scrubber, dry_run=dry_run, sample=sample, job_run=job_run)
+            if scrub.verified_at is None and not dry_run:
+                record_text_change(dataset)
             if scrub.verified_at is None and scrub.sample is None:
                 scrub_chunks.make_chunks(scrub)
     except OperationalError as error:

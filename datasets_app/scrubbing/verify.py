@@ -8,7 +8,9 @@ from typing import Any
 from django.db import transaction
 
 from datasets_app import hooks
+from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.pii.exemptions import ExemptionCounter
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 from datasets_app.models import Dataset, Session
 from datasets_app.scrubbing.chunks import MAX_TURNS_PER_CHUNK
@@ -16,22 +18,27 @@ from datasets_app.scrubbing.rows import read_sessions
 
 
 def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: ProgressCallback) -> dict[str, Any]:
-    """Search the stored rows again; returns "remaining" matches by type, "sessions", "turns" and "seconds".
+    """Search the stored rows again; returns "remaining" matches by type, "exempt" terms by type, "sessions",
+    "turns" and "seconds".
 
     Reads all current sessions of the dataset, not only those in chunks. Each batch is its own statement, so
     that no transaction stays open.
     """
     began = time.monotonic()
     remaining: Counter[str] = Counter()
+    exempt = ExemptionCounter(list_exemptions(dataset))
     sessions = turns = 0
     for keys in _read_batches(dataset):
         texts = _load_texts(keys)
         remaining.update(scrubber.count_remaining(texts))
+        for text in scrubber.list_strings(texts):
+            exempt.add(text)
         sessions += len(texts)
         turns += sum(len(session.turns) for session in texts)
         report_progress(dataset.turn_count, dataset.turn_count)
     return {
         "remaining": dict(sorted(remaining.items())),
+        "exempt": exempt.totals(),
         "sessions": sessions,
         "turns": turns,
         "seconds": round(time.monotonic() - began, 3),

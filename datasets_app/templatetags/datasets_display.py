@@ -13,8 +13,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 
+from datasets_app.catalog.gates import load_facts
+from datasets_app.catalog.policies import DatasetFacts
 from datasets_app.core.web.remedies import REMEDIES
 from datasets_app.domain.wording import format_count
+from datasets_app.models import Dataset
 
 register = template.Library()
 
@@ -53,12 +56,21 @@ _STATE_COLORS = {
     "done": "good",
     "failed": "bad",
     "cancelled": "neutral",
-    "raw": "neutral",
+    "raw": "warn",
+    "checked": "info",
+    "attested": "info",
+    "empty": "neutral",
     "scrubbed": "info",
     "released": "good",
     "expired": "warn",
 }
 _ANSWER_COLORS = {"yes": "good", "no": "bad", "unsigned": "neutral"}
+
+
+@register.simple_tag
+def text_facts(dataset: Dataset) -> DatasetFacts:
+    """What is known about the text of a dataset, by one query."""
+    return load_facts(dataset)
 
 
 @register.filter
@@ -317,14 +329,6 @@ def as_percent(value: float) -> str:
     if 0 < percent < 0.1:
         return "less than 0.1 %"
     return f"{percent:.1f} %" if percent < 10 else f"{percent:.0f} %"
-
-
-@register.filter
-def status_color(dataset: Any) -> str:
-    """The color of a dataset's status: raw production data is a warning."""
-    if dataset.origin == "production" and dataset.status == "raw":
-        return "warn"
-    return state_color(dataset.status)
 
 
 @register.filter

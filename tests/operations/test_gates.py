@@ -21,6 +21,7 @@ from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.import_annotations import import_annotations
 from datasets_app.catalog import gates, policies
 from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled
 from datasets_app.exporting import sample_dataset as sampling
 from datasets_app.exporting.export_dataset import EXPORT_FORMATS, export_dataset
 from datasets_app.jobs import runs
@@ -64,33 +65,37 @@ def test_production_data_is_not_exported_before_it_is_scrubbed(production: Datas
     with pytest.raises(UserError, match="without a verified scrub, so it can.t be exported"):
         export_dataset(production, out, format=format)
     assert not out.getvalue()
-    assert not gates.is_scrubbed(production)
+    assert gates.is_raw(production)
 
 
 def test_after_a_scrub_it_is(production: Dataset) -> None:
     scrub_dataset(production, parse_policy(None))
-    assert gates.is_scrubbed(production)
+    assert not gates.is_raw(production)
     assert b"[EMAIL]" in exported(production)
     gates.check_gate(policies.ANNOTATE, production, actor=None)
 
 
-def test_data_of_another_origin_is_not_held_back(tmp_path: Path) -> None:
+def test_data_of_another_origin_leaves_if_nothing_is_found_in_it(tmp_path: Path) -> None:
     assert exported(make_dataset(tmp_path, make_sessions(1), origin="synthetic"))
 
 
 def test_what_is_added_shuts_the_gate_again(production: Dataset, tmp_path: Path) -> None:
     scrub_dataset(production, parse_policy(None))
     import_file(write_jsonl(tmp_path / "more.jsonl", [make_turn("new")]), append=True)
-    assert not gates.is_scrubbed(production)
+    assert gates.is_raw(production)
 
 
 def test_so_does_a_later_scrub_that_was_not_verified(production: Dataset) -> None:
     scrub_dataset(production, parse_policy(None))
-    ScrubRun.objects.create(dataset=production, policy={})
-    assert not gates.is_scrubbed(production)
     scrub_dataset(production, parse_policy(None), dry_run=True)
-    ScrubRun.objects.filter(policy={}).delete()
-    assert gates.is_scrubbed(production)  # a preview changes nothing
+    assert not gates.is_raw(production)  # a preview changes nothing
+
+    def fail(*_: Any) -> None:
+        raise OperationCanceled
+
+    with pytest.raises(OperationCanceled):
+        scrub_dataset(production, replace(parse_policy(None), placeholders="numbered"), report_progress=fail)
+    assert gates.is_raw(production)
 
 
 def test_labels_hold_texts_too(production: Dataset) -> None:
@@ -178,7 +183,7 @@ def test_raw_sessions_that_come_while_labels_are_read_stop_their_export(
 def test_nothing_is_imported_between_the_gate_and_a_sample(
     production: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Dataset.objects.filter(pk=production.pk).update(origin="synthetic")
+    scrub_dataset(production, parse_policy(None))
     really, at = sampling._choose_for_dataset, connection.settings_dict
 
     def chosen(*given: Any) -> Any:

@@ -8,6 +8,7 @@ import pytest
 from datasets_app.catalog import policies
 from datasets_app.catalog.policies import (
     Allowed,
+    AttestationFacts,
     Blocker,
     DatasetFacts,
     Gate,
@@ -16,11 +17,15 @@ from datasets_app.catalog.policies import (
     Refused,
     Remedy,
     RunningJob,
+    TextFacts,
 )
+from datasets_app.domain.pii.exemptions import ExemptCount
 
-RAW = DatasetFacts("support", "production", "raw", turn_count=4)
-SCRUBBED = RAW._replace(status="scrubbed", last_scrub_verified=True)
+TEXT = TextFacts(last_session=9, scanned_to=9, turn_count=4)
+RAW = DatasetFacts("support", "production", "raw", turn_count=4, text=TEXT)
+SCRUBBED = RAW._replace(status="scrubbed", text=TEXT._replace(scrubbed_to=9))
 SYNTHETIC = RAW._replace(origin="synthetic")
+ATTESTED = AttestationFacts("olga", date(2026, 5, 4), "public data")
 EXPIRED = SCRUBBED._replace(status="expired", deleted_on=date(2026, 5, 4))
 DURING_SCRUB = SCRUBBED._replace(scrub_job=7)
 NOBODY = OverrideRequest()
@@ -31,21 +36,75 @@ REASON_GATES = [policies.EXPORT, policies.ANNOTATE]
 LOCKED_GATES = [policies.EXPORT_TEST_SPLIT, policies.ANNOTATE_TEST_SPLIT, policies.RESPLIT]
 
 
+def with_text(facts: DatasetFacts, **text: Any) -> DatasetFacts:
+    return facts._replace(text=facts.text._replace(**text))
+
+
 @pytest.mark.parametrize(
-    ("facts", "scrubbed"),
+    ("facts", "raw_because", "state"),
     [
-        (RAW, False),
-        (SYNTHETIC, True),
-        (RAW._replace(origin="external"), True),
-        (SCRUBBED, True),
-        (SCRUBBED._replace(status="released"), True),
-        (SCRUBBED._replace(last_scrub_verified=False), False),
-        (RAW._replace(last_scrub_verified=True), False),
-        (EXPIRED, False),
+        (RAW, "production data without a verified scrub", "raw"),
+        (with_text(RAW, scrubbed_to=8), "production data without a verified scrub", "raw"),
+        (RAW._replace(attestation=ATTESTED), "", "attested"),
+        (SYNTHETIC, "", "checked"),
+        (RAW._replace(origin="external"), "", "checked"),
+        (with_text(SYNTHETIC, scanned_to=8), "sessions that have not been checked for personal data", "raw"),
+        (with_text(SYNTHETIC, found={"EMAIL": 2, "NAME": 5}), "personal data (e-mail addresses: 2)", "raw"),
+        (with_text(SYNTHETIC, found={"NAME": 5}), "", "checked"),
+        (with_text(SYNTHETIC, missed=2), "2 values that a reviewer marked as missed", "raw"),
+        (with_text(SYNTHETIC, last_session=0), "", "empty"),
+        (SCRUBBED, "", "scrubbed"),
+        (SCRUBBED._replace(status="released"), "", "released"),
+        (with_text(SCRUBBED, scanned_to=8), "sessions that have not been checked for personal data", "raw"),
+        (with_text(SCRUBBED, found={"NAME": 1}), "personal data (names of people: 1)", "raw"),
+        (with_text(SCRUBBED, found={"CREDENTIAL": 1}), "personal data (credentials: 1)", "raw"),
     ],
 )
-def test_only_production_data_needs_a_verified_scrub(facts: DatasetFacts, scrubbed: bool) -> None:
-    assert facts.is_scrubbed is scrubbed
+def test_text_is_raw_by_what_is_in_it(facts: DatasetFacts, raw_because: str, state: str) -> None:
+    assert (facts.raw_because, facts.state) == (raw_because, state)
+    assert facts.is_raw is bool(raw_because)
+    assert isinstance(policies.decide_gate(policies.EXPORT, facts, NOBODY), Refused) is facts.is_raw
+
+
+EXEMPT = {"CREDENTIAL": ExemptCount(1, 18)}
+
+
+@pytest.mark.parametrize(
+    ("facts", "description"),
+    [
+        (SCRUBBED, "Verified: no pattern is left in 4 turns."),
+        (
+            with_text(SCRUBBED, exempt=EXEMPT),
+            "Verified except 1 ignored term (18 occurrences): no other pattern is left in 4 turns.",
+        ),
+        (RAW, "Raw: it contains production data without a verified scrub."),
+        (
+            SYNTHETIC,
+            "Checked by rules; names were not looked for: no personal data found in 4 turns.",
+        ),
+        (
+            RAW._replace(attestation=ATTESTED),
+            "olga attested on 4 May 2026 that the text may stay as it is: public data",
+        ),
+        (EXPIRED, ""),
+    ],
+)
+def test_every_statement_comes_from_the_facts_of_the_gate(facts: DatasetFacts, description: str) -> None:
+    assert policies.describe_text(facts) == description
+
+
+def test_attesting_takes_raw_text_that_was_searched_and_the_permission() -> None:
+    found = with_text(SYNTHETIC, found={"EMAIL": 2})
+    assert policies.decide_attestation(found, OFFICER) == Overridden("attest", "a court order")
+    assert policies.decide_attestation(RAW, OFFICER) == Overridden("attest", "a court order")
+    for facts, request in [
+        (found, NOBODY),
+        (found, CURATOR),
+        (SYNTHETIC, OFFICER),
+        (with_text(found, scanned_to=3), OFFICER),
+        (EXPIRED, OFFICER),
+    ]:
+        assert isinstance(policies.decide_attestation(facts, request), Refused)
 
 
 @pytest.mark.parametrize("gate", REASON_GATES)
@@ -62,7 +121,8 @@ def test_an_override_takes_a_reason_and_the_permission(gate: Gate, facts: Datase
     refused = policies.decide_gate(gate, facts, NOBODY)
     assert isinstance(refused, Refused)
     assert refused.remedy == Remedy.OVERRIDE
-    assert refused.message.startswith(gate.closed.format(name="support"))
+    closed = {"raw": "production data without a verified scrub", "advice": "Scrub it first."}
+    assert refused.message.startswith(gate.closed.format(name="support", **closed))
     assert policies.decide_gate(gate, facts, OFFICER._replace(reason=" \n")) == refused
     unpermitted = policies.decide_gate(gate, facts, CURATOR)
     assert isinstance(unpermitted, Refused)

@@ -20,7 +20,7 @@ from django.utils import timezone
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation
-from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.checking.check_dataset import check_dataset, current_report
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.domain.pii import scrubber
@@ -28,7 +28,17 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.session_ids import format_key_statement, hash_session_id
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import ScrubParameters
-from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, ScrubFinding, ScrubRun, Session, Turn
+from datasets_app.models import (
+    AuditEvent,
+    CheckFinding,
+    Dataset,
+    JobFile,
+    JobRun,
+    ScrubFinding,
+    ScrubRun,
+    Session,
+    Turn,
+)
 from datasets_app.scrubbing import chunks as scrub_chunks
 from datasets_app.scrubbing.factory import make_scrubber
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
@@ -429,7 +439,8 @@ def test_what_told_of_the_raw_text_is_gone(tmp_path: Path, media_root: Path) -> 
     job_file.file.save(f"{job.pk}/upload/x", ContentFile(b"canary"))
     path = Path(job_file.file.path)
     scrub_dataset(Dataset.objects.get(), POLICY)
-    assert not stored.check_reports.exists()
+    assert not CheckFinding.objects.exists()
+    assert current_report(stored) is None
     assert not path.exists()
     job.refresh_from_db()
     assert job.result == {

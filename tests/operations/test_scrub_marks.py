@@ -40,9 +40,9 @@ def missed(stored: Dataset, **given: Any) -> ScrubMark:
 
 def test_what_is_not_personal_stays_everywhere(stored: Dataset) -> None:
     first = preview(stored)[0]
-    mark = mark_not_personal(stored, finding=first, actor=None)
-    assert mark.term == "help@acme-shop.org"
-    assert mark_not_personal(stored, term="help@acme-shop.org", actor=None) == mark
+    mark = mark_not_personal(stored, finding=first, actor=None, override="our own address")
+    assert (mark.term, mark.kind, mark.reason) == ("help@acme-shop.org", "EMAIL", "our own address")
+    assert mark_not_personal(stored, term="help@acme-shop.org", actor=None, override="again") == mark
     scrub_dataset(stored, parse_policy(None))
     texts = list(Turn.objects.in_order().values_list("text", flat=True))
     assert texts[0] == "Write to help@acme-shop.org, or to [EMAIL]."

@@ -28,12 +28,16 @@ TURN_TYPES = ["text", "int4", "text", "text", "text", "text", "text", "text", "t
 
 
 class Selection(NamedTuple):
-    """Selects sessions of a dataset by persona, by a tag of one of their turns, by ids or by split."""
+    """Selects sessions of a dataset by persona, by a tag of one of their turns, by ids or by split.
+
+    ``keys`` is a range of primary keys: after the first, up to the second.
+    """
 
     persona: str | None = None
     tag: str | None = None
     sessions: list[str] | None = None
     split: str | None = None
+    keys: tuple[int, int] | None = None
 
     def describe(self) -> list[str]:
         """The filters, for the modifications in a file's metadata."""
@@ -84,6 +88,9 @@ def build_turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> s
         filters += sql.SQL(" AND s.session_id = ANY({})").format(sql.Literal(selection.sessions))
     if selection.split is not None:
         filters += sql.SQL(" AND s.split = {}").format(sql.Literal(selection.split))
+    if selection.keys is not None:
+        after, last = map(sql.Literal, selection.keys)
+        filters += sql.SQL(" AND s.id > {} AND s.id <= {}").format(after, last)
     return _SELECT.format(columns=columns, dataset=sql.Literal(dataset.pk), filters=filters)
 
 

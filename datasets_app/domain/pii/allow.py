@@ -24,6 +24,9 @@ class AllowList:
         )
 
 
+NOTHING_EXEMPT = AllowList(())
+
+
 def normalize_term(value: str) -> str:
     """In a form in which letter case, width and accents written in two ways make no difference."""
     return fold(value).casefold().strip()

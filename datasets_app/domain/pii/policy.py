@@ -13,7 +13,7 @@ ID = "ID"
 MAX_FUZZ_SECONDS = 10 * 366 * 86_400
 
 _LABEL = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
-_KIND_DESCRIPTIONS = {
+KIND_DESCRIPTIONS = {
     "EMAIL": "e-mail addresses",
     "PHONE": "telephone numbers",
     "SSN": "social security numbers",
@@ -46,12 +46,19 @@ class MissedMark(NamedTuple):
 
 @dataclass(frozen=True)
 class Policy:
-    """The choices of one scrub. Nothing in it is secret, and no value of a person stands in it."""
+    """The choices of one scrub. Nothing in it is secret, and no value of a person stands in it.
+
+    Terms in ``allow`` stay whatever they look like, those in ``allow_names`` unless a pattern class matches
+    them. ``exempt_marks`` are keys of marks whose terms a dataset's scrub adds to ``allow``: a term that a
+    pattern class matches is not written into a job's row.
+    """
 
     kinds: tuple[str, ...] = KINDS
     patterns: tuple[tuple[str, str], ...] = ()
     placeholders: str = "plain"
     allow: tuple[str, ...] = ()
+    allow_names: tuple[str, ...] = ()
+    exempt_marks: tuple[int, ...] = ()
     missed: tuple[MissedMark, ...] = ()
     name_models: tuple[str, ...] = ("builtin",)
     hash_session_ids: bool = False
@@ -94,14 +101,25 @@ class Policy:
         values["missed"] = tuple(MissedMark(**mark) for mark in values.get("missed", ()))
         return cls(**values)
 
-    def with_marks(self, allow: Iterable[str], missed: Iterable[MissedMark]) -> Self:
+    def with_marks(
+        self, allow_names: Iterable[str], exempt_marks: Iterable[int], missed: Iterable[MissedMark]
+    ) -> Self:
         """This policy, and what people have marked since."""
-        allowed = tuple(dict.fromkeys((*self.allow, *allow)))
-        return replace(self, allow=allowed, missed=tuple(dict.fromkeys((*self.missed, *missed))))
+        return replace(
+            self,
+            allow_names=tuple(dict.fromkeys((*self.allow_names, *allow_names))),
+            exempt_marks=tuple(exempt_marks),
+            missed=tuple(dict.fromkeys((*self.missed, *missed))),
+        )
+
+    def with_exempt_terms(self, terms: Iterable[str]) -> Self:
+        """The policy of a dataset's scrub: only ``terms``, which were approved, stay whatever they look
+        like."""
+        return replace(self, allow=tuple(terms), allow_names=(*self.allow, *self.allow_names))
 
     def describe(self) -> list[str]:
         """What a run under this policy does, for a metadata file's ``anonymization``."""
-        kinds = [_KIND_DESCRIPTIONS[kind] for kind in KINDS if kind in self.kinds]
+        kinds = [KIND_DESCRIPTIONS[kind] for kind in KINDS if kind in self.kinds]
         kinds += [f"values of the pattern {label}" for label, _ in self.patterns]
         done = [f"{', '.join(kinds)} replaced by placeholders"] if kinds else []
         if self.hash_session_ids:

@@ -14,7 +14,7 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import context, timestamps
 from datasets_app.domain.pii.allow import AllowList, normalize_term
 from datasets_app.domain.pii.detection import Detection, DetectionInput
-from datasets_app.domain.pii.detector import NAME, Match, merge_matches
+from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match, merge_matches
 from datasets_app.domain.pii.keys import get_kind_by_key, parse_tag_kind
 from datasets_app.domain.pii.pieces import (
     PERSONA_PLACE,
@@ -91,6 +91,7 @@ class Scrubber:
         self.kinds = frozenset(policy.kinds)
         self.placeholders = build_placeholder_pattern(policy.labels)
         self._allowed = AllowList(policy.allow)
+        self._allowed_names = AllowList((*policy.allow, *policy.allow_names))
         self._persona_words = {word for term in persona_words for word in _WORD.findall(normalize_term(term))}
         self._detection = Detection(policy, key)
         self._rules = Detection(policy, key, rules_only=True)
@@ -126,6 +127,12 @@ class Scrubber:
                 remaining.update(span.kind for span in spans)
         return remaining
 
+    def list_strings(self, sessions: Sequence[SessionInput]) -> Iterator[str]:
+        """Every string that :meth:`count_remaining` searches."""
+        for session in sessions:
+            for piece in _SessionScrub(session, self).pieces:
+                yield piece.text
+
     def _detect_matches(self, works: Sequence["_SessionScrub"]) -> None:
         pieces = [piece for work in works for piece in work.pieces if piece.matches is None]
         for piece, matches in zip(pieces, self._detection.find_many(_make_inputs(pieces)), strict=True):
@@ -133,10 +140,11 @@ class Scrubber:
 
     def is_allowed(self, piece: Piece, match: Match) -> bool:
         """Whether the allow list, or a persona that uses the word, lets this value stay."""
-        if not self._allowed and not self._persona_words:
+        if not self._allowed_names and not self._persona_words:
             return False
         view = piece.get_view()
-        if self._allowed.covers(view, match.start, match.end):
+        allowed = self._allowed if match.kind in PATTERN_KINDS else self._allowed_names
+        if allowed.covers(view, match.start, match.end):
             return True
         value = normalize_term(view[match.start : match.end])
         return match.kind == NAME and self._persona_words.issuperset(_WORD.findall(value))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
+from datasets_app.domain.pii.allow import NOTHING_EXEMPT, AllowList
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.pieces import MIN_NUMBER_SEARCHED, join_path
 from datasets_app.domain.pii.rules.assignments import is_secret_key
@@ -27,10 +28,11 @@ class PersonalDataCheck(Check):
 class PersonalDataSearch:
     """Searches every string of a record and hands each value to the check of its class.
 
-    Findings name the class, place and length of a value, never the value.
+    Findings name the class, place and length of a value, never the value. Values in ``exempt`` are none.
     """
 
-    def __init__(self, checks: Iterable[PersonalDataCheck]) -> None:
+    def __init__(self, checks: Iterable[PersonalDataCheck], exempt: AllowList = NOTHING_EXEMPT) -> None:
+        self._exempt = exempt
         self._checks = {check.kind: check for check in checks}
         self._clean: set[str] = set()
         self._session: str | None = None
@@ -39,7 +41,7 @@ class PersonalDataSearch:
         session_id, _, _, text, tags, persona_id, _, metadata, extra, _ = turn
         clean = self._clean
         matches = _find(turn, text)
-        found = list(self._findings(turn, "text", matches)) if matches else []
+        found = list(self._findings(turn, "text", text, matches)) if matches else []
         if tags and not clean.issuperset(tags):
             for tag in tags:
                 found += self._search(turn, ("tags", "", tag))
@@ -101,16 +103,16 @@ class PersonalDataSearch:
                 if start >= len(prefix)
             ]
         if matches:
-            yield from self._findings(record, field, matches)
+            yield from self._findings(record, field, text, matches)
         elif not prefix and len(text) <= MAX_CLEAN_CHARACTERS and len(self._clean) < MAX_CLEAN_STRINGS:
             self._clean.add(text)
 
     def _findings(
-        self, record: TurnRecord | LabelRecord, field: str, matches: Iterable[Match]
+        self, record: TurnRecord | LabelRecord, field: str, text: str, matches: Iterable[Match]
     ) -> Iterator[Finding]:
         for kind, start, end, _ in matches:
             check = self._checks.get(kind)
-            if check is None:
+            if check is None or self._exempt.covers(text, start, end):
                 continue
             length = end - start
             yield Finding(

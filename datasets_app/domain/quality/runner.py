@@ -5,6 +5,7 @@ from typing import Any
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
+from datasets_app.domain.pii.allow import NOTHING_EXEMPT, AllowList
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.checks import LABEL_CHECKS, METADATA_CHECKS, TURN_CHECKS
 from datasets_app.domain.quality.personal_data import PersonalDataCheck, PersonalDataSearch
@@ -14,14 +15,16 @@ Hook = Callable[..., Iterable[Finding] | None]
 
 
 def run_checks(
-    records: Iterable[TurnRecord | LineError], checks: CheckTypes = TURN_CHECKS
+    records: Iterable[TurnRecord | LineError],
+    checks: CheckTypes = TURN_CHECKS,
+    exempt: AllowList = NOTHING_EXEMPT,
 ) -> Iterator[Finding]:
-    """Findings over a stream of turns, in the order of the stream.
+    """Findings over a stream of turns, in the order of the stream. ``exempt`` values are not personal data.
 
     Sessions must be in one piece and ``turn_index`` must not fall within one. Memory does not
     grow with the stream (but for 20 bytes for each assistant text, where W302 is among the checks).
     """
-    instances = _instantiate_checks(checks)
+    instances = _instantiate_checks(checks, exempt)
     on_turn, on_error = _collect_hooks(instances, "turn"), _collect_hooks(instances, "line_error")
     on_session_end = _collect_hooks(instances, "session_end")
     session: str | None = None
@@ -66,12 +69,12 @@ def make_line_error_finding(error: LineError) -> Finding:
     return Finding(error.code, error.message, error.line, error.session_id, None, error.field)
 
 
-def _instantiate_checks(checks: CheckTypes) -> list[Any]:
+def _instantiate_checks(checks: CheckTypes, exempt: AllowList = NOTHING_EXEMPT) -> list[Any]:
     """Instances; in place of the checks for personal data stands one search for them all."""
     instances: list[Any] = [check() for check in checks]
     personal = [check for check in instances if isinstance(check, PersonalDataCheck)]
     others = [check for check in instances if not isinstance(check, PersonalDataCheck)]
-    return [*others, PersonalDataSearch(personal)] if personal else others
+    return [*others, PersonalDataSearch(personal, exempt)] if personal else others
 
 
 def _collect_hooks(checks: list[Any], name: str) -> list[Hook]:

@@ -5,6 +5,8 @@ from typing import Any
 
 from msgspec import UNSET
 
+from datasets_app.catalog.facts import get_dataset
+from datasets_app.catalog.gates import scan_and_describe
 from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.domain.wording import format_count
@@ -115,6 +117,10 @@ exit codes:
         labels = f", {format_count(result['annotations'], 'label')}" if result.get("annotations") else ""
         notice = f" {result['notice']}" if "notice" in result else ""
         self.stdout.write(f"{result['dataset']}: {added}{labels} added.{notice}")
+        with Progress("Searching for personal data", "turns") as progress:
+            text = scan_and_describe(get_dataset(result["dataset"]), progress)
+        if text:
+            self.stdout.write(f"{result['dataset']}: {text}")
 
 
 def _format_file_result(file: dict[str, Any]) -> str:

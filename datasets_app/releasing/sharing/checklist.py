@@ -12,8 +12,11 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import date_format
 
+from datasets_app.catalog import gates
+from datasets_app.catalog.policies import format_kinds
 from datasets_app.checking.check_dataset import current_report
 from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, KINDS, NAME, PATH, PHONE
+from datasets_app.domain.pii.exemptions import ORDINARY, describe_exempt
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.wording import format_count
 from datasets_app.models import (
@@ -89,6 +92,7 @@ class _DatasetEvidence:
         last = Session.objects.filter(dataset=dataset).order_by("-pk").values_list("pk", flat=True).first()
         self.last_session = last or 0
         self.report = current_report(dataset)
+        self.facts = gates.load_facts(dataset)
         self.is_synthetic = dataset.origin == Dataset.Origin.SYNTHETIC
         self.review = SharingReview.objects.filter(dataset=dataset).first()
         missed = ScrubMark.objects.filter(dataset=dataset, verdict=ScrubMark.Verdict.MISSED)
@@ -143,10 +147,21 @@ def _scrub_item(title: str, known: _DatasetEvidence, kinds: set[str]) -> Checkli
     if newest is None or known.has_grown_since(newest[0]):
         return _check_item(title, known, kinds, grown=newest is not None)
     run, policy = newest
+    if found_now := {
+        kind: known.facts.text.found[kind] for kind in kinds if known.facts.text.found.get(kind)
+    }:
+        reason = f"Searched again after the scrub: {format_kinds(found_now)}."
+        return ChecklistItem(title, NO, reason, SCRUB)
+    exempt = known.facts.text.exempt
+    if left := {kind: exempt[kind] for kind in kinds if kind in exempt}:
+        return ChecklistItem(title, NO, f"Left in the text on purpose: {describe_exempt(left)}.", SCRUB)
     if missed := known.missed_since(run, kinds):
         reason = f"{format_count(missed, 'value')} marked as missed since the last scrub."
         return ChecklistItem(title, NO, reason, SCRUB)
-    return ChecklistItem(title, YES, _describe_scrub(run, policy, kinds))
+    reason = _describe_scrub(run, policy, kinds)
+    if NAME in kinds and ORDINARY in exempt:
+        reason = f"{reason} Except {describe_exempt({ORDINARY: exempt[ORDINARY]})}."
+    return ChecklistItem(title, YES, reason)
 
 
 def _check_item(title: str, known: _DatasetEvidence, kinds: set[str], *, grown: bool) -> ChecklistItem:

@@ -97,7 +97,8 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
     if dataset.status == Dataset.Status.EXPIRED:
         return render_dataset_page(request, dataset, "export", "Export", {})
-    closed = not gates.is_scrubbed(dataset)
+    facts = gates.load_facts(dataset)
+    closed = facts.is_known_raw
     may_override = closed and gates.can_override(request.user)
     asked = {name: request.GET[name] for name in ("format", "version") if name in request.GET}
     form = ExportForm(dataset, request.POST or None, initial=asked, may_override=may_override)
@@ -106,6 +107,7 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "form": form,
         "is_blocked": closed,
+        "raw_because": facts.raw_because,
         "may_override": may_override,
         "personas": Persona.objects.values_list("persona_id", flat=True)[:100],
     }

@@ -43,7 +43,7 @@ def gather_dataset_facts(dataset: Dataset, written: WrittenData) -> Package:
         day=_parse_day(metadata.created) or dataset.created_at.date().isoformat(),
         changelog="\n".join(["# Changelog", "", "## Unreleased", "", *(f"- {text}" for text in done), ""]),
         checks=_check_facts(report),
-        scrubs=_scrub_facts(ScrubRun.objects.filter(dataset=dataset)) if gates.is_scrubbed(dataset) else [],
+        scrubs=_scrub_facts(ScrubRun.objects.filter(dataset=dataset)) if not gates.is_raw(dataset) else [],
         sharing=_sharing_facts(build_checklist(dataset)),
     )
 

@@ -1,0 +1,146 @@
+"""Searches stored text for personal data, and keeps what was found by class.
+
+Gates ask about the result. A search covers the sessions that no earlier one has covered, so what is added to
+a dataset closes its gates until it was searched.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import F, Max
+from django.db.models.functions import Greatest
+from django.utils import timezone
+
+from datasets_app.catalog.rows.turn_reader import Selection, read_turns
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.pii.exemptions import ExemptCount, Exemption, add_exempt_counts, read_exempt_counts
+from datasets_app.domain.quality.text_tally import TextTally
+from datasets_app.models import Attestation, Dataset, ScrubMark, Session, TextScan
+
+# Searched in one go; each is saved by itself, so that a search that was stopped continues.
+TURNS_PER_BATCH = 20_000
+SESSIONS_PER_BATCH = 10_000
+
+
+class ScanStart(NamedTuple):
+    """The state of the text before a search: what is found later must not count for other text."""
+
+    revision: int
+    last_session: int
+
+
+def list_exemptions(dataset: Dataset) -> list[Exemption]:
+    """Terms that people marked as not personal."""
+    marks = ScrubMark.objects.filter(dataset=dataset, verdict=ScrubMark.Verdict.NOT_PERSONAL)
+    return [Exemption(term, kind) for term, kind in marks.values_list("term", "kind").order_by("pk")]
+
+
+def start_scan(dataset: Dataset) -> ScanStart:
+    scan, _ = TextScan.objects.get_or_create(dataset=dataset)
+    last = Session.objects.filter(dataset=dataset).aggregate(last=Max("pk"))["last"]
+    return ScanStart(scan.revision, last or 0)
+
+
+def scan_new_text(dataset: Dataset, report_progress: ProgressCallback = ignore_progress) -> None:
+    """Search the sessions that no scan, check or scrub has searched. Progress is in turns of the dataset."""
+    exemptions = list_exemptions(dataset)
+    while True:
+        start = start_scan(dataset)
+        scan = TextScan.objects.get(dataset=dataset)
+        if scan.scanned_to >= start.last_session:
+            return
+        last = _choose_batch(dataset, scan.scanned_to)
+        tally = TextTally(exemptions)
+        tally.add(read_turns(dataset, Selection(keys=(scan.scanned_to, last))))
+        _add_batch(scan, last, tally)
+        done = scan.turn_count + tally.turn_count
+        report_progress(done, max(done, dataset.turn_count))
+
+
+def _choose_batch(dataset: Dataset, after: int) -> int:
+    """The key of the last session of the next batch."""
+    sessions = Session.objects.filter(dataset=dataset, pk__gt=after).order_by("pk")
+    last = turns = 0
+    for key, turn_count in sessions.values_list("pk", "turn_count")[:SESSIONS_PER_BATCH]:
+        last, turns = key, turns + turn_count
+        if turns >= TURNS_PER_BATCH:
+            break
+    return last
+
+
+def _add_batch(scan: TextScan, last: int, tally: TextTally) -> None:
+    """Add a batch to ``scan``, unless another search or a change of the text came first."""
+    with transaction.atomic():
+        row = TextScan.objects.select_for_update().get(pk=scan.pk)
+        if (row.revision, row.scanned_to) != (scan.revision, scan.scanned_to):
+            return
+        row.scanned_to = last
+        row.turn_count += tally.turn_count
+        row.found = dict(sorted((tally.found + Counter(row.found)).items()))
+        row.exempt = add_exempt_counts(read_exempt_counts(row.exempt), tally.exempt)
+        row.names_searched, row.scanned_at = False, timezone.now()
+        row.save()
+
+
+def record_check(
+    dataset: Dataset,
+    start: ScanStart,
+    *,
+    turn_count: int,
+    found: Mapping[str, int],
+    exempt: Mapping[str, ExemptCount],
+    names_searched: bool,
+) -> None:
+    """Keep the result of a check of all sessions, unless the text has changed since ``start``."""
+    TextScan.objects.filter(dataset=dataset, revision=start.revision).update(
+        scanned_to=start.last_session,
+        turn_count=turn_count,
+        found=dict(sorted(found.items())),
+        exempt=exempt,
+        names_searched=names_searched,
+        scanned_at=timezone.now(),
+    )
+
+
+def record_scrub(
+    dataset: Dataset, *, last_session: int, turn_count: int, exempt: Mapping[str, ExemptCount]
+) -> None:
+    """Keep the result of a scrub of all classes whose verification found nothing."""
+    TextScan.objects.update_or_create(
+        dataset=dataset,
+        defaults={
+            "scanned_to": last_session,
+            "scrubbed_to": last_session,
+            "turn_count": turn_count,
+            "found": {},
+            "exempt": exempt,
+            "names_searched": True,
+            "scanned_at": timezone.now(),
+        },
+    )
+
+
+def record_deletion(dataset: Dataset, *, turns: int) -> None:
+    """Sessions were deleted. If something was found, the rest has to be searched again."""
+    clean = TextScan.objects.filter(dataset=dataset, found={}, exempt={})
+    if not clean.update(turn_count=Greatest(F("turn_count") - turns, 0)):
+        _reset(dataset)
+
+
+def discard_scan(dataset: Dataset) -> None:
+    """What is exempt has changed: all text has to be searched again."""
+    _reset(dataset)
+
+
+def record_text_change(dataset: Dataset) -> None:
+    """Stored text is about to change: forget what was found, and end the attestation that covered it."""
+    _reset(dataset, scrubbed_to=0)
+    Attestation.objects.filter(dataset=dataset, ended_at=None).update(ended_at=timezone.now())
+
+
+def _reset(dataset: Dataset, **fields: Any) -> None:
+    TextScan.objects.filter(dataset=dataset).update(
+        revision=F("revision") + 1, scanned_to=0, turn_count=0, found={}, exempt={}, **fields
+    )

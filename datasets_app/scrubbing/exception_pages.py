@@ -1,0 +1,88 @@
+"""Statements of people with the override permission: a value may stay, or the whole text may."""
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from datasets_app.catalog import gates
+from datasets_app.core.errors import UserError
+from datasets_app.core.web.dataset_page import render_dataset_page
+from datasets_app.core.web.overrides import OverrideField
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
+from datasets_app.models import Dataset, ScrubFinding
+from datasets_app.scrubbing.mark_pages import NEXT_SCRUB_NOTE
+from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS, mark_not_personal
+
+
+class ExemptForm(forms.Form):
+    term = forms.CharField(
+        label="Term",
+        max_length=MAX_TERM_CHARACTERS,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text="It stays wherever it occurs in this dataset, in any letter case.",
+    )
+    override = OverrideField("Why it may stay")
+
+
+class AttestForm(forms.Form):
+    override = OverrideField(
+        "Why the text may stay as it is",
+        help_text="For example: public data, or invented numbers. Recorded in the audit log with your name.",
+    )
+
+
+def exempt(request: HttpRequest, pk: int) -> HttpResponse:
+    """Exempt a value of a pattern class: one that a preview found (``?finding=``), or a term."""
+    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
+    dataset = get_visible_dataset(request, pk)
+    finding = _get_finding(request, dataset)
+    form = ExemptForm(request.POST or None)
+    if finding:
+        del form.fields["term"]
+    if not gates.can_override(request.user):
+        raise PermissionDenied
+    if request.method == "POST" and form.is_valid():
+        reason = form.cleaned_data.pop("override")
+        try:
+            mark_not_personal(
+                dataset, finding=finding, actor=request.user, override=reason, **form.cleaned_data
+            )
+        except UserError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, f"Exempted. {NEXT_SCRUB_NOTE}")
+            return redirect(dataset_url(dataset, "scrub") + "#marks")
+    return render_dataset_page(
+        request, dataset, "exempt", "Exempt a value", {"form": form, "finding": finding}
+    )
+
+
+def _get_finding(request: HttpRequest, dataset: Dataset) -> ScrubFinding | None:
+    number = parse_pk(request.GET.get("finding", ""))
+    if number is None:
+        return None
+    findings = ScrubFinding.objects.filter(scrub__dataset=dataset).select_related("scrub")
+    return get_object_or_404(findings, pk=number)
+
+
+def attest(request: HttpRequest, pk: int) -> HttpResponse:
+    """State that the text may stay as it is, or withdraw that ("withdraw")."""
+    require_permissions(request, "override_gate")
+    dataset = get_visible_dataset(request, pk)
+    form = AttestForm(request.POST if request.method == "POST" and "withdraw" not in request.POST else None)
+    if "withdraw" in request.POST:
+        gates.end_attestation(dataset, actor=request.user)
+        messages.success(request, "Withdrawn: the text counts as raw again.")
+        return redirect(dataset_url(dataset))
+    if form.is_valid():
+        try:
+            gates.attest(dataset, actor=request.user, reason=form.cleaned_data["override"])
+        except UserError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, "Attested. This ends when a session is added or changed.")
+            return redirect(dataset_url(dataset))
+    return render_dataset_page(request, dataset, "attest", "Attest", {"form": form})

@@ -1,0 +1,203 @@
+"""A gate looks at the text, not at the label somebody gave it; every statement says what the gate knows."""
+
+import io
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from datasets_app.catalog import gates, policies
+from datasets_app.catalog.text_scans import record_text_change, scan_new_text
+from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.core.errors import UserError
+from datasets_app.exporting.export_dataset import export_dataset
+from datasets_app.models import AuditEvent, Dataset, ScrubMark, ScrubRun, TextScan
+from datasets_app.releasing.readiness import assess_readiness
+from datasets_app.releasing.sharing.checklist import build_checklist
+from datasets_app.scrubbing.marks import mark_not_personal, remove_mark
+from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
+from tests.factories import import_file, make_dataset, make_turn, write_jsonl
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+KEY = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+ORIGINS = ["synthetic", "external", "production"]
+
+
+def make_mails(tmp_path: Path, origin: str = "external") -> Dataset:
+    return make_dataset(tmp_path, [make_turn("a", text="Mail jo@example.org")], origin=origin)
+
+
+def export(dataset: Dataset, **options: Any) -> bytes:
+    out = io.BytesIO()
+    export_dataset(dataset, out, **options)
+    return out.getvalue()
+
+
+def add(tmp_path: Path, session: str, text: str) -> None:
+    import_file(write_jsonl(tmp_path / f"{session}.jsonl", [make_turn(session, text=text)]), append=True)
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_patterns_close_the_gate_whatever_the_origin(tmp_path: Path, origin: str) -> None:
+    dataset = make_mails(tmp_path, origin)
+    for actor_reason in ("", "  "):
+        with pytest.raises(UserError, match="so it can.t be exported"):
+            export(dataset, override=actor_reason)
+    scrub_dataset(dataset, parse_policy(None))
+    assert b"[EMAIL]" in export(dataset)
+
+
+def test_text_that_nothing_has_searched_is_searched_where_it_would_leave(tmp_path: Path) -> None:
+    dataset = make_dataset(tmp_path, [make_turn("a", text="Hello")])
+    assert gates.load_facts(dataset).raw_because == "sessions that have not been checked for personal data"
+    assert b"Hello" in export(dataset)
+    assert gates.load_facts(dataset).state == "checked"
+    add(tmp_path, "b", "Mail jo@example.org")
+    with pytest.raises(UserError, match=r"personal data \(e-mail addresses: 1\)"):
+        export(dataset)
+    scan = TextScan.objects.get()
+    assert (scan.turn_count, scan.found) == (2, {"EMAIL": 1})
+
+
+def test_a_search_looks_at_new_sessions_only_and_goes_on_where_it_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("datasets_app.catalog.text_scans.TURNS_PER_BATCH", 1)
+    dataset = make_dataset(tmp_path, [make_turn(name, text="Mail jo@example.org") for name in "abc"])
+
+    def stop(done: int, total: int | None) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        scan_new_text(dataset, stop)
+    assert TextScan.objects.get().found == {"EMAIL": 1}
+    progress: list[tuple[int, int | None]] = []
+    scan_new_text(dataset, lambda done, total: progress.append((done, total)))
+    assert progress == [(2, 3), (3, 3)]
+    assert TextScan.objects.get().found == {"EMAIL": 3}
+
+
+def test_a_result_is_not_kept_for_text_that_has_changed_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = make_mails(tmp_path)
+    changes = iter([True])
+
+    def read(*given: Any) -> Any:
+        if next(changes, False):
+            record_text_change(dataset)
+        return really(*given)
+
+    from datasets_app.catalog import text_scans
+
+    really = text_scans.read_turns
+    monkeypatch.setattr(text_scans, "read_turns", read)
+    scan_new_text(dataset)
+    scan = TextScan.objects.get()
+    assert (scan.revision, scan.turn_count, scan.found) == (1, 1, {"EMAIL": 1})
+
+
+def test_an_attestation_opens_the_gates_until_a_session_is_added(tmp_path: Path) -> None:
+    dataset = make_mails(tmp_path)
+    gates.attest(dataset, actor=None, reason="invented   addresses")
+    event = AuditEvent.objects.get(action="override")
+    assert event.details == {"purpose": "attest", "reason": "invented addresses"}
+    assert b"jo@example.org" in export(dataset)
+    assert not assess_readiness(dataset, None).blockers
+    assert "invented addresses" in policies.describe_text(gates.load_facts(dataset))
+    with pytest.raises(UserError, match="not raw"):
+        gates.attest(dataset, actor=None, reason="again")
+    add(tmp_path, "b", "Nothing in it")
+    with pytest.raises(UserError, match="personal data"):
+        export(dataset)
+    gates.attest(dataset, actor=None, reason="those too")
+    gates.end_attestation(dataset, actor=None)
+    assert gates.is_raw(dataset)
+    assert AuditEvent.objects.filter(action="end_attestation").count() == 1
+
+
+# --- exemptions ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Dataset:
+    turns = [make_turn("a", index, text=f"Use {KEY} for Jordan.") for index in range(1, 19)]
+    return make_dataset(tmp_path, turns, origin="production")
+
+
+def events(*actions: str) -> Sequence[dict[str, Any]]:
+    rows = AuditEvent.objects.filter(action__in=actions).order_by("pk")
+    return list(rows.values_list("details", flat=True))
+
+
+def test_a_value_of_a_pattern_class_is_exempt_only_by_override(keys: Dataset) -> None:
+    with pytest.raises(UserError, match="only by an exemption") as refused:
+        mark_not_personal(keys, term=KEY, actor=None)
+    assert KEY not in refused.value.message
+    assert not ScrubMark.objects.exists()
+    scrub_dataset(keys, parse_policy({"allow": [KEY], "allow_names": [KEY]}))
+    assert KEY.encode() not in export(keys)
+
+
+def test_what_is_exempt_is_part_of_every_statement(keys: Dataset) -> None:
+    mark_not_personal(keys, term=KEY, actor=None, override="a key of the tutorial")
+    scrub_dataset(keys, parse_policy(None))
+    said = "Verified except 1 ignored term (18 occurrences)"
+    facts = gates.load_facts(keys)
+    assert policies.describe_text(facts).startswith(said)
+    keys.refresh_from_db()
+    assert "except 1 ignored term (18 occurrences)" in str(keys.provenance["anonymization"])
+    [scrubbed] = events("scrub")
+    assert scrubbed["text"].startswith(said)
+    checklist = {item.title: item for item in build_checklist(keys)}
+    item = checklist["No key, token or other credential is left"]
+    assert (item.answer, item.reason) == (
+        "no",
+        "Left in the text on purpose: 1 ignored term (18 occurrences).",
+    )
+    assert checklist["No e-mail address or telephone number is left"].answer == "yes"
+    report = check_dataset(keys, actor=None)
+    assert "E407" not in report.totals
+    assert policies.describe_text(gates.load_facts(keys)).startswith(said)
+    assert not assess_readiness(keys, None).blockers
+    [override] = events("override")
+    assert override == {"purpose": "exempt", "reason": "a key of the tutorial"}
+    assert KEY not in str(events("add_scrub_mark", "check", "scrub", "override"))
+    assert KEY not in str(list(ScrubRun.objects.values_list("policy", flat=True)))
+
+
+def test_without_its_exemption_the_value_closes_the_gate_again(keys: Dataset) -> None:
+    mark = mark_not_personal(keys, term=KEY, actor=None, override="a key of the tutorial")
+    scrub_dataset(keys, parse_policy(None))
+    assert KEY.encode() in export(keys)
+    remove_mark(mark, actor=None)
+    with pytest.raises(UserError, match="credentials: 18"):
+        export(keys)
+
+
+def test_a_term_that_is_no_pattern_needs_no_permission_but_is_counted(keys: Dataset) -> None:
+    mark_not_personal(keys, term="Jordan", actor=None)
+    scrub_dataset(keys, parse_policy(None))
+    facts = gates.load_facts(keys)
+    assert policies.describe_text(facts).startswith("Verified except 1 ignored term (18 occurrences)")
+    assert b"Jordan" in export(keys)
+    assert not events("override")
+
+
+def test_an_exemption_from_before_permissions_exempts_no_pattern(keys: Dataset) -> None:
+    ScrubMark.objects.create(dataset=keys, verdict="not_personal", term=KEY)
+    scrub_dataset(keys, parse_policy(None))
+    assert KEY.encode() not in export(keys)
+
+
+def test_a_value_marked_as_missed_since_the_scrub_closes_the_gate(keys: Dataset) -> None:
+    scrub_dataset(keys, parse_policy(None))
+    later = timezone.now() + timedelta(seconds=1)
+    mark = {"kind": "NAME", "digest": "ab", "words": 1, "length": 6, "created_at": later}
+    ScrubMark.objects.create(dataset=keys, verdict="missed", **mark)
+    with pytest.raises(UserError, match="1 value that a reviewer marked as missed"):
+        export(keys)

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from datasets_app import hooks
 from datasets_app.admin.dataset_pages import list_active_jobs
+from datasets_app.catalog.dataset_facts import STATE_LABELS, DatasetFacts
 from datasets_app.catalog.gates import load_all_facts
-from datasets_app.catalog.policies import STATE_LABELS, DatasetFacts
 from datasets_app.core.web.pages import dataset_url
 from datasets_app.domain.wording import format_count
 from datasets_app.hooks import AttentionItem

@@ -13,16 +13,14 @@ from django.utils import timezone
 
 from datasets_app.catalog import policies
 from datasets_app.catalog.activity import active_scrubs
+from datasets_app.catalog.dataset_facts import AttestationFacts, DatasetFacts, TextFacts, describe_text
 from datasets_app.catalog.policies import (
     Allowed,
-    AttestationFacts,
-    DatasetFacts,
     Gate,
     Overridden,
     OverrideRequest,
     Refused,
     RunningJob,
-    TextFacts,
     Verdict,
 )
 from datasets_app.catalog.text_scans import scan_new_text
@@ -200,7 +198,7 @@ def scan_text_for_gate(dataset: Dataset, report_progress: ProgressCallback = ign
 def scan_and_describe(dataset: Dataset, report_progress: ProgressCallback = ignore_progress) -> str:
     """Search what was added to a dataset, and say what is known about its text now."""
     scan_new_text(dataset, report_progress)
-    return policies.describe_text(load_facts(dataset))
+    return describe_text(load_facts(dataset))
 
 
 def check_can_exempt(dataset: Dataset, kind: str, *, actor: Any, override: str) -> str:

@@ -4,169 +4,21 @@ A rule takes facts and answers a verdict. ``gates.py`` loads the facts, raises w
 overrides. Pages, commands and jobs call ``gates.py``; tests of rules need no database.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
 from typing import NamedTuple
 
-from datasets_app.domain.pii.detector import KINDS, NAME
-from datasets_app.domain.pii.exemptions import ExemptCount, describe_exempt
+from datasets_app.catalog.dataset_facts import ADVICE, DatasetFacts, Remedy
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.reasons import MAX_REASON_CHARACTERS, normalize_reason
 from datasets_app.domain.wording import format_count
-from datasets_app.models import Dataset
 
 # Labels for calibration must not come from the split that the calibration is tested on.
 LOCKED_SPLIT = "test"
 
 
-class Remedy(StrEnum):
-    """What resolves a refusal or a blocker; each caller words it or links to it."""
-
-    NONE = ""
-    SCRUB = "scrub"
-    CHECKS = "checks"
-    SHARING = "sharing"
-    WAIT = "wait"
-    OVERRIDE = "override"
-
-
 # --- facts ----------------------------------------------------------------------------------------------
-
-
-def format_kinds(counts: Mapping[str, int]) -> str:
-    """``e-mail addresses: 3, credentials: 1``."""
-    return ", ".join(f"{KIND_DESCRIPTIONS[kind]}: {count:,}" for kind, count in counts.items())
-
-
-class TextFacts(NamedTuple):
-    """What is known about the text: see :class:`TextScan`. ``missed`` are values that people marked as missed
-    since the last scrub."""
-
-    last_session: int = 0
-    scanned_to: int = 0
-    scrubbed_to: int = 0
-    turn_count: int = 0
-    found: dict[str, int] = {}
-    exempt: dict[str, ExemptCount] = {}
-    missed: int = 0
-    names_searched: bool = False
-    scanned_on: date | None = None
-
-
-class AttestationFacts(NamedTuple):
-    """That the text may stay as it is: who said so, when and why."""
-
-    by: str
-    on: date
-    reason: str
-
-
-STATE_LABELS = {
-    "raw": "Raw",
-    "checked": "Checked",
-    "attested": "Attested",
-    "scrubbed": "Scrubbed",
-    "released": "Released",
-    "expired": str(Dataset.Status.EXPIRED.label),
-    "empty": "Empty",
-}
-
-
-class DatasetFacts(NamedTuple):
-    """What a dataset is at one moment. ``scrub_job`` is the job of an unverified scrub in progress."""
-
-    name: str
-    origin: str
-    status: str
-    turn_count: int = 0
-    deleted_on: date | None = None
-    legal_hold: bool = False
-    hold_reason: str = ""
-    scrub_job: int | None = None
-    text: TextFacts = TextFacts()
-    attestation: AttestationFacts | None = None
-
-    @property
-    def is_expired(self) -> bool:
-        return self.status == Dataset.Status.EXPIRED
-
-    @property
-    def is_production(self) -> bool:
-        return self.origin == Dataset.Origin.PRODUCTION
-
-    @property
-    def is_unscanned(self) -> bool:
-        """Whether there are sessions that nothing has searched for personal data."""
-        return self.text.scanned_to < self.text.last_session
-
-    @property
-    def is_scrubbed(self) -> bool:
-        """Whether a verified scrub of all classes covers every session."""
-        return bool(self.text.last_session) and self.text.scrubbed_to >= self.text.last_session
-
-    @property
-    def raw_because(self) -> str:
-        """Why the text is raw, as what the dataset contains; empty if it may leave.
-
-        Any value of a pattern class counts, whatever the origin. Names count in production data.
-        """
-        text = self.text
-        if not text.last_session or self.attestation:
-            return ""
-        if self.is_production and not self.is_scrubbed:
-            return "production data without a verified scrub"
-        if self.is_unscanned:
-            return "sessions that have not been checked for personal data"
-        found = {kind: text.found[kind] for kind in KINDS if text.found.get(kind)}
-        if not self.is_production:
-            found.pop(NAME, None)
-        if found:
-            return f"personal data ({format_kinds(found)})"
-        if text.missed:
-            return f"{format_count(text.missed, 'value')} that a reviewer marked as missed"
-        return ""
-
-    @property
-    def is_raw(self) -> bool:
-        return bool(self.raw_because)
-
-    @property
-    def is_known_raw(self) -> bool:
-        """Whether nothing but an override opens its gates now. Text that nothing has searched is searched
-        where it would leave."""
-        return self.is_raw and self.remedy != Remedy.CHECKS
-
-    @property
-    def state(self) -> str:
-        """A key of :data:`STATE_LABELS`."""
-        if self.is_expired:
-            return "expired"
-        if not self.text.last_session:
-            return "empty"
-        if self.is_raw:
-            return "raw"
-        if self.attestation:
-            return "attested"
-        if self.status == Dataset.Status.RELEASED:
-            return "released"
-        return "scrubbed" if self.is_scrubbed else "checked"
-
-    @property
-    def state_label(self) -> str:
-        return STATE_LABELS[self.state]
-
-    @property
-    def description(self) -> str:
-        return describe_text(self)
-
-    @property
-    def remedy(self) -> Remedy:
-        """What opens the gates of a raw dataset."""
-        if self.is_unscanned and not self.is_production:
-            return Remedy.CHECKS
-        return Remedy.SCRUB
 
 
 class RunningJob(NamedTuple):
@@ -190,28 +42,6 @@ class Blocker(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.title}: {self.reason}"
-
-
-def describe_text(facts: DatasetFacts) -> str:
-    """What is known about the text, in a sentence. Every page, document and event that says something about
-    it says this."""
-    text, turns = facts.text, format_count(facts.text.turn_count, "turn")
-    if facts.is_expired or not text.last_session:
-        return ""
-    if facts.attestation:
-        by, on, reason = facts.attestation
-        return f"{by} attested on {on:%-d %B %Y} that the text may stay as it is: {reason}"
-    if facts.is_raw:
-        return f"Raw: it contains {facts.raw_because}."
-    exempt = describe_exempt(text.exempt)
-    if facts.is_scrubbed:
-        if exempt:
-            return f"Verified except {exempt}: no other pattern is left in {turns}."
-        return f"Verified: no pattern is left in {turns}."
-    names = (
-        "by rules and by a model for names" if text.names_searched else "by rules; names were not looked for"
-    )
-    return f"Checked {names}: no personal data found in {turns}{f', except {exempt}' if exempt else ''}."
 
 
 # --- verdicts -------------------------------------------------------------------------------------------
@@ -240,9 +70,6 @@ class Refused:
 
 
 Verdict = Allowed | Overridden | Refused
-
-
-ADVICE = {Remedy.CHECKS: "Run the checks first.", Remedy.SCRUB: "Scrub it first."}
 
 
 # --- overrides ------------------------------------------------------------------------------------------

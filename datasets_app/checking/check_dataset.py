@@ -7,7 +7,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from datasets_app.catalog import gates, policies
+from datasets_app.catalog import gates
+from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.catalog.rows.turn_reader import read_turns
 from datasets_app.catalog.text_scans import list_exemptions, record_check, start_scan
 from datasets_app.core import audit
@@ -71,16 +72,20 @@ def check_dataset(
             exempt=tally.exempt,
             names_searched=bool(name_models),
         )
-        audit.record(
-            "check",
-            actor=actor,
-            dataset_name=dataset.name,
-            turns=counted.done,
-            errors=totals.errors,
-            warnings=totals.warnings,
-            text=policies.describe_text(gates.load_facts(dataset)),
-        )
+        _record_report(report, dataset, actor)
     return report
+
+
+def _record_report(report: CheckReport, dataset: Dataset, actor: Any) -> None:
+    audit.record(
+        "check",
+        actor=actor,
+        dataset_name=dataset.name,
+        turns=report.turn_count,
+        errors=report.error_count,
+        warnings=report.warning_count,
+        text=describe_text(gates.load_facts(dataset)),
+    )
 
 
 def dataset_metadata(dataset: Dataset) -> DatasetMetadata:

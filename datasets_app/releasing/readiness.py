@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from datasets_app.catalog import gates, policies
-from datasets_app.catalog.policies import Blocker, DatasetFacts, Remedy, Verdict
+from datasets_app.catalog.dataset_facts import DatasetFacts, Remedy
+from datasets_app.catalog.policies import Blocker, Verdict
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.text_tally import KINDS_BY_CODE
 from datasets_app.domain.wording import format_count

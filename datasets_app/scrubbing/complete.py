@@ -6,7 +6,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from datasets_app.catalog import facts, gates, policies
+from datasets_app.catalog import facts, gates
+from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.catalog.text_scans import record_scrub
 from datasets_app.core import audit
 from datasets_app.domain.pii import session_ids
@@ -57,7 +58,7 @@ def complete_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, 
             turns_verified=verification["turns"],
             key=scrub.key_fingerprint,
             status=dataset.status,
-            text=policies.describe_text(gates.load_facts(dataset)),
+            text=describe_text(gates.load_facts(dataset)),
         )
     return True
 

@@ -13,8 +13,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 
+from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.catalog.gates import load_facts
-from datasets_app.catalog.policies import DatasetFacts
 from datasets_app.core.web.remedies import REMEDIES
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset

@@ -6,18 +6,21 @@ from typing import Any
 import pytest
 
 from datasets_app.catalog import policies
+from datasets_app.catalog.dataset_facts import (
+    AttestationFacts,
+    DatasetFacts,
+    Remedy,
+    TextFacts,
+    describe_text,
+)
 from datasets_app.catalog.policies import (
     Allowed,
-    AttestationFacts,
     Blocker,
-    DatasetFacts,
     Gate,
     Overridden,
     OverrideRequest,
     Refused,
-    Remedy,
     RunningJob,
-    TextFacts,
 )
 from datasets_app.domain.pii.exemptions import ExemptCount
 
@@ -90,7 +93,7 @@ EXEMPT = {"CREDENTIAL": ExemptCount(1, 18)}
     ],
 )
 def test_every_statement_comes_from_the_facts_of_the_gate(facts: DatasetFacts, description: str) -> None:
-    assert policies.describe_text(facts) == description
+    assert describe_text(facts) == description
 
 
 def test_attesting_takes_raw_text_that_was_searched_and_the_permission() -> None:

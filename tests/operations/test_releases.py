@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from alignmenter_site.keys import release_key
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.jsonl import encode_line
-from datasets_app.models import AuditEvent, Dataset, Release, ReleaseFile
+from datasets_app.models import AuditEvent, Dataset, Release, ReleaseFile, Turn
 from datasets_app.releasing import draft as draft_release
 from datasets_app.releasing import files
 from datasets_app.releasing import release_dataset as release_operation
@@ -160,7 +160,7 @@ def test_what_is_not_ready_is_not_released_and_each_thing_is_named(
     dataset: Dataset, release: Any, tmp_path: Path
 ) -> None:
     add(dataset, tmp_path, factories.make_session("s7", text="Write to ana@acme.example, please."))
-    with pytest.raises(UserError, match="Legal review") as refusal:
+    with pytest.raises(UserError, match=r"personal data \(e-mail addresses: 2\)") as refusal:
         release(dataset, override="")
     assert "can't be released" in refusal.value.message
     assert "ana" not in refusal.value.message
@@ -180,7 +180,14 @@ def test_an_override_does_not_make_raw_data_look_scrubbed(release: Any, tmp_path
     assert raw.status == "raw"
 
 
-def test_who_may_not_override_is_refused(dataset: Dataset, release: Any, django_user_model: Any) -> None:
+def test_a_version_for_use_in_house_needs_no_legal_review(dataset: Dataset, release: Any) -> None:
+    assert release(dataset, override="").override_reason == ""
+
+
+def test_who_may_not_override_is_refused(
+    dataset: Dataset, release: Any, django_user_model: Any, tmp_path: Path
+) -> None:
+    add(dataset, tmp_path, factories.make_session("s7", text="Write to ana@acme.example, please."))
     with pytest.raises(UserError, match="permission to release"):
         release(dataset, actor=django_user_model.objects.create(username="ana"))
     assert not Release.objects.exists()
@@ -321,11 +328,12 @@ def test_commands_say_what_would_be_released_and_what_differs(
     dataset: Dataset, release: Any, tmp_path: Path
 ) -> None:
     out, err = StringIO(), StringIO()
+    Turn.objects.filter(session__session_id="s1", turn_index=2).update(text=" ")
     with pytest.raises(CommandError) as error:
         call_command("release_dataset", "support", "--dry-run", stdout=out, stderr=err)
     assert error.value.returncode == 1
     assert "support 1.0.0" in out.getvalue()
-    assert "Blocker: Legal review is signed" in err.getvalue()
+    assert "Blocker: Checks without error: The checks found 1 error (E301: 1)." in err.getvalue()
     call_command("release_dataset", "support", "--override", REASON, stdout=out)
     add(dataset, tmp_path, factories.make_session("s5"))
     out = StringIO()

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from datasets_app.catalog import gates, policies
+from datasets_app.catalog import gates
+from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.catalog.text_scans import record_text_change, scan_new_text
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
@@ -108,7 +109,7 @@ def test_an_attestation_opens_the_gates_until_a_session_is_added(tmp_path: Path)
     assert event.details == {"purpose": "attest", "reason": "invented addresses"}
     assert b"jo@example.org" in export(dataset)
     assert not assess_readiness(dataset, None).blockers
-    assert "invented addresses" in policies.describe_text(gates.load_facts(dataset))
+    assert "invented addresses" in describe_text(gates.load_facts(dataset))
     with pytest.raises(UserError, match="not raw"):
         gates.attest(dataset, actor=None, reason="again")
     add(tmp_path, "b", "Nothing in it")
@@ -148,7 +149,7 @@ def test_what_is_exempt_is_part_of_every_statement(keys: Dataset) -> None:
     scrub_dataset(keys, parse_policy(None))
     said = "Verified except 1 ignored term (18 occurrences)"
     facts = gates.load_facts(keys)
-    assert policies.describe_text(facts).startswith(said)
+    assert describe_text(facts).startswith(said)
     keys.refresh_from_db()
     assert "except 1 ignored term (18 occurrences)" in str(keys.provenance["anonymization"])
     [scrubbed] = events("scrub")
@@ -162,7 +163,7 @@ def test_what_is_exempt_is_part_of_every_statement(keys: Dataset) -> None:
     assert checklist["No e-mail address or telephone number is left"].answer == "yes"
     report = check_dataset(keys, actor=None)
     assert "E407" not in report.totals
-    assert policies.describe_text(gates.load_facts(keys)).startswith(said)
+    assert describe_text(gates.load_facts(keys)).startswith(said)
     assert not assess_readiness(keys, None).blockers
     [override] = events("override")
     assert override == {"purpose": "exempt", "reason": "a key of the tutorial"}
@@ -183,7 +184,7 @@ def test_a_term_that_is_no_pattern_needs_no_permission_but_is_counted(keys: Data
     mark_not_personal(keys, term="Jordan", actor=None)
     scrub_dataset(keys, parse_policy(None))
     facts = gates.load_facts(keys)
-    assert policies.describe_text(facts).startswith("Verified except 1 ignored term (18 occurrences)")
+    assert describe_text(facts).startswith("Verified except 1 ignored term (18 occurrences)")
     assert b"Jordan" in export(keys)
     assert not events("override")
 

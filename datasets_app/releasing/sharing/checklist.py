@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from datasets_app.catalog import gates
-from datasets_app.catalog.policies import format_kinds
+from datasets_app.catalog.dataset_facts import format_kinds
 from datasets_app.checking.check_dataset import current_report
 from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, KINDS, NAME, PATH, PHONE
 from datasets_app.domain.pii.exemptions import ORDINARY, describe_exempt

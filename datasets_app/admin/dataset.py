@@ -14,8 +14,6 @@ from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.catalog.dataset_facts import ADVICE, STATE_LABELS
 from datasets_app.catalog.edit import edit_dataset
 from datasets_app.catalog.gates import load_all_facts
-from datasets_app.catalog.dataset_facts import ADVICE, STATE_LABELS
-from datasets_app.catalog.gates import load_all_facts
 from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,

@@ -13,6 +13,7 @@ from datasets_app.catalog.dataset_facts import ADVICE, DatasetFacts, Remedy
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.reasons import MAX_REASON_CHARACTERS, normalize_reason
 from datasets_app.domain.wording import format_count
+from datasets_app.models import Dataset
 
 # Labels for calibration must not come from the split that the calibration is tested on.
 LOCKED_SPLIT = "test"

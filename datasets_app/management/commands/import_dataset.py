@@ -5,7 +5,6 @@ from typing import Any
 
 from msgspec import UNSET
 
-from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.gates import scan_and_describe
 from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.conversations.reading import FORMATS
@@ -15,6 +14,7 @@ from datasets_app.jobs.parameters import ImportParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import STDIN_NAME
 from datasets_app.management.terminal import command_error, print_problems
+from datasets_app.models import Dataset
 
 
 class Command(BaseCommand):
@@ -117,10 +117,17 @@ exit codes:
         labels = f", {format_count(result['annotations'], 'label')}" if result.get("annotations") else ""
         notice = f" {result['notice']}" if "notice" in result else ""
         self.stdout.write(f"{result['dataset']}: {added}{labels} added.{notice}")
+        self._search(result["dataset"])
+
+    def _search(self, name: str) -> None:
+        """At once, as text leaves only when it has been searched."""
+        dataset = Dataset.objects.filter(name=name).first()
+        if dataset is None:  # nothing was imported
+            return
         with Progress("Searching for personal data", "turns") as progress:
-            text = scan_and_describe(get_dataset(result["dataset"]), progress)
+            text = scan_and_describe(dataset, progress)
         if text:
-            self.stdout.write(f"{result['dataset']}: {text}")
+            self.stdout.write(f"{name}: {text}")
 
 
 def _format_file_result(file: dict[str, Any]) -> str:

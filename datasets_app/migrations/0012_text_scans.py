@@ -22,7 +22,7 @@ WHERE d.status IN ('scrubbed', 'released')
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("datasets_app", "0010_signer_account"),
+        ("datasets_app", "0011_audit_owner"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PY := $(VENV)/bin/python
 # Exactly what locks/ names, down to the hash of each file. Python compiles what is imported, when it is.
-INSTALL = -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes --requirement
+INSTALL = install --quiet --disable-pip-version-check --no-compile --require-hashes --requirement
 # Plain http, for this machine only; deployments leave HTTPS on (docs/deployment.md).
 export ALIGNMENTER_HTTPS ?= off
 
@@ -47,9 +47,12 @@ lock: $(VENV)/.tests ## write locks/ anew from requirements*.txt; UPGRADE=1 rais
 audit: $(VENV)/.tests ## known vulnerabilities of what is installed, and insecure code
 	$(PY) -m scripts.audit
 
-sbom: $(VENV)/.tests ## write sbom.json, what the application runs with, as CycloneDX
-	$(PY) -m cyclonedx_py requirements --pyproject pyproject.toml --mc-type application \
-		--output-reproducible --output-file sbom.json locks/run.txt
+sbom: $(VENV)/.tests ## write sbom.json (CycloneDX): what the application runs with, with licenses
+	rm -rf $(VENV)/sbom && $(PY) -m venv --without-pip $(VENV)/sbom
+	$(PY) -m pip --python $(VENV)/sbom/bin/python $(INSTALL) locks/run.txt
+	$(PY) -W ignore -m cyclonedx_py environment --output-reproducible --pyproject pyproject.toml \
+		--mc-type application --output-file sbom.json $(VENV)/sbom/bin/python
+	rm -rf $(VENV)/sbom
 
 # One resolution, of everything that can be installed together, for Linux and macOS and Python 3.11 or later.
 LOCK = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -60,18 +63,18 @@ $(VENV)/.runs: locks/run.txt
 		{ echo "Python 3.11 or later is needed; name one: make PYTHON=python3.12 …"; exit 1; }
 	@echo "Setting up $(VENV) …"
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@$(PY) $(INSTALL) locks/run.txt
+	@$(PY) -m pip $(INSTALL) locks/run.txt
 	@touch $@
 
 $(VENV)/.tests: locks/dev.txt locks/peers.txt $(VENV)/.runs $(VENV)/alignmenter/.installed
-	@$(PY) $(INSTALL) locks/dev.txt
-	@$(PY) $(INSTALL) locks/peers.txt --no-deps
+	@$(PY) -m pip $(INSTALL) locks/dev.txt
+	@$(PY) -m pip $(INSTALL) locks/peers.txt --no-deps
 	@touch $@
 
 # Alignmenter itself, which tests run on our files: apart, because it needs an older openai.
 $(VENV)/alignmenter/.installed: locks/alignmenter.txt $(VENV)/.runs
 	@test -x $(@D)/bin/python || $(PY) -m venv $(@D)
-	@$(@D)/bin/python $(INSTALL) locks/alignmenter.txt
+	@$(@D)/bin/python -m pip $(INSTALL) locks/alignmenter.txt
 	@touch $@
 
 clean: ## remove .venv; the data in var stays

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
-UNKNOWN = "0.0.0.0"
+UNKNOWN = "0.0.0.0"  # never bound to # nosec B104
 
 
 def client_address(request: Any) -> str:

@@ -52,7 +52,8 @@ class Address:
     @property
     def reachable(self) -> "Address":
         """The URL for a browser on this machine."""
-        return Address({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host), self.port)
+        this_machine = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # binds to nothing # nosec B104
+        return Address(this_machine.get(self.host, self.host), self.port)
 
     def check_free(self) -> None:
         try:

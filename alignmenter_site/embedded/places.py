@@ -15,7 +15,7 @@ PROJECT_DIR = Path(__file__).resolve().parents[2]
 MAX_SOCKET_PATH_BYTES = 103  # macOS allows 104 bytes with the closing zero, Linux 108
 REFERENCE_SOCKET_NAME = "postgres/.s.PGSQL.5432.lock"
 # Fixed, because every process has to arrive at the same place whatever its TMPDIR says.
-FALLBACK_SOCKET_DIR = Path("/tmp")
+FALLBACK_SOCKET_DIR = Path("/tmp")  # a private folder is made in it # nosec B108
 OTHER_SERVERS_HINT = "or use servers of your own: set DATABASE_URL and REDIS_URL"
 
 

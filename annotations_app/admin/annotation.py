@@ -209,7 +209,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
             lines.append(
                 format_html('<span class="ad-badge ad-neutral">{}</span>', annotation.get_kind_display())
             )
-        return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in lines if line))
+        return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in lines if line))  # a constant # nosec B308
 
     @display(description="Dataset")
     def show_dataset(self, annotation: Annotation) -> str:

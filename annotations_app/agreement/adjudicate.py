@@ -32,7 +32,9 @@ _PAGE_SQL = f"""
 {_DISPUTED_SQL} AND (%(last)s::bigint IS NULL OR (-dispute, turn_id) > (%(less)s, %(last)s))
 ORDER BY -dispute, turn_id LIMIT %(limit)s
 """
-_COUNT_SQL = f"SELECT count(*), count(*) FILTER (WHERE settled) FROM ({_DISPUTED_SQL}) disputed"
+_COUNT_SQL = f"""
+SELECT count(*), count(*) FILTER (WHERE settled) FROM ({_DISPUTED_SQL}) disputed
+"""  # constants of this module # nosec B608
 
 
 class DisputedReply(NamedTuple):

@@ -39,9 +39,15 @@ _ASSIGNMENTS_SQL = """
 SELECT a.id FROM annotations_app_assignment a JOIN annotations_app_campaignitem i ON i.id = a.item_id
 WHERE i.session_id = ANY(%(sessions)s)
 """
+_DELETE_DECISIONS = f"""
+DELETE FROM annotations_app_decision WHERE assignment_id IN ({_ASSIGNMENTS_SQL})
+"""  # constants of this module # nosec B608
+_DELETE_ASSIGNMENTS = f"""
+DELETE FROM annotations_app_assignment WHERE id IN ({_ASSIGNMENTS_SQL})
+"""  # constants of this module # nosec B608
 _DELETE_STATEMENTS = (
-    ("decisions", f"DELETE FROM annotations_app_decision WHERE assignment_id IN ({_ASSIGNMENTS_SQL})"),
-    ("assignments", f"DELETE FROM annotations_app_assignment WHERE id IN ({_ASSIGNMENTS_SQL})"),
+    ("decisions", _DELETE_DECISIONS),
+    ("assignments", _DELETE_ASSIGNMENTS),
     ("campaign_items", "DELETE FROM annotations_app_campaignitem WHERE session_id = ANY(%(sessions)s)"),
     (
         "labels",

@@ -85,7 +85,7 @@ _FIRST_UNASSIGNED_SQL = f"""
 (SELECT i.position FROM annotations_app_campaignitem i
  WHERE i.campaign_id = %(campaign)s AND i.open > 0 AND i.position > %(cursor)s AND {_NOT_ASSIGNED_SQL}
  ORDER BY i.position LIMIT 1)
-"""
+"""  # constants of this module # nosec B608
 _LEASE_GOLD_SQL = """
 WITH taken AS (
     SELECT i.id, i.position FROM annotations_app_campaignitem i
@@ -120,7 +120,7 @@ SELECT EXISTS (
     WHERE o.campaign_id = %(campaign)s AND o.state = 'leased' AND o.annotator_id <> %(user)s
       AND NOT o.repeat AND NOT i.gold AND {_NOT_ASSIGNED_SQL}
 )
-"""
+"""  # constants of this module # nosec B608
 
 
 class LeaseRequest(NamedTuple):

@@ -63,7 +63,7 @@ FROM (
     ORDER BY l.line, t.text <> l.text, s.session_id <> {_OWN_SESSION_ID}, t.id
 ) found
 WHERE staged_label.line = found.line
-"""
+"""  # constants of this module # nosec B608
 # Grouped by text before joining: a thousand labels of "OK" and a thousand turns of it are a
 # thousand rows here, not a million.
 _JOIN_BY_TEXT_IN_SESSION = """
@@ -95,14 +95,14 @@ FROM (
 ) found
 WHERE l.turn IS NULL AND found.text = l.text
   AND (NOT found.place OR l.session_id IS NULL OR l.turn_index IS NULL)
-"""
+"""  # constants of this module # nosec B608
 # Also finds a session made for this label earlier whose text has been scrubbed since.
 _JOIN_BY_OWN_SESSION = f"""
 UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text,
     keeps_place = l.session_id IS NOT NULL AND l.turn_index IS NOT NULL
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id AND t.turn_index = 1
 WHERE l.turn IS NULL AND s.dataset_id = %(dataset)s AND s.session_id = {_OWN_SESSION_ID}
-"""
+"""  # constants of this module # nosec B608
 _ADD_OWN_SESSIONS = f"""
 WITH unmatched AS (
     SELECT DISTINCT ON (name) {_OWN_SESSION_ID} AS name, l.text, l.persona_id, l.line
@@ -115,7 +115,7 @@ WITH unmatched AS (
 INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags)
 SELECT added.id, 1, 'assistant', unmatched.text, '{{}}'
 FROM added JOIN unmatched ON unmatched.name = added.session_id ORDER BY added.id
-"""
+"""  # constants of this module # nosec B608
 _KEEP_PLACE = f"""
 UPDATE staged_label l SET extra = CASE
     WHEN l.keeps_place
@@ -127,7 +127,7 @@ UPDATE staged_label l SET extra = CASE
     )) END || COALESCE(l.extra, '{{}}')
 FROM datasets_app_turn t JOIN datasets_app_session s ON s.id = t.session_id
 WHERE t.id = l.turn AND (l.session_id <> s.session_id OR l.turn_index <> t.turn_index)
-"""
+"""  # constants of this module # nosec B608
 _MARK_NEW = """
 UPDATE staged_label SET is_new = true
 FROM (

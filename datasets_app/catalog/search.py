@@ -22,7 +22,7 @@ WITH hits AS MATERIALIZED (
     LIMIT {MAX_HITS + 1}
 )
 SELECT id FROM hits ORDER BY session_id, turn_index
-"""
+"""  # constants of this module # nosec B608
 _IN_DATASETS = "s.dataset_id = ANY(%(datasets)s)"
 # For a common word the planner scans turns until it has enough. The range of keys keeps it from building
 # search documents for turns of other datasets.

@@ -42,7 +42,7 @@ SELECT id, turn_count FROM datasets_app_session WHERE dataset_id = %(dataset)s A
 # Ordered by a hash of the key, so that the same seed selects the same sessions.
 _SOME_SESSIONS = f"""
 SELECT * FROM ({_ALL_SESSIONS}) every ORDER BY hashint8extended(id, %(seed)s), id LIMIT %(sample)s
-"""
+"""  # constants of this module # nosec B608
 _COUNT_CHUNKS = """
 SELECT coalesce(sum(turn_count), 0), coalesce(sum(cardinality(session_keys)), 0),
        coalesce(max(session_keys[cardinality(session_keys)]), 0)

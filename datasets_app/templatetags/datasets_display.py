@@ -348,7 +348,7 @@ def note(content: SafeString, kind: str) -> SafeString:
         '<div class="ad-note ad-{}"{}><span class="material-symbols-outlined" aria-hidden="true">{}</span>'
         "<div>{}</div></div>",
         kind,
-        mark_safe(' role="alert"') if kind == "bad" else "",
+        mark_safe(' role="alert"') if kind == "bad" else "",  # a constant # nosec B308
         _NOTE_ICONS[kind],
         content,
     )

@@ -43,7 +43,7 @@ def load_yaml(text: str, *, allow_aliases: bool = False) -> Any:
         raise YamlError(f"longer than {MAX_CHARACTERS:,} characters")
     try:
         _check_events(text, allow_aliases)
-        return yaml.load(text, _Loader)
+        return yaml.load(text, _Loader)  # a subclass of the safe loader # nosec B506
     except yaml.YAMLError as error:
         raise YamlError(_describe_error(error)) from None
     except (ValueError, TypeError, OverflowError) as error:

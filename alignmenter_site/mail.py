@@ -34,6 +34,12 @@ def email_settings() -> dict[str, Any]:
     }
 
 
+def mail_is_configured() -> bool:
+    from django.conf import settings
+
+    return not settings.EMAIL_BACKEND.endswith("dummy.EmailBackend")
+
+
 def _server_settings(url: str) -> dict[str, Any]:
     # Never repeat the address in a message: it may contain a password.
     expected = "ALIGNMENTER_SMTP_URL must be like smtp://user:password@host:587?tls=on or smtps://host"

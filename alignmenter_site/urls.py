@@ -4,6 +4,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from alignmenter_site.sign_in import views
 from datasets_app.downloads import download_job_file, download_release
@@ -31,6 +32,7 @@ urlpatterns = [
     path("annotate/", include("annotations_app.urls")),
     path("admin/login/", views.redirect_to_sign_in),
     path("admin/logout/", views.log_out),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="password_change")),
     path("admin/r/<int:content_type_id>/<path:object_id>/", reject_view_on_site),
     path("admin/", admin.site.urls),
     path("files/<int:pk>/", download_job_file, name="download"),

@@ -10,6 +10,7 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from alignmenter_site.logs import describe_error
+from datasets_app.access.accounts import clear_expired_sessions
 from datasets_app.auditing.heads import verify_and_append_head
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
@@ -64,6 +65,7 @@ def _run_audit_verification(job_run: JobRun | None, report_progress: ProgressCal
 NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
     ("retention", _run_retention),
     ("warnings", lambda job_run, report_progress: mail_warnings()),
+    ("sessions", lambda job_run, report_progress: {"sessions": clear_expired_sessions()}),
     ("releases", _run_release_verification),
     ("audit trail", _run_audit_verification),
 )

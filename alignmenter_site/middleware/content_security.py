@@ -1,4 +1,4 @@
-"""Send the Content-Security-Policy: what browsers may load and run on our pages.
+"""Tell browsers what they may load and run on our pages, and which of their features we use.
 
 Our own pages need only files of this server. The admin's frame uses Alpine, which compiles attributes
 ('unsafe-eval') and writes style attributes, and a style element for its colors ('unsafe-inline').
@@ -25,7 +25,25 @@ STRICT_POLICY: dict[str, list[str]] = {
 ADMIN_OVERRIDES: dict[str, Any] = {"script-src": [SELF, UNSAFE_EVAL], "style-src": [SELF, UNSAFE_INLINE]}
 
 
+# Passkeys are all that our pages need of a device.
+_UNUSED = (
+    "accelerometer bluetooth camera display-capture geolocation gyroscope hid magnetometer microphone midi "
+    "payment serial usb xr-spatial-tracking"
+)
+PERMISSIONS_POLICY = ", ".join(
+    [
+        *(f"{feature}=()" for feature in _UNUSED.split()),
+        "publickey-credentials-create=(self)",
+        "publickey-credentials-get=(self)",
+    ]
+)
+
+
 class ContentSecurityMiddleware(CSPMiddleware):
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        response["Permissions-Policy"] = PERMISSIONS_POLICY
+        return super().process_response(request, response)
+
     def get_policy_parts(
         self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
     ) -> PolicyParts:

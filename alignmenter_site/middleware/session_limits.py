@@ -31,19 +31,21 @@ class SessionLimitsMiddleware:
             # From a version without these limits.
             logout(request)
         response = self.get_response(request)
-        if request.user.is_authenticated and BACKGROUND_HEADER not in request.headers:
-            _extend(request)
+        is_active = request.user.is_authenticated and BACKGROUND_HEADER not in request.headers
+        if is_active and extend_session(request.session):
+            # What the list of one's own sessions shows.
+            UserSession.objects.create_from_request(request)
         return response
 
 
-def _extend(request: Any) -> None:
-    session = request.session
+def extend_session(session: Any) -> bool:
+    """Let the session last from now on; returns whether that changed anything."""
     signed_in_at = datetime.fromtimestamp(session[SIGNED_IN_AT], UTC)
     expires_at = min(
         timezone.now() + timedelta(seconds=settings.SESSION_IDLE_SECONDS),
         signed_in_at + timedelta(seconds=settings.SESSION_COOKIE_AGE),
     )
     if abs(expires_at - session.get_expiry_date()) < MIN_EXTENSION:
-        return
+        return False
     session.set_expiry(expires_at)
-    UserSession.objects.create_from_request(request)
+    return True

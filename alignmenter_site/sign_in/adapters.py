@@ -20,7 +20,7 @@ from django.urls import reverse
 from alignmenter_site.client_address import client_address
 from alignmenter_site.keys.derived_key import derive_fernet_key
 from alignmenter_site.sign_in import company, events
-from datasets_app.core.web.reauthentication import mark_recent_sign_in, signed_in_recently
+from datasets_app.core.web.reauthentication import mark_recent_sign_in, require_recent_sign_in
 
 # One message for all failures, so that nobody learns which names exist or that an account is locked.
 FAILED = (
@@ -34,7 +34,6 @@ class AccountAdapter(DefaultAccountAdapter):
         **DefaultAccountAdapter.error_messages,
         **dict.fromkeys(("username_password_mismatch", "invalid_login", "account_inactive"), FAILED),
         "incorrect_password": "Wrong password.",
-        "incorrect_code": "Wrong or expired code.",
         "too_many_login_attempts": f"Too many failures. Try again in {settings.LOCKOUT_MINUTES} minutes.",
         "invalid_password_reset": "This link is invalid or has expired. Ask for a new one.",
     }
@@ -80,7 +79,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return super().post_login(request, user, redirect_url=redirect_url, **options)
 
     def is_reauthentication_required(self, *, app: str, **options: Any) -> bool:
-        return not signed_in_recently(self.request)
+        """Not left to django-allauth, which believes people without a password."""
+        require_recent_sign_in(self.request)
+        return False
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
@@ -144,6 +145,8 @@ class CompanyAdapter(DefaultSocialAccountAdapter):
 
 class SecondFactorAdapter(DefaultMFAAdapter):
     """Encrypts secrets of authenticator apps and recovery codes in the database."""
+
+    error_messages = {**DefaultMFAAdapter.error_messages, "incorrect_code": "Wrong or expired code."}
 
     def encrypt(self, text: str) -> str:
         return _fernet().encrypt(text.encode()).decode()

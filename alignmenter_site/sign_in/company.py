@@ -15,8 +15,8 @@ from django.contrib.auth.models import Group, User
 from django.db import transaction
 
 from alignmenter_site.sign_in_settings import PROVIDER_ID
+from datasets_app.access.accounts import CONNECT_PREFIX
 from datasets_app.access.demo_accounts import ANNOTATOR_ROLE
-from datasets_app.access.invite import CONNECT_PREFIX
 from datasets_app.core import audit
 
 
@@ -38,9 +38,12 @@ def get_claims(extra_data: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_fresh(claims: dict[str, Any]) -> bool:
-    """Whether the provider has just asked the person to sign in, and not only remembered them."""
-    signed_in_at = claims.get("auth_time", time.time())
-    return time.time() - float(signed_in_at) < settings.RECENT_SIGN_IN_SECONDS
+    """Whether the provider has just asked the person to sign in, and not only remembered them.
+
+    It must say so: the address that asks it for that can be changed by the person at the keyboard.
+    """
+    signed_in_at = claims.get("auth_time")
+    return isinstance(signed_in_at, int) and time.time() - signed_in_at < settings.RECENT_SIGN_IN_SECONDS
 
 
 def find_allowed_account(claims: dict[str, Any]) -> SocialAccount | None:

@@ -1,7 +1,6 @@
 from typing import Any
 
 from allauth.account import forms
-from django.conf import settings
 
 from alignmenter_site.sign_in.company import has_company_sign_in
 
@@ -26,7 +25,3 @@ class ResetPasswordForm(forms.ResetPasswordForm):
         email: str = super().clean_email()
         self.users = [user for user in self.users if not has_company_sign_in(user)]
         return email
-
-
-def mail_is_configured() -> bool:
-    return not settings.EMAIL_BACKEND.endswith("dummy.EmailBackend")

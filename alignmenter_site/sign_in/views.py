@@ -27,9 +27,9 @@ from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
+from alignmenter_site.mail import mail_is_configured
 from alignmenter_site.middleware.second_factor import lacks_second_factor
 from alignmenter_site.sign_in.company import has_company_sign_in
-from alignmenter_site.sign_in.forms import mail_is_configured
 from alignmenter_site.sign_in_settings import PROVIDER_ID
 from datasets_app.core import audit
 from datasets_app.core.web.reauthentication import signed_in_recently

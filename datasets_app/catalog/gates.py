@@ -125,6 +125,8 @@ def check(verdict: Verdict) -> None:
 
 def enforce(verdict: Verdict, dataset: Dataset, actor: Any) -> str:
     """Raises UserError if refused. Records an override and returns its reason, which is empty without one."""
+    if isinstance(verdict, Refused):
+        audit.note_refusal(reason="gate", dataset_name=dataset.name)
     check(verdict)
     if not isinstance(verdict, Overridden):
         return ""

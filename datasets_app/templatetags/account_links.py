@@ -34,6 +34,11 @@ def company_sign_in(context: template.Context) -> dict[str, str]:
     }
 
 
+@register.simple_tag
+def csrf_cookie_name() -> str:
+    return settings.CSRF_COOKIE_NAME
+
+
 @register.filter
 def browser_name(user_agent: str) -> str:
     """ "Mozilla/5.0 (X11; Linux x86_64) … Chrome/140" → "Chrome on Linux"."""

@@ -49,6 +49,7 @@ def test_the_file_comes_as_an_attachment_and_is_written_down(curator: Any, job_f
         "sha256": job_file.sha256,
         "size": len(CONTENT),
         "job_run": job_file.job_run_id,
+        "source_address": "127.0.0.1",
     }
 
 

@@ -61,7 +61,11 @@ def test_the_form_saves_what_was_changed_and_no_more(
     dataset.refresh_from_db()
     assert dataset.license == "CC-BY-4.0"
     details = AuditEvent.objects.get(action="edit_dataset").details
-    assert details == {"fields": ["license"], "changes": {"license": ["MIT", "CC-BY-4.0"]}}
+    assert details == {
+        "fields": ["license"],
+        "changes": {"license": ["MIT", "CC-BY-4.0"]},
+        "source_address": "127.0.0.1",
+    }
 
 
 def test_a_form_without_a_change_leaves_no_trace(curator: Any, dataset: Dataset) -> None:

@@ -122,6 +122,7 @@ def test_labels_that_go_out_come_in_again_unchanged(client_of: Any, format: str)
         "table": "annotations_app.annotation",
         "rows": 90,
         "format": format,
+        "source_address": "127.0.0.1",
     }
     assert "90 unchanged" in upload(client, ANNOTATION, content, format).content.decode()
     Annotation.objects.all().delete()

@@ -76,8 +76,9 @@ def test_every_page_that_shows_it_leaves_an_event(sign_in: Any, own: Campaign) -
         event = AuditEvent.objects.get(action="read_raw_text", id__gt=before)
         named = place if who == "lead" else "annotation queue"
         assert (event.details["place"], event.actor, event.dataset_name) == (named, who, "support")
-        told = {key: value for key, value in event.details.items() if key != "place"}
+        told = {key: value for key, value in event.details.items() if key not in {"place", "source_address"}}
         assert told
+        assert event.details["source_address"] == "127.0.0.1"
         assert all(isinstance(value, int) for value in told.values()), told
     assert WORD not in json.dumps(list(AuditEvent.objects.values_list("details", flat=True)))
 
@@ -131,6 +132,7 @@ def test_the_preview_of_a_file_is_a_reading_too(curator: Any, origin: str) -> No
         "place": "import preview",
         "job_run": JobRun.objects.get().pk,
         "turns": 3,
+        "source_address": "127.0.0.1",
     }
     assert events.get().dataset_name == "support"
 

@@ -88,6 +88,7 @@ def test_a_version_is_shown_and_handed_out_byte_for_byte(curator: Any, release: 
         "file": data.name,
         "sha256": release.sha256,
         "size": data.size,
+        "source_address": "127.0.0.1",
     }
 
 
@@ -182,4 +183,7 @@ def test_what_was_released_raw_is_still_raw_when_the_dataset_is_scrubbed(
         in sign_in("viewer").get(address("compare_releases", dataset), asked).content.decode()
     )
     event = AuditEvent.objects.get(action="read_raw_text")
-    assert (event.actor, event.details) == ("viewer", {"place": "comparison", "sessions": 2})
+    assert (event.actor, event.details) == (
+        "viewer",
+        {"place": "comparison", "sessions": 2, "source_address": "127.0.0.1"},
+    )

@@ -1,5 +1,6 @@
 // Logging out sends what waits in this browser first. What can't be sent is deleted, after a question: the next
-// person at this browser must not find it.
+// person at this browser must not find it. What others left here stays until they log in again; only if there is
+// nothing, the server may clear the whole storage.
 import * as outbox from "./outbox.js";
 import { confirmFirst, countOf } from "./page.js";
 
@@ -8,6 +9,7 @@ const form = document.querySelector("[data-logout]");
 const logOut = () => {
     outbox.drop(outbox.all());
     form.dataset.confirmed = "1";
+    form.elements.storage.value = outbox.isEmpty() ? "empty" : "";
     form.requestSubmit();
 };
 
@@ -24,3 +26,6 @@ form.addEventListener("submit", async (event) => {
         then: logOut,
     });
 });
+
+// Sent here by the log-out of a page without an outbox (log_out.js).
+if (location.hash === "#log-out") form.requestSubmit();

@@ -9,7 +9,8 @@ import { stored } from "./storage.js";
 
 const TIMEOUT = 20_000, FIRST_DELAY = 1_000, MAX_DELAY = 30_000, RETRY_HELD = 30_000;  // milliseconds
 const FIELDS = ["key", "assignment", "decision", "reason", "words", "notes", "confidence", "seconds", "shown"];
-const PREFIX = `alignmenter.outbox.${site.user}.`;
+const SHARED_PREFIX = "alignmenter.outbox.";
+const PREFIX = `${SHARED_PREFIX}${site.user}.`;
 
 const state = {
     trouble: "",      // "", "network", "server" or "session"
@@ -32,6 +33,8 @@ export const all = () => {
     const names = stored.keys().filter((name) => name.startsWith(PREFIX)).sort();
     return names.map((name) => ({ name, ...JSON.parse(stored.get(name)) }));
 };
+// Whether anything waits here, also of others who share this browser.
+export const isEmpty = () => !stored.keys().some((name) => name.startsWith(SHARED_PREFIX));
 const waiting = () => all().filter((entry) => !isHeld(entry.campaign));
 const held = () => all().filter((entry) => isHeld(entry.campaign));
 export const entriesOf = (campaign) => all().filter((entry) => entry.campaign === campaign);
@@ -63,21 +66,25 @@ export const get = (path, options = {}) => fetch(site.base + path, {
 export const post = (path, fields, options = {}) => get(path, {
     method: "POST",
     body: new URLSearchParams(fields),
-    headers: { "X-CSRFToken": csrfToken() },
     ...options,
+    headers: { "X-CSRFToken": csrfToken(), ...options.headers },
 });
 
-const send = (entry) => {
+// Requests that nobody caused don't keep the session from ending.
+export const backgroundHeaders = (isBackground) => (isBackground ? { "X-Background": "1" } : {});
+
+const send = (entry, isBackground) => {
     const fields = entry.campaign === page.campaign ? page.fields() : {};
     for (const name of FIELDS) {
         if (entry[name] !== undefined) fields[name] = entry[name];
     }
-    return post(`${encodeURIComponent(entry.campaign)}/decide/`, fields, { keepalive: true });
+    const headers = backgroundHeaders(isBackground);
+    return post(`${encodeURIComponent(entry.campaign)}/decide/`, fields, { keepalive: true, headers });
 };
 
 // Send everything in order; stop at what can't be sent now. Held campaigns are retried only on request. After a
 // held decision none of its campaign is sent: an undo refers to the decisions before it.
-export const pump = async ({ retryHeld = false } = {}) => {
+export const pump = async ({ retryHeld = false, isBackground = false } = {}) => {
     if (state.isSending) return;
     state.isSending = true;
     clearTimeout(state.timer);
@@ -86,7 +93,7 @@ export const pump = async ({ retryHeld = false } = {}) => {
     try {
         for (let entry = next(); entry; entry = next()) {
             showSaving();
-            const outcome = await deliver(entry);
+            const outcome = await deliver(entry, isBackground);
             if (outcome === "held") skipped.add(entry.campaign);
             else if (outcome === "stopped") break;
         }
@@ -97,10 +104,10 @@ export const pump = async ({ retryHeld = false } = {}) => {
 };
 
 // Returns "delivered", "held" or "stopped".
-const deliver = async (entry) => {
+const deliver = async (entry, isBackground) => {
     let response, text;
     try {
-        response = await send(entry);
+        response = await send(entry, isBackground);
         text = await response.text();
     } catch {
         return retryLater("network");
@@ -235,7 +242,7 @@ for (const button of document.querySelectorAll("[data-held]")) {
 }
 setInterval(() => {
     const canSend = document.visibilityState === "visible" && state.trouble !== "session";
-    if (canSend && held().length) pump({ retryHeld: true });
+    if (canSend && held().length) pump({ retryHeld: true, isBackground: true });
 }, RETRY_HELD);
 // Another tab added or delivered a decision.
 window.addEventListener("storage", (event) => {

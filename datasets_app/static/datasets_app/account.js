@@ -15,5 +15,18 @@
         place.hidden = false;
     });
 
+    // What django-allauth's script asks the browser for; the buttons say which.
+    for (const form of document.querySelectorAll("[data-passkey]")) {
+        const kind = form.dataset.passkey;
+        window.allauth.webauthn.forms[`${kind}Form`]({
+            ids: {
+                [kind]: form.querySelector("[data-passkey-button]").id,
+                credential: form.elements.credential.id,
+                passwordless: form.elements.passwordless?.id,
+                data: "passkey-data",
+            },
+        });
+    }
+
     for (const form of document.querySelectorAll("[data-send-again]")) form.submit();
 })();

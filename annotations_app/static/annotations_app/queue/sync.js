@@ -74,11 +74,12 @@ const showOtherTab = (entry) => {
 };
 
 // Ask for replies and renew the leases. An answer to a decision does the same.
-export const refresh = async () => {
+export const refresh = async ({ isBackground = false } = {}) => {
     if (outbox.hasWaiting(campaign)) return outbox.pump();
     const { decisionCount } = state;
     try {
-        const response = await outbox.post(`${encodeURIComponent(campaign)}/lease/`, pageFields());
+        const headers = outbox.backgroundHeaders(isBackground);
+        const response = await outbox.post(`${encodeURIComponent(campaign)}/lease/`, pageFields(), { headers });
         if (response.headers.has("X-Queue")) showTrouble(await response.text());
         else if (response.status === 401 || response.status === 403) outbox.showLoggedOut();
         else if (response.status === 404) showTrouble("This campaign is no longer open to you.");
@@ -104,7 +105,7 @@ setInterval(() => {
     const canAsk = document.visibilityState === "visible" && outbox.trouble() !== "session";
     if (!canAsk || performance.now() - activity.lastBeat < (state.current ? beat : LOOK_AGAIN)) return;
     activity.lastBeat = performance.now();
-    if (activity.seen || !state.current) refresh();
+    if (activity.seen || !state.current) refresh({ isBackground: !activity.seen });
     activity.seen = false;
 }, 1000);
 // Don't show again what was decided in another tab meanwhile.

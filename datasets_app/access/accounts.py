@@ -1,4 +1,4 @@
-"""Links with which people set their own password, and permission to sign in at their company instead."""
+"""What administrators do for people's accounts: invitations, lost second factors, sessions."""
 
 from typing import Any
 
@@ -7,12 +7,14 @@ from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
-from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.core.mail import send_mail
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
 
+from alignmenter_site.mail import mail_is_configured
 from alignmenter_site.sign_in_settings import LINK_SECONDS, PROVIDER_ID
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -32,7 +34,7 @@ def invite(user: Any, base_url: str, *, actor: Any) -> str:
     if not user.is_active:
         raise UserError(f"{user.get_username()} is not active. Activate the account first.")
     link = make_link(user, base_url)
-    mailed = not settings.EMAIL_BACKEND.endswith("dummy.EmailBackend")
+    mailed = mail_is_configured()
     if mailed and not user.email:
         raise UserError(f"{user.get_username()} has no e-mail address. Add one first.")
     with transaction.atomic():
@@ -68,3 +70,10 @@ def allow_company_sign_in(user: Any, *, actor: Any) -> None:
 def end_sessions(user: Any) -> None:
     for session in UserSession.objects.filter(user=user):
         session.end()
+
+
+def clear_expired_sessions() -> int:
+    """Delete expired sessions, which name addresses of people; returns how many there were."""
+    count, _ = Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    UserSession.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()
+    return count

@@ -27,7 +27,7 @@ ADMIN_OVERRIDES: dict[str, Any] = {"script-src": [SELF, UNSAFE_EVAL], "style-src
 
 # Passkeys are all that our pages need of a device.
 _UNUSED = (
-    "accelerometer bluetooth camera display-capture geolocation gyroscope hid magnetometer microphone midi "
+    "accelerometer camera display-capture geolocation gyroscope hid magnetometer microphone midi "
     "payment serial usb xr-spatial-tracking"
 )
 PERMISSIONS_POLICY = ", ".join(

@@ -49,7 +49,7 @@ def invite(user: Any, base_url: str, *, actor: Any) -> str:
 @transaction.atomic
 def remove_second_factors(user: Any, *, actor: Any) -> int:
     """For people who have lost theirs: removes all, and ends their sessions. Returns how many there were."""
-    count, _ = Authenticator.objects.filter(user=user).delete()
+    count: int = Authenticator.objects.filter(user=user).delete()[0]
     end_sessions(user)
     audit.record(
         "second_factor", actor=actor, change="removed", kind="all", account=user.get_username(), key=user.pk

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from allauth.mfa.totp.internal import auth as totp
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core import mail
 from django.core.cache import cache
 from playwright.sync_api import Page, expect
@@ -76,7 +76,7 @@ def test_a_passkey_replaces_the_password(open_page: Any, eva: User) -> None:
 
     page.goto("/login/?next=/admin/datasets_app/dataset/")
     page.get_by_role("button", name="Log in with a passkey").click()
-    page.wait_for_url("**/admin/datasets_app/dataset/")
+    expect(page).to_have_url(re.compile("//[^/]+/admin/datasets_app/dataset/$"))
     assert AuditEvent.objects.filter(action="log_in").latest("pk").details["by"] == ["webauthn"]
     log_out(page)
 
@@ -105,14 +105,14 @@ def test_an_app_and_a_recovery_code(open_page: Any, eva: User, settings: Any) ->
     page.wait_for_url("**/account/")
     assert find_serious_violations(page) == []
     page.get_by_role("link", name="Set up authenticator app").click()
-    page.get_by_label("Code", exact=True).fill("123")
+    page.get_by_label("Authenticator code").fill("123")
     page.get_by_role("button", name="Set up authenticator app").click()
     expect(page.locator(".q-error")).to_contain_text("Wrong or expired code")
     assert find_serious_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.get_by_text("Can't scan it?").click()
     secret = page.locator(".q-key").inner_text()
-    page.get_by_label("Code", exact=True).fill(make_code(secret))
+    page.get_by_label("Authenticator code").fill(make_code(secret))
     page.get_by_role("button", name="Set up authenticator app").click()
     page.wait_for_url("**/account/codes/")
     assert find_serious_violations(page) == []
@@ -165,6 +165,7 @@ def test_invitation_reset_lockout_and_remote_sign_out(open_page: Any, eva: User,
     page.get_by_label("Email").fill("ben@example.org")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Sent a link to ben.")).to_be_visible()
+    User.objects.get(username="ben").groups.add(Group.objects.get(name="annotator"))
     log_out(page)
 
     page.goto(_link(mail.outbox[0]))
@@ -225,6 +226,5 @@ def test_signing_in_at_the_company_and_back(
             assert find_serious_violations(page) == []
     page.wait_for_url("**/admin/")
     assert list(User.objects.values_list("username", "is_staff")) == [("eva", True)]
-    browser_errors[:] = [
-        text for text in browser_errors if provider.url not in text and "403 (Forbidden)" not in text
-    ]
+    theirs = (provider.url, "https://cdn.", "403 (Forbidden)", "404 (NOT FOUND)", "net::ERR_")
+    browser_errors[:] = [text for text in browser_errors if not any(part in text for part in theirs)]

@@ -230,8 +230,7 @@ def test_people_end_their_own_other_sessions(ana: User) -> None:
 def test_expired_sessions_are_cleared(ana: User) -> None:
     for expired in (False, True):
         client = Client()
-        client.force_login(ana)
-        client.get("/account/")
+        log_in("ana", PASSWORD, client=client)
         if expired:
             rows = Session.objects.filter(session_key=client.cookies["sessionid"].value)
             rows.update(expire_date=timezone.now() - timedelta(seconds=1))

@@ -21,6 +21,7 @@ from datasets_app.jobs.running import ClaimLost
 from datasets_app.models import Dataset, JobRun
 from datasets_app.releasing.verify import verify_releases
 from datasets_app.retention.apply import apply_retention
+from datasets_app.retention.reapply_erasures import verify_erasures
 from datasets_app.retention.warnings import mail_warnings
 
 log = logging.getLogger(__name__)
@@ -66,6 +67,7 @@ NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
     ("retention", _run_retention),
     ("warnings", lambda job_run, report_progress: mail_warnings()),
     ("sessions", lambda job_run, report_progress: {"sessions": clear_expired_sessions()}),
+    ("erasures", lambda job_run, report_progress: verify_erasures()),
     ("releases", _run_release_verification),
     ("audit trail", _run_audit_verification),
 )

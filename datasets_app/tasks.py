@@ -11,8 +11,9 @@ from datasets_app.jobs.registry import Operation, operations, task
 from datasets_app.jobs.running import RunningJob
 from datasets_app.models import Dataset, JobRun, ScrubRun
 
-# Only a command draws samples; its parameters are shown on the job's page.
+# Only commands run these; their parameters are shown on the job's page.
 operations["sample_dataset"] = Operation(parameters.SampleParameters)
+operations["reapply_erasures"] = Operation(parameters.NoParameters, commits_itself=True)
 
 
 @task(parameters.ImportParameters)

@@ -169,6 +169,14 @@ def own_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     cache.clear()
 
 
+@pytest.fixture(autouse=True)
+def erasures_file() -> Iterator[Path]:
+    """Erasures outlive the database; those of a test don't outlive the test."""
+    path = VAR_DIR / "erasures"
+    yield path
+    path.unlink(missing_ok=True)
+
+
 @pytest.fixture
 def empty_queue() -> Iterator[None]:
     """The real queue, empty."""

@@ -1,6 +1,6 @@
 """Imports the labels of an annotation file into a dataset, all or none."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from annotations_app.labels.label_staging import (
 )
 from annotations_app.models import Annotation
 from datasets_app.catalog import facts, gates
+from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
@@ -61,10 +62,11 @@ def import_annotations(
     lines = _read_label_lines(path, persona, report_progress)
     with transaction.atomic():
         dataset, created = lock_dataset(name, create=create, actor=actor)
+        erased = ErasedSessions(dataset.name)  # before COPY keeps the connection busy
         kind = Annotation.Kind.ADJUDICATED if adjudicated else Annotation.Kind.LABEL
         with stage_labels(dataset, kind) as staged:
             try:
-                count = staged.stage(problems.skip(file_name, lines))
+                count = staged.stage(problems.skip(file_name, _refuse_erased(erased, lines)))
             except UnreadableFile as error:
                 raise UserError(f"{file_name} {error}") from None
             problems.raise_if_any(file_name)
@@ -110,14 +112,29 @@ def import_label_rows(
     with transaction.atomic():
         for name in sorted(labels):
             dataset, _ = lock_dataset(name)
+            problems, erased = LineProblems("nothing was saved"), ErasedSessions(name)
             with stage_labels(dataset) as staged:
-                count = staged.stage(labels[name])
+                count = staged.stage(problems.skip(name, _refuse_erased(erased, labels[name])))
+                problems.raise_if_any(name)
                 saved = staged.save()
                 outcomes[name] = staged.outcomes()
             audit.record(
                 "import_annotations", actor=actor, dataset_name=name, labels=count, **saved._asdict()
             )
     return outcomes
+
+
+def _refuse_erased(
+    erased: ErasedSessions, labels: Iterable[LabelRecord | LineError]
+) -> Iterator[LabelRecord | LineError]:
+    """Errors for labels of erased sessions: saved, they would bring the text back."""
+    for label in labels:
+        session_id = label.session_id
+        if isinstance(label, LineError) or session_id is None or not erased.check_id(session_id):
+            yield label
+        else:
+            finding = erased.make_finding(session_id)
+            yield LineError(label.line, finding.code, finding.message, session_id)
 
 
 def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple[Dataset, bool]:

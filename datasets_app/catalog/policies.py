@@ -98,6 +98,7 @@ RESPLIT = Gate(
     "{name} is already split. Splitting it again may move sessions of the locked test split into training.",
     locked=True,
 )
+BRING_BACK_ERASED = Gate("bring back erased sessions", "bring back erased sessions", locked=True)
 CHANGE_ORIGIN = Gate("change origin", "change the origin of a dataset", locked=True)
 RELEASE = Gate("release", "release a version that has blockers")
 ATTEST = Gate("attest", "attest that a dataset may stay as it is")
@@ -207,6 +208,15 @@ def decide_stated_origin(origin: str, stated: str | None, source: str, request: 
         return Allowed()
     closed = f"{source} states the origin {stated}, so it can't be imported as {origin}."
     return decide_override(CHANGE_ORIGIN, request, closed)
+
+
+def decide_erased_sessions(count: int, request: OverrideRequest) -> Verdict:
+    """Sessions that were erased at somebody's request come back only by an override."""
+    if not count:
+        return Allowed()
+    were, them = ("session was", "it") if count == 1 else ("sessions were", "them")
+    closed = f"Nothing was added: {count:,} {were} erased and must not come back. Leave {them} out."
+    return decide_override(BRING_BACK_ERASED, request, closed)
 
 
 def decide_origin_change(facts: DatasetFacts, origin: str, request: OverrideRequest) -> Verdict:

@@ -3,6 +3,7 @@
 _OPTION_BY_CODE = {
     "E201": "--renumber repairs it on import",
     "E207": "--append skips identical sessions",
+    "E208": "--on-error quarantine leaves it out",
 }
 
 

@@ -14,6 +14,7 @@ from datasets_app.catalog import facts, gates, policies
 from datasets_app.catalog.files import load_metadata, write_turn_file
 from datasets_app.catalog.rows.session_copy import copy_sessions_between
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
+from datasets_app.catalog.tombstones import refuse_erased
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -132,10 +133,13 @@ def sample_to_dataset(
     name: str,
     choice: SampleOptions,
     *,
+    override: str = "",
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> SampleResult:
-    """Create the dataset ``name`` with a sample of ``dataset``: of the same origin, not yet scrubbed."""
+    """Create the dataset ``name`` with a sample of ``dataset``: of the same origin, not yet scrubbed.
+
+    Raises UserError if a session of the sample was erased elsewhere, unless there is an ``override``."""
     _check_options(choice)
     facts.check_dataset_name(name)
     with transaction.atomic():
@@ -144,8 +148,10 @@ def sample_to_dataset(
             raise UserError(f"The dataset {name} already exists; choose a new name for the sample.")
         chosen, total = _choose_for_dataset(dataset, choice, report_progress)
         made = facts.lock_or_create_dataset(name, origin=dataset.origin, actor=actor)
-        sessions, turns = copy_sessions_between(dataset.pk, made.pk, sorted(chosen))
-        made.session_count, made.turn_count = sessions, turns
+        turns = read_turns(dataset, Selection(sessions=sorted(chosen)))
+        refuse_erased(made, turns, actor=actor, override=override)
+        sessions, turn_count = copy_sessions_between(dataset.pk, made.pk, sorted(chosen))
+        made.session_count, made.turn_count = sessions, turn_count
         made.source, made.license, made.attribution = dataset.source, dataset.license, dataset.attribution
         made.provenance = dict(dataset.provenance)
         facts.add_modification(made, f"{choice._replace(size=sessions).describe(total)}, of {dataset.name}")
@@ -158,9 +164,9 @@ def sample_to_dataset(
             sampled_from=dataset.name,
             sample=choice._asdict(),
             sessions=sessions,
-            turns=turns,
+            turns=turn_count,
         )
-    return SampleResult(sessions, turns, dict(sorted(Counter(chosen.values()).items())))
+    return SampleResult(sessions, turn_count, dict(sorted(Counter(chosen.values()).items())))
 
 
 def _choose_for_dataset(

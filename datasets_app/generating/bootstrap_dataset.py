@@ -13,6 +13,7 @@ from django.db import transaction
 
 from datasets_app.catalog import facts
 from datasets_app.catalog.files import TurnFileWriter, write_turn_file, write_with_metadata
+from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -249,10 +250,11 @@ def bootstrap_dataset(
 
 
 def _list_missing(dataset: Dataset, batch: list[WrittenSession]) -> list[WrittenSession]:
-    """Sessions that the dataset doesn't have yet. Checked under its lock, since a worker that was taken for
-    dead may still be writing."""
+    """Sessions that the dataset doesn't have yet, without erased ones. Checked under its lock, since a worker
+    that was taken for dead may still be writing."""
     ids = [written.planned.session_id for written in batch]
     existing = set(dataset.sessions.filter(session_id__in=ids).values_list("session_id", flat=True))
+    existing |= set(filter(ErasedSessions(dataset.name).check_id, ids))
     return [written for written in batch if written.planned.session_id not in existing]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from datasets_app.catalog import facts
+from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import TurnRecord
@@ -132,8 +133,11 @@ class DatasetSessionStore:
                 )
 
     def _find_existing_ids(self) -> set[str]:
+        """Also erased sessions, which are not written again."""
         found = self.dataset.sessions.filter(session_id__startswith=self._prefix)
-        return set(found.values_list("session_id", flat=True).iterator())
+        planned = map(self._plan.session_id, range(len(self._plan)))
+        erased = filter(ErasedSessions(self.dataset.name).check_id, planned)
+        return {*found.values_list("session_id", flat=True).iterator(), *erased}
 
     def _load_used_tokens(self, resume: bool) -> TokensUsed:
         earlier = self._find_earlier_run()

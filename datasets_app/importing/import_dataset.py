@@ -13,6 +13,7 @@ from datasets_app.catalog import facts, policies
 from datasets_app.catalog.files import load_metadata
 from datasets_app.catalog.rows import existing_sessions
 from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
+from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
@@ -23,6 +24,7 @@ from datasets_app.domain.conversations.records import Finding, LineError, TurnRe
 from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
 from datasets_app.domain.metadata.metadata import get_stated_split
 from datasets_app.domain.wording import format_count
+from datasets_app.importing.erased_sessions import leave_out_erased
 from datasets_app.importing.quarantine import write_quarantine
 from datasets_app.importing.stated_origins import (
     PreparedUpload,
@@ -57,6 +59,7 @@ class _SurveyedFile(NamedTuple):
     file: ConversationFile
     sha256: str
     survey: Survey
+    erased: ErasedSessions
 
 
 def import_dataset(
@@ -94,17 +97,29 @@ def import_dataset(
                 name, origin=origin or choose_origin(stated.values()), actor=actor
             )
             check_stated_origins(dataset, stated, actor, override)
+            left_out = leave_out_erased(
+                dataset,
+                [(item.source.name, item.erased, item.survey) for item in surveyed if item],
+                quarantine=options.quarantine,
+                actor=actor,
+                override=override,
+            )
             files = [
-                _import_file(dataset, item, options, quarantine_dir, progress)
+                _import_file(dataset, item, options, quarantine_dir, left_out, progress)
                 if item
                 else _unchanged_entry(source)
                 for source, item in zip(sources, surveyed, strict=True)
             ]
             result = _save_totals(dataset, files, options, upload, actor)
-            if created and not dataset.session_count:
-                dataset.delete()  # or its origin would bind the next import
-                result["notice"] = "No session was valid, so the dataset was not created."
-            return result
+            return result | (_discard_empty(dataset) if created else {})
+
+
+def _discard_empty(dataset: Dataset) -> dict[str, str]:
+    """Delete a new dataset without sessions: its origin would bind the next import."""
+    if dataset.session_count:
+        return {}
+    dataset.delete()
+    return {"notice": "No session was imported, so the dataset was not created."}
 
 
 def _survey_file(
@@ -119,11 +134,12 @@ def _survey_file(
             return None
         progress.start_pass()
         file.scan(progress.step)
-        result = survey_records(_read_records(file, options, progress))
+        erased = ErasedSessions(name)
+        result = survey_records(erased.watch(_read_records(file, options, progress)))
     except UnreadableFile as error:
         raise UserError(f"{source.name}: {error.code} {error}") from None
     stack.callback(result.close)
-    return _SurveyedFile(source, file, digest, result)
+    return _SurveyedFile(source, file, digest, result, erased)
 
 
 def _read_records(
@@ -135,7 +151,7 @@ def _read_records(
 
 
 def _refuse_problems(surveyed: list[_SurveyedFile], options: ImportOptions) -> None:
-    for source, _, _, result in surveyed:
+    for source, _, _, result, _ in surveyed:
         if not result.turn_count and not result.problems.total:
             raise UserError(f"{source.name}: E100 No turns found; expected one JSON object per line")
     if options.quarantine:
@@ -185,20 +201,24 @@ def _import_file(
     item: _SurveyedFile,
     options: ImportOptions,
     quarantine_dir: Path | None,
+    left_out: set[str],
     progress: "_ByteProgress",
 ) -> dict[str, Any]:
-    source, file, digest, result = item
+    source, file, digest, result, _ = item
     if SourceFile.objects.filter(dataset=dataset, sha256=digest).exists():
         return _unchanged_entry(source)
     skipped = _resolve_existing_sessions(dataset, item, options, progress)
-    sessions = (session for session in result.sessions() if session.session_id not in skipped)
+    erased = left_out & item.erased.found.keys()
+    sessions = (session for session in result.sessions() if session.session_id not in skipped | erased)
     if options.persona:
         sessions = (
             session._replace(persona_id=session.persona_id or options.persona) for session in sessions
         )
     keys = copy_sessions(dataset.pk, sessions)
     turn_count = copy_turns(
-        _attach_session_keys(_read_records(file, options, progress), keys, result.problems.sessions | skipped)
+        _attach_session_keys(
+            _read_records(file, options, progress), keys, result.problems.sessions | skipped | erased
+        )
     )
     if hash_file(source.path) != digest:
         raise UserError(f"{source.name} changed while it was read, so nothing was imported. Try again.")
@@ -208,7 +228,8 @@ def _import_file(
         "format": file.format,
         "sessions": len(keys),
         "turns": turn_count,
-        "sessions_already_there": len(skipped),
+        "sessions_already_there": len(skipped - erased),
+        **({"erased_sessions": len(erased)} if erased else {}),
         "reordered": file.format == "turns" and file.is_out_of_order,
     }
     if result.problems.total:
@@ -224,7 +245,7 @@ def _import_file(
 
 
 def _quarantine_sessions(item: _SurveyedFile, quarantine_dir: Path | None) -> dict[str, Any]:
-    source, file, _, result = item
+    source, file, _, result, _ = item
     entry: dict[str, Any] = {
         "quarantined_sessions": len(result.problems.sessions),
         "problems": _list_problems(source.name, result.problems.listed),
@@ -255,7 +276,7 @@ def _resolve_existing_sessions(
 
     Different sessions with the same id are a problem: refused, or quarantined.
     """
-    _, file, _, result = item
+    _, file, _, result, _ = item
     if not dataset.sessions.exists():
         return set()
     existing = existing_sessions.find_existing(dataset, result.sessions())
@@ -324,7 +345,7 @@ def _save_totals(
     dataset.session_count += sessions
     dataset.turn_count += turns
     result: dict[str, Any] = {"dataset": dataset.name, "sessions": sessions, "turns": turns, "files": files}
-    for key in ("annotations", "quarantined_sessions", "problem_total"):
+    for key in ("annotations", "quarantined_sessions", "erased_sessions", "problem_total"):
         if count := sum(file.get(key, 0) for file in files):
             result[key] = count
     result["problems"] = [problem for file in files for problem in file.pop("problems", [])][:100]
@@ -344,7 +365,11 @@ def _save_totals(
         **({"uploaded_by": upload.uploaded_by} if upload.uploaded_by else {}),
         # Digests only: a file name may identify a person, and the audit log keeps it forever.
         files=[
-            {key: file.get(key) for key in ("sha256", "sessions", "turns", "quarantined_sessions")}
+            {
+                key: file.get(key)
+                for key in ("sha256", "sessions", "turns", "quarantined_sessions", "erased_sessions")
+                if key in file or key != "erased_sessions"
+            }
             for file in files
         ],
     )

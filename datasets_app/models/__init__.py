@@ -6,7 +6,7 @@ from datasets_app.models.dataset import Dataset, SourceFile
 from datasets_app.models.job_run import JobFile, JobRun
 from datasets_app.models.persona import Persona
 from datasets_app.models.release import Release, ReleaseFile, SharingReview
-from datasets_app.models.retention import RetentionPolicy
+from datasets_app.models.retention import RetentionPolicy, Tombstone
 from datasets_app.models.scrub import ScrubChunk, ScrubFinding, ScrubMark, ScrubRun
 from datasets_app.models.text_scan import Attestation, TextScan
 
@@ -32,5 +32,6 @@ __all__ = [
     "SharingReview",
     "SourceFile",
     "TextScan",
+    "Tombstone",
     "Turn",
 ]

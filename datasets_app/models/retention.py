@@ -42,3 +42,19 @@ class RetentionPolicy(models.Model):
             parse_retention(self.retention)
         except ValueError as error:
             raise ValidationError({"retention": str(error)}) from None
+
+
+class Tombstone(models.Model):
+    """A digest (see ``domain/tombstones.py``) of an erased session: of its id or of its content.
+
+    Imports compare with it. ``var/erasures`` has a copy, because a restored backup restores this table, too.
+    """
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    erased_at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.digest[:12]} of {self.erased_at:%Y-%m-%d}"

@@ -9,10 +9,13 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, NoReturn
 
+from django.utils import timezone
+
 from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import get_dataset, lock_dataset
 from datasets_app.catalog.text_scans import record_deletion
+from datasets_app.catalog.tombstones import bury_sessions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -197,6 +200,7 @@ def _delete_sessions(
     if JobFile.objects.filter(job_run__in=jobs).exclude(file="").exists():
         return None
     terms, also_in = list_session_terms(sessions), list_other_datasets(session)
+    bury_sessions(dataset, sessions, timezone.now())
     deleted.update(delete_contents.delete_reports(dataset))
     for hook in hooks.erasure_hooks:
         deleted.update(hook.delete(dataset, match_any([session])))

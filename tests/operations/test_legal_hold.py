@@ -61,6 +61,7 @@ def start_and_help(dataset: Dataset) -> None:
 DESTROYING: dict[str, Callable[[Dataset], Any]] = {
     "apply_retention": lambda dataset: apply_retention(dataset=dataset, reason="No longer needed"),
     "erase_session": lambda dataset: erase_session(dataset.sessions.get(), "Request of 3 May"),
+    "reapply_erasures": lambda dataset: erase_session(dataset.sessions.get(), "Erased before"),
     "nightly": lambda dataset: apply_retention(dataset=dataset),
     "scrub_dataset": lambda dataset: scrub_dataset(dataset, QUICK),
     "scrub_part": start_and_help,

@@ -30,7 +30,7 @@ def events(action: str) -> list[dict[str, Any]]:
 def test_an_import_that_saves_no_session_leaves_no_dataset_behind(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", UNSOUND)
     result = import_file(path, origin="external", quarantine=True, quarantine_dir=tmp_path)
-    assert result["notice"] == "No session was valid, so the dataset was not created."
+    assert result["notice"] == "No session was imported, so the dataset was not created."
     assert (tmp_path / "a.quarantine.jsonl").exists()
     assert not Dataset.objects.exists()
     assert not SourceFile.objects.exists()

@@ -9,4 +9,5 @@ REMEDIES = {
     "E202": "Keep the right one of the two.",
     "E204": "Give the session one persona_id, or split it.",
     "E207": "Select “Skip existing sessions” if they are identical.",
+    "E208": "Remove it from the file, or choose to import only the valid sessions.",
 }

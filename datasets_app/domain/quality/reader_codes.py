@@ -17,4 +17,5 @@ READER_CODES = {
 # Of an import into a dataset that has sessions already.
 IMPORT_CODES = {
     "E207": "session already in the dataset",
+    "E208": "session was erased",
 }

@@ -50,7 +50,7 @@ exit codes:
             "--override",
             metavar="REASON",
             default="",
-            help="export unscrubbed production data, for this reason",
+            help="export unscrubbed production data, or copy erased sessions, for this reason",
         )
 
     def handle(self, **options: Any) -> None:
@@ -88,7 +88,13 @@ def _sample_dataset(options: dict[str, Any], choice: SampleOptions) -> SampleRes
 
     def sample(job: RunningJob[Any]) -> SampleResult:
         if options["new"] is not None:
-            return sample_to_dataset(dataset, options["new"], choice, report_progress=job.report_progress)
+            return sample_to_dataset(
+                dataset,
+                options["new"],
+                choice,
+                override=options["override"],
+                report_progress=job.report_progress,
+            )
         return sample_to_file(
             dataset,
             Path(options["out"]),

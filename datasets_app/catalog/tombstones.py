@@ -1,0 +1,111 @@
+"""Recognizes erased sessions that would come back, in what is about to be added to a dataset."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from django.db import transaction
+
+from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.catalog import erasures_file, gates, policies
+from datasets_app.catalog.rows.turn_reader import Selection, read_turns
+from datasets_app.core.errors import UserError
+from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
+from datasets_app.domain.tombstones import digest_content, digest_erased_id, digest_ids
+from datasets_app.models import Dataset, Session, Tombstone
+
+MAX_LISTED = 100
+
+
+def bury_sessions(dataset: Dataset, sessions: Iterable[Session], erased_at: datetime) -> None:
+    """Store the digests of ``sessions``, in the transaction that erases them.
+
+    The id of production data counts in every dataset, because it names a person's conversation; other ids,
+    such as "1", only in this one. The content counts everywhere.
+    """
+    key = hash_key()
+    scope = "" if dataset.origin == Dataset.Origin.PRODUCTION else dataset.name
+    digests = []
+    for session in sessions:
+        digests.append(digest_erased_id(session.session_id, scope, key, id_hashed=session.id_hashed))
+        turns = read_turns(dataset, Selection(sessions=[session.session_id]))
+        if content := digest_content(((turn.role, turn.text) for turn in turns), key):
+            digests.append(content)
+    rows = [Tombstone(digest=digest, erased_at=erased_at) for digest in digests]
+    Tombstone.objects.bulk_create(rows, ignore_conflicts=True)
+    transaction.on_commit(lambda: erasures_file.append(rows), robust=True)
+
+
+class ErasedSessions:
+    """All tombstones, and which sessions of a source they match. False if there are none to compare with."""
+
+    def __init__(self, dataset_name: str, *, additional: Iterable[Tombstone] = ()) -> None:
+        self._dataset_name, self._key = dataset_name, hash_key()
+        self._known = dict(Tombstone.objects.values_list("digest", "erased_at"))
+        self._known.update((row.digest, row.erased_at) for row in additional)
+        # Session id → the digests that match.
+        self.found: dict[str, list[str]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._known)
+
+    def watch(self, records: Iterator[Any]) -> Iterator[TurnRecord | LineError]:
+        """Pass on ``records``, whose sessions are in one piece, and note the erased ones."""
+        if not self:
+            yield from records
+            return
+        for session_id, session in groupby(records, key=lambda record: record.session_id):
+            turns = []
+            for record in session:
+                if type(record) is TurnRecord:
+                    turns.append((record.role, record.text))
+                yield record
+            if turns and session_id is not None:
+                self.check_id(session_id)
+                self._note(session_id, [digest_content(turns, self._key)])
+
+    def check_id(self, session_id: str) -> bool:
+        """Note the session if one with this id was erased; whether it was."""
+        if not self:
+            return False
+        self._note(session_id, digest_ids(session_id, self._dataset_name, self._key))
+        return session_id in self.found
+
+    def _note(self, session_id: str, digests: Iterable[str | None]) -> None:
+        if matching := [digest for digest in digests if digest in self._known]:
+            self.found.setdefault(session_id, []).extend(matching)  # type: ignore[arg-type]
+
+    def make_finding(self, session_id: str, line: int = 0) -> Finding:
+        day = max(self._known[digest] for digest in self.found[session_id])
+        message = f"the session was erased on {day:%-d %B %Y}"
+        return Finding("E208", message, line, session_id)
+
+    def enforce(self, dataset: Dataset, *, actor: Any, override: str) -> None:
+        """Raises UserError if anything was found. An override removes the tombstones that were found."""
+        request = gates.request_override(actor, override)
+        gates.enforce(policies.decide_erased_sessions(len(self.found), request), dataset, actor)
+        if lifted := sorted({digest for digests in self.found.values() for digest in digests}):
+            Tombstone.objects.filter(digest__in=lifted).delete()
+            transaction.on_commit(lambda: erasures_file.append_lifted(lifted), robust=True)
+
+
+def list_problems(findings: Iterable[Finding], file_name: str = "") -> dict[str, Any]:
+    """The details of an error: the first findings, and how many there are."""
+    listed = list(findings)
+    problems = [{"file": file_name, **finding._asdict()} for finding in listed[:MAX_LISTED]]
+    return {"problems": problems, "problem_total": len(listed)}
+
+
+def refuse_erased(dataset: Dataset, records: Iterator[TurnRecord], *, actor: Any, override: str) -> None:
+    """For copies into ``dataset``: raises UserError, with the ids, if ``records`` have erased sessions."""
+    erased = ErasedSessions(dataset.name)
+    if not erased:
+        return
+    for _ in erased.watch(records):
+        pass
+    try:
+        erased.enforce(dataset, actor=actor, override=override)
+    except UserError as refusal:
+        details = list_problems(map(erased.make_finding, sorted(erased.found)))
+        raise UserError(refusal.message, details, remedy=refusal.remedy) from None

@@ -1,0 +1,73 @@
+"""Erases again what a restored backup has brought back."""
+
+from pathlib import Path
+from typing import Any
+
+from datasets_app.catalog import erasures_file
+from datasets_app.catalog.rows.turn_reader import read_turns
+from datasets_app.catalog.tombstones import ErasedSessions
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.wording import format_count
+from datasets_app.models import Dataset, JobRun, Session, Tombstone
+from datasets_app.retention.erase_session import erase_session
+
+REASON = "Erased before; a restored backup had brought it back"
+
+
+def verify_erasures() -> dict[str, Any]:
+    """Complete the file outside the database. Raises UserError if the file knows of erasures that the
+    database doesn't: then a backup was restored that is older than they are."""
+    missing = erasures_file.list_missing_in_database(erasures_file.read())
+    if missing:
+        raise UserError(
+            f"{format_count(len(missing), 'erasure')} in {erasures_file.erasures_path()} are not in the "
+            "database, as after restoring a backup. Run reapply_erasures."
+        )
+    return {"added_to_file": erasures_file.append_missing()}
+
+
+def reapply_erasures(
+    path: Path | None = None,
+    *,
+    dry_run: bool = False,
+    job_run: JobRun | None = None,
+    report_progress: ProgressCallback = ignore_progress,
+) -> dict[str, Any]:
+    """Erase every stored session that ``path`` or the database says was erased.
+
+    Don't call it in a transaction: each erasure commits. A dataset that can't be changed now, for example
+    because of a legal hold, is listed in ``skipped``. Progress is in turns.
+    """
+    missing = erasures_file.list_missing_in_database(erasures_file.read(path))
+    if not dry_run:
+        Tombstone.objects.bulk_create(missing, ignore_conflicts=True)
+    found: dict[str, int] = {}
+    skipped: list[str] = []
+    datasets = list(Dataset.objects.exclude(status=Dataset.Status.EXPIRED).order_by("name"))
+    total, done = sum(dataset.turn_count for dataset in datasets), 0
+    for dataset in datasets:
+        erased = ErasedSessions(dataset.name, additional=missing)
+        for _ in erased.watch(read_turns(dataset)) if erased else ():
+            done += 1
+            if done % 1000 == 0:
+                report_progress(done, max(total, done))
+        if erased.found:
+            found[dataset.name] = len(erased.found)
+            if not dry_run:
+                skipped += _erase_found(dataset, erased, job_run)
+    if not dry_run:
+        erasures_file.append_missing()
+    return {"sessions": sum(found.values()), "found": found, **({"skipped": skipped} if skipped else {})}
+
+
+def _erase_found(dataset: Dataset, erased: ErasedSessions, job_run: JobRun | None) -> list[str]:
+    rows = Session.objects.filter(dataset=dataset, session_id__in=list(erased.found)).select_related(
+        "dataset"
+    )
+    for session in rows:
+        try:
+            erase_session(session, REASON, job_run=job_run)
+        except UserError as refusal:
+            return [refusal.message]
+    return []

@@ -43,6 +43,7 @@ HARMLESS = {
     "import_dataset",
     "release_dataset",
     "sample_dataset",
+    "scan_text",
     "split_dataset",
     "verify_audit",
     "verify_releases",

@@ -134,6 +134,8 @@ class DatasetAdmin(ModelAdmin):
     def show_checks(self, dataset: Any) -> tuple[str, str]:
         if dataset.last_check is None:
             return "none", "not run"
+        if dataset.is_outdated:
+            return "none", "out of date"
         if dataset.last_errors:
             return "errors", format_count(dataset.last_errors, "error")
         if dataset.last_warnings:

@@ -8,6 +8,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
 from datasets_app import hooks
+from datasets_app.checking.check_dataset import is_scrubbed_since
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
 from datasets_app.core.web.paging import (
@@ -37,8 +38,10 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
     may_see_jobs = request.user.has_perm("datasets_app.view_jobrun")
     panels = filter(None, (panel(dataset, request.user) for panel in hooks.dataset_panels))
+    report = dataset.check_reports.first()
     context = {
-        "report": dataset.check_reports.first(),
+        "report": report,
+        "is_outdated": bool(report and is_scrubbed_since(report)),
         "source_files": dataset.source_files.order_by("-imported_at")[:PAGE_SIZE],
         "active_jobs": list_active_jobs(request.user, dataset.pk) if may_see_jobs else [],
         "panels": [
@@ -71,6 +74,7 @@ def checks(request: HttpRequest, pk: int) -> HttpResponse:
     page_request = parse_page_request(request.GET)
     context = {
         "report": report,
+        "is_outdated": bool(report and is_scrubbed_since(report)),
         "is_latest": report_pk is None,
         "code": code,
         "totals": sorted(report.totals.items()) if report else [],

@@ -133,7 +133,7 @@ def _deletion_items(datasets: Any) -> list[AttentionItem]:
 
 def _check_items(datasets: Any, may_check: bool) -> list[AttentionItem]:
     unfinished = datasets.with_last_check().filter(
-        Q(last_errors__gt=0) | Q(last_check=None) | Q(license=""), turn_count__gt=0
+        Q(last_errors__gt=0) | Q(last_check=None) | Q(is_outdated=True) | Q(license=""), turn_count__gt=0
     )
     # Most errors first, then datasets without a check.
     rows = unfinished.order_by(F("last_errors").desc(nulls_last=True), "-updated_at")[: 2 * MAX_ITEMS]
@@ -141,23 +141,26 @@ def _check_items(datasets: Any, may_check: bool) -> list[AttentionItem]:
 
 
 def _check_item(dataset: Any, may_check: bool) -> AttentionItem:
-    never_checked = dataset.last_check is None
+    needs_check = dataset.last_check is None or dataset.is_outdated
+    errors = 0 if needs_check else dataset.last_errors
     problems = []
-    if never_checked:
+    if dataset.last_check is None:
         problems.append("has not been checked")
-    elif dataset.last_errors:
-        problems.append(f"has {format_count(dataset.last_errors, 'check error')}")
+    elif dataset.is_outdated:
+        problems.append("was scrubbed since its last checks")
+    elif errors:
+        problems.append(f"has {format_count(errors, 'check error')}")
     if not dataset.license:
         problems.append("has no license")
-    only_license = not never_checked and not dataset.last_errors
+    only_license = not needs_check and not errors
     return AttentionItem(
-        "bad" if dataset.last_errors else "warn",
-        "rule" if dataset.last_errors else "license" if only_license else "pending_actions",
+        "bad" if errors else "warn",
+        "rule" if errors else "license" if only_license else "pending_actions",
         dataset.name,
         " and ".join(problems),
         dataset_url(dataset, "change" if only_license else "checks"),
         "Open dataset" if only_license else "View checks",
-        run_checks_url=dataset_url(dataset, "run_checks") if may_check and never_checked else "",
+        run_checks_url=dataset_url(dataset, "run_checks") if may_check and needs_check else "",
     )
 
 

@@ -35,8 +35,11 @@ def record_access(
 
 def record_turn_access(datasets: Iterable[Dataset], actor: Any, *, place: str, **counts: Any) -> None:
     """The same for turns of several datasets on one page: ``datasets`` has the dataset of each turn."""
-    for dataset, turns in Counter(datasets).items():
-        record_access(dataset, actor, place=place, turns=turns, **counts)
+    shown = Counter(datasets)
+    facts = gates.load_all_facts(Dataset.objects.filter(pk__in=[dataset.pk for dataset in shown]))
+    for dataset, turns in shown.items():
+        if facts[dataset.pk].is_raw:
+            record_access(dataset, actor, place=place, turns=turns, **counts)
 
 
 def record_upload_access(

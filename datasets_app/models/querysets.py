@@ -45,14 +45,19 @@ class DatasetQuerySet(models.QuerySet[Any]):
         return self.filter(~models.Exists(_grants_for(user)), restricted=True)
 
     def with_last_check(self) -> "DatasetQuerySet":
-        """Each with ``last_check`` (a time or None), ``last_errors`` and ``last_warnings``."""
-        from datasets_app.models import CheckReport
+        """Each with ``last_check`` (a time or None), ``last_errors``, ``last_warnings`` and ``is_outdated``:
+        whether the dataset was scrubbed since."""
+        from datasets_app.models import CheckReport, ScrubRun
+
+        scrubs = ScrubRun.objects.filter(dataset=models.OuterRef("pk"), dry_run=False)
 
         last = CheckReport.objects.filter(dataset=models.OuterRef("pk")).order_by("-id")
         return self.annotate(
             last_check=models.Subquery(last.values("created_at")[:1]),
             last_errors=models.Subquery(last.values("error_count")[:1]),
             last_warnings=models.Subquery(last.values("warning_count")[:1]),
+        ).annotate(
+            is_outdated=models.Exists(scrubs.filter(created_at__gt=models.OuterRef("last_check"))),
         )
 
 

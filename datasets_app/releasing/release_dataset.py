@@ -126,6 +126,7 @@ def _save_release(
         notes=notes,
         changelog=draft.entry,
         checks={
+            "text": readiness.facts.description,
             "errors": frozen.totals.errors,
             "warnings": frozen.totals.warnings,
             "totals": dict(sorted(frozen.totals.items())),

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
+from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
 from datasets_app.domain.conversations.records import TurnRecord
@@ -26,7 +27,7 @@ def mark_not_personal(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
     findings = ScrubFinding.objects.filter(scrub__dataset=dataset).select_related("scrub")
     finding = get_object_or_404(findings, pk=parse_pk(request.POST.get("finding", "")))
-    if finding.kind in PATTERN_KINDS:
+    if finding.kind in PATTERN_KINDS and gates.can_override(request.user):
         return redirect(f"{dataset_url(dataset, 'exempt')}?finding={finding.pk}")
     try:
         marks.mark_not_personal(dataset, finding=finding, actor=request.user)

@@ -185,10 +185,17 @@ def test_the_answers_become_a_policy(curator: Any, dataset: Dataset, empty_queue
         kinds=("EMAIL", "NAME"),
         patterns=(("ORDER", "\\bORD-\\d+\\b"), ("UNIT", "=x")),
         placeholders="numbered",
-        allow=("Acme", "Widgets"),
+        allow_names=("Acme", "Widgets"),
         hash_session_ids=True,
         fuzz_seconds=60,
     )
+    refused = curator.post(
+        address("scrub", dataset), given | {"allow": "Acme\njo@example.org", "preview": "1"}
+    )
+    assert "Line 2 is one of the e-mail addresses that a scrub replaces." in refused.content.decode().replace(
+        "\n", " "
+    )
+    assert JobRun.objects.count() == 1
 
 
 def test_a_scrub_of_all_is_asked_back(curator: Any, dataset: Dataset, empty_queue: None) -> None:
@@ -313,15 +320,22 @@ def test_values_are_highlighted_with_class_and_button(curator: Any, previewed: D
     assert "<mark" not in conversation(previewed, curator, 1)
 
 
-def test_not_personal_is_kept_and_applied(curator: Any, previewed: Dataset) -> None:
+def test_not_personal_is_kept_and_applied(curator: Any, previewed: Dataset, sign_in: Any) -> None:
     finding = ScrubFinding.objects.get(field="text", kind="EMAIL")
-    response = curator.post(address("mark_not_personal", previewed), {"finding": finding.pk}, follow=True)
-    assert response.request["QUERY_STRING"] == "turn=1"
-    html = response.content.decode()
-    assert "Marked as not personal." in html
-    assert "ad-found-kept" in html
-    page = curator.get(address("scrub", previewed)).content.decode()
-    assert VALUES["text"] in page  # it is nobody's, says a person
+    asked = {"finding": finding.pk}
+    refused = curator.post(address("mark_not_personal", previewed), asked, follow=True).content.decode()
+    assert "It can stay only by an exemption" in refused
+    assert not ScrubMark.objects.exists()
+    root = sign_in("superuser")
+    form = root.post(address("mark_not_personal", previewed), asked, follow=True)
+    assert form.request["PATH_INFO"] == address("exempt", previewed)
+    assert VALUES["text"] not in form.content.decode()
+    where = f"{address('exempt', previewed)}?finding={finding.pk}"
+    assert "This field is required." in root.post(where, {"override": " "}).content.decode()
+    page = root.post(where, {"override": "our own address"}, follow=True).content.decode()
+    assert "our own address" in page
+    assert VALUES["text"] not in page
+    assert "ad-found-kept" in conversation(previewed, curator)
     scrub_dataset(previewed, Policy())
     turn = previewed.sessions.order_by("pk")[0].turns.get()
     assert VALUES["text"] in turn.text
@@ -408,7 +422,10 @@ def test_production_data_leaves_only_scrubbed(curator: Any, dataset: Dataset, em
     assert not JobRun.objects.exists()
     changelist = reverse("admin:datasets_app_dataset_changelist")
     chosen = {"action": "export_selected", "_selected_action": [dataset.pk]}
-    assert "exported: it is unscrubbed" in curator.post(changelist, chosen, follow=True).content.decode()
+    assert (
+        "exported: it contains production data without a verified scrub"
+        in curator.post(changelist, chosen, follow=True).content.decode()
+    )
     assert not JobRun.objects.exists()
     scrub_dataset(dataset, Policy())
     assert "Start export" in curator.get(where).content.decode()
@@ -427,7 +444,7 @@ def test_the_start_page_tells_what_waits_for_a_scrub(curator: Any, dataset: Data
     def start() -> str:
         return str(curator.get(reverse("admin:index")).content.decode())
 
-    assert "is raw production data and must be scrubbed" in start()
+    assert "contains production data without a verified scrub" in start()
     assert address("scrub", dataset) in start()
     assert 'ad-warn">Raw' in curator.get(address("change", dataset)).content.decode()
     scrub_dataset(dataset, Policy())
@@ -452,6 +469,6 @@ def test_a_scrub_job_is_told_in_words(curator: Any, dataset: Dataset) -> None:
         parameters={"policy": policy, "dry_run": True, "sample": 9},
     )
     html = curator.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk])).content.decode()
-    for told in ("Preview", "e-mail addresses", "1 terms", "what was finished is kept"):
+    for told in ("Preview", "e-mail addresses", "1 term", "what was finished is kept"):
         assert told in html
     assert "Secret Project" not in html

@@ -36,7 +36,7 @@ def render_card(package: Package, charts: dict[str, str]) -> str:
         f"## Where it is from\n\n{render_provenance(package)}",
         f"## Personal data\n\n{_render_personal_data(package)}",
         f"## Statistics\n\n{_render_statistics(package, charts)}",
-        f"## Quality\n\n{render_checks(package.checks)}\n\n{render_sharing_table(package)}",
+        f"## Quality\n\n{render_checks(package)}\n\n{render_sharing_table(package)}",
         f"## Limitations\n\n{_render_limitations(package)}",
         f"## License\n\n{escape_markdown(package.license)}; the text is in [LICENSE](LICENSE).",
         f"## Citation\n\nSee [CITATION.cff](CITATION.cff), or:\n\n```bibtex\n{render_bibtex(package)}\n```",

@@ -66,7 +66,8 @@ class SharingAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Package:
-    """``day`` is that of the release or of the dataset; packages never read the clock."""
+    """``day`` is that of the release or of the dataset; packages never read the clock. ``text_state`` is what
+    was known about the text when it left."""
 
     metadata: DatasetMetadata
     origin: str
@@ -77,7 +78,9 @@ class Package:
     changelog: str = ""
     language: str | None = None
     labels: LabelSummary | None = None
+    text_state: str = ""
     checks: CheckSummary | None = None
+    checks_outdated: bool = False
     scrubs: Sequence[ScrubSummary] = ()
     sharing: Sequence[SharingAnswer] = ()
     release_files: Sequence[str] = ()
@@ -134,6 +137,7 @@ def build_quality_json(package: Package) -> dict[str, Any]:
             if file.split
         },
         "files": [file._asdict() for file in package.files],
+        "text": package.text_state or None,
         "checks": package.checks._asdict() if package.checks else None,
         "scrubs": [scrub._asdict() for scrub in package.scrubs],
         "sharing": [item._asdict() for item in package.sharing],

@@ -43,7 +43,7 @@ def render_pull_request(package: Package) -> str:
 
 ## Checks
 
-{render_checks(package.checks)}
+{render_checks(package)}
 
 ## Before sharing
 

@@ -1,7 +1,7 @@
 """Renders the quality report of a release: checks, scrubs and the sharing checklist."""
 
 from datasets_app.domain.packages.markdown import escape_markdown, format_table
-from datasets_app.domain.packages.package import CheckSummary, Package, ScrubSummary
+from datasets_app.domain.packages.package import Package, ScrubSummary
 from datasets_app.domain.wording import format_count
 
 ANSWER_SYMBOLS = {"yes": "✓", "no": "✗"}
@@ -16,7 +16,7 @@ def render_quality_report(package: Package) -> str:
             f"{format_count(package.counts.turns, 'turn')}; "
             f"{package.day}.",
             "## Checks",
-            render_checks(package.checks),
+            render_checks(package),
             "## Personal data",
             render_scrubs(package),
             "## Before sharing",
@@ -33,7 +33,10 @@ def render_quality_report(package: Package) -> str:
     ) + ("\n")
 
 
-def render_checks(checks: CheckSummary | None) -> str:
+def render_checks(package: Package) -> str:
+    checks = package.checks
+    if checks is None and package.checks_outdated:
+        return "The checks are out of date: the data was scrubbed since."
     if checks is None:
         return "The checks have not been run on this data."
     errors, warnings = format_count(checks.errors, "error"), format_count(checks.warnings, "warning")
@@ -46,6 +49,12 @@ def render_checks(checks: CheckSummary | None) -> str:
 
 
 def render_scrubs(package: Package) -> str:
+    """What is known about the text, and the scrubs it went through."""
+    state = f"{escape_markdown(package.text_state)}\n\n" if package.text_state else ""
+    return state + _render_scrubs(package)
+
+
+def _render_scrubs(package: Package) -> str:
     if not package.scrubs:
         if package.origin == "synthetic":
             return "The conversations are synthetic: nobody in them exists. They were not scrubbed."

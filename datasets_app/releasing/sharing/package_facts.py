@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from datasets_app import hooks
 from datasets_app.catalog import facts as dataset_facts
 from datasets_app.catalog import gates
-from datasets_app.checking.check_dataset import current_report
+from datasets_app.checking.check_dataset import current_report, is_scrubbed_since
 from datasets_app.domain.generation.offline import GENERATOR as OFFLINE_WRITER
 from datasets_app.domain.metadata.metadata import DatasetMetadata, parse_metadata
 from datasets_app.domain.packages.package import (
@@ -32,7 +32,8 @@ LANGUAGE_KEY = "language"
 
 
 def gather_dataset_facts(dataset: Dataset, written: WrittenData) -> Package:
-    report = current_report(dataset)
+    report, facts = current_report(dataset), gates.load_facts(dataset)
+    last = dataset.check_reports.first()
     metadata = dataset_facts.build_metadata(dataset, sessions=0, turns=0, sha256="")
     done = metadata.modifications or ["No version has been released yet."]
     return _build_package(
@@ -42,8 +43,10 @@ def gather_dataset_facts(dataset: Dataset, written: WrittenData) -> Package:
         version=None,
         day=_parse_day(metadata.created) or dataset.created_at.date().isoformat(),
         changelog="\n".join(["# Changelog", "", "## Unreleased", "", *(f"- {text}" for text in done), ""]),
+        text_state=facts.description,
         checks=_check_facts(report),
-        scrubs=_scrub_facts(ScrubRun.objects.filter(dataset=dataset)) if not gates.is_raw(dataset) else [],
+        checks_outdated=bool(last and is_scrubbed_since(last)),
+        scrubs=_scrub_facts(ScrubRun.objects.filter(dataset=dataset)) if not facts.is_raw else [],
         sharing=_sharing_facts(build_checklist(dataset)),
     )
 
@@ -59,6 +62,7 @@ def gather_release_facts(release: Release, written: WrittenData) -> Package:
         version=release.version,
         day=release.created_at.date().isoformat(),
         changelog=read_file_text(release, ReleaseFile.Kind.CHANGELOG),
+        text_state=str((release.checks or {}).get("text") or ""),
         checks=_release_check_facts(release),
         scrubs=_release_scrub_facts(release),
         sharing=_sharing_facts(ChecklistItem(**item) for item in release.sharing),

@@ -21,6 +21,8 @@ CHROMIUM_FLAGS = [
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-dev-shm-usage",
+    # Each window would load two pages for its address bar, which nobody sees.
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 ]
 TIMEOUT_MS = 20_000  # in milliseconds: how long a page may take to show what is waited for
 

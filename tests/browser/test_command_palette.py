@@ -10,6 +10,7 @@ TURNS = re.compile("/admin/datasets_app/turn/$")
 
 
 def open_palette(page: Page) -> None:
+    page.wait_for_load_state()  # only then does the page listen to keys
     page.keyboard.press("Control+k")
     expect(page.locator("#search-input-command")).to_be_focused()
 

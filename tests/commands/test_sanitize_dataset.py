@@ -541,7 +541,7 @@ def test_an_existing_output_is_replaced_and_keeps_its_mode(here: Sanitize, tmp_p
 @pytest.fixture
 def at_work(tmp_path: Path) -> Any:
     """The command in the middle of a long file, with two processes of its own."""
-    write_jsonl(tmp_path / "in.jsonl", make_sessions(20_000, turns=5, metadata={"email": "ana@example.com"}))
+    write_jsonl(tmp_path / "in.jsonl", make_sessions(8_000, turns=5, metadata={"email": "ana@example.com"}))
     process = subprocess.Popen(
         [*COMMAND, "--input", "in.jsonl", "--out", "out.jsonl", "--processes", "2"],
         cwd=tmp_path,

@@ -142,8 +142,8 @@ def test_some_classes_only(kinds: tuple[str, ...]) -> None:
 @pytest.mark.skipif(not DIALOGUES.exists(), reason="../shared/data/sgd_dev.jsonl.gz is not there")
 def test_dialogues_are_found_alike_on_both_paths() -> None:
     with gzip.open(DIALOGUES, "rt", encoding="utf-8") as file:
-        turns = [json.loads(line)["text"] for line in islice(file, 0, 30_000, 10)]
-    assert fast(turns, 1000) == plain(turns)
+        turns = [json.loads(line)["text"] for line in islice(file, 0, 30_000, 30)]
+    assert fast(turns, 400) == plain(turns)
 
 
 # --- for those who have presidio ---------------------------------------------------------------

@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from alignmenter_site import env, file_storage, logs, mail, sign_in_settings
+from alignmenter_site import env, file_storage, head_places, logs, mail, sign_in_settings
 from alignmenter_site.keys import hash_key, release_key, secret_key
 from alignmenter_site.middleware import content_security
 
@@ -195,6 +195,7 @@ release_key.former_keys()
 LLM_ENDPOINTS = env.base_urls("ALIGNMENTER_LLM_ENDPOINTS", ["https://api.openai.com/v1"])
 LLM_TIMEOUT = env.integer("ALIGNMENTER_LLM_TIMEOUT", 120, minimum=1)
 LLM_RETRIES = env.integer("ALIGNMENTER_LLM_RETRIES", 5)
+AUDIT_HEAD_PLACES = head_places.head_places()
 # When retention deletes what is due, and what else happens once a night: an hour in TIME_ZONE.
 NIGHT_HOUR = env.integer("ALIGNMENTER_NIGHT_HOUR", 3, minimum=0)
 if NIGHT_HOUR > 23:

@@ -165,7 +165,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def media_root(settings: Any, tmp_path: Path) -> Path:
-    """Files of jobs are kept in the test's own folder."""
+    """Files of jobs are kept in the test's own folder, and no heads of another test's audit log are left."""
+    (VAR_DIR / "audit_heads").unlink(missing_ok=True)
     settings.MEDIA_ROOT = tmp_path / "media"
     return tmp_path / "media"
 

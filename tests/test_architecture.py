@@ -61,6 +61,7 @@ SITE_BELOW = {
     "client_address",
     "embedded",
     "env",
+    "head_places",
     "file_storage",
     "keys",
     "local_files",

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 
 from datasets_app.auditing.events import AuditFilter, filter_events, list_field_values
 from datasets_app.auditing.export_audit import AUDIT_FORMATS
+from datasets_app.auditing.heads import head_place_rows
 from datasets_app.core.web.pages import parse_pk, render_page, require_permissions
 from datasets_app.core.web.paging import paginate_latest_first
 from datasets_app.core.web.read_only import ReadOnlyAdmin
@@ -82,6 +83,7 @@ def _render_list(request: HttpRequest) -> HttpResponse:
         "actions": [(action, sentence_case(action)) for action in _action_choices(event_filter)],
         "names": {field: list_field_values(field) for field in ("actor", "dataset")},
         "formats": AUDIT_FORMATS,
+        "head_places": head_place_rows(),
         "verification": JobRun.objects.filter(operation="verify_audit").first(),
     }
     return render_page(request, "datasets_app/audit_list.html", [(TITLE, None)], context)

@@ -1,49 +1,97 @@
-"""Record the head of the audit log outside the database every night.
+"""Heads of the audit log, recorded outside the database.
 
-Anyone who can change the database can rebuild its whole chain or cut off its end. To detect that, the file
-``audit_heads`` under var lists the heads, each signed with the installation's key. A copy of the file kept
-elsewhere proves that no earlier event has changed since. The application log has the heads, too.
+An administrator of the database can rebuild its whole chain or cut off its end. To detect that, heads are
+written elsewhere, signed with the installation's key: to the file ``audit_heads`` under var and to the places
+of ALIGNMENTER_AUDIT_HEADS. The scheduler does it within seconds of important events, and after some time or
+number of others; the nightly verification does it, too.
 """
 
 import base64
 import json
 import logging
-import os
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db import connection, transaction
 from django.utils import timezone
 
+from alignmenter_site.head_places import HeadPlace, file_place
 from alignmenter_site.keys import release_key
-from datasets_app.auditing.verify_audit import AuditVerification, verify_audit
+from datasets_app.auditing.send_head import SendError, send_head
+from datasets_app.auditing.verify_audit import AuditVerification, get_head, verify_audit
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.audit_chain import Fault, Head
+from datasets_app.domain.audit_chain import GENESIS_DIGEST, Fault, Head, RecordedHead
+from datasets_app.models import AuditHeadPlace, AuditSeal
 
 log = logging.getLogger(__name__)
+
+MAX_EVENTS_BETWEEN = 100
+MAX_TIME_BETWEEN = timedelta(minutes=10)
+RETRY_AFTER = timedelta(minutes=1)
+# After these, a head is recorded within seconds.
+IMPORTANT_ACTIONS = (
+    "release",
+    "reissue",
+    "retention",
+    "erase_session",
+    "export_audit",
+    "override",
+    "lift_hold",
+)
+_HAS_IMPORTANT_EVENT = """
+    SELECT EXISTS (
+        SELECT FROM datasets_app_auditseal AS seal
+        JOIN datasets_app_auditevent AS event ON event.id = seal.event_id
+        WHERE seal.position > %s AND event.action = ANY(%s)
+    )
+"""
 
 
 def heads_path() -> Path:
     return Path(settings.VAR_DIR) / "audit_heads"
 
 
-def read_heads() -> tuple[list[Head], list[Fault]]:
-    """The recorded heads, and a fault for each line that this installation did not sign."""
+def all_places() -> list[HeadPlace]:
+    """The file in var, which is always written, and the configured places."""
+    return [file_place(str(heads_path())), *settings.AUDIT_HEAD_PLACES]
+
+
+# --- verification ----------------------------------------------------------------------------------
+
+
+def read_heads() -> tuple[list[RecordedHead], list[Fault]]:
+    """The heads in this machine's files, and a fault for each line that this installation did not sign."""
+    heads: list[RecordedHead] = []
+    faults: list[Fault] = []
+    for place in all_places():
+        if place.kind != "file":
+            continue
+        try:
+            lines = Path(place.target).read_text(encoding="utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            continue
+        found, altered = parse_heads(lines, Path(place.target).name)
+        heads += found
+        faults += altered
+    return heads, faults
+
+
+def parse_heads(lines: Iterable[str], name: str) -> tuple[list[RecordedHead], list[Fault]]:
+    """Heads of a file as it was written, of an extract of syslog, or of what a webhook received."""
     heads, faults = [], []
-    try:
-        lines = heads_path().read_text(encoding="utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
-        return [], []
     for number, line in enumerate(lines, 1):
-        if head := _parse_signed_line(line):
+        if head := _parse_signed_line(line[max(line.find("{"), 0) :]):
             heads.append(head)
         else:
-            faults.append(Fault(f"Line {number} of {heads_path().name} was not signed by this installation."))
+            faults.append(Fault(f"Line {number} of {name} was not signed by this installation."))
     return heads, faults
 
 
 def verify_with_heads(
-    expected: tuple[Head, ...] = (), *, report_progress: ProgressCallback = ignore_progress
+    expected: tuple[Head | RecordedHead, ...] = (), *, report_progress: ProgressCallback = ignore_progress
 ) -> AuditVerification:
     """Call :func:`verify_audit` with all recorded heads and the ``expected`` ones."""
     heads, faults = read_heads()
@@ -52,9 +100,9 @@ def verify_with_heads(
 
 
 def verify_and_append_head(
-    expected: tuple[Head, ...] = (), *, report_progress: ProgressCallback = ignore_progress
+    expected: tuple[Head | RecordedHead, ...] = (), *, report_progress: ProgressCallback = ignore_progress
 ) -> AuditVerification:
-    """Verify the audit log and, if it has no faults, record its head. Runs every night."""
+    """Verify the audit log and, if it has no faults, record its head everywhere. Runs every night."""
     result = verify_with_heads(expected, report_progress=report_progress)
     if result.fault_count:
         log.error("the audit log has been tampered with: %s faults", result.fault_count)
@@ -62,26 +110,90 @@ def verify_and_append_head(
             log.error("audit log: %s", fault.message)
         return result
     log.info("audit log verified: %s events, head %s", result.events, result.head)
-    _append_line(_format_line(result.head))
+    for place in all_places():
+        _record(place, even_if_not_due=True)
     return result
 
 
-def _format_line(head: Head) -> str:
-    entry: dict[str, Any] = {
-        "at": timezone.now().isoformat(),
-        "position": head.position,
-        "digest": head.digest,
-    }
+# --- recording -------------------------------------------------------------------------------------
+
+
+def record_due_heads() -> int:
+    """Record the head in each place where it is due; returns in how many. Cheap if it is due nowhere."""
+    return sum(_record(place) for place in all_places())
+
+
+def head_place_rows() -> list[AuditHeadPlace]:
+    """A row for each place of the settings, saved or not, for the page."""
+    labels = [place.label for place in all_places()]
+    rows = {row.label: row for row in AuditHeadPlace.objects.filter(label__in=labels)}
+    return [rows.get(label) or AuditHeadPlace(label=label) for label in labels]
+
+
+def _record(place: HeadPlace, *, even_if_not_due: bool = False) -> bool:
+    """Whether the head was recorded. A place that fails keeps its position, so that it is tried again."""
+    head, now = get_head(), timezone.now()
+    row, _ = AuditHeadPlace.objects.get_or_create(label=place.label)
+    if not (even_if_not_due or _is_due(row, head, now)):
+        return False
+    with transaction.atomic():
+        row = AuditHeadPlace.objects.select_for_update().get(pk=row.pk)
+        if not (even_if_not_due or _is_due(row, head, now)):  # another scheduler was faster
+            return False
+        try:
+            _check_continues(row)
+            send_head(place, _format_entry(head, now))
+        except SendError as error:
+            log.error("the head of the audit log can't be recorded in %s: %s", place.label, error)
+            row.failing_since, row.failure = row.failing_since or now, str(error)[:200]
+        else:
+            row.position, row.digest, row.recorded_at = head.position, head.digest, now
+            row.failing_since, row.failure = None, ""
+        row.tried_at = now
+        row.save()
+    return not row.failure
+
+
+def _is_due(row: AuditHeadPlace, head: Head, now: datetime) -> bool:
+    if head.position == row.position and head.digest == row.digest:
+        return False
+    if row.failing_since and row.tried_at and now - row.tried_at < RETRY_AFTER:
+        return False
+    if row.failing_since or not row.recorded_at or now - row.recorded_at >= MAX_TIME_BETWEEN:
+        return True
+    if not 0 < head.position - row.position < MAX_EVENTS_BETWEEN:
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute(_HAS_IMPORTANT_EVENT, [row.position, list(IMPORTANT_ACTIONS)])
+        return bool(cursor.fetchone()[0])
+
+
+def _check_continues(row: AuditHeadPlace) -> None:
+    """Don't record a head of a chain that doesn't contain the one recorded before."""
+    seal = AuditSeal.objects.filter(position=row.position).first()
+    if (seal.digest if seal else GENESIS_DIGEST) != row.digest:
+        raise SendError(f"the log no longer contains the head recorded before, at position {row.position}")
+
+
+# --- lines -----------------------------------------------------------------------------------------
+
+
+def _format_entry(head: Head, now: datetime) -> str:
+    seal = AuditSeal.objects.filter(position=head.position).first()
+    entry: dict[str, Any] = {"at": now.isoformat(), "position": head.position, "digest": head.digest}
+    if seal:
+        entry["event"] = seal.event_id
     entry["key"] = base64.b64encode(release_key.public_key()).decode()
     entry["signature"] = base64.b64encode(release_key.sign(_signed_message(entry))).decode()
-    return json.dumps(entry) + "\n"
+    return json.dumps(entry)
 
 
 def _signed_message(entry: dict[str, Any]) -> bytes:
-    return f"audit head {entry['at']} {entry['position']} {entry['digest']}".encode()
+    event = f" {entry['event']}" if "event" in entry else ""
+    return f"audit head {entry['at']} {entry['position']} {entry['digest']}{event}".encode()
 
 
-def _parse_signed_line(line: str) -> Head | None:
+def _parse_signed_line(line: str) -> RecordedHead | None:
     try:
         entry = json.loads(line)
         public, signature = (base64.b64decode(entry[name], validate=True) for name in ("key", "signature"))
@@ -89,18 +201,7 @@ def _parse_signed_line(line: str) -> Head | None:
         ours = release_key.is_own_key(public) and release_key.is_valid_signature(
             _signed_message(entry), signature, public
         )
+        event = int(entry["event"]) if "event" in entry else None
     except (ValueError, KeyError, TypeError):
         return None
-    return head if ours else None
-
-
-def _append_line(line: str) -> None:
-    """Append the line with a single write, so that concurrent runs don't mix their lines."""
-    path = heads_path()
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        os.write(descriptor, line.encode())
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    return RecordedHead(*head, event, str(entry["at"])) if ours else None

@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.audit_chain import GENESIS_DIGEST, Fault, Head, Link, find_faults, find_missed_heads
+from datasets_app.domain.audit_chain import (
+    GENESIS_DIGEST,
+    Fault,
+    Head,
+    Link,
+    RecordedHead,
+    find_faults,
+    find_missed_heads,
+)
 from datasets_app.models import AuditSeal
 
 SEAL_BATCH_SIZE = 5_000
@@ -38,12 +46,16 @@ _TRIGGERS = (
 
 
 class AuditVerification(NamedTuple):
-    """``events`` counts the sealed events; ``faults`` has the first MAX_FAULTS_LISTED of ``fault_count``."""
+    """``events`` counts the sealed events; ``faults`` has the first MAX_FAULTS_LISTED of ``fault_count``.
+
+    ``compared`` is the last of the recorded heads that the chain was compared with.
+    """
 
     events: int
     head: Head
     faults: list[Fault]
     fault_count: int
+    compared: RecordedHead | None = None
 
 
 def get_head() -> Head:
@@ -53,7 +65,7 @@ def get_head() -> Head:
 
 
 def verify_audit(
-    expected: Sequence[Head] = (), *, report_progress: ProgressCallback = ignore_progress
+    expected: Sequence[Head | RecordedHead] = (), *, report_progress: ProgressCallback = ignore_progress
 ) -> AuditVerification:
     """Recompute the chain and compare it with the ``expected`` heads, which were recorded earlier.
 
@@ -62,17 +74,21 @@ def verify_audit(
     chain = _ChainReader(get_head().position, {head.position for head in expected}, report_progress)
     faults: list[Fault] = []
     count = 0
-    for fault in _find_faults(chain, expected):
+    recorded = [RecordedHead(*head) for head in expected]
+    for fault in _find_faults(chain, recorded):
         count += 1
         if len(faults) < MAX_FAULTS_LISTED:
             faults.append(fault)
-    return AuditVerification(chain.count, chain.end, faults, count)
+    compared = max(recorded, key=lambda head: head.position, default=None)
+    return AuditVerification(chain.count, chain.end, faults, count, compared)
 
 
-def _find_faults(chain: "_ChainReader", expected: Sequence[Head]) -> Iterator[Fault]:
+def _find_faults(chain: "_ChainReader", expected: Sequence[RecordedHead]) -> Iterator[Fault]:
     yield from _find_missing_triggers()
+    yield from _find_excess_rights()
     yield from find_faults(chain.links())
-    yield from find_missed_heads(expected, chain.digests, chain.end)
+    yield from find_missed_heads(expected, chain.digests, chain.end, chain.last_event)
+    yield from _find_reset_sequence(max([chain.last_event, *(head.event or 0 for head in expected)]))
     yield from _find_unsealed_events()
 
 
@@ -83,7 +99,7 @@ class _ChainReader:
         self.total, self.positions, self.report_progress = total, positions, report_progress
         self.digests = {0: GENESIS_DIGEST}
         self.end = Head(0, GENESIS_DIGEST)
-        self.count = 0
+        self.count = self.last_event = 0
 
     def links(self) -> Iterator[Link]:
         for link in _read_links():
@@ -91,6 +107,7 @@ class _ChainReader:
                 self.digests[link.position] = link.digest
             self.end = Head(link.position, link.digest)
             self.count += 1
+            self.last_event = max(self.last_event, link.event_id)
             if self.count % SEAL_BATCH_SIZE == 0:
                 self.report_progress(self.count, max(self.total, self.count))
             yield link
@@ -127,6 +144,34 @@ def _find_missing_triggers() -> Iterator[Fault]:
             yield Fault(f"The trigger {name} on {table} is missing, so the audit log is not protected.")
         elif enabled_by_trigger[table, name] not in ("O", "A"):
             yield Fault(f"The trigger {name} on {table} is disabled, so the audit log is not protected.")
+
+
+def _find_excess_rights() -> Iterator[Fault]:
+    """Check that the application's role has no right to change the tables, if it has an owner."""
+    if "OWNER" not in connection.settings_dict:
+        return
+    rows = _fetch_rows(
+        "SELECT current_user, relname, string_agg(name, ', ' ORDER BY name) FROM pg_class,"
+        " unnest(ARRAY['UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) AS name"
+        " WHERE pg_class.oid = ANY(%s::regclass[]) AND has_table_privilege(pg_class.oid, name)"
+        " GROUP BY relname ORDER BY relname",
+        [sorted({table for table, _ in _TRIGGERS})],
+    )
+    for role, table, rights in rows:
+        yield Fault(
+            f"The application's role {role} has the rights {rights} on {table}, so the audit log is not "
+            "protected. Run migrate to revoke them."
+        )
+
+
+def _find_reset_sequence(last_event: int) -> Iterator[Fault]:
+    """Ids have gaps where a transaction was rolled back, but they never go back."""
+    ((last_id,),) = _fetch_rows("SELECT last_value FROM datasets_app_auditevent_id_seq", [])
+    if last_id < last_event:
+        yield Fault(
+            f"The sequence of event ids was set back to {last_id}: there was an event {last_event}.",
+            event=last_event,
+        )
 
 
 def _fetch_rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from datasets_app.domain.wording import format_count
+
 GENESIS_DIGEST = "0" * 64
 
 
@@ -27,6 +29,15 @@ class Head(NamedTuple):
         if not (match := re.fullmatch(r"([0-9]{1,18}):([0-9a-fA-F]{64})", text.strip())):
             raise ValueError("A head is a position, a colon and 64 hexadecimal digits.")
         return cls(int(match[1]), match[2].lower())
+
+
+class RecordedHead(NamedTuple):
+    """A head as it was recorded elsewhere, with the last event's id and the time, if they are known."""
+
+    position: int
+    digest: str
+    event: int | None = None
+    at: str = ""
 
 
 class Link(NamedTuple):
@@ -106,18 +117,35 @@ def _make_altered_seal_fault(link: Link) -> Fault:
 
 
 def find_missed_heads(
-    expected: Iterable[Head], digests_by_position: dict[int, str], end: Head
+    expected: Iterable[RecordedHead], digests_by_position: dict[int, str], end: Head, last_event: int = 0
 ) -> Iterator[Fault]:
-    """Which noted heads a chain does not go through. ``digests_by_position`` has those of the chain."""
-    for head in expected:
+    """Which recorded heads a chain does not go through. ``digests_by_position`` has those of the chain.
+
+    A head that fits proves all positions up to it; so the first one that doesn't, and the last one beyond the
+    end, say everything.
+    """
+    fitting, furthest = 0, None
+    for head in sorted(expected, key=lambda head: head.position):
         if head.position > end.position:
+            furthest = head
+        elif digests_by_position.get(head.position) == head.digest:
+            fitting = head.position
+        else:
             text = (
-                f"The chain ends at position {end.position}, but had reached {head.position}: "
-                "the last events are gone."
+                f"The digest at position {head.position} is not the one recorded{_format_time(head)}: seals "
+                f"or events from position {fitting + 1} to {head.position} were replaced."
             )
-            yield Fault(text, head.position)
-        elif digests_by_position.get(head.position) != head.digest:
-            text = (
-                f"The digest at position {head.position} is not the one noted: the chain has been rewritten."
-            )
-            yield Fault(text, head.position)
+            yield Fault(text, head.position, head.event)
+            break
+    if furthest:
+        ids = f" (ids after {last_event} up to {furthest.event})" if furthest.event else ""
+        text = (
+            f"The chain ends at position {end.position}, but had reached {furthest.position}"
+            f"{_format_time(furthest)}. Missing at its end: "
+            f"{format_count(furthest.position - end.position, 'event')}{ids}."
+        )
+        yield Fault(text, furthest.position, furthest.event)
+
+
+def _format_time(head: RecordedHead) -> str:
+    return f" at {head.at}" if head.at else ""

@@ -1,5 +1,5 @@
 from datasets_app.models.access import DatasetGrant
-from datasets_app.models.audit_event import AuditEvent, AuditSeal
+from datasets_app.models.audit_event import AuditEvent, AuditHeadPlace, AuditSeal
 from datasets_app.models.check_report import CheckFinding, CheckReport
 from datasets_app.models.conversation import Session, Turn
 from datasets_app.models.dataset import Dataset, SourceFile
@@ -13,6 +13,7 @@ from datasets_app.models.text_scan import Attestation, TextScan
 __all__ = [
     "Attestation",
     "AuditEvent",
+    "AuditHeadPlace",
     "AuditSeal",
     "CheckFinding",
     "CheckReport",

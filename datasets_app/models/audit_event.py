@@ -47,3 +47,25 @@ class AuditSeal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.position}: {self.digest[:12]}"
+
+
+class AuditHeadPlace(models.Model):
+    """What was last recorded in a place outside the database, and whether the last attempt failed.
+
+    This only tells when to record the next head. The proof is in the place itself.
+    """
+
+    label = models.CharField(max_length=200, unique=True)
+    position = models.BigIntegerField(default=0)
+    digest = models.CharField(max_length=64, default="0" * 64)
+    recorded_at = models.DateTimeField(null=True)
+    tried_at = models.DateTimeField(null=True)
+    failing_since = models.DateTimeField(null=True)
+    failure = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["label"]
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.label

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.urls import reverse
 
 from datasets_app.auditing.heads import heads_path
@@ -18,6 +17,7 @@ from datasets_app.auditing.verify_audit import get_head
 from datasets_app.core import audit
 from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, AuditSeal, JobFile, JobRun
+from tests.conftest import as_owner
 from tests.operations.test_verify_audit import EVENTS, seal, tampered
 
 PAGE = reverse("admin:datasets_app_auditevent_changelist")
@@ -175,6 +175,6 @@ def test_the_page_takes_a_few_questions_however_long_the_trail_is(
     client = sign_in("privacy officer")
     with django_assert_max_num_queries(12):
         client.get(PAGE, {"actor": "ana", "since": "2025-03-02"})
-    with connection.cursor() as cursor:
+    with as_owner() as cursor:
         cursor.execute("SELECT count(*) FROM datasets_app_audit_unsealed")
         assert cursor.fetchone() == (0,)

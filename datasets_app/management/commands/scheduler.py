@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, InterfaceError, connection
 
 from alignmenter_site.embedded import EmbeddedServiceError
+from datasets_app.auditing.heads import record_due_heads
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import recovery
 from datasets_app.nightly import start_if_due
@@ -18,8 +19,9 @@ STEPS_BETWEEN_NIGHT_CHECKS = 20  # about a minute
 class Command(BaseCommand):
     help = (
         "Take care of what must happen by itself: jobs whose worker is gone are queued again "
-        "(every 3 seconds), files past their date are deleted (every hour), and a worker is given the "
-        "night's work: retention, warnings, verification (once a day at ALIGNMENTER_NIGHT_HOUR)."
+        "and heads of the audit log are recorded outside the database (every 3 seconds), files past their "
+        "date are deleted (every hour), and a worker is given the night's work: retention, warnings, "
+        "verification (once a day at ALIGNMENTER_NIGHT_HOUR)."
     )
     requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
 
@@ -31,6 +33,7 @@ class Command(BaseCommand):
         while not stop.wait(STEP_SECONDS if step else 0):
             try:
                 recovery.recover_jobs()
+                record_due_heads()
                 if step % STEPS_BETWEEN_CLEANUPS == 0:
                     delete_expired_files()
                 if step % STEPS_BETWEEN_NIGHT_CHECKS == 0:

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("datasets_app", "0012_text_scans")]
+    dependencies = [("datasets_app", "0013_tombstones")]
 
     operations = [
         migrations.CreateModel(

@@ -94,6 +94,7 @@ def _allauth_settings(https: bool) -> dict[str, Any]:
         "ACCOUNT_FORMS": {
             "login": "alignmenter_site.sign_in.forms.LoginForm",
             "reset_password": "alignmenter_site.sign_in.forms.ResetPasswordForm",
+            "reset_password_from_key": "alignmenter_site.sign_in.forms.SetPasswordForm",
         },
         "ACCOUNT_LOGIN_METHODS": {"username"},
         "ACCOUNT_SIGNUP_FIELDS": ["username*", "email", "password1*"],

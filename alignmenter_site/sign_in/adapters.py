@@ -154,6 +154,9 @@ class SecondFactorAdapter(DefaultMFAAdapter):
     def decrypt(self, encrypted_text: str) -> str:
         return _fernet().decrypt(encrypted_text.encode()).decode()
 
+    def generate_authenticator_name(self, user: Any, type: Any) -> str:
+        return "Passkey"
+
     def get_totp_label(self, user: Any) -> str:
         return str(user.get_username())
 

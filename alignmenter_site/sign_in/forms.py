@@ -18,6 +18,13 @@ class LoginForm(forms.LoginForm):
         return super().add_prefix("username" if field_name == "login" else field_name)
 
 
+class SetPasswordForm(forms.ResetPasswordKeyForm):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["password1"].label = "New password"
+        self.fields["password2"].label = "New password again"
+
+
 class ResetPasswordForm(forms.ResetPasswordForm):
     """Sends links only to people who sign in with a password here."""
 

@@ -11,6 +11,7 @@ from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest, HttpResponse
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminEmailInputWidget
 
 from datasets_app.access import accounts
 from datasets_app.core import audit
@@ -27,13 +28,19 @@ log = logging.getLogger(__name__)
 class InvitationForm(forms.ModelForm):
     """An account without a password: the person sets one with the link in the invitation."""
 
+    email = forms.EmailField(
+        label="E-mail address", help_text="The invitation is sent there.", widget=UnfoldAdminEmailInputWidget
+    )
+    groups = forms.ModelMultipleChoiceField(
+        Group.objects.order_by("name"),
+        label="Roles",
+        required=False,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
+
     class Meta:
         model = User
         fields = ["username", "email", "is_staff", "groups"]
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.fields["email"].required = True
 
     def save(self, commit: bool = True) -> User:
         self.instance.set_unusable_password()

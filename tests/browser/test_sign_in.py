@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from allauth.mfa.totp.internal import auth as totp
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.core import mail
 from django.core.cache import cache
 from playwright.sync_api import Page, expect
@@ -162,16 +162,16 @@ def test_invitation_reset_lockout_and_remote_sign_out(open_page: Any, eva: User,
     page: Page = open_page(viewport=DESKTOP)
     sign_in(page, "eva", "/admin/auth/user/add/")
     page.get_by_label("Username").fill("ben")
-    page.get_by_label("Email").fill("ben@example.org")
+    page.get_by_label("E-mail address").fill("ben@example.org")
+    page.get_by_label("annotator").check()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Sent a link to ben.")).to_be_visible()
-    User.objects.get(username="ben").groups.add(Group.objects.get(name="annotator"))
     log_out(page)
 
     page.goto(_link(mail.outbox[0]))
     for password in ("short", PASSWORD):
-        page.get_by_label("New Password", exact=True).fill(password)
-        page.get_by_label("New Password (again)").fill(password)
+        page.get_by_label("New password", exact=True).fill(password)
+        page.get_by_label("New password again").fill(password)
         page.get_by_role("button", name="Set password").click()
         if password == "short":
             expect(page.locator(".q-error")).to_contain_text("at least 12 characters")
@@ -189,8 +189,8 @@ def test_invitation_reset_lockout_and_remote_sign_out(open_page: Any, eva: User,
     page.get_by_role("button", name="Send link").click()
     expect(page.get_by_role("heading", name="Check your e-mail")).to_be_visible()
     page.goto(_link(mail.outbox[1]))
-    page.get_by_label("New Password", exact=True).fill(PASSWORD + "!")
-    page.get_by_label("New Password (again)").fill(PASSWORD + "!")
+    page.get_by_label("New password", exact=True).fill(PASSWORD + "!")
+    page.get_by_label("New password again").fill(PASSWORD + "!")
     page.get_by_role("button", name="Set password").click()
     log_in(page, PASSWORD + "!", "ben")
     page.wait_for_url("**/annotate/**")

@@ -52,6 +52,7 @@ def _connection_parameters(variable: str) -> dict[str, object]:
 
 
 SECRET_KEY = env.text("SECRET_KEY") or secret_key.load_or_create(VAR_DIR / "secret_key")
+SECRET_KEY_FALLBACKS = env.word_list("SECRET_KEY_FALLBACKS", [])
 DEBUG = env.boolean("ALIGNMENTER_DEBUG", False)
 # Off only for plain http on one's own machine, as `make run` does.
 HTTPS = env.boolean("ALIGNMENTER_HTTPS", True)

@@ -10,7 +10,8 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED
-from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.exemptions import find_pattern_kind
+from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, Policy
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import ScrubParameters
 from datasets_app.management.base import run_job
@@ -28,6 +29,12 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
         if options[name]:
             raise command_error(
                 f"--{name} is for files. A dataset is scrubbed in place, with its own personas; leave it out."
+            )
+    for term in policy.allow:
+        if kind := find_pattern_kind(term):
+            raise command_error(
+                f"A value of --allow is one of the {KIND_DESCRIPTIONS[kind]} that a scrub replaces. To "
+                "keep it in a dataset, exempt it with a reason: see exempt_term."
             )
     dataset, dry_run = get_dataset(options["dataset"]), options["dry_run"]
     try:

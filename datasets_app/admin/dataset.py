@@ -39,7 +39,7 @@ from datasets_app.templatetags.datasets_display import short_datetime
 
 STATE_COLORS = {
     "raw": "warning",
-    "checked": "info",
+    "clear": "info",
     "attested": "info",
     "scrubbed": "info",
     "released": "success",

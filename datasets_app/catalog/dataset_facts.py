@@ -59,7 +59,7 @@ class AttestationFacts(NamedTuple):
 
 STATE_LABELS = {
     "raw": "Raw",
-    "checked": "Checked",
+    "clear": "Clear",
     "attested": "Attested",
     "scrubbed": "Scrubbed",
     "released": "Released",
@@ -112,7 +112,7 @@ class DatasetFacts(NamedTuple):
         if self.is_production and not self.is_scrubbed:
             return "production data without a verified scrub"
         if self.is_unscanned:
-            return "sessions that have not been checked for personal data"
+            return "sessions that have not been searched for personal data"
         found = {kind: text.found[kind] for kind in KINDS if text.found.get(kind)}
         if not self.is_production:
             found.pop(NAME, None)
@@ -145,7 +145,7 @@ class DatasetFacts(NamedTuple):
             return "attested"
         if self.status == Dataset.Status.RELEASED:
             return "released"
-        return "scrubbed" if self.is_scrubbed else "checked"
+        return "scrubbed" if self.is_scrubbed else "clear"
 
     @property
     def state_label(self) -> str:
@@ -180,6 +180,6 @@ def describe_text(facts: DatasetFacts) -> str:
             return f"Verified except {exempt}: no other pattern is left in {turns}."
         return f"Verified: no pattern is left in {turns}."
     names = (
-        "by rules and by a model for names" if text.names_searched else "by rules; names were not looked for"
+        "by rules and by a model for names" if text.names_searched else "by rules, not for names"
     )
-    return f"Checked {names}: no personal data found in {turns}{f', except {exempt}' if exempt else ''}."
+    return f"Searched {names}: no personal data found in {turns}{f', except {exempt}' if exempt else ''}."

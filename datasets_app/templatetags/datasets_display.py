@@ -57,7 +57,7 @@ _STATE_COLORS = {
     "failed": "bad",
     "cancelled": "neutral",
     "raw": "warn",
-    "checked": "info",
+    "clear": "info",
     "attested": "info",
     "empty": "neutral",
     "scrubbed": "info",

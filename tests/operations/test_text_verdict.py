@@ -54,9 +54,9 @@ def test_patterns_close_the_gate_whatever_the_origin(tmp_path: Path, origin: str
 
 def test_text_that_nothing_has_searched_is_searched_where_it_would_leave(tmp_path: Path) -> None:
     dataset = make_dataset(tmp_path, [make_turn("a", text="Hello")])
-    assert gates.load_facts(dataset).raw_because == "sessions that have not been checked for personal data"
+    assert gates.load_facts(dataset).raw_because == "sessions that have not been searched for personal data"
     assert b"Hello" in export(dataset)
-    assert gates.load_facts(dataset).state == "checked"
+    assert gates.load_facts(dataset).state == "clear"
     add(tmp_path, "b", "Mail jo@example.org")
     with pytest.raises(UserError, match=r"personal data \(e-mail addresses: 1\)"):
         export(dataset)

@@ -434,7 +434,9 @@ def test_a_dataset_is_checked_and_the_report_kept(tmp_path: Path):
     [row] = report.findings.filter(code="E401")
     assert (row.session.session_id, row.turn_index, row.field) == ("s1", 2, "text")
     event = AuditEvent.objects.get(action="check")
-    assert (event.dataset_name, event.details) == ("support", {"turns": 2, "errors": 1, "warnings": 2})
+    text = "Raw: it contains personal data (e-mail addresses: 1)."
+    assert event.dataset_name == "support"
+    assert event.details == {"turns": 2, "errors": 1, "warnings": 2, "text": text}
 
 
 @pytest.mark.django_db

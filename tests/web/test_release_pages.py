@@ -5,12 +5,15 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
-from django.utils import timezone
 
+from datasets_app.catalog import gates
+from datasets_app.domain.pii.policy import Policy
 from datasets_app.jobs.perform import perform
-from datasets_app.models import AuditEvent, Dataset, JobRun, Release, ScrubRun, Turn
+from datasets_app.models import AuditEvent, Dataset, JobRun, Release
 from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -19,30 +22,55 @@ def address(page: str, dataset: Dataset, *more: Any) -> str:
     return reverse(f"admin:datasets_app_dataset_{page}", args=[dataset.pk, *more])
 
 
-@pytest.fixture
-def release(dataset: Dataset, tmp_path: Path) -> Release:
+def make_release(dataset: Dataset, tmp_path: Path, override: str = "") -> Release:
     folder = tmp_path / "work"
     folder.mkdir()
-    made = release_dataset(dataset, folder=folder, override="a test", notes="<b>bold</b>", actor=None)
+    made = release_dataset(dataset, folder=folder, override=override, notes="<b>bold</b>", actor=None)
     dataset.refresh_from_db()
     return Release.objects.get(pk=made.release)
 
 
-def test_what_stands_in_the_way_is_shown_and_a_curator_cannot_pass(curator: Any, dataset: Dataset) -> None:
-    page = curator.get(address("releases", dataset)).content.decode()
+@pytest.fixture
+def release(dataset: Dataset, tmp_path: Path) -> Release:
+    return make_release(dataset, tmp_path)
+
+
+@pytest.fixture
+def raw_dataset(db: None, tmp_path: Path) -> Dataset:
+    """Two sessions of two turns, the first of each with an e-mail address."""
+    lines = factories.make_sessions(2)
+    for line in lines[::2]:
+        line["text"] = "Mail jo@example.org."
+    dataset = factories.make_dataset(tmp_path, lines)
+    gates.scan_and_describe(dataset)
+    return dataset
+
+
+def test_what_stands_in_the_way_is_shown_and_a_curator_cannot_pass(
+    curator: Any, raw_dataset: Dataset
+) -> None:
+    page = curator.get(address("releases", raw_dataset)).content.decode()
     assert "Next version: 1.0.0" in page
-    assert "Legal review is signed" in page
+    assert "The dataset contains personal data (e-mail addresses: 2)." in page
     assert 'name="notes"' not in page
-    answer = curator.post(address("releases", dataset), {"bump": "", "override": "because"})
+    answer = curator.post(address("releases", raw_dataset), {"bump": "", "override": "because"})
     assert answer.status_code == 200
     assert not JobRun.objects.filter(operation="release_dataset").exists()
 
 
-def test_who_may_override_gives_a_reason_and_the_job_releases(sign_in: Any, dataset: Dataset) -> None:
-    client = sign_in("superuser")
-    assert client.post(address("releases", dataset), {"bump": ""}).status_code == 200
+def test_without_blockers_a_curator_releases(curator: Any, dataset: Dataset) -> None:
+    page = curator.get(address("releases", dataset)).content.decode()
+    assert "No blockers." in page
+    assert 'name="notes"' in page
+    curator.post(address("releases", dataset), {"bump": ""})
+    assert JobRun.objects.filter(operation="release_dataset").exists()
+
+
+def test_who_may_override_gives_a_reason_and_the_job_releases(sign_in: Any, raw_dataset: Dataset) -> None:
+    client, place = sign_in("superuser"), address("releases", raw_dataset)
+    assert client.post(place, {"bump": ""}).status_code == 200
     assert not JobRun.objects.filter(operation="release_dataset").exists()
-    answer = client.post(address("releases", dataset), {"bump": "", "override": "because", "notes": "Hi."})
+    answer = client.post(place, {"bump": "", "override": "because", "notes": "Hi."})
     job = JobRun.objects.get(operation="release_dataset")
     assert answer.url == reverse("admin:datasets_app_jobrun_change", args=[job.pk])
     perform(JobRun.objects.get(pk=job.pk).pk)
@@ -168,20 +196,15 @@ def test_a_fault_is_shown_where_the_version_is(curator: Any, release: Release) -
     assert "has changed since it was released" in curator.get(reverse("admin:index")).content.decode()
 
 
+@pytest.mark.django_db(transaction=True)
 def test_what_was_released_raw_is_still_raw_when_the_dataset_is_scrubbed(
-    sign_in: Any, release: Release
+    sign_in: Any, raw_dataset: Dataset, tmp_path: Path
 ) -> None:
-    dataset = release.dataset
-    Turn.objects.filter(session__dataset=dataset, turn_index=1).update(text="Mail [EMAIL_1].")
-    Dataset.objects.filter(pk=dataset.pk).update(origin="production", status="scrubbed")
-    ScrubRun.objects.create(
-        dataset=dataset, policy={}, verification={"remaining": {}}, verified_at=timezone.now()
-    )
-    asked = {"before": "1.0.0"}
-    assert (
-        "What user says"
-        in sign_in("viewer").get(address("compare_releases", dataset), asked).content.decode()
-    )
+    make_release(raw_dataset, tmp_path, override="because")
+    scrub_dataset(raw_dataset, Policy())
+    assert not gates.is_raw(raw_dataset)
+    page = sign_in("viewer").get(address("compare_releases", raw_dataset), {"before": "1.0.0"})
+    assert "Mail jo@example.org." in page.content.decode()
     event = AuditEvent.objects.get(action="read_raw_text")
     assert (event.actor, event.details) == (
         "viewer",

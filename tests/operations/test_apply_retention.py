@@ -12,8 +12,6 @@ from datasets_app.catalog import gates, policies
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
-from datasets_app.jobs import foreground
-from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import (
     AuditEvent,
     CheckReport,
@@ -185,7 +183,7 @@ def test_one_that_is_not_due_goes_for_a_reason_alone(tmp_path: Path) -> None:
 def test_a_job_at_work_on_it_keeps_it_until_the_next_run(tmp_path: Path) -> None:
     stored = aged(make_dataset(tmp_path, make_sessions(1)), 40)
     rule()
-    job = foreground._create_row("export_dataset", stored.name, ExportParameters())
+    job = JobRun.objects.create(operation="export_dataset", dataset_name=stored.name, state="running")
     result = apply_retention()
     assert result["datasets"] == 0
     assert "is running on support" in result["skipped"][0]

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from annotations_app.labels.import_annotations import import_annotations
 from datasets_app.auditing.heads import heads_path
+from datasets_app.catalog import gates
 from datasets_app.jobs import recovery, runs
 from datasets_app.jobs.parameters import (
     EraseParameters,
@@ -140,6 +141,7 @@ def filled(tmp_path: Path, wait_until: Any, admin_user: Any) -> Dataset:
     import_annotations(
         write_jsonl(tmp_path / "labels.jsonl", [note("one"), note("two")]), dataset_name="support"
     )
+    gates.attest(stored, actor=None, reason="Invented values.")
     made = make_campaign(stored, "ana")
     for _ in ("one", "two"):
         current = lease_for(made, "ana").current

@@ -17,8 +17,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
-from datasets_app.jobs import foreground, runs
-from datasets_app.jobs.parameters import EraseParameters, ExportParameters
+from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import EraseParameters
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, ReleaseFile, Session, Turn
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.retention import erase_session as erasure
@@ -163,7 +163,7 @@ def test_labels_that_keep_its_id_as_their_place_go_with_it(tmp_path: Path, media
 
 def test_a_hold_and_a_running_job_stand_in_its_way(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_sessions(2))
-    job = foreground._create_row("export_dataset", "support", ExportParameters())
+    job = JobRun.objects.create(operation="export_dataset", dataset_name="support", state="running")
     with pytest.raises(UserError, match="is running on support"):
         erase_session_by_id("support", "s1", "Asked for.")
     JobRun.objects.filter(pk=job.pk).update(state="done")

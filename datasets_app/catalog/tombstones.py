@@ -74,7 +74,7 @@ class ErasedSessions:
 
     def _note(self, session_id: str, digests: Iterable[str | None]) -> None:
         if matching := [digest for digest in digests if digest in self._known]:
-            self.found.setdefault(session_id, []).extend(matching)  # type: ignore[arg-type]
+            self.found.setdefault(session_id, []).extend(matching)
 
     def make_finding(self, session_id: str, line: int = 0) -> Finding:
         day = max(self._known[digest] for digest in self.found[session_id])

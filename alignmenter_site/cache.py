@@ -10,7 +10,7 @@ from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
 
 KEY_PREFIX = "alignmenter"
-RETRY_SECONDS = 5
+RETRY_SECONDS = 15
 log = logging.getLogger(__name__)
 
 

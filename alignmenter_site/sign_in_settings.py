@@ -82,7 +82,8 @@ def _throttle_settings(redis_url: str) -> dict[str, Any]:
                 "BACKEND": "alignmenter_site.cache.SharedCache",
                 "LOCATION": redis_url,
                 "KEY_PREFIX": cache.KEY_PREFIX,
-                "OPTIONS": {"serializer": "alignmenter_site.cache.JsonSerializer"},
+                # A server that hangs must not hold up a page.
+                "OPTIONS": {"serializer": "alignmenter_site.cache.JsonSerializer", "socket_timeout": 2},
             }
         },
     }

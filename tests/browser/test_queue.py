@@ -405,3 +405,33 @@ def _in_two_windows(anna: Annotator) -> None:
     assert Annotator(other).reply() == anna.reply()
     anna.is_saved()
     other.close()
+
+
+def test_logging_out_from_the_admin_sends_what_waits_and_clears_the_browser(
+    open_page: Any, campaign: Campaign, browser_errors: list[str]
+) -> None:
+    """What the next person at this browser must not find; what others left there stays for them."""
+    User.objects.filter(username="anna").update(is_staff=True)
+    page: Page = open_page(viewport={"width": 1280, "height": 800})
+    sign_in(page, "anna", "/annotate/")
+    anna = Annotator(page)
+    anna.reply()
+    page.route("**/decide/", lambda route: route.abort())
+    anna.labels(1)
+    expect(page.locator("#save")).to_contain_text("1 decision waiting")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto("/admin/")
+    page.unroute("**/decide/")
+    page.evaluate("localStorage.setItem('alignmenter.outbox.999.1', '{}')")
+    assert not Decision.objects.exists()
+    page.evaluate("document.getElementById('logout-form').requestSubmit()")
+    page.wait_for_url("**/login/")
+    assert Decision.objects.count() == 1
+    assert kept_in_the_browser(page) == ["alignmenter.outbox.999.1"]
+
+    page.evaluate("localStorage.removeItem('alignmenter.outbox.999.1'); localStorage.setItem('theme', 'x')")
+    sign_in(page, "anna", "/admin/")
+    page.evaluate("document.getElementById('logout-form').requestSubmit()")
+    page.wait_for_url("**/login/")
+    assert page.evaluate("localStorage.length") == 0
+    browser_errors[:] = [text for text in browser_errors if "Failed to load resource" not in text]

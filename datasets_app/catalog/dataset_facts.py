@@ -179,7 +179,5 @@ def describe_text(facts: DatasetFacts) -> str:
         if exempt:
             return f"Verified except {exempt}: no other pattern is left in {turns}."
         return f"Verified: no pattern is left in {turns}."
-    names = (
-        "by rules and by a model for names" if text.names_searched else "by rules, not for names"
-    )
+    names = "by rules and by a model for names" if text.names_searched else "by rules, not for names"
     return f"Searched {names}: no personal data found in {turns}{f', except {exempt}' if exempt else ''}."

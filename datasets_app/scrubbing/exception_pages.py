@@ -12,6 +12,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.models import Dataset, ScrubFinding
 from datasets_app.scrubbing.mark_pages import NEXT_SCRUB_NOTE
 from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS, mark_not_personal
@@ -44,6 +45,8 @@ def exempt(request: HttpRequest, pk: int) -> HttpResponse:
         del form.fields["term"]
     if not gates.can_override(request.user):
         raise PermissionDenied
+    if request.method == "POST":
+        require_recent_sign_in(request)
     if request.method == "POST" and form.is_valid():
         reason = form.cleaned_data.pop("override")
         try:
@@ -72,6 +75,8 @@ def attest(request: HttpRequest, pk: int) -> HttpResponse:
     """State that the text may stay as it is, or withdraw that ("withdraw")."""
     require_permissions(request, "override_gate")
     dataset = get_visible_dataset(request, pk)
+    if request.method == "POST":
+        require_recent_sign_in(request)
     form = AttestForm(request.POST if request.method == "POST" and "withdraw" not in request.POST else None)
     if "withdraw" in request.POST:
         gates.end_attestation(dataset, actor=request.user)

@@ -147,13 +147,12 @@ def _find_missing_triggers() -> Iterator[Fault]:
 
 
 def _find_excess_rights() -> Iterator[Fault]:
-    """Check that the application's role has no right to change the tables, if it has an owner."""
-    if "OWNER" not in connection.settings_dict:
-        return
+    """Check that the application's role has no right to change the tables, if they belong to another."""
     rows = _fetch_rows(
         "SELECT current_user, relname, string_agg(name, ', ' ORDER BY name) FROM pg_class,"
         " unnest(ARRAY['UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) AS name"
         " WHERE pg_class.oid = ANY(%s::regclass[]) AND has_table_privilege(pg_class.oid, name)"
+        " AND NOT pg_has_role(relowner, 'MEMBER')"
         " GROUP BY relname ORDER BY relname",
         [sorted({table for table, _ in _TRIGGERS})],
     )

@@ -172,7 +172,9 @@ def _check_continues(row: AuditHeadPlace) -> None:
     """Don't record a head of a chain that doesn't contain the one recorded before."""
     seal = AuditSeal.objects.filter(position=row.position).first()
     if (seal.digest if seal else GENESIS_DIGEST) != row.digest:
-        raise SendError(f"the log no longer contains the head recorded before, at position {row.position}")
+        raise SendError(
+            f"the log no longer contains the head recorded before, at position {row.position} (verify the log)"
+        )
 
 
 # --- lines -----------------------------------------------------------------------------------------

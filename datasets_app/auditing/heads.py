@@ -173,7 +173,7 @@ def _check_continues(row: AuditHeadPlace) -> None:
     seal = AuditSeal.objects.filter(position=row.position).first()
     if (seal.digest if seal else GENESIS_DIGEST) != row.digest:
         raise SendError(
-            f"the log no longer contains the head recorded before, at position {row.position} (verify the log)"
+            f"the log no longer contains the head recorded before, at position {row.position}: verify it"
         )
 
 

@@ -39,7 +39,7 @@ def record_turn_access(datasets: Iterable[Dataset], actor: Any, *, place: str, *
     facts = gates.load_all_facts(Dataset.objects.filter(pk__in=[dataset.pk for dataset in shown]))
     for dataset, turns in shown.items():
         if facts[dataset.pk].is_raw:
-            record_access(dataset, actor, place=place, turns=turns, **counts)
+            audit.record(ACTION, actor=actor, dataset_name=dataset.name, place=place, turns=turns, **counts)
 
 
 def record_upload_access(

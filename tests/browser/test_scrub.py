@@ -65,26 +65,26 @@ def test_from_preview_to_placeholders(page: Page, processes: Any, dataset: Datas
 
     page.goto(reading(dataset))
     expect(page.locator("#turn-1 .ad-found-placeholder").first).to_be_visible()
-    expect(page.locator("#turn-1 .ad-text")).to_contain_text("[NAME]")
-    expect(page.locator("#turn-1 .ad-text")).to_contain_text("desk@example.org")
+    expect(page.locator("#turn-1 .ad-text")).to_contain_text("[EMAIL]")
+    expect(page.locator("#turn-1 .ad-text")).to_contain_text("Jane Fonseca")
     expect(page.locator("#turn-1 .ad-text")).not_to_contain_text("zorblax")
-    expect(page.locator("#turn-1 .ad-text")).not_to_contain_text("Fonseca")
+    expect(page.locator("#turn-1 .ad-text")).not_to_contain_text("desk@example.org")
     expect(page.locator(".ad-badge", has_text="Scrubbed")).to_be_visible()
 
 
 def _mark_by_keyboard(page: Page) -> None:
-    """The mail address is nobody's: with Tab to its button, and Enter."""
+    """The name is nobody's: with Tab to its button, and Enter."""
     page.locator("#turn-1 .ad-turn-head a").focus()
     for _ in range(20):
         page.keyboard.press("Tab")
-        if "Not personal: EMAIL" in page.evaluate("document.activeElement.textContent"):
+        if "Not personal: NAME" in page.evaluate("document.activeElement.textContent"):
             break
     else:
         raise AssertionError("Tab never reaches the button")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
     page.keyboard.press("Enter")
     expect(page.get_by_text("Marked as not personal.")).to_be_visible()
-    expect(page.locator("#turn-1 .ad-found-kept")).to_contain_text("desk@example.org")
+    expect(page.locator("#turn-1 .ad-found-kept")).to_contain_text("Jane Fonseca")
 
 
 def _mark_the_selection(page: Page) -> None:

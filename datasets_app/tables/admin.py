@@ -133,7 +133,7 @@ class TableResource(ModelResource):  # type: ignore[misc]
             raise TableFileError(f"Unknown column {unknown[0]!r}. Known columns: {', '.join(known)}.")
 
     def after_import(self, dataset: Any, result: TableResult, **options: Any) -> None:
-        """Leave sequences as they are: no row brings its primary key, and only the tables' owner may set one."""
+        """Sequences stay as they are: no row brings its primary key, and only their owner may set them."""
         if not options.get("dry_run") and result.is_clean():
             self.record_import(result)
 

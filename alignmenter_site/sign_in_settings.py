@@ -18,7 +18,7 @@ def sign_in_settings(redis_url: str, *, https: bool) -> dict[str, Any]:
         **_password_settings(),
         **_throttle_settings(redis_url),
         **_allauth_settings(https),
-        **_company_settings(),
+        **_company_settings(https),
         "TRUSTED_PROXIES": env.networks("ALIGNMENTER_TRUSTED_PROXIES"),
         # Roles whose people need a second factor; "superuser" is one, too.
         "SECOND_FACTOR_ROLES": frozenset(env.word_list("ALIGNMENTER_SECOND_FACTOR", [])),
@@ -107,6 +107,8 @@ def _allauth_settings(https: bool) -> dict[str, Any]:
         "MFA_ADAPTER": "alignmenter_site.sign_in.adapters.SecondFactorAdapter",
         "MFA_SUPPORTED_TYPES": ["totp", "webauthn", "recovery_codes"],
         "MFA_PASSKEY_LOGIN_ENABLED": True,
+        # A passkey can't be guessed; this is about load, and an office may share an address.
+        "MFA_RATE_LIMITS": {"webauthn_login": "60/m/ip"},
         "MFA_TOTP_ISSUER": "Alignmenter Datasets",
         # Browsers allow passkeys without HTTPS on localhost only.
         "MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN": not https,
@@ -114,7 +116,7 @@ def _allauth_settings(https: bool) -> dict[str, Any]:
     }
 
 
-def _company_settings() -> dict[str, Any]:
+def _company_settings(https: bool) -> dict[str, Any]:
     """The company's own sign-in (OpenID Connect), if ALIGNMENTER_OIDC_URL names it."""
     settings: dict[str, Any] = {
         "SOCIALACCOUNT_ADAPTER": "alignmenter_site.sign_in.adapters.CompanyAdapter",
@@ -127,6 +129,9 @@ def _company_settings() -> dict[str, Any]:
     }
     if not (url := "".join(env.base_urls("ALIGNMENTER_OIDC_URL", [])[:1])):
         return settings
+    if https and not url.startswith("https://"):
+        # What the provider says about a person is believed because the connection is encrypted.
+        raise env.EnvironmentVariableError("ALIGNMENTER_OIDC_URL must begin with https://")
     client_id, secret = env.text("ALIGNMENTER_OIDC_CLIENT_ID"), env.text("ALIGNMENTER_OIDC_CLIENT_SECRET")
     if not client_id or not secret or not settings["COMPANY_ROLES"]:
         raise env.EnvironmentVariableError(

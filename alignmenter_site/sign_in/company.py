@@ -66,12 +66,12 @@ def set_roles(user: Any, roles: list[str]) -> None:
     """Give the user exactly these roles; groups that no provider's group maps to stay as they are."""
     mapped = set(settings.COMPANY_ROLES.values())
     held = set(user.groups.filter(name__in=mapped).values_list("name", flat=True))
-    is_staff = user.is_superuser or any(role != ANNOTATOR_ROLE for role in roles)
     with audit.acting_as(user):
-        if user.is_staff != is_staff:
-            user.is_staff = is_staff
-            user.save(update_fields=["is_staff"])
         if removed := held - set(roles):
             user.groups.remove(*Group.objects.filter(name__in=removed))
         if added := set(roles) - held:
             user.groups.add(*Group.objects.filter(name__in=added))
+        is_staff = user.is_superuser or user.groups.exclude(name=ANNOTATOR_ROLE).exists()
+        if user.is_staff != is_staff:
+            user.is_staff = is_staff
+            user.save(update_fields=["is_staff"])

@@ -119,6 +119,7 @@ def test_without_a_provider_there_is_no_page_for_it(db: None) -> None:
     ("values", "message"),
     [
         ({"URL": "https://login.example.org"}, "ALIGNMENTER_OIDC_URL needs"),
+        ({"URL": "http://login.example.org"}, "must begin with https://"),
         ({"URL": "ftp://login"}, "address 1 must be like"),
         ({"GROUPS": "a=curator,a=lead"}, "with each group once"),
         ({"GROUPS": "curators"}, "must be like group=role"),

@@ -1,6 +1,7 @@
 """What commands share that needs no Django: input from a file or a pipe, progress on a terminal, ends."""
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -11,6 +12,18 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 EXIT_FINDINGS, EXIT_COULD_NOT_RUN, EXIT_INTERRUPTED, EXIT_OUTPUT_CLOSED = 1, 2, 130, 141
+
+
+# Control characters but line feeds and tabs, and those that change the direction of text: a terminal would
+# obey them. Written like this they are also the same character in JSON.
+_TERMINAL_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+
+
+def escape_terminal(text: str) -> str:
+    """What a terminal shows and doesn't obey, whatever the files and names say that are quoted in it."""
+    return _TERMINAL_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 class CommandFailure(Exception):

@@ -18,6 +18,7 @@ from datasets_app.command_line.streams import (
     EXIT_FINDINGS,
     CommandFailure,
     Progress,
+    escape_terminal,
     exit_quietly,
     provide_local_file,
 )
@@ -156,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = vars(parser.parse_args(arguments))
     escape_undecodable_names(sys.stdout)
     escape_undecodable_names(sys.stderr)
-    output = OUTPUTS[options["format"]](print, _print_error, options["limit"])
+    output = OUTPUTS[options["format"]](_print_line, _print_error, options["limit"])
     try:
         with exit_quietly():
             if not options["files"]:
@@ -178,8 +179,12 @@ def run() -> None:
     sys.exit(main())
 
 
+def _print_line(text: str) -> None:
+    print(escape_terminal(text))
+
+
 def _print_error(text: str) -> None:
-    print(text, file=sys.stderr)
+    print(escape_terminal(text), file=sys.stderr)
 
 
 def _report_failure(sentence: str) -> int:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from django.core.management import base
 
-from datasets_app.command_line.streams import Progress
+from datasets_app.command_line.streams import Progress, escape_terminal
 from datasets_app.jobs.foreground import run_in_foreground
 from datasets_app.jobs.parameters import NoParameters, P
 from datasets_app.jobs.running import RunningJob
@@ -19,11 +19,24 @@ class HelpFormatter(base.DjangoHelpFormatter, RawDescriptionHelpFormatter):
     """Keeps the line breaks of the help text, and lists the options of Django itself last."""
 
 
+class TerminalOutput(base.OutputWrapper):
+    """Escapes what a terminal would obey. Data goes to standard output as it is: ``get_standard_output``."""
+
+    def write(self, msg: str = "", style_func: Any = None, ending: str | None = None) -> None:
+        super().write(escape_terminal(msg), style_func, ending)
+
+
 class BaseCommand(base.BaseCommand):
     """Errors become one sentence and an exit code; Ctrl-C and SIGTERM let the command clean up."""
 
     # `run`, `migrate` and `make check` run the system checks; commands on files need no database.
     requires_system_checks = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Django replaces both streams in several places.
+        if type(value) is base.OutputWrapper:
+            value = TerminalOutput(value._out)
+        super().__setattr__(name, value)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> base.CommandParser:
         kwargs.setdefault("formatter_class", HelpFormatter)

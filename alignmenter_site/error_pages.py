@@ -24,11 +24,15 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def disk_full(request: HttpRequest) -> HttpResponse:
+    return answer_with_reason(request, INSUFFICIENT_STORAGE, REASON, REMEDY)
+
+
+def answer_with_reason(request: HttpRequest, status: int, reason: str, remedy: str) -> HttpResponse:
     """Answer browsers with a page, and scripts, which don't ask for HTML, with plain text."""
     if "text/html" not in request.headers.get("Accept", ""):
-        return HttpResponse(f"{REASON}. {REMEDY}\n", status=INSUFFICIENT_STORAGE, content_type="text/plain")
-    page = render_to_string("507.html", {"reason": REASON, "remedy": REMEDY})
-    return HttpResponse(page, status=INSUFFICIENT_STORAGE)
+        return HttpResponse(f"{reason}. {remedy}\n", status=status, content_type="text/plain")
+    page = render_to_string("reason.html", {"code": status, "reason": reason, "remedy": remedy})
+    return HttpResponse(page, status=status)
 
 
 def _is_disk_full(error: BaseException | None) -> bool:

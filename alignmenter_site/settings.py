@@ -91,6 +91,7 @@ MIDDLEWARE = [
     "alignmenter_site.middleware.content_security.ContentSecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "alignmenter_site.middleware.body_limits.BodyLimitsMiddleware",  # before forms are read, here by:
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "alignmenter_site.middleware.request_origin.RequestOriginMiddleware",
@@ -185,6 +186,11 @@ LOGGING = logs.logging_settings(env.text("LOG_LEVEL", "INFO").upper())
 
 MAX_LINE_BYTES = env.integer("ALIGNMENTER_MAX_LINE_BYTES", 16 << 20, minimum=1024)
 MAX_UNPACKED_BYTES = env.integer("ALIGNMENTER_MAX_UNPACKED_BYTES", 20 << 30, minimum=1024)
+# Of one person: the size of an upload, number and size of uploads not yet imported, jobs that run or wait.
+MAX_UPLOAD_BYTES = env.integer("ALIGNMENTER_MAX_UPLOAD_BYTES", 4 << 30, minimum=1024)
+MAX_PENDING_UPLOADS = env.integer("ALIGNMENTER_MAX_PENDING_UPLOADS", 20, minimum=1)
+MAX_PENDING_UPLOAD_BYTES = env.integer("ALIGNMENTER_MAX_PENDING_UPLOAD_BYTES", 20 << 30, minimum=1024)
+MAX_ACTIVE_JOBS = env.integer("ALIGNMENTER_MAX_ACTIVE_JOBS", 20, minimum=1)
 EXPORT_LINK_DAYS = env.integer("ALIGNMENTER_EXPORT_LINK_DAYS", 7, minimum=1)
 # Installed name models, by name or folder; "builtin" is the one that comes with the application.
 NAME_MODELS = env.word_list("ALIGNMENTER_NAME_MODELS", ["builtin"])

@@ -10,11 +10,10 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from datasets_app.admin.jobs import download_permission
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.jobs.parameters import ExportParameters, read_parameters
-from datasets_app.jobs.permissions import needs_override_permission
+from datasets_app.jobs.permissions import can_download
 from datasets_app.models import Dataset, JobFile, JobRun, ReleaseFile
 from datasets_app.releasing import files
 
@@ -26,12 +25,10 @@ def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Send an input or output file of a job, always as an attachment, and record the download."""
     job_file = get_object_or_404(JobFile.objects.select_related("job_run"), pk=pk)
     job = job_file.job_run
-    if not request.user.has_perm(download_permission(job.operation, job_file.kind)):
+    if not can_download(job, job_file.kind, request.user):
         raise PermissionDenied
     if not can_see_job(request.user, job):
         raise Http404
-    if needs_override_permission(job, request.user):
-        raise PermissionDenied
     if job_file.is_expired or not job_file.file:
         return _gone_response(request, job_file)
     try:

@@ -145,7 +145,8 @@ def start_helper_jobs(scrub: ScrubRun, chunks: int) -> None:
     actor = scrub.job_run.actor if scrub.job_run else None
     part = parameters.ScrubPartParameters(scrub=scrub.pk)
     for _ in range(missing):
-        runs.start_job("scrub_part", actor=actor, dataset=scrub.dataset, parameters=part)
+        # Identical ones on purpose, which start_job would take for one.
+        runs.enqueue_job(runs.create_job("scrub_part", actor=actor, dataset=scrub.dataset, parameters=part))
 
 
 @task(parameters.GenerationParameters, commits_itself=True)

@@ -14,6 +14,7 @@ from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.catalog.dataset_facts import ADVICE, STATE_LABELS
 from datasets_app.catalog.edit import edit_dataset
 from datasets_app.catalog.gates import load_all_facts
+from datasets_app.core.errors import UserError
 from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
@@ -167,7 +168,12 @@ class DatasetAdmin(ModelAdmin):
             self._start_jobs(request, "export_dataset", rest, parameters=ExportParameters(format="turns"))
 
     def _start_jobs(self, request: HttpRequest, operation: str, queryset: Any, **job_options: Any) -> None:
-        jobs = [runs.start_job(operation, actor=request.user, dataset=row, **job_options) for row in queryset]
+        jobs: set[int] = set()
+        try:
+            for row in queryset:
+                jobs.add(runs.start_job(operation, actor=request.user, dataset=row, **job_options).pk)
+        except UserError as refusal:
+            messages.error(request, refusal.message)
         started = format_count(len(jobs), "job")
         messages.success(request, f"{started} started. The home page and the job list show the progress.")
 

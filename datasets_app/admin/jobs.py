@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
-from datasets_app import hooks
 from datasets_app.admin.dataset_pages import list_active_jobs
 from datasets_app.admin.job_facts import parameter_rows, result_facts, token_usage
+from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import (
     dataset_url,
     get_visible_dataset,
@@ -25,9 +25,14 @@ from datasets_app.core.web.pages import (
 )
 from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.core.web.redaction import get_hidden_names, redact_json
-from datasets_app.importing import pages as import_pages
+from datasets_app.importing.pages import stored_upload
 from datasets_app.jobs import queue, runs
-from datasets_app.jobs.permissions import needs_override_permission, start_permission
+from datasets_app.jobs.permissions import (
+    can_download,
+    can_read_upload,
+    needs_override_permission,
+    start_permission,
+)
 from datasets_app.jobs.registry import describe_saved_work
 from datasets_app.models import CheckReport, JobRun
 from datasets_app.templatetags.datasets_display import sentence_case, short_datetime
@@ -134,8 +139,8 @@ def _can_control(request: HttpRequest, job: JobRun) -> bool:
 
 def job_page(request: HttpRequest, pk: int) -> HttpResponse:
     job = _get_visible_job(request, pk)
-    if job.state == JobRun.State.PREPARED and job.operation == "import_dataset":
-        if request.user.has_perm("datasets_app.import_dataset"):
+    if job.state == JobRun.State.PREPARED and stored_upload(job):
+        if request.user.has_perm("datasets_app.import_dataset") and can_read_upload(job, request.user):
             return redirect("admin:datasets_app_dataset_import_preview", job.pk)
         raise PermissionDenied
     crumbs = [("Jobs", reverse("admin:datasets_app_jobrun_changelist")), (str(job), None)]
@@ -193,17 +198,14 @@ def _allowed_actions(request: HttpRequest, job: JobRun) -> dict[str, bool]:
     return {
         "cancel": job.state in {"queued", "running"} and not job.cancel_requested,
         "retry": ended_early and not job.foreground and not needs_override_permission(job, request.user),
-        "reopen": ended_early and import_pages.stored_upload(job) is not None,
+        "reopen": ended_early and can_read_upload(job, request.user) and stored_upload(job) is not None,
         "resume": _can_resume(job),
     }
 
 
 def _file_rows(request: HttpRequest, job: JobRun) -> list[dict[str, Any]]:
-    needs_override = needs_override_permission(job, request.user)
-    has = request.user.has_perm
     return [
-        {"row": row, "may_download": not needs_override and has(download_permission(job.operation, row.kind))}
-        for row in job.files.all()
+        {"row": row, "may_download": can_download(job, row.kind, request.user)} for row in job.files.all()
     ]
 
 
@@ -257,14 +259,6 @@ def _can_resume(job: JobRun) -> bool:
     return job.state in {"failed", "cancelled"} or bool(job.state == "done" and remaining)
 
 
-def download_permission(operation: str, kind: str) -> str:
-    """Uploads need the permission to import, output files the permission to export."""
-    codename = "import_dataset" if kind in {"upload", "quarantine"} else "export_dataset"
-    if operation == "export_audit":
-        codename = "view_auditevent"
-    return hooks.job_permissions.get(operation, f"datasets_app.{codename}")
-
-
 def _progress_facts(job: JobRun) -> dict[str, Any]:
     """``rate``: units per second up to the last heartbeat; ``remaining``: the time left at that rate."""
     facts: dict[str, Any] = {
@@ -295,8 +289,11 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
     job = _get_visible_job(request, pk)
     if not _can_control(request, job) or needs_override_permission(job, request.user):
         raise PermissionDenied
-    if not runs.retry_job(job, actor=request.user):
-        messages.warning(
-            request, f"{sentence_case(job.operation)} is {job.state_label.lower()} and can't be retried."
-        )
+    try:
+        if not runs.retry_job(job, actor=request.user):
+            messages.warning(
+                request, f"{sentence_case(job.operation)} is {job.state_label.lower()} and can't be retried."
+            )
+    except UserError as refusal:
+        messages.error(request, refusal.message)
     return redirect("admin:datasets_app_jobrun_change", pk)

@@ -266,6 +266,14 @@ def decide_job_results(*, overridden: bool, permitted: bool) -> Verdict:
     return Allowed()
 
 
+def decide_upload_access(*, own: bool, permitted: bool) -> Verdict:
+    """An uploaded file, its preview or its quarantined lines: raw text that no dataset's rules cover yet. For
+    the person who uploaded it, and for people who may limit access."""
+    if own or permitted:
+        return Allowed()
+    return Refused("This file belongs to the person who uploaded it; ask them, or a privacy officer.")
+
+
 def decide_job_start(starter: str, *, permitted: bool, visible: bool) -> Verdict:
     """A worker begins a job: the person who started it must still be allowed to."""
     if not permitted:

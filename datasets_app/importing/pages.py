@@ -13,6 +13,7 @@ from uuid import uuid4
 from django import forms
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -29,11 +30,15 @@ from unfold.widgets import (
 
 from datasets_app.catalog import gates, policies, raw_access
 from datasets_app.core import audit
+from datasets_app.core.errors import UserError
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, require_permissions
+from datasets_app.core.web.uploads import accepts_files
 from datasets_app.importing.preview import preview_import
+from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
 from datasets_app.jobs import queue, runs
 from datasets_app.jobs.parameters import FORMAT_LABELS, ON_ERROR_LABELS, ImportParameters, read_parameters
+from datasets_app.jobs.permissions import can_read_upload
 from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile
 from datasets_app.models.dataset import NAME_PATTERN
 from datasets_app.templatetags.datasets_display import short_datetime
@@ -157,6 +162,7 @@ def _persona_ids() -> list[str]:
 # --- the form ----------------------------------------------------------------------------------
 
 
+@accepts_files(max_upload_bytes)
 def upload(request: HttpRequest) -> HttpResponse:
     require_permissions(request, "import_dataset")
     form = UploadForm(
@@ -166,8 +172,12 @@ def upload(request: HttpRequest) -> HttpResponse:
         user=request.user,
     )
     if request.method == "POST" and form.is_valid():
-        job = _prepare_job(request.user, form.cleaned_data)
-        return redirect("admin:datasets_app_dataset_import_preview", job.pk)
+        try:
+            job = _prepare_job(request.user, form.cleaned_data)
+        except UserError as refusal:
+            form.add_error("file", refusal.message)
+        else:
+            return redirect("admin:datasets_app_dataset_import_preview", job.pk)
     crumbs = dataset_breadcrumbs(None, ("Import", None))
     return render_page(
         request, "datasets_app/import_form.html", crumbs, {"form": form, "personas": _persona_ids()}
@@ -178,6 +188,7 @@ def _prepare_job(user: Any, options: dict[str, Any]) -> JobRun:
     job_file = JobFile(kind=JobFile.Kind.UPLOAD)
     try:
         with transaction.atomic():
+            check_upload_limits(user, options["file"].size)
             job = runs.create_job(
                 "import_dataset",
                 actor=user,
@@ -217,16 +228,23 @@ def _job_parameters(
     )
 
 
-def _visible_imports(request: HttpRequest) -> Any:
-    return JobRun.objects.visible_to(request.user).filter(operation="import_dataset")
+def _get_import(request: HttpRequest, pk: int, *, lock_prepared: bool = False) -> JobRun:
+    """An import, for the person whose upload it is, or one who may limit access."""
+    require_permissions(request, "import_dataset")
+    imports = JobRun.objects.visible_to(request.user).filter(operation="import_dataset")
+    if lock_prepared:
+        imports = imports.select_for_update().filter(state=JobRun.State.PREPARED)
+    job: JobRun = get_object_or_404(imports, pk=pk)
+    if not can_read_upload(job, request.user):
+        raise PermissionDenied
+    return job
 
 
 # --- the preview -------------------------------------------------------------------------------
 
 
 def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
-    require_permissions(request, "import_dataset")
-    job = get_object_or_404(_visible_imports(request), pk=job_pk)
+    job = _get_import(request, job_pk)
     job_file = stored_upload(job)
     if job.state != JobRun.State.PREPARED or job_file is None:
         return redirect("admin:datasets_app_jobrun_change", job.pk)
@@ -237,7 +255,14 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     )
     form.fields["dataset_name"].required = True
     if request.method == "POST" and form.is_valid():
-        return _update_job(request, job, form.cleaned_data, "import" in request.POST)
+        start = "import" in request.POST
+        try:
+            _update_job(request.user, job, form.cleaned_data, start)
+        except UserError as refusal:
+            messages.error(request, refusal.message)
+            start = False
+        page = "jobrun_change" if start else "dataset_import_preview"
+        return redirect(f"admin:datasets_app_{page}", job.pk)
     with job_file.file.open("rb") as file:
         preview_result = preview_import(
             file,
@@ -287,28 +312,25 @@ def _group_by_session(turns: list[Any]) -> list[tuple[str, list[Any]]]:
     return [(session_id, list(group)) for session_id, group in groupby(turns, lambda turn: turn.session_id)]
 
 
-def _update_job(request: HttpRequest, job: JobRun, options: dict[str, Any], start: bool) -> HttpResponse:
-    """Save the options chosen on the preview, then start the job or show the preview again. Who starts it is
-    its actor from then on."""
+def _update_job(user: Any, job: JobRun, options: dict[str, Any], start: bool) -> None:
+    """Save the options chosen on the preview, and start the job. Who starts it is its actor from then on.
+    Raises UserError if they have too many jobs."""
     prepared = read_parameters(job, ImportParameters)
     parameters = _job_parameters(options, prepared.prepared_origin, prepared.uploaded_by)
     with transaction.atomic():
         changed = JobRun.objects.filter(pk=job.pk, state=JobRun.State.PREPARED).update(
             dataset_name=options["dataset_name"],
             parameters=parameters.as_json(),
-            **({"actor": request.user} if start else {}),
+            **({"actor": user} if start else {}),
         )
         if changed and start:
-            runs.enqueue_job(job)
-    page = "jobrun_change" if start else "dataset_import_preview"
-    return redirect(f"admin:datasets_app_{page}", job.pk)
+            runs.start_prepared_job(job, actor=user)
 
 
 @require_POST
 def reopen(request: HttpRequest, job_pk: int) -> HttpResponse:
     """Return a failed import to its preview, so that users need not upload the file again."""
-    require_permissions(request, "import_dataset")
-    job = get_object_or_404(_visible_imports(request), pk=job_pk)
+    job = _get_import(request, job_pk)
     if stored_upload(job) is not None:
         runs.reset_for_retry(job, actor=request.user)
     return redirect("admin:datasets_app_dataset_import_preview", job.pk)
@@ -324,10 +346,8 @@ def stored_upload(job: JobRun) -> JobFile | None:
 @require_POST
 def discard(request: HttpRequest, job_pk: int) -> HttpResponse:
     """Delete an upload that was not imported, and its job."""
-    require_permissions(request, "import_dataset")
     with transaction.atomic():
-        prepared = _visible_imports(request).select_for_update().filter(state=JobRun.State.PREPARED)
-        job = get_object_or_404(prepared, pk=job_pk)
+        job = _get_import(request, job_pk, lock_prepared=True)
         if Dataset.objects.filter(name=job.dataset_name, legal_hold=True).exists():
             messages.error(
                 request, f"{job.dataset_name} is on legal hold, so its uploads can't be discarded."

@@ -1,8 +1,11 @@
 """What pages that start jobs share."""
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from datasets_app.core.errors import UserError
+from datasets_app.core.web.pages import dataset_url
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import JobParameters, NoParameters
 from datasets_app.models import Dataset
@@ -16,8 +19,12 @@ def start_and_show_job(
     *,
     dataset_name: str = "",
 ) -> HttpResponse:
-    """Start a job as the signed-in user, and redirect to its page."""
-    job = runs.start_job(
-        operation, actor=request.user, dataset=dataset, dataset_name=dataset_name, parameters=parameters
-    )
+    """Start a job as the signed-in user, and redirect to its page; it may be one that they started before."""
+    try:
+        job = runs.start_job(
+            operation, actor=request.user, dataset=dataset, dataset_name=dataset_name, parameters=parameters
+        )
+    except UserError as refusal:
+        messages.error(request, refusal.message)
+        return redirect(dataset_url(dataset) if dataset else "home")
     return redirect("admin:datasets_app_jobrun_change", job.pk)

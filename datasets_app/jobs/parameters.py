@@ -31,11 +31,12 @@ Rows = list[tuple[str, str]]
 
 class JobParameters(msgspec.Struct, frozen=True):
     """``LABELS`` and ``CHOICES`` (field → value → label) are what forms and the job's page show; ``HIDDEN``
-    fields are not shown."""
+    fields are not shown. The job stores ``PROGRESS`` fields while it runs."""
 
     LABELS: ClassVar[dict[str, str]] = {}
     CHOICES: ClassVar[dict[str, dict[str, str]]] = {}
     HIDDEN: ClassVar[frozenset[str]] = frozenset()
+    PROGRESS: ClassVar[frozenset[str]] = frozenset()
 
     def as_json(self) -> dict[str, Any]:
         stored: dict[str, Any] = msgspec.to_builtins(self)
@@ -220,6 +221,7 @@ class GenerationParameters(JobParameters, frozen=True):
         "resume": "Resume an earlier run",
     }
     HIDDEN: ClassVar = frozenset({"turns", "plan", "model_run", *_SHARE_LABELS})
+    PROGRESS: ClassVar = frozenset({"plan", "model_run"})
 
     def request_options(self) -> dict[str, Any]:
         """The fields of a :class:`GenerationRequest` that were chosen."""
@@ -273,6 +275,7 @@ class EraseParameters(JobParameters, frozen=True):
     erased: list[dict[str, Any]] | UnsetType = UNSET
 
     HIDDEN: ClassVar = frozenset({"session", "copies", "erased"})
+    PROGRESS: ClassVar = frozenset({"erased"})
 
 
 class RetentionParameters(JobParameters, frozen=True):

@@ -12,7 +12,10 @@ from django.utils import timezone
 from datasets_app import hooks
 from datasets_app.catalog import gates, policies
 from datasets_app.jobs.parameters import has_override
-from datasets_app.models import Dataset, JobRun
+from datasets_app.models import Dataset, JobFile, JobRun
+
+_LIMIT_ACCESS = "datasets_app.limit_access"
+_UPLOADED = {JobFile.Kind.UPLOAD, JobFile.Kind.QUARANTINE}
 
 # Operations whose permission has another name.
 START_PERMISSIONS = {
@@ -36,6 +39,30 @@ def needs_override_permission(job: JobRun, user: Any) -> bool:
     """Whether ``job`` overrode a gate and ``user`` couldn't: they can neither repeat it nor get its files."""
     verdict = policies.decide_job_results(overridden=has_override(job), permitted=gates.can_override(user))
     return isinstance(verdict, policies.Refused)
+
+
+def can_read_upload(job: JobRun, user: Any) -> bool:
+    """Whether a user may read what was uploaded for an import, and its quarantined lines."""
+    verdict = policies.decide_upload_access(
+        own=job.actor_id == user.pk, permitted=user.has_perm(_LIMIT_ACCESS)
+    )
+    return isinstance(verdict, policies.Allowed)
+
+
+def can_download(job: JobRun, kind: str, user: Any) -> bool:
+    """Whether a user may download files of this kind. Whether they can see the job is checked elsewhere."""
+    if kind in _UPLOADED and not can_read_upload(job, user):
+        return False
+    needed = {_download_permission(job.operation, kind), *({_LIMIT_ACCESS} if kind in _UPLOADED else ())}
+    return any(map(user.has_perm, needed)) and not needs_override_permission(job, user)
+
+
+def _download_permission(operation: str, kind: str) -> str:
+    """Uploads need the permission to import, output files the permission to export."""
+    codename = "import_dataset" if kind in _UPLOADED else "export_dataset"
+    if operation == "export_audit":
+        codename = "view_auditevent"
+    return hooks.job_permissions.get(operation, f"datasets_app.{codename}")
 
 
 def refuse_unauthorized_job(job: JobRun) -> None:

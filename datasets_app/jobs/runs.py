@@ -3,14 +3,18 @@
 The row is the truth about a job, the queue only carries its number.
 """
 
+import json
 import logging
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from datasets_app.core import audit
+from datasets_app.core.errors import UserError
+from datasets_app.core.locks import lock_person
 from datasets_app.jobs import queue
 from datasets_app.jobs.parameters import JobParameters, NoParameters
 from datasets_app.models import Dataset, JobRun
@@ -45,11 +49,71 @@ def enqueue_job(job_run: JobRun) -> None:
         transaction.on_commit(lambda: send_to_queue(job_run))
 
 
-def start_job(operation: str, **details: Any) -> JobRun:
-    """Create a job and queue it."""
-    job_run = create_job(operation, **details)
-    enqueue_job(job_run)
+def start_job(
+    operation: str,
+    *,
+    actor: Any,
+    dataset: Dataset | None = None,
+    dataset_name: str = "",
+    parameters: JobParameters = NoParameters(),  # noqa: B008  (frozen)
+) -> JobRun:
+    """Create a job and queue it. If ``actor`` starts the same again before it has ended, it is the same job.
+
+    Raises UserError if too many jobs of ``actor`` haven't ended.
+    """
+    job_run = JobRun(
+        operation=operation,
+        actor=actor,
+        dataset=dataset,
+        dataset_name=dataset.name if dataset else dataset_name,
+        parameters=parameters.as_json(),
+    )
+    with transaction.atomic():
+        if actor is not None:
+            lock_person(actor)
+            if identical := _find_identical_job(job_run, parameters):
+                return identical
+        _refuse_too_many_jobs(actor)
+        job_run.save()
+        enqueue_job(job_run)
     return job_run
+
+
+def start_prepared_job(job_run: JobRun, *, actor: Any) -> None:
+    """Put a prepared job on the queue. Raises UserError if too many jobs of ``actor`` haven't ended."""
+    with transaction.atomic():
+        _refuse_too_many_jobs(actor)
+        enqueue_job(job_run)
+
+
+def _find_identical_job(job_run: JobRun, parameters: JobParameters) -> JobRun | None:
+    """A job of the same person that does the same and hasn't ended."""
+    wanted = json.loads(json.dumps(job_run.parameters))
+    active = JobRun.objects.active().filter(
+        operation=job_run.operation,
+        actor=job_run.actor,
+        dataset=job_run.dataset,
+        dataset_name=job_run.dataset_name,
+        foreground=False,
+        cancel_requested=False,
+    )
+    for job in active:
+        if {name: job.parameters[name] for name in job.parameters.keys() - parameters.PROGRESS} == wanted:
+            return job
+    return None
+
+
+def _refuse_too_many_jobs(actor: Any) -> None:
+    if actor is None:
+        return
+    lock_person(actor)
+    # A scrub starts a job for each worker, all for one person.
+    active = JobRun.objects.active().filter(actor=actor, foreground=False).exclude(operation="scrub_part")
+    if active.count() >= settings.MAX_ACTIVE_JOBS:
+        raise UserError(
+            f"{settings.MAX_ACTIVE_JOBS} of your jobs are running or waiting, so this one can't start. Wait "
+            "until one has ended, or cancel one."
+        )
 
 
 def request_cancellation(job_run: JobRun, *, actor: Any) -> None:
@@ -89,11 +153,12 @@ def reset_for_retry(job_run: JobRun, *, actor: Any) -> bool:
 
 
 def retry_job(job_run: JobRun, *, actor: Any) -> bool:
-    """Queue a failed or canceled job again. Returns False if it is in another state."""
+    """Queue a failed or canceled job again. Returns False if it is in another state. Raises UserError if too
+    many jobs of ``actor`` haven't ended."""
     with transaction.atomic():
         again = reset_for_retry(job_run, actor=actor)
         if again:
-            enqueue_job(job_run)
+            start_prepared_job(job_run, actor=actor)
     return again
 
 

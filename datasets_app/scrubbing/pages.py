@@ -61,12 +61,11 @@ def scrub(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _start_job(request: HttpRequest, dataset: Dataset, policy: Policy, *, sample: int | None) -> HttpResponse:
     """Start a preview of ``sample`` sessions, or a scrub if it is None."""
-    runs.start_job(
-        "scrub_dataset",
-        actor=request.user,
-        dataset=dataset,
-        parameters=ScrubParameters(policy=policy.as_json(), dry_run=sample is not None, sample=sample),
-    )
+    parameters = ScrubParameters(policy=policy.as_json(), dry_run=sample is not None, sample=sample)
+    try:
+        runs.start_job("scrub_dataset", actor=request.user, dataset=dataset, parameters=parameters)
+    except UserError as refusal:
+        messages.error(request, refusal.message)
     return redirect(dataset_url(dataset, "scrub"))
 
 

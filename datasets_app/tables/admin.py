@@ -23,6 +23,7 @@ from import_export.tmp_storages import BaseStorage
 from unfold.contrib.import_export.forms import ExportForm, ImportForm
 
 from datasets_app.core import audit
+from datasets_app.core.web.uploads import accepts_files
 from datasets_app.tables.formats import FORMATS
 from datasets_app.tables.limits import MAX_BYTES, MAX_ROWS, TableFileError
 from datasets_app.tables.uploads import UPLOADS_FOLDER, delete_stale_uploads
@@ -182,6 +183,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
         else:
             super().add_data_read_fail_error_to_form(form, e)
 
+    @accepts_files(lambda user: MAX_BYTES if user.is_staff else 0)
     def import_action(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         response = super().import_action(request, **kwargs)
         context = getattr(response, "context_data", None) or {}

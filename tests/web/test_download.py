@@ -71,6 +71,8 @@ def test_what_came_in_is_for_those_who_import(
     wanted = Permission.objects.filter(codename__in=["import_dataset", "view_dataset"])
     client.user.user_permissions.set(wanted)
     JobFile.objects.filter(pk=job_file.pk).update(kind=kind)
+    assert client.get(address(job_file)).status_code == 403
+    JobRun.objects.update(actor=client.user)
     assert client.get(address(job_file)).status_code == allowed
 
 
@@ -113,6 +115,7 @@ def test_what_left_for_a_reason_is_for_those_who_may_give_one(sign_in: Any, job_
 
 
 def test_the_trail_keeps_no_name_of_what_came_in(curator: Any, job_file: JobFile) -> None:
+    JobRun.objects.update(actor=curator.user)
     for kind in ("upload", "quarantine"):
         JobFile.objects.filter(pk=job_file.pk).update(kind=kind, name="jane.doe@example.org.jsonl")
         b"".join(curator.get(address(job_file)))

@@ -1,0 +1,59 @@
+"""Refuse a request that is larger than its page needs, before anything of it is read.
+
+Django reads a form when it checks the CSRF token, which is before any page asks who sent it, and writes the
+files in it to the disk.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.files.uploadhandler import MemoryFileUploadHandler
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.template.defaultfilters import filesizeformat
+
+from alignmenter_site.error_pages import answer_with_reason
+from datasets_app.core.web.uploads import find_file_limit
+
+# Forms for signing in have a few hundred bytes, a passkey's answer some thousand.
+MAX_ANONYMOUS_BYTES = 64 << 10
+MAX_FORM_BYTES = 4 << 20
+LENGTH_REQUIRED, TOO_LARGE = 411, 413
+
+
+class BodyLimitsMiddleware:
+    """Stands before the CSRF check in the settings: its ``process_view`` runs first, and after all
+    middlewares have seen the request, so it knows who sent it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: Any, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
+        if "Transfer-Encoding" in request.headers:
+            return answer_with_reason(
+                request, LENGTH_REQUIRED, "The request has no length", "Send it with a Content-Length."
+            )
+        length = int(request.META.get("CONTENT_LENGTH") or 0)
+        if not length:
+            return None
+        file_limit = find_file_limit(view, request.user) if request.user.is_authenticated else 0
+        limit = file_limit + (MAX_FORM_BYTES if request.user.is_authenticated else MAX_ANONYMOUS_BYTES)
+        if length > limit:
+            return _refuse(request, file_limit)
+        if not file_limit:
+            # Forms without a file: nothing of them is written to the disk, whatever they contain.
+            request.upload_handlers = [MemoryFileUploadHandler(request)]
+        return None
+
+
+def _refuse(request: HttpRequest, file_limit: int) -> HttpResponse:
+    if not request.user.is_authenticated:
+        remedy = "Sign in first; nothing you sent was saved."
+    elif file_limit:
+        remedy = f"Send a file of at most {filesizeformat(file_limit)}; nothing you sent was saved."
+    else:
+        remedy = "This page takes no files; nothing you sent was saved."
+    return answer_with_reason(request, TOO_LARGE, "The request is too large", remedy)

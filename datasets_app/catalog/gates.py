@@ -42,8 +42,8 @@ def load_facts(dataset: Dataset) -> DatasetFacts:
 def load_all_facts(datasets: QuerySet[Dataset]) -> dict[int, DatasetFacts]:
     """The facts of each dataset by primary key, by one query."""
     this = OuterRef("pk")
-    scrubs = ScrubRun.objects.filter(dataset=this, dry_run=False).exclude(verified_at=None).order_by("-pk")
-    scrubbed_at = Subquery(scrubs.filter(dataset=OuterRef("dataset")).values("created_at")[:1])
+    scrubs = ScrubRun.objects.filter(dataset=OuterRef("dataset"), dry_run=False).exclude(verified_at=None)
+    scrubbed_at = Subquery(scrubs.order_by("-pk").values("created_at")[:1])
     missed = ScrubMark.objects.filter(dataset=this, verdict=ScrubMark.Verdict.MISSED)
     missed = missed.annotate(scrubbed_at=scrubbed_at).filter(
         Q(scrubbed_at=None) | Q(created_at__gt=F("scrubbed_at"))

@@ -202,3 +202,13 @@ def test_a_value_marked_as_missed_since_the_scrub_closes_the_gate(keys: Dataset)
     ScrubMark.objects.create(dataset=keys, verdict="missed", **mark)
     with pytest.raises(UserError, match="1 value that a reviewer marked as missed"):
         export(keys)
+
+
+def test_a_scrub_applies_what_was_marked_as_missed_before_it(keys: Dataset) -> None:
+    mark = {"kind": "NAME", "digest": "ab", "words": 1, "length": 6}
+    # Another key than the dataset's, by which a query must not find it.
+    ScrubMark.objects.create(pk=keys.pk + 1, dataset=keys, verdict="missed", **mark)
+    assert gates.load_facts(keys).text.missed == 1
+    scrub_dataset(keys, parse_policy(None))
+    assert not gates.load_facts(keys).text.missed
+    assert not gates.is_raw(keys)

@@ -5,6 +5,7 @@ The row is the truth about a job, the queue only carries its number.
 
 import json
 import logging
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -89,7 +90,7 @@ def start_prepared_job(job_run: JobRun, *, actor: Any) -> None:
 def _find_identical_job(job_run: JobRun, parameters: JobParameters) -> JobRun | None:
     """A job of the same person that does the same and hasn't ended."""
     wanted = json.loads(json.dumps(job_run.parameters))
-    active = JobRun.objects.active().filter(
+    active: Iterable[JobRun] = JobRun.objects.active().filter(
         operation=job_run.operation,
         actor=job_run.actor,
         dataset=job_run.dataset,

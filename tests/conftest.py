@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from hypothesis import settings as hypothesis_settings
 
 from alignmenter_site import embedded
 from alignmenter_site.cache import SharedCache
+from alignmenter_site.middleware import session_limits
 from tests.environment import VAR_DIR
 from tests.terminal import decode_output, run_in_process
 
@@ -184,6 +186,12 @@ def erasures_file() -> Iterator[Path]:
     path = VAR_DIR / "erasures"
     yield path
     path.unlink(missing_ok=True)
+
+
+@pytest.fixture(autouse=True)
+def steady_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions are not extended after a minute, which would be further queries on a slow machine."""
+    monkeypatch.setattr(session_limits, "MIN_EXTENSION", timedelta(minutes=10))
 
 
 @pytest.fixture

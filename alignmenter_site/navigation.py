@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.templatetags.static import static
 from django.urls import reverse, reverse_lazy
 
@@ -26,6 +27,10 @@ def _is_dataset_page(request: Any) -> bool:
         reverse(f"admin:datasets_app_dataset_{page}") for page in ("changelist", "generate")
     )
     return request.path.startswith(datasets) and not request.path.startswith(generate)
+
+
+def _uses_four_eyes(request: Any) -> bool:
+    return settings.FOUR_EYES and bool(request.user.has_perm("datasets_app.view_dataset"))
 
 
 def _static_url(name: str) -> Callable[[Any], str]:
@@ -86,6 +91,12 @@ UNFOLD: dict[str, Any] = {
                         ),
                     },
                     _changelist_item("Jobs", "autoplay", "datasets_app", "jobrun"),
+                    {
+                        "title": "Requests",
+                        "icon": "approval",
+                        "link": reverse_lazy("admin:datasets_app_jobrun_requests"),
+                        "permission": _uses_four_eyes,
+                    },
                 ],
             },
             {

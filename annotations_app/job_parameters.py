@@ -5,7 +5,7 @@ from msgspec import UNSET, UnsetType
 from datasets_app.jobs.parameters import JobParameters, OverridableParameters
 
 
-class CampaignParameters(JobParameters, frozen=True):
+class CampaignParameters(OverridableParameters, frozen=True):
     """``campaign`` is the primary key of a prepared campaign; the others are stored by the command."""
 
     campaign: int | None = None

@@ -20,7 +20,9 @@ def create_campaign(job: RunningJob[CampaignParameters]) -> dict[str, Any]:
     campaign = Campaign.objects.filter(pk=job.parameters.campaign).first()
     if campaign is None:
         raise UserError("The campaign was deleted, so there is nothing to prepare.")
-    filled = fill_campaign(campaign, report_progress=job.report_progress)
+    filled = fill_campaign(
+        campaign, override=job.override, actor=job.actor, report_progress=job.report_progress
+    )
     return {"campaign": filled.pk, "replies": filled.item_count, "gold": filled.gold_count}
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from datasets_app.core.storage_listing import list_storage
 from datasets_app.jobs import files
+from datasets_app.jobs.approvals import expire_requests
 from datasets_app.models import Dataset, JobFile, JobRun
 from datasets_app.releasing import files as release_files
 from datasets_app.tables.uploads import delete_stale_uploads
@@ -35,6 +36,7 @@ def delete_expired_files() -> int:
         count += _try_delete(partial(files.delete_file, job_file))
     count += _delete_orphans() + release_files.destroy_orphans()
     count += files.delete_stale_temp_uploads(MIN_ORPHAN_AGE)
+    expire_requests()
     return count + files.delete_stale_folders() + delete_stale_uploads()
 
 

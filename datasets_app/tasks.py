@@ -325,3 +325,50 @@ def verify_audit(job: RunningJob[parameters.NoParameters]) -> dict[str, Any]:
             {"problems": problems, "problem_total": verified.fault_count},
         )
     return {"events": verified.events, "position": verified.head.position, "head": verified.head.digest}
+
+
+# --- acts that pages perform at once, unless they wait for a second person ---------------------------------
+
+
+@task(parameters.SignParameters)
+def sign_review(job: RunningJob[parameters.SignParameters]) -> dict[str, Any]:
+    from datasets_app.releasing.sharing.sign_review import ReviewedState, sign_review
+
+    asked = job.parameters
+    reviewed = ReviewedState(asked.last_session, asked.last_scrub)
+    review = sign_review(job.dataset, statement=asked.statement, actor=job.actor, reviewed=reviewed)
+    return {"signed_by": review.name}
+
+
+@task(parameters.OriginParameters)
+def change_origin(job: RunningJob[parameters.OriginParameters]) -> dict[str, Any]:
+    from datasets_app.catalog.edit import change_origin
+
+    change_origin(job.dataset, job.parameters.origin, override=job.override, actor=job.actor)
+    return {"origin": job.parameters.origin}
+
+
+@task(parameters.AttestParameters)
+def attest_dataset(job: RunningJob[parameters.AttestParameters]) -> dict[str, Any]:
+    from datasets_app.catalog import gates
+
+    last_session = job.parameters.last_session or 0
+    if job.dataset.sessions.filter(pk__gt=last_session).exists():
+        raise UserError(f"Sessions were added to {job.dataset.name} since the request. Request it again.")
+    gates.attest(job.dataset, actor=job.actor, reason=job.override)
+    return {}
+
+
+@task(parameters.ExemptParameters)
+def exempt_value(job: RunningJob[parameters.ExemptParameters]) -> dict[str, Any]:
+    from datasets_app.models import ScrubFinding
+    from datasets_app.scrubbing.marks import mark_not_personal
+
+    findings = ScrubFinding.objects.filter(scrub__dataset=job.dataset).select_related("scrub")
+    finding = findings.filter(pk=job.parameters.finding).first()
+    if finding is None:
+        raise UserError(
+            "The preview that found the value was deleted. Preview the scrub and request it again."
+        )
+    mark_not_personal(job.dataset, finding=finding, actor=job.actor, override=job.override)
+    return {}

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_POST
+from msgspec import UNSET
 
 from annotations_app.admin.campaign_form import SPLIT_NAMES, CampaignForm, add_refusal
 from annotations_app.campaigns import rows
@@ -27,6 +29,7 @@ from annotations_app.models.campaign import MAX_GUIDELINES_LENGTH
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import parse_pk, render_page
+from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.jobs import runs
 
 # A usual pace, for the estimate before anybody has started.
@@ -56,16 +59,21 @@ def _initial_values(request: HttpRequest) -> dict[str, Any]:
 
 def _start_campaign(request: HttpRequest, form: CampaignForm) -> Campaign | None:
     """Prepare the campaign and start the job that fills it; None with an error on the form if refused."""
+    override = form.cleaned_data.get("override", "")
+    if override:
+        require_recent_sign_in(request)
+    # An override has to wait for a second person's approval of the job.
+    deferred = bool(override) and settings.FOUR_EYES
     try:
         with transaction.atomic():
             campaign = prepare_campaign(
-                form.settings(), override=form.cleaned_data.get("override", ""), actor=request.user
+                form.settings(), override=override, deferred=deferred, actor=request.user
             )
             runs.start_job(
                 "create_campaign",
                 actor=request.user,
                 dataset=campaign.dataset,
-                parameters=CampaignParameters(campaign=campaign.pk),
+                parameters=CampaignParameters(campaign=campaign.pk, override=override if deferred else UNSET),
             )
     except UserError as refusal:
         add_refusal(form, refusal)

@@ -32,14 +32,18 @@ def create_campaign(
         return fill_campaign(campaign, report_progress=report_progress)
 
 
-def prepare_campaign(settings: CampaignSettings, *, override: str = "", actor: Any = None) -> Campaign:
+def prepare_campaign(
+    settings: CampaignSettings, *, override: str = "", deferred: bool = False, actor: Any = None
+) -> Campaign:
     """Create the row of a campaign and its annotators, without items; see :func:`fill_campaign`.
 
-    ``override`` is the reason for labeling unscrubbed production data or the test split. Raises UserError.
+    ``override`` is the reason for labeling unscrubbed production data or the test split. If it is
+    ``deferred``, :func:`fill_campaign` records it, once a second person has approved it. Raises UserError.
     """
     users = settings.validate()
     with transaction.atomic():
-        overridden = _check_gates(settings.dataset, settings.split, override=override, actor=actor)
+        check = _ask_gates if deferred else _check_gates
+        overridden = check(settings.dataset, settings.split, override=override, actor=actor)
         campaign = Campaign(**settings.model_fields(), overridden=overridden, created_by=actor)
         reply_filter = _reply_filter(campaign)
         _require_replies(campaign, *rows.replies_exist(reply_filter))
@@ -48,8 +52,17 @@ def prepare_campaign(settings: CampaignSettings, *, override: str = "", actor: A
     return campaign
 
 
-def fill_campaign(campaign: Campaign, *, report_progress: ProgressCallback = ignore_progress) -> Campaign:
-    """Create the items of a prepared campaign and open it. Does nothing if that was done before."""
+def fill_campaign(
+    campaign: Campaign,
+    *,
+    override: str = "",
+    actor: Any = None,
+    report_progress: ProgressCallback = ignore_progress,
+) -> Campaign:
+    """Create the items of a prepared campaign and open it. Does nothing if that was done before.
+
+    ``override`` is the one that was deferred when the campaign was prepared.
+    """
     with transaction.atomic():
         campaign = (
             Campaign.objects.select_related("dataset", "persona")
@@ -58,6 +71,10 @@ def fill_campaign(campaign: Campaign, *, report_progress: ProgressCallback = ign
         )
         if campaign.status != Campaign.Status.PREPARING:
             return campaign
+        if override:
+            campaign.overridden = _check_gates(
+                campaign.dataset, campaign.split, override=override, actor=actor
+            )
         reply_filter = _reply_filter(campaign)
         replies, known = rows.count_replies(reply_filter)
         _require_replies(campaign, replies > 0, known > 0)
@@ -74,7 +91,7 @@ def fill_campaign(campaign: Campaign, *, report_progress: ProgressCallback = ign
             gold_target=campaign.gold_count,
         )
         campaign.status = Campaign.Status.OPEN
-        campaign.save(update_fields=["item_count", "gold_count", "status"])
+        campaign.save(update_fields=["item_count", "gold_count", "status", "overridden"])
         report_progress(campaign.item_count, campaign.item_count)
     return campaign
 
@@ -95,6 +112,17 @@ def _check_gates(dataset: Dataset, split: str, *, override: str, actor: Any) -> 
     if split == policies.LOCKED_SPLIT:
         gates.check_gate(policies.ANNOTATE_TEST_SPLIT, dataset, actor=actor, override=override)
     return bool(reason)
+
+
+def _ask_gates(dataset: Dataset, split: str, *, override: str, actor: Any) -> bool:
+    """The same without recording anything: the override is only requested."""
+    locked = [policies.ANNOTATE_TEST_SPLIT] if split == policies.LOCKED_SPLIT else []
+    verdicts = [
+        gates.ask_gate(gate, dataset, actor=actor, override=override) for gate in [policies.ANNOTATE, *locked]
+    ]
+    for verdict in verdicts:
+        gates.check(verdict)
+    return isinstance(verdicts[0], policies.Overridden)
 
 
 def _require_replies(campaign: Campaign, replies: bool, known: bool) -> None:

@@ -4,6 +4,7 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Count, F, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
@@ -15,6 +16,7 @@ from datasets_app.catalog.gates import load_all_facts
 from datasets_app.core.web.pages import dataset_url
 from datasets_app.domain.wording import format_count
 from datasets_app.hooks import AttentionItem
+from datasets_app.jobs.approvals import can_decide, list_waiting
 from datasets_app.models import Dataset, JobFile, JobRun, Release
 from datasets_app.retention.warnings import list_warnings
 
@@ -37,6 +39,7 @@ def home_context(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         **(_dataset_context(datasets, facts) if may_see else {}),
         **({"active_jobs": list_active_jobs(request.user)} if may_see_jobs else {}),
         "attention": [
+            *_request_items(request.user),
             *(_failed_job_items(request.user) if may_see_jobs else []),
             *(_faulty_release_items(datasets) if has("datasets_app.view_release") else []),
             *(_deletion_items(datasets) if may_see else []),
@@ -60,6 +63,24 @@ def _dataset_context(datasets: Any, facts: dict[int, DatasetFacts]) -> dict[str,
         "by_origin": [(key, label, counts[f"origin_{key}"]) for key, label in Dataset.Origin.choices],
         "recent": datasets.with_last_check().order_by("-updated_at")[:MAX_ITEMS],
     }
+
+
+def _request_items(user: Any) -> list[AttentionItem]:
+    """What the user can approve or decline; with four eyes only."""
+    if not settings.FOUR_EYES:
+        return []
+    return [
+        AttentionItem(
+            "warn",
+            "approval",
+            f"{job.get_operation_label()} {job.dataset_name}".strip(),
+            f"waits for approval, requested by {job.actor_name}",
+            reverse("admin:datasets_app_jobrun_requests"),
+            "Open requests",
+        )
+        for job in list_waiting(user)
+        if can_decide(user, job)
+    ][:MAX_ITEMS]
 
 
 def _failed_job_items(user: Any) -> list[AttentionItem]:

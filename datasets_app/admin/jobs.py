@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
+from datasets_app.admin import request_pages
 from datasets_app.admin.dataset_pages import list_active_jobs
 from datasets_app.admin.job_facts import parameter_rows, result_facts, token_usage
 from datasets_app.core.errors import UserError
@@ -24,6 +25,7 @@ from datasets_app.core.web.pages import (
     require_permissions,
 )
 from datasets_app.core.web.read_only import ReadOnlyAdmin
+from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.redaction import get_hidden_names, redact_json
 from datasets_app.importing.pages import stored_upload
 from datasets_app.jobs import queue, runs
@@ -33,12 +35,13 @@ from datasets_app.jobs.permissions import (
     needs_override_permission,
     start_permission,
 )
-from datasets_app.jobs.registry import describe_saved_work
+from datasets_app.jobs.registry import describe_saved_work, sensitive_permission
 from datasets_app.models import CheckReport, JobRun
 from datasets_app.templatetags.datasets_display import sentence_case, short_datetime
 
 STATE_COLORS = {
     "prepared": "",
+    "approval": "warning",
     "queued": "info",
     "running": "info",
     "done": "success",
@@ -113,6 +116,9 @@ class JobRunAdmin(ReadOnlyAdmin):
         wrap = self.admin_site.admin_view
         pages = [
             ("active/", active_jobs_panel, "active"),
+            ("requests/", request_pages.requests, "requests"),
+            ("<int:pk>/approve/", request_pages.approve, "approve"),
+            ("<int:pk>/decline/", request_pages.decline, "decline"),
             ("<int:pk>/change/", job_page, "change"),
             ("<int:pk>/progress/", progress, "progress"),
             ("<int:pk>/cancel/", cancel, "cancel"),
@@ -196,7 +202,7 @@ def _allowed_actions(request: HttpRequest, job: JobRun) -> dict[str, bool]:
         return {}
     ended_early = job.state in {"failed", "cancelled"}
     return {
-        "cancel": job.state in {"queued", "running"} and not job.cancel_requested,
+        "cancel": job.state in {"approval", "queued", "running"} and not job.cancel_requested,
         "retry": ended_early and not job.foreground and not needs_override_permission(job, request.user),
         "reopen": ended_early and can_read_upload(job, request.user) and stored_upload(job) is not None,
         "resume": _can_resume(job),
@@ -215,6 +221,9 @@ def _job_notes(job: JobRun) -> list[tuple[str, str]]:
     notes = []
     if job.state == JobRun.State.QUEUED and not queue.is_reachable():
         notes.append(("warn", "The queue can't be reached. The job will start once it is available again."))
+    if job.state == JobRun.State.APPROVAL:
+        text = f"A second person has to approve this by {job.expires_at:%-d %b %Y}, on the page Requests."
+        notes.append(("warn", text))
     if job.is_stalled:
         text = "The worker has stopped responding. If it is gone, another worker takes over automatically."
         notes.append(("warn", text))
@@ -289,6 +298,8 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
     job = _get_visible_job(request, pk)
     if not _can_control(request, job) or needs_override_permission(job, request.user):
         raise PermissionDenied
+    if sensitive_permission(job):
+        require_recent_sign_in(request)
     try:
         if not runs.retry_job(job, actor=request.user):
             messages.warning(

@@ -1,6 +1,7 @@
 """Change the origin of a dataset, with a reason."""
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -11,6 +12,9 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.core.web.reauthentication import require_recent_sign_in
+from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.jobs.parameters import OriginParameters
 from datasets_app.models import Dataset
 
 
@@ -23,7 +27,11 @@ def origin(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "override_gate")
     dataset = get_visible_dataset(request, pk)
     form = OriginForm(request.POST or None, initial={"origin": dataset.origin}, may_override=True)
-    if request.method == "POST" and form.is_valid():
+    if request.method == "POST":
+        require_recent_sign_in(request)
+    if form.is_valid() and settings.FOUR_EYES:
+        return start_and_show_job(request, "change_origin", dataset, OriginParameters(**form.cleaned_data))
+    if form.is_valid():
         try:
             change_origin(dataset, **form.cleaned_data, actor=request.user)
         except UserError as refusal:

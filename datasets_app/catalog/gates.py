@@ -25,6 +25,7 @@ from datasets_app.catalog.policies import (
 )
 from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.core import audit
+from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.pii.exemptions import read_exempt_counts
@@ -130,6 +131,7 @@ def enforce(verdict: Verdict, dataset: Dataset, actor: Any) -> str:
     check(verdict)
     if not isinstance(verdict, Overridden):
         return ""
+    require_second_person()
     audit.record(
         "override",
         actor=actor,

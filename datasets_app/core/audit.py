@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from datasets_app.core.approval import current_approver
 from datasets_app.models import AuditEvent
 
 NOT_SIGNED_IN = "not signed in"
@@ -82,6 +83,8 @@ def record(action: str, *, actor: Any, dataset_name: str = "", **details: Any) -
     """Add an event. Call it in the transaction of the change that it records."""
     if address := current_address():
         details["source_address"] = address
+    if approver := current_approver():
+        details["approved_by"] = approver
     AuditEvent.objects.create(
         action=action, actor=actor_name(actor), dataset_name=dataset_name, details=details
     )

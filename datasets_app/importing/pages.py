@@ -33,6 +33,7 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, require_permissions
+from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.uploads import accepts_files
 from datasets_app.importing.preview import preview_import
 from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
@@ -256,6 +257,8 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     form.fields["dataset_name"].required = True
     if request.method == "POST" and form.is_valid():
         start = "import" in request.POST
+        if start and form.cleaned_data.get("override"):
+            require_recent_sign_in(request)
         try:
             _update_job(request.user, job, form.cleaned_data, start)
         except UserError as refusal:

@@ -6,6 +6,7 @@ from django.shortcuts import redirect
 
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_url
+from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import JobParameters, NoParameters
 from datasets_app.models import Dataset
@@ -19,7 +20,10 @@ def start_and_show_job(
     *,
     dataset_name: str = "",
 ) -> HttpResponse:
-    """Start a job as the signed-in user, and redirect to its page; it may be one that they started before."""
+    """Start a job as the signed-in user, and redirect to its page; it may be one that they started before.
+    Overrides, signatures, deletions and erasures take a recent sign-in."""
+    if parameters.approval_permission:
+        require_recent_sign_in(request)
     try:
         job = runs.start_job(
             operation, actor=request.user, dataset=dataset, dataset_name=dataset_name, parameters=parameters

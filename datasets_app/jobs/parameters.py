@@ -38,6 +38,12 @@ class JobParameters(msgspec.Struct, frozen=True):
     HIDDEN: ClassVar[frozenset[str]] = frozenset()
     PROGRESS: ClassVar[frozenset[str]] = frozenset()
 
+    @property
+    def approval_permission(self) -> str:
+        """Not empty if the job overrides, signs, deletes or erases: then people confirm who they are before
+        they start it, and with four eyes a second person with this permission approves it."""
+        return ""
+
     def as_json(self) -> dict[str, Any]:
         stored: dict[str, Any] = msgspec.to_builtins(self)
         return stored
@@ -86,6 +92,10 @@ class OverridableParameters(JobParameters, frozen=True):
     """``override`` is the reason a user gave to override a policy's refusal."""
 
     override: str | None | UnsetType = UNSET
+
+    @property
+    def approval_permission(self) -> str:
+        return "datasets_app.override_gate" if self.override else ""
 
 
 class ImportParameters(OverridableParameters, frozen=True):
@@ -277,11 +287,57 @@ class EraseParameters(JobParameters, frozen=True):
     HIDDEN: ClassVar = frozenset({"session", "copies", "erased"})
     PROGRESS: ClassVar = frozenset({"erased"})
 
+    @property
+    def approval_permission(self) -> str:
+        return "datasets_app.erase_session"
+
 
 class RetentionParameters(JobParameters, frozen=True):
     """``reason`` is set when a user deletes the contents of one dataset."""
 
     reason: str | None = None
+
+    @property
+    def approval_permission(self) -> str:
+        return "datasets_app.apply_retention" if self.reason else ""
+
+
+class SignParameters(JobParameters, frozen=True):
+    """``last_session`` and ``last_scrub`` tell whether the dataset is still what was reviewed."""
+
+    statement: str = ""
+    last_session: int | None = None
+    last_scrub: int | None = None
+
+    HIDDEN: ClassVar = frozenset({"last_session", "last_scrub"})
+
+    @property
+    def approval_permission(self) -> str:
+        return "datasets_app.sign_review"
+
+
+class OriginParameters(OverridableParameters, frozen=True):
+    origin: str = ""
+
+    LABELS: ClassVar = {"override": "Reason"}
+    CHOICES: ClassVar = {"origin": dict(Dataset.Origin.choices)}
+
+
+class AttestParameters(OverridableParameters, frozen=True):
+    """``last_session`` tells whether sessions were added since the request."""
+
+    last_session: int | None = None
+
+    LABELS: ClassVar = {"override": "Why the text may stay as it is"}
+    HIDDEN: ClassVar = frozenset({"last_session"})
+
+
+class ExemptParameters(OverridableParameters, frozen=True):
+    """``finding`` is the primary key of a preview's finding: the value itself must not be kept here."""
+
+    finding: int | None = None
+
+    LABELS: ClassVar = {"override": "Why it may stay"}
 
 
 class AuditExportParameters(JobParameters, frozen=True):

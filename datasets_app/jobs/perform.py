@@ -15,10 +15,11 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from alignmenter_site.logs import describe_error
+from datasets_app.core.approval import approved_by
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.jobs.permissions import refuse_unauthorized_job
-from datasets_app.jobs.registry import describe_saved_work, get_operation
+from datasets_app.jobs.registry import approval_permission, describe_saved_work, get_operation
 from datasets_app.jobs.running import ClaimLost, RunningJob, run_operation, worker_name
 from datasets_app.models import JobRun
 
@@ -67,7 +68,11 @@ def _run_task(job: RunningJob[Any]) -> None:
             f"This version does not support the operation {job.row.operation}. Upgrade the worker and retry."
         )
     refuse_unauthorized_job(job.row)
-    run_operation(job, operation.task, dict, commits_itself=operation.commits_itself)
+    approver = job.row.decided_by
+    if approval_permission(job.row) and approver is None:
+        raise UserError("A second person has to approve this job. Retry it to request that again.")
+    with approved_by(approver.get_username() if approver else ""):
+        run_operation(job, operation.task, dict, commits_itself=operation.commits_itself)
 
 
 def _handle_database_error(job: RunningJob[Any], error: Exception) -> None:

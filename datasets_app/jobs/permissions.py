@@ -27,6 +27,9 @@ START_PERMISSIONS = {
     "nightly": "datasets_app.apply_retention",
     "export_audit": "datasets_app.view_auditevent",
     "verify_audit": "datasets_app.view_auditevent",
+    "change_origin": "datasets_app.override_gate",
+    "attest_dataset": "datasets_app.override_gate",
+    "exempt_value": "datasets_app.override_gate",
 }
 
 
@@ -83,5 +86,5 @@ def refuse_unauthorized_job(job: JobRun) -> None:
 
 def cancel_pending_jobs(instance: User, **_: Any) -> None:
     """Cancel waiting jobs of an account that is being deleted, so that they don't run without an actor."""
-    waiting = JobRun.objects.filter(actor=instance, state__in=["prepared", "queued"])
+    waiting = JobRun.objects.filter(actor=instance, state__in=["prepared", "approval", "queued"])
     waiting.update(state="cancelled", finished_at=timezone.now())

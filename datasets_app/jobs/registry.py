@@ -3,8 +3,11 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from datasets_app.jobs.parameters import JobParameters, NoParameters, P
+from django.conf import settings
+
+from datasets_app.jobs.parameters import JobParameters, NoParameters, P, read_parameters
 from datasets_app.jobs.running import RunningJob
+from datasets_app.models import JobRun
 
 Task = Callable[[RunningJob[Any]], dict[str, Any]]
 
@@ -36,6 +39,16 @@ def task(
 
 def get_operation(name: str) -> Operation:
     return operations.get(name, Operation(NoParameters))
+
+
+def approval_permission(job: JobRun) -> str:
+    """With four eyes: the permission of the second person whom a job needs; empty if it needs none."""
+    return "" if job.foreground or not settings.FOUR_EYES else sensitive_permission(job)
+
+
+def sensitive_permission(job: JobRun) -> str:
+    """See :attr:`JobParameters.approval_permission`. Raises UserError if the parameters can't be read."""
+    return read_parameters(job, get_operation(job.operation).parameters).approval_permission
 
 
 def describe_saved_work(operation: str) -> str:

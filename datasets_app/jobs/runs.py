@@ -17,7 +17,9 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.locks import lock_person
 from datasets_app.jobs import queue
+from datasets_app.jobs.approvals import request_approval
 from datasets_app.jobs.parameters import JobParameters, NoParameters
+from datasets_app.jobs.registry import approval_permission
 from datasets_app.models import Dataset, JobRun
 
 log = logging.getLogger(__name__)
@@ -42,11 +44,18 @@ def create_job(
 
 
 def enqueue_job(job_run: JobRun) -> None:
-    """Put a prepared job on the queue once the transaction is committed. Safe to call twice."""
-    job_run.state, job_run.queued_at = "queued", timezone.now()
-    if JobRun.objects.filter(pk=job_run.pk, state="prepared").update(
-        state="queued", queued_at=job_run.queued_at
-    ):
+    """Put a prepared job on the queue once the transaction is committed, or have it wait for a second
+    person's approval. Safe to call twice."""
+    if settings.FOUR_EYES:
+        job_run.refresh_from_db(fields=["parameters", "actor"])
+    waits = bool(approval_permission(job_run))
+    job_run.state, job_run.queued_at = "approval" if waits else "queued", timezone.now()
+    changed = JobRun.objects.filter(pk=job_run.pk, state="prepared").update(
+        state=job_run.state, queued_at=job_run.queued_at, decided_by=None, decided_at=None
+    )
+    if changed and waits:
+        request_approval(job_run)
+    elif changed:
         transaction.on_commit(lambda: send_to_queue(job_run))
 
 
@@ -120,10 +129,12 @@ def _refuse_too_many_jobs(actor: Any) -> None:
 def request_cancellation(job_run: JobRun, *, actor: Any) -> None:
     """A waiting job ends at once, a running one at its next step."""
     with transaction.atomic():
-        unfinished = JobRun.objects.filter(pk=job_run.pk, state__in=["queued", "running"])
+        unfinished = JobRun.objects.filter(pk=job_run.pk, state__in=["approval", "queued", "running"])
         if unfinished.update(cancel_requested=True):
             audit.record("cancel_job", actor=actor, dataset_name=job_run.dataset_name, job_run=job_run.pk)
-        unfinished.filter(state="queued").update(state="cancelled", finished_at=timezone.now())
+        unfinished.filter(state__in=["approval", "queued"]).update(
+            state="cancelled", finished_at=timezone.now()
+        )
 
 
 def reset_for_retry(job_run: JobRun, *, actor: Any) -> bool:

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -21,6 +22,7 @@ class JobRun(models.Model):
 
     class State(models.TextChoices):
         PREPARED = "prepared", "Not started"
+        APPROVAL = "approval", "Waiting for approval"
         QUEUED = "queued", "Waiting"
         RUNNING = "running", "Running"
         DONE = "done", "Done"
@@ -43,6 +45,11 @@ class JobRun(models.Model):
     error = models.TextField(
         blank=True, help_text="Shown to the person who started the job: what happened and what to do."
     )
+    # With four eyes: who approved or declined it. What it was is told by the state and the audit log.
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True, blank=True)
     cancel_requested = models.BooleanField(default=False)
     # Number of this attempt: a worker that lost its claim can't overwrite the results of the next one.
     attempt = models.IntegerField(default=0)
@@ -63,7 +70,9 @@ class JobRun(models.Model):
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["prepared", "queued", "running", "done", "failed", "cancelled"]),
+                condition=Q(
+                    state__in=["prepared", "approval", "queued", "running", "done", "failed", "cancelled"]
+                ),
                 name="job_run_state_known",
             ),
         ]
@@ -92,6 +101,11 @@ class JobRun(models.Model):
     @property
     def actor_name(self) -> str:
         return str(self.actor) if self.actor else "command line"
+
+    @property
+    def expires_at(self) -> Any:
+        """When a job that waits for approval is canceled."""
+        return self.queued_at and self.queued_at + timedelta(days=settings.APPROVAL_DAYS)
 
     @property
     def is_finished(self) -> bool:

@@ -18,6 +18,7 @@ from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
+from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
@@ -106,7 +107,9 @@ def _find_unfinished(excluded: list[Dataset]) -> list[Dataset]:
 
 def _expire_dataset(dataset: Dataset, actor: Any, reason: str | None, job_run: JobRun | None) -> Dataset:
     """Expire the dataset, after checking holds, policies and running jobs again under its lock."""
-    reason = normalize_reason(reason) if reason is not None else None
+    if reason is not None:
+        require_second_person()
+        reason = normalize_reason(reason)
     with transaction.atomic():
         row = lock_dataset(dataset.pk)
         if row.status == Dataset.Status.EXPIRED and DELETION_KEY in row.provenance:

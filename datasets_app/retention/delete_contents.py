@@ -203,7 +203,7 @@ def _delete_folder(path: str) -> None:
 
 def clear_jobs(jobs: QuerySet[JobRun]) -> None:
     """Cancel waiting jobs and reduce all others to times and states."""
-    jobs.filter(state__in=["prepared", "queued"]).update(state="cancelled")
+    jobs.filter(state__in=["prepared", "approval", "queued"]).update(state="cancelled")
     jobs.exclude(state="running").update(parameters={}, result=None, error="")
 
 

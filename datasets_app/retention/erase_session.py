@@ -17,6 +17,7 @@ from datasets_app.catalog.facts import get_dataset, lock_dataset
 from datasets_app.catalog.text_scans import record_deletion
 from datasets_app.catalog.tombstones import bury_sessions
 from datasets_app.core import audit
+from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
@@ -55,6 +56,7 @@ def erase_session(
     Returns what was deleted, the versions that were replaced and who has received one of them or an export.
     Raises UserError if a dataset is on legal hold or a job is running on it.
     """
+    require_second_person()
     reason = normalize_reason(reason)
     targets = {target.pk: target for target in (session, *everywhere)}
     for target in targets.values():
@@ -142,7 +144,7 @@ def _erase_one(
 ) -> dict[str, Any]:
     dataset = session.dataset
     jobs = delete_contents.list_other_jobs(dataset, job_run)
-    waiting = jobs.filter(state__in=["prepared", "queued"])
+    waiting = jobs.filter(state__in=["prepared", "approval", "queued"])
     deleted: Counter[str] = Counter()
     while True:
         waiting.update(

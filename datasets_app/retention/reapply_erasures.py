@@ -6,6 +6,7 @@ from typing import Any
 from datasets_app.catalog import erasures_file
 from datasets_app.catalog.rows.turn_reader import read_turns
 from datasets_app.catalog.tombstones import ErasedSessions
+from datasets_app.core.approval import approved_by
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.wording import format_count
@@ -67,7 +68,8 @@ def _erase_found(dataset: Dataset, erased: ErasedSessions, job_run: JobRun | Non
     )
     for session in rows:
         try:
-            erase_session(session, REASON, job_run=job_run)
+            with approved_by("an earlier erasure"):
+                erase_session(session, REASON, job_run=job_run)
         except UserError as refusal:
             return [refusal.message]
     return []

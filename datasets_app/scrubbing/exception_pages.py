@@ -1,6 +1,7 @@
 """Statements of people with the override permission: a value may stay, or the whole text may."""
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -13,7 +14,9 @@ from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
-from datasets_app.models import Dataset, ScrubFinding
+from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.jobs.parameters import AttestParameters, ExemptParameters
+from datasets_app.models import Dataset, ScrubFinding, Session
 from datasets_app.scrubbing.mark_pages import NEXT_SCRUB_NOTE
 from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS, mark_not_personal
 
@@ -47,7 +50,10 @@ def exempt(request: HttpRequest, pk: int) -> HttpResponse:
         raise PermissionDenied
     if request.method == "POST":
         require_recent_sign_in(request)
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid() and settings.FOUR_EYES and finding:
+        parameters = ExemptParameters(finding=finding.pk, override=form.cleaned_data["override"])
+        return start_and_show_job(request, "exempt_value", dataset, parameters)
+    if form.is_valid():
         reason = form.cleaned_data.pop("override")
         try:
             mark_not_personal(
@@ -78,10 +84,16 @@ def attest(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         require_recent_sign_in(request)
     form = AttestForm(request.POST if request.method == "POST" and "withdraw" not in request.POST else None)
+    if request.method == "POST":
+        require_recent_sign_in(request)
     if "withdraw" in request.POST:
         gates.end_attestation(dataset, actor=request.user)
         messages.success(request, "Withdrawn: the text counts as raw again.")
         return redirect(dataset_url(dataset))
+    if form.is_valid() and settings.FOUR_EYES:
+        last = Session.objects.filter(dataset=dataset).order_by("-pk").values_list("pk", flat=True).first()
+        parameters = AttestParameters(last_session=last, **form.cleaned_data)
+        return start_and_show_job(request, "attest_dataset", dataset, parameters)
     if form.is_valid():
         try:
             gates.attest(dataset, actor=request.user, reason=form.cleaned_data["override"])

@@ -1,6 +1,7 @@
 """The sharing checklist of a dataset, and the form that signs its legal review."""
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -9,11 +10,15 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.core.web.reauthentication import require_recent_sign_in
+from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.jobs.parameters import SignParameters
 from datasets_app.models import Dataset, SharingReview
 from datasets_app.releasing.sharing.checklist import YES, build_checklist, current_review
 from datasets_app.releasing.sharing.sign_review import (
     MAX_STATEMENT_CHARACTERS,
     format_signer,
+    get_state,
     sign_review,
 )
 
@@ -35,6 +40,10 @@ def sharing(request: HttpRequest, pk: int) -> HttpResponse:
     form = SignReviewForm(request.POST or None)
     if request.method == "POST":
         require_permissions(request, "sign_review")
+        require_recent_sign_in(request)
+        if form.is_valid() and settings.FOUR_EYES:
+            parameters = SignParameters(**form.cleaned_data, **get_state(dataset)._asdict())
+            return start_and_show_job(request, "sign_review", dataset, parameters)
         if form.is_valid() and _sign(request, dataset, form):
             return redirect(dataset_url(dataset, "sharing"))
     items = build_checklist(dataset)

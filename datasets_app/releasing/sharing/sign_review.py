@@ -1,21 +1,47 @@
 """Signs the legal review: a person states with their account that the current dataset may be shared."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
+from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, ScrubRun, Session, SharingReview
 
 MAX_STATEMENT_CHARACTERS = 2_000
 
 
-def sign_review(dataset: Dataset, *, statement: str = "", actor: Any) -> SharingReview:
-    """Store the signature of the account ``actor``. It holds until sessions are added or scrubbed. Raises
-    UserError."""
+class ReviewedState(NamedTuple):
+    """What the dataset was when it was reviewed: its newest session and verified scrub."""
+
+    last_session: int | None
+    last_scrub: int | None
+
+
+def get_state(dataset: Dataset) -> ReviewedState:
+    sessions = Session.objects.filter(dataset=dataset).order_by("-pk").values_list("pk", flat=True)
+    scrubs = ScrubRun.objects.filter(dataset=dataset).exclude(verified_at=None).values_list("pk", flat=True)
+    return ReviewedState(sessions.first(), scrubs.first())
+
+
+def _refuse_changed(dataset: Dataset, reviewed: ReviewedState | None) -> None:
+    if reviewed is not None and reviewed != get_state(dataset):
+        raise UserError(
+            f"{dataset.name} has changed since the signature was requested. Review and sign it again."
+        )
+
+
+def sign_review(
+    dataset: Dataset, *, statement: str = "", actor: Any, reviewed: ReviewedState | None = None
+) -> SharingReview:
+    """Store the signature of the account ``actor``. It holds until sessions are added or scrubbed.
+
+    Raises UserError, also if the dataset is no longer what was ``reviewed``.
+    """
+    require_second_person()
     statement = statement.strip()
     if len(statement) > MAX_STATEMENT_CHARACTERS:
         raise UserError(f"Keep the statement to {MAX_STATEMENT_CHARACTERS:,} characters.")
@@ -24,6 +50,7 @@ def sign_review(dataset: Dataset, *, statement: str = "", actor: Any) -> Sharing
         # Imports wait, so that the signature covers exactly what is stored now.
         row = lock_dataset(dataset.pk)
         gates.check_can_copy(row)
+        _refuse_changed(row, reviewed)
         last = Session.objects.filter(dataset=row).order_by("-pk").values_list("pk", flat=True).first()
         if last is None:
             raise UserError(f"{row.name} has no sessions; there is nothing to sign.")

@@ -1,0 +1,130 @@
+"""Jobs that wait for a second person: who may approve them, the decision, the notice and the expiry."""
+
+import logging
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.utils import timezone
+
+from alignmenter_site.mail import mail_is_configured
+from datasets_app.core import audit
+from datasets_app.core.errors import UserError
+from datasets_app.jobs.registry import approval_permission
+from datasets_app.models import JobRun
+
+log = logging.getLogger(__name__)
+
+
+def can_decide(user: Any, job: JobRun) -> bool:
+    """Whether ``user`` is a second person with the permission; callers check that the job is visible."""
+    if job.state != JobRun.State.APPROVAL or job.actor_id in (None, user.pk):
+        return False
+    permission = approval_permission(job)
+    return bool(permission) and user.is_active and user.has_perm(permission)
+
+
+def list_waiting(user: Any) -> list[JobRun]:
+    """The jobs that wait for approval and are visible to ``user``, oldest first."""
+    jobs = JobRun.objects.visible_to(user).filter(state=JobRun.State.APPROVAL)
+    return list(jobs.select_related("actor", "dataset").order_by("queued_at"))
+
+
+def request_approval(job: JobRun) -> None:
+    """Record that a job waits, and tell those who can approve it."""
+    audit.record(
+        "request_approval",
+        actor=job.actor,
+        dataset_name=job.dataset_name,
+        job_run=job.pk,
+        operation=job.operation,
+    )
+    transaction.on_commit(lambda: _mail_approvers(job), robust=True)
+
+
+def approve(job: JobRun, *, actor: Any) -> JobRun:
+    """Let the job run. Raises UserError; returns the job, to be sent to the queue after the commit."""
+    decided = _decide(job, actor, "approve_request", state=JobRun.State.QUEUED)
+    decided.queued_at = timezone.now()
+    decided.save(update_fields=["queued_at"])
+    return decided
+
+
+def decline(job: JobRun, *, actor: Any) -> None:
+    """End the job without running it. Raises UserError."""
+    _decide(
+        job,
+        actor,
+        "decline_request",
+        state=JobRun.State.CANCELLED,
+        error=f"{actor.get_username()} declined this request.",
+        finished_at=timezone.now(),
+    )
+
+
+def expire_requests() -> int:
+    """Cancel the jobs that nobody has decided in time; returns how many."""
+    count, oldest = 0, timezone.now() - timedelta(days=settings.APPROVAL_DAYS)
+    for job in JobRun.objects.filter(state=JobRun.State.APPROVAL, queued_at__lt=oldest):
+        with transaction.atomic():
+            expired = JobRun.objects.filter(pk=job.pk, state=JobRun.State.APPROVAL).update(
+                state=JobRun.State.CANCELLED,
+                finished_at=timezone.now(),
+                error=f"Nobody approved this request within {settings.APPROVAL_DAYS} days. Request it again.",
+            )
+            if expired:
+                audit.record(
+                    "expire_request",
+                    actor=None,
+                    dataset_name=job.dataset_name,
+                    job_run=job.pk,
+                    operation=job.operation,
+                )
+                count += 1
+    return count
+
+
+def _decide(job: JobRun, actor: Any, action: str, **fields: Any) -> JobRun:
+    with transaction.atomic():
+        row = JobRun.objects.select_for_update(of=("self",)).get(pk=job.pk)
+        if not can_decide(actor, row):
+            raise UserError(
+                "This request can't be decided: it was decided or withdrawn already, it is your own, or you "
+                "don't have the permission."
+            )
+        if row.expires_at and row.expires_at < timezone.now():
+            raise UserError("This request has expired; it has to be made again.")
+        for name, value in {**fields, "decided_by": actor, "decided_at": timezone.now()}.items():
+            setattr(row, name, value)
+        row.save(update_fields=[*fields, "decided_by", "decided_at"])
+        audit.record(
+            action,
+            actor=actor,
+            dataset_name=row.dataset_name,
+            job_run=row.pk,
+            operation=row.operation,
+            requested_by=row.actor_name,
+        )
+    return row
+
+
+def _mail_approvers(job: JobRun) -> None:
+    if not mail_is_configured():
+        return
+    users = get_user_model().objects.filter(is_active=True, is_staff=True).exclude(email="")
+    visible = JobRun.objects.filter(pk=job.pk)
+    to = [user.email for user in users if can_decide(user, job) and visible.visible_to(user).exists()]
+    if not to:
+        return
+    text = (
+        f"{job.actor_name} requests: {job.get_operation_label()} {job.dataset_name}\n\n"
+        "A second person has to approve or decline this on the page Requests of Alignmenter Datasets, by "
+        f"{job.expires_at:%-d %B %Y}.\n"
+    )
+    try:
+        EmailMessage(f"Approval requested: {job.get_operation_label()}", text, None, bcc=to).send()
+    except OSError as error:  # what smtplib raises is of this kind
+        log.error("the request for approval can't be mailed: %s", type(error).__name__)

@@ -89,7 +89,7 @@ def expire_requests() -> int:
 
 def _decide(job: JobRun, actor: Any, action: str, **fields: Any) -> JobRun:
     with transaction.atomic():
-        row = JobRun.objects.select_for_update(of=("self",)).get(pk=job.pk)
+        row: JobRun = JobRun.objects.select_for_update(of=("self",)).get(pk=job.pk)
         if not can_decide(actor, row):
             raise UserError(
                 "This request can't be decided: it was decided or withdrawn already, it is your own, or you "

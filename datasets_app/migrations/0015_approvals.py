@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("datasets_app", "0013_tombstones"),
+        ("datasets_app", "0014_audit_head_places"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -84,8 +84,6 @@ def attest(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         require_recent_sign_in(request)
     form = AttestForm(request.POST if request.method == "POST" and "withdraw" not in request.POST else None)
-    if request.method == "POST":
-        require_recent_sign_in(request)
     if "withdraw" in request.POST:
         gates.end_attestation(dataset, actor=request.user)
         messages.success(request, "Withdrawn: the text counts as raw again.")

@@ -10,12 +10,15 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from datasets_app.catalog import raw_access
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.jobs.parameters import ExportParameters, read_parameters
 from datasets_app.jobs.permissions import can_download
 from datasets_app.models import Dataset, JobFile, JobRun, ReleaseFile
 from datasets_app.releasing import files
+from datasets_app.releasing.sharing import share_gate
+from datasets_app.releasing.versions import find_release
 
 
 @require_GET
@@ -29,6 +32,10 @@ def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
         raise PermissionDenied
     if not can_see_job(request.user, job):
         raise Http404
+    if not raw_access.may_read_job(request.user, job):
+        raise PermissionDenied
+    if refusal := _find_copy_refusal(request.user, job, job_file):
+        return _refused_response(request, refusal)
     if job_file.is_expired or not job_file.file:
         return _gone_response(request, job_file)
     try:
@@ -49,6 +56,22 @@ def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     return _attachment_response(file, job_file.name)
 
 
+def _find_copy_refusal(user: Any, job: JobRun, job_file: JobFile) -> str:
+    """Why the user may not have an exported file; empty if they may."""
+    is_export = job_file.kind in {JobFile.Kind.EXPORT, JobFile.Kind.METADATA}
+    if job.operation != "export_dataset" or not is_export or job.dataset is None:
+        return ""
+    version = read_parameters(job, ExportParameters).version
+    try:
+        if version:
+            share_gate.check_release_copy(find_release(job.dataset, version), user)
+        else:
+            share_gate.check_export_copy(job.dataset, user)
+    except UserError as refusal:
+        return refusal.message
+    return ""
+
+
 def _release_details(job: JobRun) -> dict[str, str]:
     version = read_parameters(job, ExportParameters).version if job.operation == "export_dataset" else None
     return {"release": version} if version else {}
@@ -65,6 +88,10 @@ def download_release(request: HttpRequest, pk: int) -> HttpResponseBase:
         raise PermissionDenied
     if not Dataset.objects.visible_to(request.user).filter(pk=release.dataset_id).exists():
         raise Http404
+    try:
+        share_gate.check_release_copy(release, request.user)
+    except UserError as refusal:
+        return _refused_response(request, refusal.message)
     try:
         file = files.open_file(release_file)
     except UserError:
@@ -102,6 +129,10 @@ def _attachment_response(file: IO[bytes], name: str) -> FileResponse:
     response = FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
     response["X-Content-Type-Options"] = "nosniff"
     return response
+
+
+def _refused_response(request: HttpRequest, message: str) -> HttpResponse:
+    return render(request, "datasets_app/file_refused.html", {"message": message}, status=403)
 
 
 def _gone_response(request: HttpRequest, file: JobFile | ReleaseFile) -> HttpResponse:

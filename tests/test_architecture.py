@@ -54,7 +54,12 @@ FLOORS = {
     ),
 }
 # The only imports between packages of one floor.
-SAME_FLOOR = {("exporting", "access"), ("access", "auditing"), ("scrubbing", "splitting")}
+SAME_FLOOR = {
+    ("exporting", "access"),
+    ("importing", "access"),
+    ("access", "auditing"),
+    ("scrubbing", "splitting"),
+}
 # The project package is below everything or above everything, never in the middle.
 SITE_BELOW = {
     "cache",

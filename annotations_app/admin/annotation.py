@@ -27,7 +27,7 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.filters import VisibleRelatedFilter
 from datasets_app.core.web.model_admin import ModelAdmin
-from datasets_app.models import Dataset, Session, Turn
+from datasets_app.models import Dataset, Persona, Session, Turn
 from datasets_app.tables.admin import TableAdminMixin, TableImportForm
 from datasets_app.tables.formats import TableFileError
 
@@ -52,7 +52,7 @@ class RecentValuesFilter(admin.SimpleListFilter):
     """The values of a field among the latest labels: all distinct ones would read the whole table."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        visible = model_admin.get_queryset(request).order_by()
+        visible = self.narrow(request, model_admin.get_queryset(request)).order_by()
         latest = visible.filter(pk__in=visible.order_by("-id").values("pk")[:MAX_COUNTED_ROWS])
         found = latest.values_list(self.parameter_name, flat=True).distinct()[:MAX_FILTER_VALUES]
         values = {value for value in found if value}
@@ -62,12 +62,25 @@ class RecentValuesFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         wanted = self.value()
-        return queryset.filter(**{self.parameter_name: wanted}) if wanted else queryset
+        if not wanted:
+            return queryset
+        return self.narrow(request, queryset).filter(**{self.parameter_name: wanted})
+
+    def narrow(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The labels whose values the user may choose from."""
+        return queryset
 
 
 class PersonaFilter(RecentValuesFilter):
     title = "persona"
     parameter_name = "persona_id"
+
+    def narrow(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """In raw text, only personas that exist here: other ids come from the file."""
+        if gates.can_read_raw(request.user):
+            return queryset
+        readable = Q(dataset__in=raw_access.list_readable(request.user))
+        return queryset.filter(readable | Q(persona_id__in=Persona.objects.values("persona_id")))
 
 
 class AnnotatorFilter(RecentValuesFilter):
@@ -94,6 +107,16 @@ class AnnotationImportForm(TableImportForm):
 class AnnotationConfirmForm(ConfirmImportForm):  # type: ignore[misc]
     dataset = forms.ModelChoiceField(Dataset.objects.none(), required=False, widget=forms.HiddenInput)
     persona = forms.CharField(required=False, max_length=500, widget=forms.HiddenInput)
+
+
+def _withhold_labels(labels: list[Any]) -> None:
+    """Keep the decision and the annotator, in memory only: don't save these labels."""
+    known = set(Persona.objects.values_list("persona_id", flat=True)) if labels else set()
+    for label in labels:
+        raw_access.withhold_turn(label.turn)
+        raw_access.withhold_session(label.turn.session)
+        label.persona_id = label.persona_id if label.persona_id in known else raw_access.WITHHELD
+        label.notes, label.extra, label.timestamp = None, None, None
 
 
 @admin.register(Annotation)
@@ -153,7 +176,9 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         for row in rows:
             row.turn = turns[row.turn_id]
         datasets = Dataset.objects.in_bulk({row.dataset_id for row in rows})
-        shown = [datasets[row.dataset_id] for row in rows]
+        withheld = raw_access.find_withheld(request.user, datasets.values())
+        _withhold_labels([row for row in rows if row.dataset_id in withheld])
+        shown = [datasets[row.dataset_id] for row in rows if row.dataset_id not in withheld]
         raw_access.record_turn_access(shown, request.user, place="annotations")
         changelist.result_list = rows
         return changelist
@@ -165,7 +190,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         if not (wanted := search_term.strip()):
             return queryset, False
         sessions = Session.objects.filter(
-            dataset__in=Dataset.objects.visible_to(request.user), session_id=wanted
+            dataset__in=raw_access.list_readable(request.user), session_id=wanted
         )
         return queryset.filter(Q(turn__session__in=sessions) | Q(annotator=wanted)), False
 
@@ -177,6 +202,8 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     @display(description="Text")
     def show_start(self, annotation: Any) -> str:
+        if getattr(annotation.turn, "is_withheld", False):
+            return raw_access.WITHHELD
         start = " ".join(annotation.turn.start.split())
         shown = start if len(start) <= MAX_TEXT_CHARACTERS else start[:MAX_TEXT_CHARACTERS].rstrip() + "…"
         return format_html('<span dir="auto" class="ad-break">{}</span>', shown)
@@ -247,10 +274,14 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """What was pressed in a campaign, or settled, has a history: nobody writes over it here."""
-        return (obj is None or not has_history(obj)) and super().has_change_permission(request, obj)
+        if obj is not None and (has_history(obj) or not raw_access.may_read(request.user, obj.dataset)):
+            return False
+        return bool(super().has_change_permission(request, obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        kept = obj is not None and (has_history(obj) or obj.dataset.legal_hold)
+        kept = obj is not None and (
+            has_history(obj) or obj.dataset.legal_hold or not raw_access.may_read(request.user, obj.dataset)
+        )
         return not kept and super().has_delete_permission(request, obj)
 
     def change_view(
@@ -258,16 +289,33 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     ) -> HttpResponse:
         extra = label_history(request, object_id)
         page = super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
-        if page.status_code == 200 and (label := self.get_object(request, unquote(object_id))):
+        label = self.get_object(request, unquote(object_id)) if page.status_code == 200 else None
+        if label and raw_access.may_read(request.user, label.dataset):
             raw_access.record_access(
                 label.dataset, request.user, place="annotation", annotation=label.pk, turns=1
             )
         return page
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        label = super().get_object(request, object_id, from_field)
+        if label and not raw_access.may_read(request.user, label.dataset):
+            _withhold_labels([label])
+        return label
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> None:
+        """The audit log records it. Django's own log would keep the label's persona in a second place."""
+
+    log_change = log_addition
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> None:
+        """The same for deletions."""
+
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         own = ["label", "annotator", "notes", "confidence"]
         if obj is None:
             return ["turn", "persona_id", *own]
+        if not raw_access.may_read(request.user, obj.dataset):
+            return ["dataset", "session_id", "turn_index", "label", "annotator", "kind", "show_campaign"]
         made = ["kind", "show_campaign", "show_seconds"] if has_history(obj) else []
         return [*JUDGED_FIELDS, *own, *made, "timestamp", "extra"]
 

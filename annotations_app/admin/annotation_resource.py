@@ -1,7 +1,7 @@
 """Labels as rows of a table: the fields of annotation JSONL, and the dataset they belong to."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -13,6 +13,7 @@ from import_export.widgets import Widget
 from annotations_app.labels.import_annotations import import_label_rows, parse_import_label
 from annotations_app.labels.label_staging import LabelOutcome
 from annotations_app.models import Annotation
+from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
@@ -26,6 +27,10 @@ from datasets_app.tables.formats import CSV, JSONL, XLSX, YAML, TableFileError
 # Keys that the format does not know: one column of JSON where columns are fixed.
 OTHER_KEYS = "other_keys"
 MAX_PREVIEW_CHARACTERS = 150
+# A label that matches would tell what the texts say.
+_WITHHELD = (
+    "This dataset contains raw text, and adding labels to it takes the permission to read it. Ask a curator."
+)
 _TEXT_COLUMNS = ("text", "persona_id", "session_id", "annotator", "labeler", "notes", "timestamp")
 
 
@@ -140,11 +145,15 @@ class AnnotationResource(TableResource):
         """All rows are read and saved here, set by set; import_row then tells what became of each."""
         self.errors, self.outcomes, self.rows_in_new_sessions, self.matches = {}, {}, set(), []
         labels: dict[str, list[LabelRecord]] = {}
-        visible = set(Dataset.objects.visible_to(self.user).values_list("name", flat=True))
+        visible = {dataset.name: dataset for dataset in Dataset.objects.visible_to(self.user)}
+        raw = raw_access.find_withheld(self.user, visible.values())
+        withheld = {name for name, dataset in visible.items() if dataset.pk in raw}
         for number, values in enumerate(dataset, 1):
             row = dict(zip(dataset.headers, values, strict=True))
             try:
                 name = self._dataset_name(row, visible)
+                if name in withheld:
+                    raise ValidationError({"dataset": _WITHHELD})
                 labels.setdefault(name, []).append(
                     parse_import_label(_row_to_object(row), number, self.persona)
                 )
@@ -198,7 +207,7 @@ class AnnotationResource(TableResource):
     def record_import(self, result: TableResult) -> None:
         """The operation has recorded it, for each dataset."""
 
-    def _dataset_name(self, row: dict[str, Any], visible: set[str]) -> str:
+    def _dataset_name(self, row: dict[str, Any], visible: Container[str]) -> str:
         name = cell_text(row.pop("dataset", None)) or (
             self.selected_dataset.name if self.selected_dataset else ""
         )

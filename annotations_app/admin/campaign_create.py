@@ -26,7 +26,7 @@ from annotations_app.domain.guidelines import render_guidelines
 from annotations_app.job_parameters import CampaignParameters
 from annotations_app.models import Campaign
 from annotations_app.models.campaign import MAX_GUIDELINES_LENGTH
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import parse_pk, render_page
 from datasets_app.core.web.reauthentication import require_recent_sign_in
@@ -89,7 +89,12 @@ def estimate_campaign(request: HttpRequest) -> HttpResponse:
     form = CampaignForm(request.POST, user=request.user)
     # Each valid answer counts; the form need not be complete.
     form.is_valid()
-    return render_fragment(request, "_campaign_estimate", _estimate_context(form.cleaned_data))
+    answers = form.cleaned_data
+    dataset = answers.get("dataset")
+    if dataset and not raw_access.may_read(request.user, dataset):
+        # The number of replies would tell which tags there are.
+        answers.pop("tag", None)
+    return render_fragment(request, "_campaign_estimate", _estimate_context(answers))
 
 
 def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:

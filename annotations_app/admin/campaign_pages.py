@@ -43,6 +43,7 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
         "progress": _progress_context(campaign),
         "balance": _label_balance(campaign) if see else None,
         "stale_count": Annotation.objects.stale(campaign).count() if see else 0,
+        "withheld": not raw_access.may_read(request.user, campaign.dataset),
         "raw_because": "" if campaign.overridden else gates.load_facts(campaign.dataset).raw_because,
     }
     return render_campaign_page(request, campaign, "change", "", context)
@@ -124,11 +125,21 @@ def flagged_replies(request: HttpRequest, pk: int) -> HttpResponse:
         )
     )
     page = paginate_newest_first(rows, request.GET)
-    if page.rows:
+    withheld = not raw_access.may_read(request.user, campaign.dataset)
+    if withheld:
+        _withhold_flags(page.rows)
+    elif page.rows:
         raw_access.record_access(
             campaign.dataset, request.user, place="flagged", campaign=campaign.pk, turns=len(page.rows)
         )
-    return render_campaign_page(request, campaign, "flagged", "Flagged", {"page": page})
+    context = {"page": page, "withheld": withheld}
+    return render_campaign_page(request, campaign, "flagged", "Flagged", context)
+
+
+def _withhold_flags(rows: list[Any]) -> None:
+    for row in rows:
+        row.reason = row.start = raw_access.WITHHELD
+        raw_access.withhold_session(row.item.session)
 
 
 # --- stale labels ------------------------------------------------------------------------------

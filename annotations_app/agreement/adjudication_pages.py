@@ -101,6 +101,7 @@ def _describe_end(disputes: DisputeQueue, disputed: int, remaining: int) -> tupl
 def _save_adjudication(request: HttpRequest, disputes: DisputeQueue, turn: Turn) -> HttpResponse:
     label, reason = request.POST.get("label", ""), request.POST.get("reason", "")
     try:
+        raw_access.check_may_read(request.user, disputes.dataset)
         adjudicate(
             turn,
             disputes.persona_id,
@@ -124,14 +125,20 @@ def _save_adjudication(request: HttpRequest, disputes: DisputeQueue, turn: Turn)
 def _render_dispute(
     request: HttpRequest, disputes: DisputeQueue, turn: Turn, form_state: dict[str, Any]
 ) -> HttpResponse:
-    raw_access.record_access(
-        disputes.dataset,
-        request.user,
-        place="adjudication",
-        session=turn.session_id,
-        turn=turn.turn_index,
-    )
-    labels = _load_labels(disputes, turn)
+    labels, flags = _load_labels(disputes, turn), _flag_reasons(disputes, turn)
+    withheld = not raw_access.may_read(request.user, disputes.dataset)
+    if withheld:
+        raw_access.withhold_session(turn.session)
+        for row in (*labels, *flags):
+            _withhold_notes(row)
+    else:
+        raw_access.record_access(
+            disputes.dataset,
+            request.user,
+            place="adjudication",
+            session=turn.session_id,
+            turn=turn.turn_index,
+        )
     votes = _count_votes(labels, disputes)
     adjudicated = [label for label in labels if label.kind == Annotation.Kind.ADJUDICATED]
     card = _persona_card(disputes)
@@ -139,14 +146,15 @@ def _render_dispute(
     session = reverse("admin:datasets_app_session_change", args=[turn.session_id])
     context = {
         **_shared_context(request, disputes),
-        **_conversation_context(turn, card),
+        **_conversation_context(turn, card, withheld=withheld),
+        "withheld": withheld,
         "card": card,
         **form_state,
         "votes": votes,
         "majority": None if votes[0] == votes[1] else int(votes[1] > votes[0]),
         "labels": [label for label in labels if label.kind != Annotation.Kind.WITHDRAWN],
         "withdrawn": [label for label in labels if label.kind == Annotation.Kind.WITHDRAWN],
-        "flags": _flag_reasons(disputes, turn),
+        "flags": flags,
         "adjudicated": adjudicated[0] if adjudicated else None,
         "next_url": _next_url(request.GET, disputes, turn, votes),
         "progress_url": disputes.address("counted"),
@@ -213,7 +221,15 @@ def _next_url(query: QueryDict, disputes: DisputeQueue, turn: Turn, votes: tuple
     return disputes.address(after=f"{dispute}.{turn.pk}", ahead=query.get("ahead", ""))
 
 
-def _conversation_context(turn: Turn, card: Any) -> dict[str, Any]:
+def _withhold_notes(row: Any) -> None:
+    """Of a label, or of a flag: people quote in them."""
+    if isinstance(row, dict):
+        row["reason"] = raw_access.WITHHELD
+    elif row.notes:
+        row.notes = raw_access.WITHHELD
+
+
+def _conversation_context(turn: Turn, card: Any, *, withheld: bool) -> dict[str, Any]:
     index = turn.turn_index
     around = Turn.objects.filter(
         session=turn.session_id, turn_index__gte=index - TURNS_BEFORE, turn_index__lte=index + TURNS_AFTER
@@ -221,6 +237,9 @@ def _conversation_context(turn: Turn, card: Any) -> dict[str, Any]:
     turns = list(around.with_text_start(MAX_TURN_CHARACTERS).order_by("turn_index"))
     for other in turns:
         text = other.start + ("…" if other.characters > MAX_TURN_CHARACTERS else "")
+        if withheld:
+            raw_access.withhold_turn(other)
+            text = raw_access.WITHHELD
         # Only the reply to judge has the persona's words highlighted.
         words = (card["preferred"], card["avoid"]) if card and other.pk == turn.pk else ((), ())
         other.pieces = highlight_words(text, *words)

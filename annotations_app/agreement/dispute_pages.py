@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, QueryDict
 from annotations_app.agreement.adjudicate import DisputeCounts, count_disputed, list_disputed
 from annotations_app.campaigns.pages_common import admin_url, visible_campaign
 from annotations_app.models import Annotation, Assignment, Campaign
+from datasets_app.catalog import raw_access
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk
 from datasets_app.core.web.paging import parse_numbers
 from datasets_app.models import Dataset
@@ -40,7 +41,10 @@ class DisputeQueue(NamedTuple):
         dataset_pk, persona = parse_pk(query.get("dataset", "")), query.get("persona", "")
         if not dataset_pk or not persona:
             raise Http404
-        return cls(get_visible_dataset(request, dataset_pk), persona, None, tie, False)
+        dataset = get_visible_dataset(request, dataset_pk)
+        if not raw_access.filter_personas(request.user, dataset, [persona]):
+            raise Http404
+        return cls(dataset, persona, None, tie, False)
 
     @property
     def scope(self) -> list[tuple[str, str]]:

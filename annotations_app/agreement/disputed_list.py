@@ -25,7 +25,11 @@ def list_most_disputed(disputes: DisputeQueue, user: Any) -> list[dict[str, Any]
     )
     turns = Turn.objects.filter(pk__in=[reply.turn for reply in disputed]).select_related("session")
     by_key = {turn.pk: turn for turn in turns.with_text_start(MAX_TEXT_CHARACTERS)}
-    if by_key:
+    if not raw_access.may_read(user, disputes.dataset):
+        for turn in by_key.values():
+            raw_access.withhold_turn(turn)
+            raw_access.withhold_session(turn.session)
+    elif by_key:
         raw_access.record_access(disputes.dataset, user, place="agreement", turns=len(by_key))
     return [
         {

@@ -26,6 +26,7 @@ from annotations_app.campaigns.pages_common import (
 )
 from annotations_app.labels import label_counts
 from annotations_app.models import Campaign
+from datasets_app.catalog import raw_access
 from datasets_app.core.web.pages import dataset_breadcrumbs, dataset_url, get_visible_dataset, render_page
 from datasets_app.models import Dataset
 
@@ -66,10 +67,11 @@ def campaign_scope(request: HttpRequest, pk: int) -> AgreementScope:
 
 
 def dataset_scope(request: HttpRequest, pk: int) -> AgreementScope:
-    """``?persona=`` chooses the persona; it is empty without."""
+    """``?persona=`` chooses the persona; it is empty without, and where its id is raw and may not be read."""
     dataset = get_visible_dataset(request, pk)
     require_permissions(request, "view_annotation")
-    return AgreementScope(dataset, request.GET.get("persona", ""))
+    readable = raw_access.filter_personas(request.user, dataset, [request.GET.get("persona", "")])
+    return AgreementScope(dataset, readable[0] if readable else "")
 
 
 ScopeOf = Callable[[HttpRequest, int], AgreementScope]
@@ -87,6 +89,7 @@ def dataset_agreement(request: HttpRequest, pk: int) -> HttpResponse:
     scope = dataset_scope(request, pk)
     dataset = scope.dataset
     personas = label_counts.list_personas(dataset.pk)[:MAX_PERSONAS]
+    personas = raw_access.filter_personas(request.user, dataset, personas)
     if not scope.persona_id and personas:
         scope = scope._replace(persona_id=personas[0])
     may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
@@ -130,7 +133,14 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
 def agreement_breakdown(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpResponse:
     """Agreement by month, tag and split."""
     scope, started = scope_of(request, pk), time.monotonic()
-    report = measure_agreement(**scope.arguments, by=BREAKDOWNS, consensus=False)
+    readable = raw_access.may_read(request.user, scope.dataset)
+    # Tags are part of what a file says.
+    kinds = BREAKDOWNS if readable else tuple(kind for kind in BREAKDOWNS if kind != "tag")
+    report = measure_agreement(**scope.arguments, by=kinds, consensus=False)
+    if readable and report.by.get("tag"):
+        raw_access.record_access(
+            scope.dataset, request.user, place="agreement by tag", tags=len(report.by["tag"])
+        )
     months, drift_rows = charts.build_drift_table(report.drift)
     context = {
         "labels": report.headline.labels,

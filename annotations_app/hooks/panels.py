@@ -5,6 +5,7 @@ from typing import Any
 
 from annotations_app.agreement.figures import persona_label_stats
 from annotations_app.models import Annotation, Campaign
+from datasets_app.catalog import raw_access
 
 MAX_LABELS = 1_000
 MAX_CAMPAIGNS = 5
@@ -39,13 +40,16 @@ def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
 
     if not user.has_perm("annotations_app.view_annotation"):
         return None
-    personas = persona_label_stats(dataset.pk)
+    rows = persona_label_stats(dataset.pk)
+    readable = set(raw_access.filter_personas(user, dataset, [row.persona_id for row in rows]))
+    personas = [row for row in rows if row.persona_id in readable]
     pages = persona_urls([row.persona_id for row in personas], user)
     return {
         "title": "Annotations",
         "template": "annotations_app/dataset_panel.html",
         "context": {
             "dataset": dataset,
+            "withheld_personas": len(rows) - len(personas),
             "personas": [
                 {
                     **row._asdict(),

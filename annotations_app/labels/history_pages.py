@@ -6,6 +6,7 @@ from django.http import HttpRequest, QueryDict
 
 from annotations_app.campaigns.pages_common import admin_url
 from annotations_app.models import Annotation, Decision
+from datasets_app.catalog import raw_access
 from datasets_app.core.web.pages import parse_pk
 from datasets_app.models import Dataset
 
@@ -25,11 +26,14 @@ def label_history(request: HttpRequest, object_id: str) -> dict[str, Any]:
     if label is None or not has_history(label):
         return {}
     assignment = getattr(label, "assignment", None)
-    decisions = Decision.objects.filter(assignment=assignment).order_by("id")
+    decisions = list(Decision.objects.filter(assignment=assignment).order_by("id")[:MAX_DECISIONS])
+    if not raw_access.may_read(request.user, label.dataset):
+        for decision in decisions:
+            decision.notes = raw_access.WITHHELD if decision.notes else None
     return {
         "has_history": True,
         "stale": label.is_stale,
-        "decisions": decisions[:MAX_DECISIONS],
+        "decisions": decisions,
         "adjudicate_url": _adjudicate_url(request, label),
     }
 

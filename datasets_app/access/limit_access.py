@@ -3,7 +3,7 @@
 A grant only makes the dataset visible; what users can do with it depends on their role.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.contrib.auth.models import Group, User
@@ -58,6 +58,23 @@ def copy_restriction(copy: Dataset, source: Dataset, *, actor: Any) -> None:
     copy.restricted = True
     Dataset.objects.filter(pk=copy.pk).update(restricted=True)
     audit.record("restrict", actor=actor, dataset_name=copy.name, like=source.name, grants=len(grants))
+
+
+def restrict_production(dataset: Dataset, grantees: Iterable[Grantee] = (), *, actor: Any) -> None:
+    """Restrict a dataset at the first import of production data: to ``grantees`` and to ``actor``, who needs
+    no permission to limit access. Without either, only people who can limit access see it."""
+    people = [*([actor] if actor is not None else []), *grantees]
+    granted = [
+        DatasetGrant.objects.get_or_create(
+            dataset=dataset, **_grantee_filter(grantee), defaults={"granted_by": actor}
+        )
+        for grantee in people
+    ]
+    dataset.restricted = True
+    Dataset.objects.filter(pk=dataset.pk).update(restricted=True)
+    audit.record(
+        "restrict", actor=actor, dataset_name=dataset.name, reason="production data", grants=len(granted)
+    )
 
 
 # --- users and groups ----------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from typing import Any
 
 ROLES: dict[str, tuple[str, ...]] = {
     "curator": (
-        "datasets_app.view_dataset", "datasets_app.change_dataset", "datasets_app.import_dataset",
+        "datasets_app.view_dataset", "datasets_app.read_raw",
+        "datasets_app.change_dataset", "datasets_app.import_dataset",
         "datasets_app.export_dataset", "datasets_app.check_dataset", "datasets_app.scrub_dataset",
         "datasets_app.generate_dataset", "datasets_app.split_dataset", "datasets_app.release_dataset",
         "datasets_app.view_release",
@@ -36,7 +37,8 @@ ROLES: dict[str, tuple[str, ...]] = {
         "annotations_app.annotate", "annotations_app.adjudicate",
     ),
     "privacy officer": (
-        "datasets_app.view_dataset", "datasets_app.change_dataset", "datasets_app.check_dataset",
+        "datasets_app.view_dataset", "datasets_app.read_raw",
+        "datasets_app.change_dataset", "datasets_app.check_dataset",
         "datasets_app.scrub_dataset", "datasets_app.export_dataset", "datasets_app.override_gate",
         "datasets_app.view_release", "datasets_app.sign_review", "datasets_app.hold_dataset",
         "datasets_app.erase_session", "datasets_app.apply_retention", "datasets_app.limit_access",

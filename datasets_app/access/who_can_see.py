@@ -21,6 +21,7 @@ ALL, REPLIES, NO_ACCESS = "all", "replies", "nothing"
 _ABILITIES = (
     ("read conversations", {"datasets_app.view_session", "datasets_app.view_turn"}),
     ("export", {"datasets_app.export_dataset"}),
+    ("read raw text", {"datasets_app.read_raw"}),
     ("release", {"datasets_app.release_dataset"}),
     ("edit", {"datasets_app.change_dataset"}),
     ("scrub", {"datasets_app.scrub_dataset"}),

@@ -13,7 +13,8 @@ from datasets_app.admin import dataset_pages, origin_pages
 from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.catalog.dataset_facts import ADVICE, STATE_LABELS
 from datasets_app.catalog.edit import edit_dataset
-from datasets_app.catalog.gates import load_all_facts
+from datasets_app.catalog.gates import can_read_raw, load_all_facts
+from datasets_app.catalog.raw_access import may_read
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.core.web.pages import (
@@ -90,6 +91,13 @@ class DatasetAdmin(ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
         visible = Dataset.objects.visible_to(request.user)
         return visible.with_last_check().order_by("name")
+
+    def get_search_fields(self, request: HttpRequest) -> list[str]:
+        """Finding part of a source would tell what it says."""
+        return self.search_fields if can_read_raw(request.user) else ["name"]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return self.fields if obj is None or may_read(request.user, obj) else ["license"]
 
     # --- permissions: imports add datasets and retention deletes them, never this form ---
 

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.urls import URLPattern, path
 
 from datasets_app.admin.resources import DatasetMetadataResource
+from datasets_app.catalog.raw_access import list_readable
 from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.models import Dataset
 from datasets_app.tables.admin import TableAdminMixin
@@ -23,7 +24,7 @@ class DatasetMetadataAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     list_display = ["name"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return Dataset.objects.visible_to(request.user).order_by("name")
+        return list_readable(request.user).order_by("name")
 
     def has_import_permission(self, request: HttpRequest) -> bool:
         # The model's own import permission is about conversations.

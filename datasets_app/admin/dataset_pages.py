@@ -8,6 +8,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
 from datasets_app import hooks
+from datasets_app.catalog import raw_access
 from datasets_app.checking.check_dataset import is_scrubbed_since
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
@@ -40,6 +41,7 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
     panels = filter(None, (panel(dataset, request.user) for panel in hooks.dataset_panels))
     report = dataset.check_reports.first()
     context = {
+        "withheld": not raw_access.may_read(request.user, dataset),
         "report": report,
         "is_outdated": bool(report and is_scrubbed_since(report)),
         "source_files": dataset.source_files.order_by("-imported_at")[:PAGE_SIZE],
@@ -72,13 +74,21 @@ def checks(request: HttpRequest, pk: int) -> HttpResponse:
     code = request.GET.get("code", "")[:4]
     findings = CheckFinding.objects.filter(report=report, **({"code": code} if code else {}))
     page_request = parse_page_request(request.GET)
+    page = paginate_by_field_and_id(findings.select_related("session"), "code", page_request)
+    withheld = not raw_access.may_read(request.user, dataset)
+    if withheld:
+        for finding in page.rows:
+            raw_access.withhold_finding(finding)
+    elif page.rows:
+        raw_access.record_access(dataset, request.user, place="checks", findings=len(page.rows))
     context = {
+        "withheld": withheld,
         "report": report,
         "is_outdated": bool(report and is_scrubbed_since(report)),
         "is_latest": report_pk is None,
         "code": code,
         "totals": sorted(report.totals.items()) if report else [],
-        "page": paginate_by_field_and_id(findings.select_related("session"), "code", page_request),
+        "page": page,
         "earlier_reports": reports[:10],
         "check_job": dataset.job_runs.active().filter(operation="check_dataset").first(),
     }
@@ -97,13 +107,21 @@ def run_checks(request: HttpRequest, pk: int) -> HttpResponse:
 def sessions(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "view_session")
     dataset = get_visible_dataset(request, pk)
-    prefix = request.GET.get("q", "").strip()
+    withheld = not raw_access.may_read(request.user, dataset)
+    # Searching ids would tell which there are.
+    prefix = "" if withheld else request.GET.get("q", "").strip()
     page_request = parse_page_request(request.GET)
     if prefix:
         page = paginate_by(Session.objects.with_id_prefix(dataset, prefix), "session_id", page_request)
     else:
         page = paginate_by(Session.objects.in_dataset(dataset), "id", page_request)
-    return render_dataset_page(request, dataset, "sessions", "Sessions", {"page": page, "prefix": prefix})
+    if withheld:
+        for session in page.rows:
+            raw_access.withhold_session(session)
+    elif not all(session.id_hashed for session in page.rows):
+        raw_access.record_access(dataset, request.user, place="sessions", sessions=len(page.rows))
+    context = {"page": page, "prefix": prefix, "withheld": withheld}
+    return render_dataset_page(request, dataset, "sessions", "Sessions", context)
 
 
 def jobs(request: HttpRequest, pk: int) -> HttpResponse:

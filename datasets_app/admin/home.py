@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from datasets_app import hooks
 from datasets_app.admin.dataset_pages import list_active_jobs
+from datasets_app.catalog import raw_access
 from datasets_app.catalog.dataset_facts import STATE_LABELS, DatasetFacts
 from datasets_app.catalog.gates import load_all_facts
 from datasets_app.core.web.pages import dataset_url
@@ -87,7 +88,9 @@ def _failed_job_items(user: Any) -> list[AttentionItem]:
     """Recent failures of background jobs. People who run a command see it fail."""
     since = timezone.now() - timedelta(days=MAX_FAILURE_AGE_DAYS)
     background = JobRun.objects.visible_to(user).filter(foreground=False)
-    failed = background.filter(state="failed", finished_at__gte=since).order_by("-id")
+    failed = (
+        background.filter(state="failed", finished_at__gte=since).select_related("dataset").order_by("-id")
+    )
     return [
         AttentionItem(
             "bad",
@@ -96,7 +99,7 @@ def _failed_job_items(user: Any) -> list[AttentionItem]:
             "failed",
             reverse("admin:datasets_app_jobrun_change", args=[job.pk]),
             "View error",
-            detail=job.error,
+            detail=job.error if raw_access.may_read_job(user, job) else "",
         )
         for job in failed[:MAX_ITEMS]
     ]

@@ -15,6 +15,7 @@ from unfold.decorators import display
 from datasets_app.admin import request_pages
 from datasets_app.admin.dataset_pages import list_active_jobs
 from datasets_app.admin.job_facts import parameter_rows, result_facts, token_usage
+from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import (
     dataset_url,
@@ -73,6 +74,9 @@ KEYS_SHOWN_ELSEWHERE = {
     "certificates",
     "handed_out",
 }
+
+
+WITHHELD_ERROR = "Failed. The message is withheld, because it may quote raw text; ask a curator."
 
 
 @admin.register(JobRun)
@@ -173,15 +177,22 @@ def active_jobs_panel(request: HttpRequest) -> HttpResponse:
 
 def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     hidden = get_hidden_names(request.user)
+    withheld = not raw_access.may_read_job(request.user, job)
     has = request.user.has_perm
     result = dict(redact_json(job.result or {}, hidden))
+    if withheld:
+        result = _withhold_result(result)
+    elif job.operation == "import_dataset" and result.get("problems"):
+        raw_access.record_job_access(job, request.user, problems=len(result["problems"]))
     # Only an import lists its files; a verification counts them, which is a fact like others.
     imported_files = result.pop("files", []) if job.operation == "import_dataset" else []
     return {
         "job": job,
         "dataset": job.dataset if has("datasets_app.view_dataset") else None,
-        "notes": _job_notes(job),
-        "parameters": redact_json([list(pair) for pair in parameter_rows(job)], hidden),
+        "withheld": withheld,
+        "notes": _job_notes(job, withheld=withheld),
+        # Filters, and names of the files that a command imported.
+        "parameters": [] if withheld else redact_json([list(pair) for pair in parameter_rows(job)], hidden),
         "may": _allowed_actions(request, job),
         "progress": _progress_facts(job),
         "tokens": token_usage(job),
@@ -193,7 +204,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
         "handed_out": result.get("handed_out") if _can_see_recipients(request) else None,
         "problems": result.get("problems") or [],
         "problem_total": result.get("problem_total") or 0,
-        "files": _file_rows(request, job),
+        "files": _file_rows(request, job, withheld=withheld),
     }
 
 
@@ -209,13 +220,29 @@ def _allowed_actions(request: HttpRequest, job: JobRun) -> dict[str, bool]:
     }
 
 
-def _file_rows(request: HttpRequest, job: JobRun) -> list[dict[str, Any]]:
+def _file_rows(request: HttpRequest, job: JobRun, *, withheld: bool) -> list[dict[str, Any]]:
+    """Names of files are withheld with their contents."""
     return [
-        {"row": row, "may_download": can_download(job, row.kind, request.user)} for row in job.files.all()
+        {
+            "row": row,
+            "name": f"{row.get_kind_display()} {row.pk}" if withheld else row.name,
+            "may_download": not withheld and can_download(job, row.kind, request.user),
+        }
+        for row in job.files.all()
     ]
 
 
-def _job_notes(job: JobRun) -> list[tuple[str, str]]:
+def _withhold_result(result: dict[str, Any]) -> dict[str, Any]:
+    """Numbers and booleans, and codes of problems; anything else may quote a file."""
+    kept: dict[str, Any] = {key: value for key, value in result.items() if isinstance(value, int | float)}
+    problems = [
+        {"line": problem.get("line"), "code": problem.get("code"), "message": raw_access.WITHHELD}
+        for problem in result.get("problems") or []
+    ]
+    return {**kept, "problems": problems}
+
+
+def _job_notes(job: JobRun, *, withheld: bool) -> list[tuple[str, str]]:
     """(level, sentence) of what users should know about the state of a job."""
     saved = describe_saved_work(job.operation)
     notes = []
@@ -230,7 +257,7 @@ def _job_notes(job: JobRun) -> list[tuple[str, str]]:
     if job.cancel_requested and not job.is_finished:
         notes.append(("info", f"Canceling: the job stops at its next step; {saved}."))
     if job.error:
-        notes.append(("bad", job.error))
+        notes.append(("bad", WITHHELD_ERROR if withheld else job.error))
     if job.state == JobRun.State.CANCELLED:
         notes.append(("info", f"The job was canceled; {saved}."))
     return notes

@@ -11,6 +11,7 @@ from import_export.widgets import Widget
 
 from datasets_app.catalog.edit import edit_dataset, find_table_problems, keep_managed_provenance
 from datasets_app.catalog.import_persona import import_persona
+from datasets_app.catalog.raw_access import list_readable
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.metadata.yaml_text import YamlError, load_yaml
 from datasets_app.domain.personas.persona import PersonaDocument, PersonaError, check_persona, parse_persona
@@ -228,7 +229,7 @@ class DatasetMetadataResource(TableResource):
         skip_unchanged = report_skipped = True
 
     def get_queryset(self) -> Any:
-        return Dataset.objects.visible_to(self.user)
+        return list_readable(self.user)
 
     def import_data(self, dataset: Any, **options: Any) -> TableResult:
         self.is_preview = bool(options.get("dry_run"))

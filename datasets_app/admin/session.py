@@ -1,6 +1,7 @@
 """The page of a session, shown as a conversation."""
 
 from collections import defaultdict
+from itertools import chain
 from typing import Any
 
 from django.contrib import admin
@@ -52,7 +53,10 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
     neighbors = Session.objects.filter(dataset=dataset)
     report = CheckReport.objects.filter(dataset=dataset).first()
     turn_findings, session_findings = _load_findings(report, session)
-    highlights = _make_highlights(request, session, turns)
+    withheld = not raw_access.may_read(request.user, dataset)
+    if withheld:
+        _withhold(session, turns, [*session_findings, *chain.from_iterable(turn_findings.values())])
+    highlights = None if withheld else _make_highlights(request, session, turns)
     notes = _collect_notes(session, turns, request.user)
     for turn in turns:
         turn.findings = turn_findings.get(turn.turn_index, [])
@@ -64,6 +68,7 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
     context = {
         "dataset": dataset,
         "session": session,
+        "withheld": withheld,
         "turns": turns,
         "previous_page_turn": previous_from,
         "next_page_turn": next_from,
@@ -75,10 +80,19 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
         "fold_after": FOLD_AFTER_CHARACTERS,
         "max_characters": MAX_CHARACTERS_SHOWN,
     }
-    raw_access.record_access(dataset, request.user, place="session", session=session.pk, turns=len(turns))
+    if not withheld:
+        raw_access.record_access(dataset, request.user, place="session", session=session.pk, turns=len(turns))
     sessions = ("Sessions", dataset_url(dataset, "sessions"))
     crumbs = dataset_breadcrumbs(dataset, sessions, (session.session_id, None))
     return render_page(request, "datasets_app/session.html", crumbs, context)
+
+
+def _withhold(session: Session, turns: list[Any], findings: list[CheckFinding]) -> None:
+    raw_access.withhold_session(session)
+    for turn in turns:
+        raw_access.withhold_turn(turn)
+    for finding in findings:
+        raw_access.withhold_finding(finding)
 
 
 def _make_highlights(request: HttpRequest, session: Session, turns: list[Any]) -> Highlights | None:

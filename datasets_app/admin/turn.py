@@ -58,15 +58,22 @@ class TurnAdmin(ReadOnlyAdmin):
         require_permissions(request, "view_dataset", "view_turn")
         turns = self.get_queryset(request).select_related("session__dataset")
         turn = get_object_or_404(turns, pk=parse_pk(object_id))
-        raw_access.record_access(
-            turn.session.dataset, request.user, place="turn", session=turn.session_id, turn=turn.turn_index
-        )
+        dataset, characters = turn.session.dataset, len(turn.text)
+        withheld = not raw_access.may_read(request.user, dataset)
+        if withheld:
+            raw_access.withhold_turn(turn)
+            raw_access.withhold_session(turn.session)
+        else:
+            raw_access.record_access(
+                dataset, request.user, place="turn", session=turn.session_id, turn=turn.turn_index
+            )
         crumbs = dataset_breadcrumbs(
-            turn.session.dataset,
+            dataset,
             (turn.session.session_id, turn_url(turn.session_id, turn.turn_index)),
             (f"Turn {turn.turn_index}", None),
         )
-        return render_page(request, "datasets_app/turn.html", crumbs, {"turn": turn})
+        context = {"turn": turn, "characters": characters, "dataset": dataset, "withheld": withheld}
+        return render_page(request, "datasets_app/turn.html", crumbs, context)
 
 
 def _render_turn_list(request: HttpRequest) -> HttpResponse:
@@ -74,11 +81,17 @@ def _render_turn_list(request: HttpRequest) -> HttpResponse:
     pk = parse_pk(query.get("dataset", ""))
     dataset = None if pk is None else get_visible_dataset(request, pk)
     visible = Dataset.objects.visible_to(request.user)
-    ids = [dataset.pk] if dataset else list(visible.values_list("pk", flat=True))
+    searched = [dataset] if dataset else list(visible)
+    ids = [row.pk for row in searched]
     role = query.get("role", "") if query.get("role") in Turn.Role.values else ""
     turn_filter = TurnFilter(query.get("q", "").strip(), query.get("tag", "").strip(), role)
+    # A search would tell which words raw text contains, so it leaves these out. Browsing shows structure.
+    is_filtered = turn_filter.is_search or dataset is not None
+    withheld = raw_access.find_withheld(request.user, searched) if is_filtered else set()
     context = {
         "dataset": dataset,
+        "withheld": dataset is not None and dataset.pk in withheld,
+        "withheld_count": len(withheld) if turn_filter.is_search and dataset is None else 0,
         "datasets": visible.order_by("name").values_list("pk", "name")[:500],
         "turn_filter": turn_filter,
         "tabs": build_dataset_tabs(request, dataset, "turns") if dataset else None,
@@ -86,15 +99,25 @@ def _render_turn_list(request: HttpRequest) -> HttpResponse:
         "turn_count": dataset.turn_count if dataset else visible.aggregate(n=Sum("turn_count"))["n"] or 0,
         "max_hits": MAX_HITS,
         **(
-            _search_context(ids, turn_filter, query.get("page", ""))
+            _search_context([pk for pk in ids if pk not in withheld], turn_filter, query.get("page", ""))
             if turn_filter.is_search
             else _browse_context(ids, role, request)
         ),
     }
-    shown = [turn.session.dataset for turn in context["page"].rows]
+    shown = _withhold_rows(request.user, context["page"].rows)
     raw_access.record_turn_access(shown, request.user, place="search" if turn_filter.is_search else "turns")
     crumbs = dataset_breadcrumbs(dataset, ("Turns", None)) if dataset else [("Turns", None)]
     return render_page(request, "datasets_app/turn_list.html", crumbs, context)
+
+
+def _withhold_rows(user: Any, rows: Sequence[Any]) -> list[Dataset]:
+    """Withhold the turns that the user may not read; returns the dataset of each of the others."""
+    withheld = raw_access.find_withheld(user, (turn.session.dataset for turn in rows))
+    for turn in rows:
+        if turn.session.dataset_id in withheld:
+            raw_access.withhold_turn(turn)
+            raw_access.withhold_session(turn.session)
+    return [turn.session.dataset for turn in rows if turn.session.dataset_id not in withheld]
 
 
 def _browse_context(dataset_ids: Sequence[int], role: str, request: HttpRequest) -> dict[str, Any]:

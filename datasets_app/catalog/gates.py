@@ -32,6 +32,7 @@ from datasets_app.domain.pii.exemptions import read_exempt_counts
 from datasets_app.models import Attestation, Dataset, JobRun, ScrubMark, ScrubRun, Session
 
 OVERRIDE_PERMISSION = "datasets_app.override_gate"
+READ_PERMISSION = "datasets_app.read_raw"
 _SCRUB_OPERATIONS = ("scrub_dataset", "scrub_part")
 
 
@@ -116,6 +117,11 @@ def is_raw(dataset: Dataset) -> bool:
 def can_override(actor: Any) -> bool:
     """Who may open a gate for a reason: by permission, or by access to the command line (None)."""
     return actor is None or bool(actor.has_perm(OVERRIDE_PERMISSION))
+
+
+def can_read_raw(actor: Any) -> bool:
+    """Who may read raw text: by permission, or by access to the command line (None)."""
+    return actor is None or bool(actor.has_perm(READ_PERMISSION))
 
 
 def check(verdict: Verdict) -> None:

@@ -103,6 +103,7 @@ CHANGE_ORIGIN = Gate("change origin", "change the origin of a dataset", locked=T
 RELEASE = Gate("release", "release a version that has blockers")
 ATTEST = Gate("attest", "attest that a dataset may stay as it is")
 EXEMPT = Gate("exempt", "exempt a value that looks like personal data")
+SHARE = Gate("share", "share data without a complete sharing checklist")
 
 
 def decide_override(gate: Gate, request: OverrideRequest, closed: str) -> Verdict:
@@ -257,6 +258,51 @@ def _decide_destruction(facts: DatasetFacts, advice: str) -> Verdict:
         return verdict
     reason = f" ({facts.hold_reason})" if facts.hold_reason else ""
     return Refused(f"{facts.name} is on legal hold{reason}. {advice}")
+
+
+def decide_package(name: str, unmet: Sequence[Blocker], request: OverrideRequest) -> Verdict:
+    """A package is made for people outside: it needs the whole sharing checklist, or an override."""
+    if not unmet:
+        return Allowed()
+    verdict = decide_override(SHARE, request, _describe_unmet(name, unmet))
+    if isinstance(verdict, Refused) and verdict.remedy == Remedy.OVERRIDE:
+        return Refused(verdict.message, verdict.remedy, {"unmet": [str(blocker) for blocker in unmet]})
+    return verdict
+
+
+def decide_release_copy(
+    label: str, *, raw: bool, may_override: bool, may_read: bool, unmet: Sequence[Blocker]
+) -> Verdict:
+    """Files of a stored version: of one that was released raw only for people who could release it so."""
+    if raw and not may_override:
+        return Refused(
+            f"{label} was released raw by an override, so its files take the permission to override: ask a "
+            "privacy officer."
+        )
+    return decide_copy_for_reader(label, may_read=may_read, unmet=unmet)
+
+
+def decide_copy_for_reader(name: str, *, may_read: bool, unmet: Sequence[Blocker]) -> Verdict:
+    """A copy for somebody who may not read raw text is a copy for somebody outside."""
+    if may_read or not unmet:
+        return Allowed()
+    return Refused(_describe_unmet(name, unmet), Remedy.SHARING)
+
+
+def _describe_unmet(name: str, unmet: Sequence[Blocker]) -> str:
+    listed = "; ".join(blocker.title for blocker in unmet)
+    return f"{name} can't be shared until the sharing checklist is complete. Missing: {listed}."
+
+
+def decide_read(name: str, *, raw: bool, permitted: bool) -> Verdict:
+    """Showing texts of a dataset, or anything that would reveal some of them."""
+    if not raw or permitted:
+        return Allowed()
+    return Refused(
+        f"{name} contains raw text, and you don't have permission to read it. Ask a curator to do this, "
+        "or to scrub the dataset.",
+        Remedy.SCRUB,
+    )
 
 
 def decide_job_results(*, overridden: bool, permitted: bool) -> Verdict:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 
 from datasets_app import hooks
+from datasets_app.access.limit_access import Grantee, restrict_production
 from datasets_app.catalog import facts, policies
 from datasets_app.catalog.files import load_metadata
 from datasets_app.catalog.rows import existing_sessions
@@ -71,6 +72,7 @@ def import_dataset(
     quarantine_dir: Path | None = None,
     upload: PreparedUpload = PreparedUpload(),  # noqa: B008
     override: str = "",
+    grantees: Sequence[Grantee] = (),
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
@@ -79,6 +81,9 @@ def import_dataset(
 
     ``origin`` is only stated here: that of an existing dataset never changes. If a metadata file or the
     ``upload`` states another one, an ``override`` is needed.
+
+    The first import of production data restricts the dataset to ``actor``, ``grantees`` and people who can
+    limit access.
 
     Saves nothing if it raises :class:`UserError`, or if the process dies. Returns counts, and one
     entry per file; with ``options.quarantine`` it writes the excluded lines to ``quarantine_dir``.
@@ -110,7 +115,8 @@ def import_dataset(
                 else _unchanged_entry(source)
                 for source, item in zip(sources, surveyed, strict=True)
             ]
-            result = _save_totals(dataset, files, options, upload, actor)
+            restricted = _restrict_first_production(dataset, files, grantees, actor)
+            result = _save_totals(dataset, files, options, upload, actor) | restricted
             return result | (_discard_empty(dataset) if created else {})
 
 
@@ -332,6 +338,17 @@ def _apply_metadata(dataset: Dataset, source: ImportSource, keys: "array[int]") 
     if keys and get_stated_split(metadata) == policies.LOCKED_SPLIT:
         added = Session.objects.filter(dataset=dataset, pk__range=(keys[0], keys[-1]))
         added.update(split=policies.LOCKED_SPLIT)
+
+
+def _restrict_first_production(
+    dataset: Dataset, files: list[dict[str, Any]], grantees: Sequence[Grantee], actor: Any
+) -> dict[str, bool]:
+    """What the result says about it. A dataset that has turns keeps the access that people gave it."""
+    is_first = not dataset.turn_count and any(file["turns"] for file in files)
+    if dataset.origin != Dataset.Origin.PRODUCTION or not is_first or dataset.restricted:
+        return {}
+    restrict_production(dataset, grantees, actor=actor)
+    return {"restricted": True}
 
 
 def _unchanged_entry(source: ImportSource) -> dict[str, Any]:

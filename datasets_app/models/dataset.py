@@ -41,7 +41,8 @@ class Dataset(models.Model):
     )
     legal_hold = models.BooleanField(default=False, help_text="Prevents all deletion while set.")
     hold_reason = models.TextField(blank=True, editable=False)
-    # If set, a role that may view datasets isn't enough to see it: a grant is needed as well.
+    # If set, a role that may view datasets isn't enough to see it: a grant is needed as well. Production data
+    # begins restricted.
     restricted = models.BooleanField(default=False, editable=False)
     # Ratios, seed and strata of the last split; sessions added later are split the same way.
     split_settings = models.JSONField(null=True, blank=True, editable=False)
@@ -65,6 +66,7 @@ class Dataset(models.Model):
             ("export_dataset", "Can export datasets and download the files"),
             ("check_dataset", "Can run checks"),
             ("scrub_dataset", "Can scrub datasets, preview scrubs and correct findings"),
+            ("read_raw", "Can read raw text"),
             ("override_gate", "Can override scrub, test split and release checks, giving a reason"),
             ("generate_anywhere", "Can generate sessions with a model at any address"),
             ("generate_dataset", "Can generate sessions, offline or with a configured model endpoint"),

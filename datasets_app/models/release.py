@@ -31,6 +31,8 @@ class Release(models.Model):
     checks = models.JSONField(default=dict, help_text="Check results for exactly these turns.")
     sharing = models.JSONField(default=list, help_text="The sharing checklist at the time of release.")
     override_reason = models.TextField(blank=True)
+    # Released by override while the dataset was raw; a later scrub of the dataset doesn't change these files.
+    raw = models.BooleanField(default=False, editable=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

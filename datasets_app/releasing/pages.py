@@ -69,6 +69,11 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
     form = ReleaseForm(request.POST or None, may_override=may_override)
     last = latest_release(dataset)
     upcoming = _next_version_context(dataset, last) if not expired and dataset.turn_count else {}
+    # A draft of a changelog names sessions.
+    if last and upcoming.get("entry") and not _may_read_versions(request.user, dataset, last):
+        del upcoming["entry"]
+    elif upcoming.get("entry"):
+        raw_access.record_access(dataset, request.user, place="releases", versions=(last,))
     if request.method == "POST":
         if not may_release:
             raise PermissionDenied
@@ -126,16 +131,27 @@ def _next_version_context(dataset: Dataset, last: Release | None) -> dict[str, A
     }
 
 
+def _may_read_versions(user: Any, dataset: Dataset, *versions: Release | None) -> bool:
+    """None stands for the current dataset, which is asked in any case."""
+    return raw_access.may_read(user, dataset) and all(
+        raw_access.may_read_release(user, version) for version in versions if version
+    )
+
+
 def release(request: HttpRequest, pk: int, version: str) -> HttpResponse:
     require_permissions(request, "view_release")
     dataset = get_visible_dataset(request, pk)
     shown = _get_release_or_404(dataset, version)
     user = request.user
+    withheld = not raw_access.may_read_release(user, shown)
+    if not withheld and shown.changelog:
+        raw_access.record_access(dataset, user, place="release", versions=(shown,), release=shown.version)
     may_download = user.has_perm("datasets_app.release_dataset") or user.has_perm(
         "datasets_app.export_dataset"
     )
     context = {
         "release": shown,
+        "withheld": withheld,
         "files": shown.files.all(),
         "splits": [(split, shown.splits[split]) for split in (*SPLITS, "none") if split in shown.splits],
         "may_download": may_download and shown.destroyed_at is None,
@@ -217,9 +233,10 @@ def _comparison_context(
     if turns > MAX_TURNS_COMPARED:
         return {"too_long": True, "turns": turns}
     compared: ReleaseComparison = compare_releases(dataset, before, after)
-    may_read = request.user.has_perm("datasets_app.view_turn")
+    if not _may_read_versions(request.user, dataset, before, after):
+        return {"comparison": compared, "withheld": True}
     shown = compared.difference.changes[:MAX_ROWS_SHOWN]
-    if may_read and shown:
+    if compared.bump is not None:
         raw_access.record_access(
             dataset, request.user, place="comparison", versions=(before, after), sessions=len(shown)
         )
@@ -231,7 +248,7 @@ def _comparison_context(
         "hidden_change_count": compared.difference.sessions_changed - len(shown),
         "added": compared.difference.added[:MAX_ROWS_SHOWN],
         "removed": compared.difference.removed[:MAX_ROWS_SHOWN],
-        "may_read": may_read,
+        "may_read": request.user.has_perm("datasets_app.view_turn"),
     }
 
 

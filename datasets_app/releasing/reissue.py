@@ -128,6 +128,7 @@ def _create_replacement(release: Release, kept: RemainingData, actor: Any) -> Re
         checks=release.checks,
         sharing=release.sharing,
         override_reason=release.override_reason,
+        raw=release.raw,
         created_by=actor,
         created_by_name=audit.actor_name(actor),
         replaces=release,

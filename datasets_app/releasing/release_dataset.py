@@ -133,6 +133,7 @@ def _save_release(
         },
         sharing=[item._asdict() for item in readiness.checklist],
         override_reason=reason,
+        raw=readiness.facts.is_raw,
         created_by=actor,
         created_by_name=audit.actor_name(actor),
     )

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
+from datasets_app.catalog import raw_access
 from datasets_app.core.deletion_summary import format_counts
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
@@ -49,8 +50,17 @@ def erase(request: HttpRequest, pk: int, session_pk: int) -> HttpResponse:
         selected = [copy.pk for copy in copies] if cleaned.get("everywhere") else []
         parameters = EraseParameters(session=session.pk, reason=cleaned["reason"], copies=selected)
         return start_and_show_job(request, "erase_session", dataset, parameters)
+    may_read = raw_access.may_read(request.user, dataset)
+    if may_read:
+        raw_access.record_access(dataset, request.user, place="erase", session=session.pk)
     crumbs = dataset_breadcrumbs(dataset, ("Sessions", dataset_url(dataset, "sessions")), ("Erase", None))
-    context = {"dataset": dataset, "session": session, "form": form, **_erasure_context(session, copies)}
+    context = {
+        "dataset": dataset,
+        "session": session,
+        "session_label": session.session_id if may_read else raw_access.get_session_label(session),
+        "form": form,
+        **_erasure_context(session, copies),
+    }
     return render_page(request, "datasets_app/session_erase.html", crumbs, context)
 
 

@@ -95,6 +95,13 @@ class ScrubForm(forms.Form):
         help_text="A random sample. A preview changes nothing.",
     )
 
+    def __init__(self, *args: Any, may_read: bool, **options: Any) -> None:
+        """Without ``may_read`` there are no patterns and terms to enter: counting their matches would tell
+        what raw text contains, and those of the last scrub may quote it."""
+        super().__init__(*args, **options)
+        if not may_read:
+            del self.fields["patterns"], self.fields["allow"]
+
     def clean_patterns(self) -> list[tuple[str, str]]:
         """(label, regex) of each line. Reports all invalid lines with their numbers."""
         patterns, errors = [], []
@@ -138,9 +145,9 @@ class ScrubForm(forms.Form):
         cleaned = self.cleaned_data
         return Policy(
             kinds=tuple(kind for kind in KINDS if kind in cleaned["kinds"]),
-            patterns=tuple(cleaned["patterns"]),
+            patterns=tuple(cleaned.get("patterns", ())),
             placeholders=cleaned["placeholders"],
-            allow_names=tuple(cleaned["allow"]),
+            allow_names=tuple(cleaned.get("allow", ())),
             name_models=tuple(settings.NAME_MODELS),
             hash_session_ids=cleaned["hash_session_ids"],
             fuzz_seconds=cleaned["fuzz_seconds"] if cleaned["timestamps"] == "move" else 0,

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
 from datasets_app.domain.conversations.records import TurnRecord
@@ -30,6 +30,7 @@ def mark_not_personal(request: HttpRequest, pk: int) -> HttpResponse:
     if finding.kind in PATTERN_KINDS and gates.can_override(request.user):
         return redirect(f"{dataset_url(dataset, 'exempt')}?finding={finding.pk}")
     try:
+        raw_access.check_may_read(request.user, dataset)
         marks.mark_not_personal(dataset, finding=finding, actor=request.user)
     except UserError as error:
         messages.error(request, error.message)
@@ -47,6 +48,8 @@ def mark_missed(request: HttpRequest, pk: int) -> HttpResponse:
     turn = get_object_or_404(turns, pk=parse_pk(request.POST.get("turn", "")))
     words = " ".join(request.POST.get("words", "")[: MAX_CHARACTERS + 1].replace("\0", "").split())
     try:
+        # The answer tells whether the turn contains the words.
+        raw_access.check_may_read(request.user, dataset)
         field, start, end = _find_words(words, turn)
         marks.mark_missed(
             dataset,

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import build_dataset_tabs, render_dataset_page
 from datasets_app.core.web.pages import (
@@ -36,12 +36,12 @@ def scrub(request: HttpRequest, pk: int) -> HttpResponse:
     ("confirmed")."""
     require_permissions(request, "view_scrubrun")
     dataset = get_visible_dataset(request, pk)
+    may_read = raw_access.may_read(request.user, dataset)
     if request.method != "POST":
-        return _render_scrub(
-            request, dataset, ScrubForm(initial=initial_answers(dataset, _find_last_run(dataset)))
-        )
+        form = ScrubForm(initial=initial_answers(dataset, _find_last_run(dataset)), may_read=may_read)
+        return _render_scrub(request, dataset, form)
     require_permissions(request, "scrub_dataset")
-    form = ScrubForm(request.POST)
+    form = ScrubForm(request.POST, may_read=may_read)
     if not form.is_valid():
         return _render_scrub(request, dataset, form)
     if _active_scrub(dataset):
@@ -99,9 +99,16 @@ def _render_scrub(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> Ht
     run_pk = parse_pk(request.GET.get("run", ""))
     run = finished.first() if run_pk is None else get_object_or_404(finished, pk=run_pk)
     job = _active_scrub(dataset)
+    withheld = not raw_access.may_read(request.user, dataset)
+    results = result_context(run, request.GET, withheld=withheld) if run else {}
+    if results and results["page"].rows and not withheld:
+        raw_access.record_access(
+            dataset, request.user, place="scrub", scrub=run.pk, findings=len(results["page"].rows)
+        )
     context = {
         "form": form,
-        **(result_context(run, request.GET) if run else {}),
+        "withheld": withheld,
+        **results,
         "name_models": settings.NAME_MODELS,
         "runs": dataset.scrubs.select_related("job_run__actor")[:MAX_RUNS_SHOWN],
         **({} if job else _interrupted_context(dataset)),

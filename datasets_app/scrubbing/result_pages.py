@@ -124,10 +124,21 @@ def _short_session_id(session: Session) -> str:
     return f"{session.session_id[:MAX_HASH_CHARACTERS]}…" if session.id_hashed else session.session_id
 
 
-def result_context(scrub: ScrubRun, query: QueryDict) -> dict[str, Any]:
-    """The context of the page for one finished run."""
+def _withhold_findings(rows: list[Any]) -> None:
+    """Ids of sessions and names of keys come from the file."""
+    for row in rows:
+        if not row.session.id_hashed:
+            row.session_label = f"number {row.session_id}"
+        row.field = row.field if row.field in PART_LABELS else "metadata"
+
+
+def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool) -> dict[str, Any]:
+    """The context of the page for one finished run; ``withheld`` if its user may not read raw text."""
     finding_filter = parse_filter(query)
     counts = count_findings(scrub)
+    page = paginate_findings(scrub, finding_filter, query)
+    if withheld:
+        _withhold_findings(page.rows)
     policy = Policy.from_json(scrub.policy)
     return {
         "scrub": scrub,
@@ -137,7 +148,7 @@ def result_context(scrub: ScrubRun, query: QueryDict) -> dict[str, Any]:
         "turn_share": counts.turns / scrub.turn_count if scrub.turn_count else 0,
         "finding_filter": finding_filter,
         "part_label": PART_LABELS.get(finding_filter.part, ""),
-        "page": paginate_findings(scrub, finding_filter, query),
+        "page": page,
         "policy_words": policy.describe(),
         "policy": policy,
         "ignored_terms": len(policy.allow) + len(policy.allow_names) + len(policy.exempt_marks),

@@ -1,5 +1,6 @@
 """The "Splits" page of a dataset: its shares, its leaks, and the form that splits it."""
 
+from itertools import chain
 from typing import Any
 
 from django import forms
@@ -16,7 +17,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, raw_access
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
@@ -120,7 +121,15 @@ def _render_splits(request: HttpRequest, dataset: Dataset, form: SplitForm) -> H
     report = stored.get("report")
     counts = count_splits(dataset)
     has = request.user.has_perm
+    leaks = _leak_rows(dataset, report) if report and has("datasets_app.view_session") else []
+    withheld = not raw_access.may_read(request.user, dataset)
+    if withheld:
+        for session in chain.from_iterable(leak["sessions"] for leak in leaks):
+            raw_access.withhold_session(session)
+    elif leaks:
+        raw_access.record_access(dataset, request.user, place="splits", leaks=len(leaks))
     context = {
+        "withheld": withheld,
         "form": form,
         "job": _active_split(dataset),
         "shares": _share_rows(dataset, counts),
@@ -130,9 +139,10 @@ def _render_splits(request: HttpRequest, dataset: Dataset, form: SplitForm) -> H
         "report": report,
         "warnings": list(format_warnings(report)) if report else [],
         "names": _split_names(report) if report else [],
-        "strata": _count_rows(report["strata"], "stratum", report) if report else [],
-        "tables": _count_tables(report, stored["stratify"]) if report else [],
-        "leaks": _leak_rows(dataset, report) if report and has("datasets_app.view_session") else [],
+        # Their names are tags and personas.
+        "strata": _count_rows(report["strata"], "stratum", report) if report and not withheld else [],
+        "tables": _count_tables(report, stored["stratify"]) if report and not withheld else [],
+        "leaks": leaks,
         "may_split_again": has("datasets_app.split_dataset") and gates.can_override(request.user),
     }
     return render_dataset_page(request, dataset, "splits", "Splits", context)

@@ -35,7 +35,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     work.mkdir()
     release_dataset(dataset, folder=work, override="A test.", actor=None)
     out = tmp_path / "package"
-    export_package(dataset, out, version="1.0.0")
+    export_package(dataset, out, version="1.0.0", override="A test.")
     return out
 
 

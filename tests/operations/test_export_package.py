@@ -3,10 +3,12 @@
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 import yaml
+from django.contrib.auth.models import Group
 
 from annotations_app.demo.load_demo import load_demo
 from datasets_app.checking.check_dataset import check_dataset
@@ -14,8 +16,11 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, Session
 from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.releasing.sharing import export_package as packages
 from datasets_app.releasing.sharing import package_data
-from datasets_app.releasing.sharing.export_package import export_package
+from datasets_app.releasing.sharing.export_package import PackageResult
+from datasets_app.releasing.sharing.share_gate import check_release_copy, list_unmet
+from datasets_app.releasing.sharing.sign_review import sign_review
 from datasets_app.retention import erase_session
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
@@ -35,6 +40,11 @@ PAPERS = {
     "charts/scenarios.svg",
 }
 WHOLE = {f"data/support.{ending}" for ending in ("jsonl", "parquet", "meta.yaml")}
+
+
+def export_package(*arguments: Any, override: str = "A test.", **options: Any) -> PackageResult:
+    """Whatever the sharing checklist says."""
+    return packages.export_package(*arguments, override=override, **options)
 
 
 @pytest.fixture
@@ -225,3 +235,46 @@ def test_what_was_released_raw_is_not_called_scrubbed_whatever_came_after(
     )
     export_package(dataset, tmp_path / "raw", override="A test.")
     assert "Scrubbed production" not in (tmp_path / "raw" / "README.md").read_text()
+
+
+def test_a_package_needs_the_whole_checklist_or_an_override(
+    dataset: Dataset, tmp_path: Path, admin_user: Any
+) -> None:
+    released(dataset, tmp_path)
+    for version in ("", "1.0.0"):
+        with pytest.raises(UserError, match=r"checklist is complete. Missing: .*Legal review is signed"):
+            export_package(dataset, tmp_path / "package", version=version, override="", actor=admin_user)
+    assert not (tmp_path / "package").exists()
+    check_dataset(dataset, actor=None, name_models=("builtin",))
+    Session.objects.filter(dataset=dataset).update(id_hashed=True)
+    sign_review(dataset, actor=admin_user)
+    assert not list_unmet(dataset)
+    export_package(dataset, tmp_path / "package", override="")
+    # A version is judged by its own answers; only its review may have come later.
+    assert "Legal review is signed" not in [
+        blocker.title for blocker in list_unmet(dataset, dataset.releases.get())
+    ]
+
+
+def test_a_version_released_raw_is_for_people_who_may_override(
+    dataset: Dataset, tmp_path: Path, django_user_model: Any
+) -> None:
+    Dataset.objects.filter(pk=dataset.pk).update(origin="production")
+    dataset.refresh_from_db()
+    released(dataset, tmp_path)
+    Dataset.objects.filter(pk=dataset.pk).update(origin="synthetic")
+    version = dataset.releases.get()
+    assert version.raw
+    people = {}
+    for role in ("curator", "privacy officer", "viewer"):
+        people[role] = django_user_model.objects.create_user(role.replace(" ", "-"))
+        people[role].groups.add(Group.objects.get(name=role))
+    check_release_copy(version, people["privacy officer"])
+    check_release_copy(version, None)
+    for role in ("curator", "viewer"):
+        with pytest.raises(UserError, match="released raw by an override"):
+            check_release_copy(version, people[role])
+    version.raw = False
+    check_release_copy(version, people["curator"])
+    with pytest.raises(UserError, match="can't be shared until the sharing checklist is complete"):
+        check_release_copy(version, people["viewer"])

@@ -82,6 +82,6 @@ def test_the_command_hands_out_a_release_under_its_own_name(
             call_command("export_dataset", "support", "--version", "1.0.0", *wrong)
     with pytest.raises(CommandError, match="leave out format and filters"):
         call_command("export_dataset", "support", "--package", "--format", "csv")
-    call_command("export_dataset", "support", "--package", "--version", "1.0.0")
+    call_command("export_dataset", "support", "--package", "--version", "1.0.0", "--override", "A test.")
     assert (tmp_path / "support_v1.0.0" / "README.md").exists()
     assert Dataset.objects.get().job_runs.filter(operation="export_dataset", state="done").count() == 2

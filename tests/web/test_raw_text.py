@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -68,6 +69,7 @@ def pages(own: Campaign) -> dict[str, tuple[str, str]]:
 
 def test_every_page_that_shows_it_leaves_an_event(sign_in: Any, own: Campaign) -> None:
     clients = {"lead": sign_in("lead"), "ana": Client()}
+    clients["lead"].user.user_permissions.add(Permission.objects.get(codename="read_raw"))
     clients["ana"].force_login(get_user("ana"))
     for place, (who, address) in pages(own).items():
         before = AuditEvent.objects.order_by("-id").values_list("id", flat=True).first()

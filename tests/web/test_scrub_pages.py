@@ -101,7 +101,7 @@ def test_who_may_only_look_is_offered_nothing(sign_in: Any, previewed: Dataset) 
     from django.contrib.auth.models import Permission
 
     client = sign_in("viewer")
-    wanted = ["view_scrubrun", "view_scrubfinding", "view_scrubmark"]
+    wanted = ["view_scrubrun", "view_scrubfinding", "view_scrubmark", "read_raw"]
     client.user.user_permissions.add(*Permission.objects.filter(codename__in=wanted))
     html = client.get(address("scrub", previewed)).content.decode()
     assert "Preview results" in html

@@ -24,6 +24,7 @@ from annotations_app.labeling.views.decision_form import MAX_COMMENT_LENGTH
 from annotations_app.labeling.views.persona_card import build_persona_card
 from annotations_app.labeling.views.recent import RecentDecision, build_recent_decision
 from annotations_app.models import Assignment, CampaignMember
+from datasets_app.catalog import raw_access
 
 # More replies than a page ever holds; the rest of the list that it sends is ignored.
 MAX_HELD = 100
@@ -51,8 +52,8 @@ def render_queue(request: Any, member: CampaignMember, revisited: Assignment | N
     if revisited is not None:
         shown = [revisited, *(assignment for assignment in shown if assignment.pk != revisited.pk)]
     replies = [load_reply(assignment, campaign) for assignment in shown]
-    if replies:
-        record_raw_read(member, replies=len(replies))
+    if replies or recent:
+        record_raw_read(member, replies=len(replies), recent=len(recent))
     context = {
         **_update_context(member, queue, recent),
         "replies": replies,
@@ -97,10 +98,12 @@ def lease_more(request: Any, member: CampaignMember, notice: str = "") -> HttpRe
 
 
 def _recent_decisions(member: CampaignMember) -> list[RecentDecision]:
-    """The last decisions; none for removed members, who no longer see the conversations."""
-    if not member.active:
+    """The last decisions, with the start of each reply. None for removed members, who no longer see the
+    conversations, and where text is raw and no override lets annotators read it."""
+    campaign = member.campaign
+    if not member.active or (not campaign.overridden and raw_access.is_raw(campaign.dataset)):
         return []
-    return [build_recent_decision(row) for row in recent_decisions(member.campaign, member.user)]
+    return [build_recent_decision(row) for row in recent_decisions(campaign, member.user)]
 
 
 def _update_context(

@@ -38,8 +38,8 @@ a recipient needs: data as JSONL and Parquet, dataset card, changelog, license, 
 Croissant metadata, quality report and the text of a pull request; into a folder, or into a
 zip file if the name ends in .zip.
 
-Production data must have been scrubbed and verified. --override exports it anyway; the
-reason is kept in the audit log.
+Production data must have been scrubbed and verified, and a package needs a complete sharing
+checklist. --override exports it anyway; the reason is kept in the audit log.
 
 examples:
   manage.py export_dataset support --out support.jsonl

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from datasets_app.access import limit_access
 from datasets_app.catalog.gates import scan_and_describe
 from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.conversations.reading import FORMATS
@@ -24,8 +25,11 @@ A file is JSONL with one turn a line, OpenAI chat or ShareGPT, plain or gzipped.
 checked as a whole before anything is saved. Importing the same file again (recognized by
 its SHA-256) changes nothing. <name>.meta.yaml beside a file is read as well.
 
+A new dataset of production data is restricted: only privacy officers, and people named
+with --grant, can see it.
+
 examples:
-  manage.py import_dataset support.jsonl --name support --origin production
+  manage.py import_dataset support.jsonl --name support --origin production --grant ada
   manage.py import_dataset march.jsonl.gz april.jsonl.gz --name chats --append
   zcat logs.gz | manage.py import_dataset - --name logs --on-error quarantine
 
@@ -68,11 +72,19 @@ exit codes:
             metavar="REASON",
             help="import although the metadata file states another origin",
         )
+        parser.add_argument(
+            "--grant",
+            metavar="USER",
+            action="append",
+            default=[],
+            help="let a person see new production data, which starts restricted; may be repeated",
+        )
 
     def handle(self, **options: Any) -> None:
         files = options["files"]
         if files.count("-") > 1:
             raise command_error("Standard input can be read only once. Name - once.")
+        grantees = [limit_access.get_user(name) for name in options["grant"]]
         import_options = ImportOptions(
             options["format"],
             options["persona"],
@@ -97,6 +109,7 @@ exit codes:
                     options=import_options,
                     quarantine_dir=Path.cwd() if files[0] == "-" else Path(files[0]).parent,
                     override=options["override"],
+                    grantees=grantees,
                     report_progress=job.report_progress,
                 ),
                 progress=Progress("Importing"),
@@ -117,6 +130,8 @@ exit codes:
         labels = f", {format_count(result['annotations'], 'label')}" if result.get("annotations") else ""
         notice = f" {result['notice']}" if "notice" in result else ""
         self.stdout.write(f"{result['dataset']}: {added}{labels} added.{notice}")
+        if result.get("restricted"):
+            self.stdout.write(_describe_restriction(result["dataset"], options["grant"]))
         self._search(result["dataset"])
 
     def _search(self, name: str) -> None:
@@ -128,6 +143,14 @@ exit codes:
             text = scan_and_describe(dataset, progress)
         if text:
             self.stdout.write(f"{name}: {text}")
+
+
+def _describe_restriction(name: str, granted: list[str]) -> str:
+    others = f" and {', '.join(granted)}" if granted else ""
+    return (
+        f"{name} is production data and starts restricted: privacy officers{others} can see it. "
+        f"To let others see it: manage.py limit_access {name} --grant USER"
+    )
 
 
 def _format_file_result(file: dict[str, Any]) -> str:

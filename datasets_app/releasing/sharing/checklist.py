@@ -30,6 +30,7 @@ from datasets_app.models import (
     Turn,
 )
 
+REVIEW_TITLE = "Legal review is signed"
 YES, NO, UNKNOWN, UNSIGNED = "yes", "no", "unknown", "unsigned"
 _ANSWER_LABELS = {YES: "yes", NO: "no", UNKNOWN: "unknown", UNSIGNED: "not yet signed"}
 # The page that fixes it.
@@ -271,7 +272,7 @@ def _text_only_item(title: str, known: _DatasetEvidence, report: CheckReport) ->
 
 
 def _review_item(known: _DatasetEvidence) -> ChecklistItem:
-    title, review = "Legal review is signed", known.review
+    title, review = REVIEW_TITLE, known.review
     if review is None:
         return ChecklistItem(title, UNSIGNED, "No one has signed it yet.", SIGN)
     signed = f"{review.name} signed on {_format_time(review.signed_at)}"

@@ -41,6 +41,7 @@ from datasets_app.releasing.sharing.package_data import (
     write_release_files,
 )
 from datasets_app.releasing.sharing.package_facts import gather_dataset_facts, gather_release_facts
+from datasets_app.releasing.sharing.share_gate import check_package
 from datasets_app.releasing.versions import get_stored_release
 
 CHARTS_FOLDER = "charts"
@@ -77,11 +78,14 @@ def export_package(
     """Write the package of a release, or of the current dataset, to ``out``: a new or empty folder, or a file
     if the name ends in .zip; completely or not at all. Raises UserError.
 
-    Unscrubbed production data takes ``override``, a reason. A release passed the gates when it was created.
+    ``override`` is the reason to package raw text, or data without a complete sharing checklist. A release
+    passed the gates when it was created, but needs that checklist as well.
     """
     release = get_stored_release(dataset, version) if version else None
     _refuse_occupied(out)
     with _work_folder(out) as work, transaction.atomic():
+        if release is not None:
+            check_package(dataset, release, actor=actor, override=override)
         folder = work / "package"
         for place in (folder, folder / DATA_FOLDER, folder / CHARTS_FOLDER):
             place.mkdir()
@@ -107,6 +111,7 @@ def _write_current_data(
     # No import, split or erasure until the package is done.
     dataset = facts.lock_dataset(dataset.pk)
     gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
+    check_package(dataset, None, actor=actor, override=override)
     if not dataset.turn_count:
         raise UserError(f"{dataset.name} has no sessions; there is nothing to package.")
     return write_dataset_files(dataset, folder, report_progress)

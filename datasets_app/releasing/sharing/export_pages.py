@@ -16,6 +16,8 @@ from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import Dataset, Persona, Release
 from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
+from datasets_app.releasing.sharing.share_gate import check_release_copy, decide_package, list_unmet
+from datasets_app.releasing.versions import find_release
 
 PACKAGE = "package"
 LABELS = ExportParameters.LABELS
@@ -59,8 +61,9 @@ class ExportForm(OverrideForm):
     gzip = forms.BooleanField(label=LABELS["gzip"], required=False, widget=UnfoldBooleanSwitchWidget)
     override = OverrideField(LABELS["override"])
 
-    def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, dataset: Dataset, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.dataset, self.user = dataset, user
         releases = Release.objects.filter(dataset=dataset, destroyed_at=None)[:MAX_VERSIONS_OFFERED]
         versions = [(release.version, f"Release {release.version}") for release in releases]
         if versions:
@@ -74,9 +77,18 @@ class ExportForm(OverrideForm):
         super().clean()
         try:
             refuse_conflicting_options(self.parameters())
+            self._refuse_unshared(self.parameters())
         except UserError as refusal:
             raise forms.ValidationError(refusal.message) from None
         return self.cleaned_data
+
+    def _refuse_unshared(self, asked: ExportParameters) -> None:
+        """Raises UserError for what the job would refuse, so that nobody waits for it."""
+        release = find_release(self.dataset, asked.version) if asked.version else None
+        if release is not None:
+            check_release_copy(release, self.user)
+        if asked.package:
+            gates.check(decide_package(self.dataset, release, actor=self.user, override=asked.override or ""))
 
     def parameters(self) -> ExportParameters:
         """The answers, as far as they are valid, as parameters of the job."""
@@ -99,9 +111,16 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
         return render_dataset_page(request, dataset, "export", "Export", {})
     facts = gates.load_facts(dataset)
     closed = facts.is_known_raw
-    may_override = closed and gates.can_override(request.user)
+    may_override = gates.can_override(request.user)
     asked = {name: request.GET[name] for name in ("format", "version") if name in request.GET}
-    form = ExportForm(dataset, request.POST or None, initial=asked, may_override=may_override)
+    form = ExportForm(
+        dataset,
+        request.POST or None,
+        initial=asked,
+        user=request.user,
+        may_override=may_override,
+        override_required=closed,
+    )
     if request.method == "POST" and form.is_valid() and (may_override or not closed):
         return start_and_show_job(request, "export_dataset", dataset, form.parameters())
     context = {
@@ -109,6 +128,7 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
         "is_blocked": closed,
         "raw_because": facts.raw_because,
         "may_override": may_override,
+        "unmet": list_unmet(dataset),
         "personas": Persona.objects.values_list("persona_id", flat=True)[:100],
     }
     return render_dataset_page(request, dataset, "export", "Export", context)

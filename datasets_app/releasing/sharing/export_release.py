@@ -14,6 +14,7 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.exporting.export_dataset import ExportResult
 from datasets_app.models import Release, ReleaseFile
 from datasets_app.releasing import files
+from datasets_app.releasing.sharing.share_gate import check_release_copy
 
 READ_CHUNK_BYTES = 1 << 20
 
@@ -27,8 +28,10 @@ def export_release(
 ) -> ExportResult:
     """Copy the stored data file to ``out``, and record who received which version.
 
-    The version passed the gates when it was released. Raises UserError at the end if the bytes have changed.
+    The version passed the gates when it was released. Raises UserError if ``actor`` may not have it, and at
+    the end if the bytes have changed.
     """
+    check_release_copy(release, actor)
     data = files.get_file(release, ReleaseFile.Kind.DATA)
     done = 0
     for block in read_verified_blocks(data):

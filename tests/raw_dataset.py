@@ -182,7 +182,7 @@ def _run_jobs(dataset: Dataset, actor: User, word: str) -> None:
         job = runs.create_job(operation, actor=officer, dataset=dataset, parameters=asked)
         _finish_job(job, factories.run_task(job), dataset)
     scrub_dataset(dataset, parse_policy(None), dry_run=True)
-    mark_not_personal(dataset, term=plant(word, "term"), actor=officer)
+    mark_not_personal(dataset, term=f"{word} limited", actor=officer)
 
 
 def list_assignments(case: RawCase) -> list[int]:

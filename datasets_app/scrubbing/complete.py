@@ -1,5 +1,7 @@
 """Completes a scrub: marks the dataset as scrubbed and removes what still shows its raw text."""
 
+import re
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -11,7 +13,7 @@ from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.catalog.text_scans import record_scrub
 from datasets_app.core import audit
 from datasets_app.domain.pii import session_ids
-from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.detector import KINDS, NAME
 from datasets_app.domain.pii.exemptions import describe_exempt, read_exempt_counts
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber
@@ -21,6 +23,7 @@ from datasets_app.splitting.split_dataset import clear_split_report
 
 ROW_BATCH_SIZE = 500
 # Keys in parameters and results of jobs whose values may come from a file.
+_DIGEST = re.compile(r"[0-9a-f]{32,128}")
 _SENSITIVE_KEYS = {"name", "files", "tag", "persona"}
 
 
@@ -85,7 +88,19 @@ def _mark_scrubbed(dataset: Dataset, scrubber: Scrubber, verification: dict[str,
     dataset.provenance["modifications"] = [
         scrubber.scrub_text(text) for text in dataset.provenance["modifications"]
     ]
-    dataset.save(update_fields=["status", "provenance", "updated_at"])
+    _scrub_stated_metadata(dataset, scrubber)
+    dataset.save(update_fields=["status", "source", "provenance", "updated_at"])
+
+
+def _scrub_stated_metadata(dataset: Dataset, scrubber: Scrubber) -> None:
+    """Scrub what people and metadata files state, by rules only, as in ``file_metadata.py``. License and
+    attribution are owed to those they name, and stay."""
+    policy = replace(scrubber.policy, kinds=tuple(kind for kind in scrubber.policy.kinds if kind != NAME))
+    rules = Scrubber(policy, key=scrubber.key)
+    dataset.source = rules.scrub_text(dataset.source)
+    for key, value in dataset.provenance.items():
+        if key not in {"anonymization", "modifications"}:
+            dataset.provenance[key] = _scrub_json(rules, value, telling=True)
 
 
 # --- removing raw text ------------------------------------------------------------------------------
@@ -124,8 +139,11 @@ def _scrub_json(scrubber: Scrubber, value: Any, *, telling: bool = False) -> Any
     """JSON with the strings scrubbed that may tell something; a digest is no credential."""
     if isinstance(value, dict):
         return {
-            key: _scrub_json(scrubber, item, telling=key in _SENSITIVE_KEYS) for key, item in value.items()
+            key: _scrub_json(scrubber, item, telling=telling or key in _SENSITIVE_KEYS)
+            for key, item in value.items()
         }
     if isinstance(value, list):
         return [_scrub_json(scrubber, item, telling=telling) for item in value]
-    return scrubber.scrub_text(value) if telling and isinstance(value, str) else value
+    if not telling or not isinstance(value, str) or _DIGEST.fullmatch(value):
+        return value
+    return scrubber.scrub_text(value)

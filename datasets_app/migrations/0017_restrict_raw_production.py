@@ -42,7 +42,7 @@ def mark_raw_releases(apps: Any, schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("datasets_app", "0015_read_raw"),
+        ("datasets_app", "0016_read_raw"),
     ]
 
     operations = [

@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("datasets_app", "0014_audit_head_places"),
+        ("datasets_app", "0015_approvals"),
     ]
 
     operations = [

@@ -6,13 +6,11 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
-from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from import_export.forms import ConfirmImportForm
@@ -20,6 +18,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from annotations_app.admin.annotation_resource import FORMATS, AnnotationResource
+from annotations_app.admin.label_filters import AnnotatorFilter, BoundedPaginator, PersonaFilter
 from annotations_app.labels.history_pages import has_history, label_history
 from annotations_app.models import Annotation
 from datasets_app.catalog import gates, policies, raw_access
@@ -31,61 +30,10 @@ from datasets_app.models import Dataset, Persona, Session, Turn
 from datasets_app.tables.admin import TableAdminMixin, TableImportForm
 from datasets_app.tables.formats import TableFileError
 
-# Counting millions of rows takes longer than reading a page: further pages are reached by filters.
-MAX_COUNTED_ROWS = 10_000
 MAX_TEXT_CHARACTERS = 80
-MAX_FILTER_VALUES = 100
 # What a label is about; never edited.
 JUDGED_FIELDS = ["dataset", "session_id", "turn_index", "show_text", "persona_id"]
 LABEL_COLORS = {"1": "success", "0": "danger"}
-
-
-class BoundedPaginator(Paginator):
-    """Counts no further than anybody turns pages."""
-
-    @cached_property
-    def count(self) -> int:
-        return int(self.object_list.order_by()[:MAX_COUNTED_ROWS].count())
-
-
-class RecentValuesFilter(admin.SimpleListFilter):
-    """The values of a field among the latest labels: all distinct ones would read the whole table."""
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        visible = self.narrow(request, model_admin.get_queryset(request)).order_by()
-        latest = visible.filter(pk__in=visible.order_by("-id").values("pk")[:MAX_COUNTED_ROWS])
-        found = latest.values_list(self.parameter_name, flat=True).distinct()[:MAX_FILTER_VALUES]
-        values = {value for value in found if value}
-        if chosen := request.GET.get(self.parameter_name):
-            values.add(chosen)
-        return [(value, value) for value in sorted(values)]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        wanted = self.value()
-        if not wanted:
-            return queryset
-        return self.narrow(request, queryset).filter(**{self.parameter_name: wanted})
-
-    def narrow(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The labels whose values the user may choose from."""
-        return queryset
-
-
-class PersonaFilter(RecentValuesFilter):
-    title = "persona"
-    parameter_name = "persona_id"
-
-    def narrow(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """In raw text, only personas that exist here: other ids come from the file."""
-        if gates.can_read_raw(request.user):
-            return queryset
-        readable = Q(dataset__in=raw_access.list_readable(request.user))
-        return queryset.filter(readable | Q(persona_id__in=Persona.objects.values("persona_id")))
-
-
-class AnnotatorFilter(RecentValuesFilter):
-    title = "annotator"
-    parameter_name = "annotator"
 
 
 class AnnotationImportForm(TableImportForm):

@@ -60,21 +60,28 @@ def copy_restriction(copy: Dataset, source: Dataset, *, actor: Any) -> None:
     audit.record("restrict", actor=actor, dataset_name=copy.name, like=source.name, grants=len(grants))
 
 
-def restrict_production(dataset: Dataset, grantees: Iterable[Grantee] = (), *, actor: Any) -> None:
+def restrict_first_import(
+    dataset: Dataset, turns: int, grantees: Iterable[Grantee] = (), *, actor: Any
+) -> dict[str, bool]:
     """Restrict a dataset at the first import of production data: to ``grantees`` and to ``actor``, who needs
-    no permission to limit access. Without either, only people who can limit access see it."""
+    no permission to limit access. Without either, only people who can limit access see it.
+
+    A dataset that has turns keeps the access that people gave it. Returns what the result of the import says.
+    """
+    is_first = turns and not dataset.turn_count and not dataset.restricted
+    if dataset.origin != Dataset.Origin.PRODUCTION or not is_first:
+        return {}
     people = [*([actor] if actor is not None else []), *grantees]
-    granted = [
+    for grantee in people:
         DatasetGrant.objects.get_or_create(
             dataset=dataset, **_grantee_filter(grantee), defaults={"granted_by": actor}
         )
-        for grantee in people
-    ]
     dataset.restricted = True
     Dataset.objects.filter(pk=dataset.pk).update(restricted=True)
     audit.record(
-        "restrict", actor=actor, dataset_name=dataset.name, reason="production data", grants=len(granted)
+        "restrict", actor=actor, dataset_name=dataset.name, reason="production data", grants=len(people)
     )
+    return {"restricted": True}
 
 
 # --- users and groups ----------------------------------------------------------------------------------

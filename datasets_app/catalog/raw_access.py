@@ -15,7 +15,6 @@ from django.db.models import QuerySet
 from datasets_app.catalog import gates, policies
 from datasets_app.core import audit
 from datasets_app.models import CheckFinding, Dataset, JobRun, Persona, Release, Session, Turn
-from datasets_app.templatetags.datasets_display import check_title
 
 ACTION = "read_raw_text"
 # Shown in place of a value that may not be read.
@@ -107,7 +106,7 @@ def withhold_turn(turn: Turn) -> None:
 
 def withhold_finding(finding: CheckFinding) -> None:
     """The same for a finding of the checks: messages quote ids, tags and names of fields."""
-    finding.message, finding.field = check_title(finding.code).capitalize(), ""
+    finding.message, finding.field = WITHHELD, ""
     if finding.session:
         withhold_session(finding.session)
 

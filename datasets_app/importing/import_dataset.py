@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 
 from datasets_app import hooks
-from datasets_app.access.limit_access import Grantee, restrict_production
+from datasets_app.access.limit_access import Grantee, restrict_first_import
 from datasets_app.catalog import facts, policies
 from datasets_app.catalog.files import load_metadata
 from datasets_app.catalog.rows import existing_sessions
@@ -25,6 +25,7 @@ from datasets_app.domain.conversations.records import Finding, LineError, TurnRe
 from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
 from datasets_app.domain.metadata.metadata import get_stated_split
 from datasets_app.domain.wording import format_count
+from datasets_app.importing.byte_progress import ByteProgress
 from datasets_app.importing.erased_sessions import leave_out_erased
 from datasets_app.importing.quarantine import write_quarantine
 from datasets_app.importing.stated_origins import (
@@ -82,16 +83,13 @@ def import_dataset(
     ``origin`` is only stated here: that of an existing dataset never changes. If a metadata file or the
     ``upload`` states another one, an ``override`` is needed.
 
-    The first import of production data restricts the dataset to ``actor``, ``grantees`` and people who can
-    limit access.
-
     Saves nothing if it raises :class:`UserError`, or if the process dies. Returns counts, and one
     entry per file; with ``options.quarantine`` it writes the excluded lines to ``quarantine_dir``.
     Progress is in bytes: every file is read three times.
     """
     facts.check_dataset_name(name)
     with ExitStack() as stack:
-        progress = _ByteProgress(
+        progress = ByteProgress(
             report_progress, sum(source.path.stat().st_size for source in sources if source.path.is_file())
         )
         surveyed = [_survey_file(source, name, options, progress, stack) for source in sources]
@@ -102,12 +100,9 @@ def import_dataset(
                 name, origin=origin or choose_origin(stated.values()), actor=actor
             )
             check_stated_origins(dataset, stated, actor, override)
+            found = [(item.source.name, item.erased, item.survey) for item in surveyed if item]
             left_out = leave_out_erased(
-                dataset,
-                [(item.source.name, item.erased, item.survey) for item in surveyed if item],
-                quarantine=options.quarantine,
-                actor=actor,
-                override=override,
+                dataset, found, quarantine=options.quarantine, actor=actor, override=override
             )
             files = [
                 _import_file(dataset, item, options, quarantine_dir, left_out, progress)
@@ -115,9 +110,13 @@ def import_dataset(
                 else _unchanged_entry(source)
                 for source, item in zip(sources, surveyed, strict=True)
             ]
-            restricted = _restrict_first_production(dataset, files, grantees, actor)
+            restricted = restrict_first_import(dataset, _count_turns(files), grantees, actor=actor)
             result = _save_totals(dataset, files, options, upload, actor) | restricted
             return result | (_discard_empty(dataset) if created else {})
+
+
+def _count_turns(files: list[dict[str, Any]]) -> int:
+    return sum(file["turns"] for file in files)
 
 
 def _discard_empty(dataset: Dataset) -> dict[str, str]:
@@ -129,7 +128,7 @@ def _discard_empty(dataset: Dataset) -> dict[str, str]:
 
 
 def _survey_file(
-    source: ImportSource, name: str, options: ImportOptions, progress: "_ByteProgress", stack: ExitStack
+    source: ImportSource, name: str, options: ImportOptions, progress: ByteProgress, stack: ExitStack
 ) -> _SurveyedFile | None:
     """Returns None for a file that was imported into the dataset before."""
     limits = configured_limits()
@@ -149,7 +148,7 @@ def _survey_file(
 
 
 def _read_records(
-    file: ConversationFile, options: ImportOptions, progress: "_ByteProgress"
+    file: ConversationFile, options: ImportOptions, progress: ByteProgress
 ) -> Iterator[TurnRecord | LineError]:
     progress.start_pass()
     records = file.turns(progress.step)
@@ -208,7 +207,7 @@ def _import_file(
     options: ImportOptions,
     quarantine_dir: Path | None,
     left_out: set[str],
-    progress: "_ByteProgress",
+    progress: ByteProgress,
 ) -> dict[str, Any]:
     source, file, digest, result, _ = item
     if SourceFile.objects.filter(dataset=dataset, sha256=digest).exists():
@@ -276,7 +275,7 @@ def _save_source_file(dataset: Dataset, source: ImportSource, entry: dict[str, A
 
 
 def _resolve_existing_sessions(
-    dataset: Dataset, item: _SurveyedFile, options: ImportOptions, progress: "_ByteProgress"
+    dataset: Dataset, item: _SurveyedFile, options: ImportOptions, progress: ByteProgress
 ) -> set[str]:
     """The identical sessions that the dataset already has, to be skipped.
 
@@ -340,17 +339,6 @@ def _apply_metadata(dataset: Dataset, source: ImportSource, keys: "array[int]") 
         added.update(split=policies.LOCKED_SPLIT)
 
 
-def _restrict_first_production(
-    dataset: Dataset, files: list[dict[str, Any]], grantees: Sequence[Grantee], actor: Any
-) -> dict[str, bool]:
-    """What the result says about it. A dataset that has turns keeps the access that people gave it."""
-    is_first = not dataset.turn_count and any(file["turns"] for file in files)
-    if dataset.origin != Dataset.Origin.PRODUCTION or not is_first or dataset.restricted:
-        return {}
-    restrict_production(dataset, grantees, actor=actor)
-    return {"restricted": True}
-
-
 def _unchanged_entry(source: ImportSource) -> dict[str, Any]:
     return {"name": source.name, "unchanged": True, "sessions": 0, "turns": 0}
 
@@ -399,19 +387,3 @@ def _analyze_tables() -> None:
     """Update statistics: without them the first queries after a large import are planned badly."""
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE datasets_app_session, datasets_app_turn")
-
-
-class _ByteProgress:
-    """Bytes of three passes over all files as one count."""
-
-    def __init__(self, report: ProgressCallback, bytes_total: int) -> None:
-        self._report, self._total = report, 3 * bytes_total
-        self._completed = self._position = 0
-
-    def start_pass(self) -> None:
-        self._completed += self._position
-        self._position = 0
-
-    def step(self, position: int) -> None:
-        self._position = position
-        self._report(min(self._completed + position, self._total), self._total)

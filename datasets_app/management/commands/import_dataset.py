@@ -84,7 +84,6 @@ exit codes:
         files = options["files"]
         if files.count("-") > 1:
             raise command_error("Standard input can be read only once. Name - once.")
-        grantees = [limit_access.get_user(name) for name in options["grant"]]
         import_options = ImportOptions(
             options["format"],
             options["persona"],
@@ -109,7 +108,7 @@ exit codes:
                     options=import_options,
                     quarantine_dir=Path.cwd() if files[0] == "-" else Path(files[0]).parent,
                     override=options["override"],
-                    grantees=grantees,
+                    grantees=[limit_access.get_user(name) for name in options["grant"]],
                     report_progress=job.report_progress,
                 ),
                 progress=Progress("Importing"),
@@ -126,13 +125,10 @@ exit codes:
         print_problems(self.stderr, result)
         for file in result["files"]:
             self.stdout.write(_format_file_result(file))
-        added = f"{format_count(result['turns'], 'turn')} in {format_count(result['sessions'], 'session')}"
-        labels = f", {format_count(result['annotations'], 'label')}" if result.get("annotations") else ""
-        notice = f" {result['notice']}" if "notice" in result else ""
-        self.stdout.write(f"{result['dataset']}: {added}{labels} added.{notice}")
+        self.stdout.write(_format_result(result))
+        self._search(result["dataset"])
         if result.get("restricted"):
             self.stdout.write(_describe_restriction(result["dataset"], options["grant"]))
-        self._search(result["dataset"])
 
     def _search(self, name: str) -> None:
         """At once, as text leaves only when it has been searched."""
@@ -143,6 +139,13 @@ exit codes:
             text = scan_and_describe(dataset, progress)
         if text:
             self.stdout.write(f"{name}: {text}")
+
+
+def _format_result(result: dict[str, Any]) -> str:
+    added = f"{format_count(result['turns'], 'turn')} in {format_count(result['sessions'], 'session')}"
+    labels = f", {format_count(result['annotations'], 'label')}" if result.get("annotations") else ""
+    notice = f" {result['notice']}" if "notice" in result else ""
+    return f"{result['dataset']}: {added}{labels} added.{notice}"
 
 
 def _describe_restriction(name: str, granted: list[str]) -> str:

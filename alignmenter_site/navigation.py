@@ -29,6 +29,12 @@ def _is_dataset_page(request: Any) -> bool:
     return request.path.startswith(datasets) and not request.path.startswith(generate)
 
 
+def _is_job_page(request: Any) -> bool:
+    """Whether this is a page of jobs. "Requests" has an entry of its own in the sidebar."""
+    jobs, requests = (reverse(f"admin:datasets_app_jobrun_{page}") for page in ("changelist", "requests"))
+    return request.path.startswith(jobs) and request.path != requests
+
+
 def _uses_four_eyes(request: Any) -> bool:
     return settings.FOUR_EYES and bool(request.user.has_perm("datasets_app.view_dataset"))
 
@@ -90,7 +96,10 @@ UNFOLD: dict[str, Any] = {
                             "datasets_app.view_dataset", "datasets_app.generate_dataset"
                         ),
                     },
-                    _changelist_item("Jobs", "autoplay", "datasets_app", "jobrun"),
+                    {
+                        **_changelist_item("Jobs", "autoplay", "datasets_app", "jobrun"),
+                        "active": _is_job_page,
+                    },
                     {
                         "title": "Requests",
                         "icon": "approval",

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import django_rq
-import psycopg
 import pytest
 from django.conf import settings
 from django.core.cache import cache
@@ -26,6 +25,7 @@ from hypothesis import settings as hypothesis_settings
 from alignmenter_site import embedded
 from alignmenter_site.cache import SharedCache
 from alignmenter_site.middleware import session_limits
+from tests import cluster
 from tests.environment import VAR_DIR
 from tests.terminal import decode_output, run_in_process
 
@@ -100,14 +100,20 @@ TransactionTestCase._fixture_teardown = _clean_up  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    """Let the application's role create the test database, as in earlier versions; ``migrate`` separates the
-    roles."""
-    if "OWNER" in connection.settings_dict:
-        embedded.ensure_postgres(VAR_DIR)
-        with psycopg.connect(embedded.postgres_url(VAR_DIR, embedded.ADMINISTRATOR)) as session:
-            session.execute(f"ALTER ROLE {embedded.ROLE} CREATEDB")
-            session.execute(f"GRANT {embedded.ROLE} TO {embedded.OWNER_ROLE}")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> bool:
+    """Whether the test database exists and is migrated, on a server of this process's own."""
+    if "OWNER" not in connection.settings_dict:
+        return False
+    # No other process has a database on this server: all of them have the name of the one that is copied.
+    connection.settings_dict["TEST"]["NAME"] = None
+    copied = cluster.copy_template()
+    cluster.let_application_create_database()
+    return copied
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_keepdb: bool, django_db_modify_db_settings: bool) -> bool:
+    return django_db_keepdb or django_db_modify_db_settings
 
 
 @pytest.fixture(scope="session")
@@ -143,6 +149,10 @@ def pytest_configure() -> None:
     # How long an example takes depends on what else the machine does.
     hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     hypothesis_settings.load_profile("tests")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    cluster.start_making_template(session.config)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -55,6 +55,8 @@ def _remove_var_dir(var_dir: Path) -> None:
 
 
 VAR_DIR = _get_var_dir()
+# That of the process that started this one to run tests, or its own.
+RUN_DIR = Path(os.environ.get("ALIGNMENTER_TEST_VAR_DIR_", VAR_DIR))
 os.environ["ALIGNMENTER_VAR_DIR"] = str(VAR_DIR)
 os.environ["ALIGNMENTER_HTTPS"] = "off"
 # A server of the tests' own has two roles; on another one, they use the role of DATABASE_URL for everything.

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def assert_linear_time(find: Callable[[str], Any], unit: str, length: int = 10_000, ending: str = "") -> None:
-    """Compares CPU times of two texts of ``unit`` again and again, the least of three each."""
+    """Compares CPU times of two texts of ``unit``: the least of three of each has to do."""
 
     def seconds(length: int) -> float:
         text = (unit * (length // len(unit) + 1))[:length] + ending
@@ -16,4 +16,4 @@ def assert_linear_time(find: Callable[[str], Any], unit: str, length: int = 10_0
 
     short = min(seconds(length) for _ in range(3))
     # Eight times the length; quadratic time would be sixty-four times as much.
-    assert min(seconds(8 * length) for _ in range(3)) < 24 * short + 0.05
+    assert any(seconds(8 * length) < 24 * short + 0.05 for _ in range(3))

@@ -4,7 +4,6 @@ import random
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from datasets_app.domain.pii.names.names import (
     load_built_in_pipeline,
     load_name_finder,
 )
+from tests.domain.growth import assert_linear_time
 
 PROJECT = Path(__file__).resolve().parents[2]
 SAMPLES = [
@@ -119,10 +119,7 @@ def test_a_fresh_finder_finds_the_same() -> None:
 )
 def test_long_texts_take_time_by_their_length(finder: NameFinder, unit: str) -> None:
     finder.find(unit)
-    text = unit * (100_000 // len(unit))
-    started = time.thread_time()
-    finder.find(text)
-    assert time.thread_time() - started < 5
+    assert_linear_time(finder.find, unit, length=5_000)
 
 
 def test_names_at_the_far_end_of_a_long_text(finder: NameFinder) -> None:

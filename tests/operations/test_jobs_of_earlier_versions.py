@@ -86,7 +86,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     (
         "scrub_dataset",
         {"policy": POLICY, "sample": 10, "dry_run": True},
-        {"Sessions previewed": "10", "Never scrubbed": "1 terms"},
+        {"Sessions previewed": "10", "Never scrubbed": "1 term"},
     ),
     ("scrub_part", {"scrub": 2}, {"Scrub": "2"}),
     (
@@ -145,7 +145,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     *((name, {}, {}) for name in ("check_dataset", "verify_releases", "verify_audit")),
     # New with this version: rows of earlier ones have none of them.
     *((name, {}, {}) for name in ("reapply_erasures", "sign_review", "change_origin")),
-    *((name, {}, {}) for name in ("attest_dataset", "exempt_value")),
+    *((name, {}, {}) for name in ("attest_dataset", "exempt_value", "scan_text")),
 ]
 
 

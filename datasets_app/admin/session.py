@@ -46,6 +46,11 @@ class SessionAdmin(ReadOnlyAdmin):
         sessions = self.get_queryset(request).select_related("dataset")
         return _render_session(request, get_object_or_404(sessions, pk=parse_pk(object_id)))
 
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        """Redirect: Django's page has no history to show, but the id as its title."""
+        require_permissions(request, "view_session")
+        return redirect("admin:datasets_app_session_change", object_id)
+
 
 def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
     dataset = session.dataset

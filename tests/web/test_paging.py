@@ -44,7 +44,7 @@ ROW = r'href="/admin/datasets_app/session/(\d+)/change/\?turn=(\d+)#'
 @pytest.mark.parametrize("role", ["", "user"])
 @pytest.mark.parametrize("of_one", [True, False])
 def test_every_turn_is_on_one_page(sign_in: Any, three_datasets: Dataset, of_one: bool, role: str) -> None:
-    client = sign_in("viewer")
+    client = sign_in("curator")
     turns = Turn.objects.filter(**({"session__dataset": three_datasets} if of_one else {}))
     turns = turns.filter(**({"role": role} if role else {}))
     expected = [(str(a), str(b)) for a, b in turns.in_order().values_list("session_id", "turn_index")]
@@ -62,7 +62,7 @@ def test_every_session_is_on_one_page(sign_in: Any, tmp_path: Path, prefix: str)
     address = reverse("admin:datasets_app_dataset_sessions", args=[dataset.pk]) + f"?q={prefix}"
     sessions = Session.objects.filter(dataset=dataset, session_id__startswith=prefix)
     expected = set(sessions.values_list("session_id", flat=True))
-    client = sign_in("viewer")
+    client = sign_in("curator")
     pattern = r'/session/\d+/change/">([^<]+)<'
     for start, rel in ((address, "next"), (address + "&last=1", "prev")):
         rows = [row for page in links(client, start, rel, pattern) for row in page]
@@ -77,7 +77,7 @@ def test_every_finding_is_on_one_page(sign_in: Any, dataset: Dataset) -> None:
         for number in range(140)
     )
     address = reverse("admin:datasets_app_dataset_checks", args=[dataset.pk])
-    client = sign_in("viewer")
+    client = sign_in("curator")
     for start, rel in ((address, "next"), (address + "?last=1", "prev")):
         rows = [row for page in links(client, start, rel, r"found (\d+)\.") for row in page]
         assert sorted(map(int, rows)) == list(range(140))
@@ -91,7 +91,7 @@ def test_history_is_paged_from_the_newest(sign_in: Any, dataset: Dataset) -> Non
     for number in range(120):
         audit.record("probe", actor=None, dataset_name=dataset.name, number=f"no{number}.")
     address = reverse("admin:datasets_app_dataset_history", args=[dataset.pk])
-    client = sign_in("viewer")
+    client = sign_in("curator")
     newest_first = [f"{number}" for number in reversed(range(120))]
     pages = links(client, address, "next", r"no(\d+)\.")
     assert [row for page in pages for row in page] == newest_first
@@ -101,7 +101,7 @@ def test_history_is_paged_from_the_newest(sign_in: Any, dataset: Dataset) -> Non
 
 @pytest.mark.parametrize("place", ["x", "1", "1.2.3", "-1.0", "9" * 30, "1.x", "\0", "²"])
 def test_a_place_that_is_none_begins_at_the_beginning(sign_in: Any, dataset: Dataset, place: str) -> None:
-    client = sign_in("viewer")
+    client = sign_in("curator")
     for name, arguments in (("turn_changelist", []), ("dataset_sessions", [dataset.pk])):
         for where in ("after", "before"):
             response = client.get(reverse(f"admin:datasets_app_{name}", args=arguments), {where: place})
@@ -113,7 +113,7 @@ def test_a_place_that_is_none_begins_at_the_beginning(sign_in: Any, dataset: Dat
 def test_long_sessions_are_paged_and_a_turn_is_found(sign_in: Any, tmp_path: Path) -> None:
     dataset = factories.make_dataset(tmp_path, factories.make_session("long", 450))
     address = reverse("admin:datasets_app_session_change", args=[dataset.sessions.get().pk])
-    client = sign_in("viewer")
+    client = sign_in("curator")
 
     def shown(query: str) -> list[int]:
         return [int(n) for n in re.findall(r'id="turn-(\d+)"', client.get(address + query).content.decode())]

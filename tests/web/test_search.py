@@ -71,7 +71,7 @@ def test_tags_and_roles_narrow_it(searched: list[int]) -> None:
 
 def test_a_word_in_every_turn_is_cut_short_and_said_so(sign_in: Any, tmp_path: Path) -> None:
     factories.make_dataset(tmp_path, factories.make_sessions(MAX_HITS // 2 + 5))
-    client = sign_in("viewer")
+    client = sign_in("curator")
     address = reverse("admin:datasets_app_turn_changelist")
     page = client.get(address, {"q": "number"}).content.decode()
     assert "More than 1,000 turns match" in page
@@ -96,7 +96,7 @@ def test_the_index_is_the_one_that_is_searched(searched: list[int]) -> None:
 
 
 def test_a_miss_says_how_to_search(sign_in: Any, dataset: Dataset) -> None:
-    page = sign_in("viewer").get(reverse("admin:datasets_app_turn_changelist"), {"q": "zzz"})
+    page = sign_in("curator").get(reverse("admin:datasets_app_turn_changelist"), {"q": "zzz"})
     assert "No matching turns" in page.content.decode()
 
 

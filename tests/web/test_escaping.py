@@ -133,7 +133,6 @@ def test_what_is_asked_for_comes_back_escaped(sign_in: Any, dataset: Dataset) ->
 
 def test_searched_words_are_marked_within_escaped_text(sign_in: Any, tmp_path: Path) -> None:
     factories.make_dataset(tmp_path, [factories.make_turn(text="<b>needle</b> & <mark>fake</mark>")])
-    page = (
-        sign_in("curator").get(reverse("admin:datasets_app_turn_changelist"), {"q": "needle"}).content.decode()
-    )
+    address = reverse("admin:datasets_app_turn_changelist")
+    page = sign_in("curator").get(address, {"q": "needle"}).content.decode()
     assert "&lt;b&gt;<mark>needle</mark>&lt;/b&gt; &amp; &lt;mark&gt;fake&lt;/mark&gt;" in page

@@ -12,6 +12,7 @@ from django.utils import timezone
 from alignmenter_site.logs import describe_error
 from datasets_app.access.accounts import clear_expired_sessions
 from datasets_app.auditing.heads import verify_and_append_head
+from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
 from datasets_app.domain.wording import format_count
@@ -61,6 +62,15 @@ def _run_audit_verification(job_run: JobRun | None, report_progress: ProgressCal
     return {"events": verified.events, "position": verified.head.position}
 
 
+def _run_text_scans(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
+    """Search what was left: by label imports, erasures and versions that did not search yet."""
+    facts = gates.load_all_facts(Dataset.objects.exclude(status=Dataset.Status.EXPIRED))
+    unscanned = [pk for pk, known in facts.items() if known.is_unscanned and known.scrub_job is None]
+    for dataset in Dataset.objects.filter(pk__in=unscanned):
+        gates.scan_and_describe(dataset, report_progress)
+    return {"datasets": len(unscanned)}
+
+
 # Deletions come first, so that warnings are about what remains. The audit log comes last, with the events
 # of all other steps.
 NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
@@ -68,6 +78,7 @@ NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
     ("warnings", lambda job_run, report_progress: mail_warnings()),
     ("sessions", lambda job_run, report_progress: {"sessions": clear_expired_sessions()}),
     ("erasures", lambda job_run, report_progress: verify_erasures()),
+    ("text", _run_text_scans),
     ("releases", _run_release_verification),
     ("audit trail", _run_audit_verification),
 )

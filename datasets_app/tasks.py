@@ -53,9 +53,8 @@ def import_dataset(job: RunningJob[parameters.ImportParameters]) -> dict[str, An
 
 
 def start_text_scan(name: str, actor: Any) -> None:
-    """Have what was added to a dataset searched at once: its text can leave only once that is done."""
-    if dataset := Dataset.objects.filter(name=name).first():
-        runs.start_job("scan_text", actor=actor, dataset=dataset)
+    if dataset := Dataset.objects.filter(name=name).first():  # none, if nothing was imported
+        runs.request_text_scan(dataset, actor=actor)
 
 
 @task(commits_itself=True)
@@ -145,8 +144,7 @@ def start_helper_jobs(scrub: ScrubRun, chunks: int) -> None:
     actor = scrub.job_run.actor if scrub.job_run else None
     part = parameters.ScrubPartParameters(scrub=scrub.pk)
     for _ in range(missing):
-        # Identical ones on purpose, which start_job would take for one.
-        runs.enqueue_job(runs.create_job("scrub_part", actor=actor, dataset=scrub.dataset, parameters=part))
+        runs.start_follow_up("scrub_part", actor=actor, dataset=scrub.dataset, parameters=part)
 
 
 @task(parameters.GenerationParameters, commits_itself=True)

@@ -83,7 +83,9 @@ def stop_reason(member: CampaignMember) -> str:
         return "closed"
     if campaign.status != Campaign.Status.OPEN:
         return str(campaign.status)
-    return "" if campaign.overridden or not gates.is_raw(campaign.dataset) else "unscrubbed"
+    # The replies of the campaign were searched when it was made; what was added since isn't among them.
+    is_closed = not campaign.overridden and gates.load_facts(campaign.dataset).is_known_raw
+    return "unscrubbed" if is_closed else ""
 
 
 def _leased_replies(member: CampaignMember) -> list[Assignment]:

@@ -24,6 +24,9 @@ from datasets_app.models import Dataset, JobRun
 
 log = logging.getLogger(__name__)
 
+# Started by other jobs and pages: a scrub has a part for each worker, an import a search.
+FOLLOW_UP_OPERATIONS = ("scrub_part", "scan_text")
+
 
 def create_job(
     operation: str,
@@ -89,6 +92,21 @@ def start_job(
     return job_run
 
 
+def start_follow_up(operation: str, **details: Any) -> JobRun:
+    """Create a job that another one calls for, and queue it: it counts toward nobody's limit, and several may
+    do the same."""
+    job_run = create_job(operation, **details)
+    enqueue_job(job_run)
+    return job_run
+
+
+def request_text_scan(dataset: Dataset, *, actor: Any) -> None:
+    """Have new text searched at once, as it leaves and is read only after that."""
+    waiting = JobRun.objects.filter(operation="scan_text", dataset=dataset, state="queued")
+    if not waiting.exists():
+        start_follow_up("scan_text", actor=actor, dataset=dataset)
+
+
 def start_prepared_job(job_run: JobRun, *, actor: Any) -> None:
     """Put a prepared job on the queue. Raises UserError if too many jobs of ``actor`` haven't ended."""
     with transaction.atomic():
@@ -117,8 +135,8 @@ def _refuse_too_many_jobs(actor: Any) -> None:
     if actor is None:
         return
     lock_person(actor)
-    # A scrub starts a job for each worker, all for one person.
-    active = JobRun.objects.active().filter(actor=actor, foreground=False).exclude(operation="scrub_part")
+    active = JobRun.objects.active().filter(actor=actor, foreground=False)
+    active = active.exclude(operation__in=FOLLOW_UP_OPERATIONS)
     if active.count() >= settings.MAX_ACTIVE_JOBS:
         raise UserError(
             f"{settings.MAX_ACTIVE_JOBS} of your jobs are running or waiting, so this one can't start. Wait "

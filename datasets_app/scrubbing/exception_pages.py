@@ -16,6 +16,7 @@ from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import AttestParameters, ExemptParameters
+from datasets_app.jobs.runs import request_text_scan
 from datasets_app.models import Dataset, ScrubFinding, Session
 from datasets_app.scrubbing.mark_pages import NEXT_SCRUB_NOTE
 from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS, mark_not_personal
@@ -62,6 +63,7 @@ def exempt(request: HttpRequest, pk: int) -> HttpResponse:
         except UserError as error:
             form.add_error(None, error.message)
         else:
+            request_text_scan(dataset, actor=request.user)
             messages.success(request, f"Exempted. {NEXT_SCRUB_NOTE}")
             return redirect(dataset_url(dataset, "scrub") + "#marks")
     return render_dataset_page(

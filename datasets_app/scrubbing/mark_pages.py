@@ -13,6 +13,7 @@ from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
 from datasets_app.domain.pii.pieces import Place, visit_turn
+from datasets_app.jobs.runs import request_text_scan
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
 from datasets_app.scrubbing import marks
 from datasets_app.templatetags.datasets_display import turn_url
@@ -32,6 +33,7 @@ def mark_not_personal(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         raw_access.check_may_read(request.user, dataset)
         marks.mark_not_personal(dataset, finding=finding, actor=request.user)
+        request_text_scan(dataset, actor=request.user)
     except UserError as error:
         messages.error(request, error.message)
     else:
@@ -74,6 +76,7 @@ def remove_mark(request: HttpRequest, pk: int, mark_pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
     mark = get_object_or_404(ScrubMark.objects.select_related("dataset"), pk=mark_pk, dataset=dataset)
     marks.remove_mark(mark, actor=request.user)
+    request_text_scan(dataset, actor=request.user)
     messages.success(request, "Removed the correction. The next preview or scrub ignores it.")
     return redirect(dataset_url(dataset, "scrub") + "#marks")
 

@@ -93,7 +93,7 @@ def start_job(
 
 
 def start_follow_up(operation: str, **details: Any) -> JobRun:
-    """Create a job that another one calls for, and queue it: it counts toward nobody's limit, and several may
+    """Create a job that another one calls for, and queue it: it counts toward no one's limit, and several may
     do the same."""
     job_run = create_job(operation, **details)
     enqueue_job(job_run)

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from datasets_app.jobs.registry import operations
-from datasets_app.models import JobRun
+from datasets_app.models import Dataset, JobRun
 from tests.campaigns import make_annotators, make_persona
 from tests.conftest import PROJECT, RunManage
 from tests.factories import make_session, make_turn, write_jsonl
@@ -48,6 +48,7 @@ COMMANDS: list[tuple[int, str]] = [
     (2, "erase_session support nobody --reason Asked"),
     (0, "apply_retention"),
     (0, "apply_retention --dataset few --now --reason Ended"),
+    (0, "reapply_erasures"),
 ]
 
 
@@ -61,14 +62,15 @@ def given_files(tmp_path: Path) -> None:
     (tmp_path / "terms.txt").write_text("Ana\nBen\n")
 
 
-def pages(client: Client, job: JobRun) -> list[str]:
-    """The job's page and the part of it that renews itself."""
-    answers = [
-        client.get(reverse(f"admin:datasets_app_jobrun_{page}", args=[job.pk]))
-        for page in ("change", "progress")
-    ]
-    assert [answer.status_code for answer in answers] == [200, 200], job
-    return [answer.content.decode() for answer in answers]
+def page(client: Client, job: JobRun) -> str:
+    """The job's page, of which the part that renews itself is most."""
+    return load(client, job, "change")
+
+
+def load(client: Client, job: JobRun, name: str) -> str:
+    answer = client.get(reverse(f"admin:datasets_app_jobrun_{name}", args=[job.pk]))
+    assert answer.status_code == 200, (job, name)
+    return answer.content.decode()
 
 
 def commands_operations() -> set[str]:
@@ -91,16 +93,28 @@ def test_each_command_leaves_a_job_with_a_page(
         for code, line in COMMANDS:
             done = manage(*line.format(endpoint=server.url).split())
             assert done.returncode == code, (line, done.stdout, done.stderr)
-    operations = set()
+    # Production data starts restricted; then its jobs have no page for a curator without a grant.
+    Dataset.objects.update(restricted=False)
+    seen: set[tuple[str, str]] = set()
     for job in JobRun.objects.all():
-        operations.add(job.operation)
-        for state in {job.state, JobRun.State.FAILED, JobRun.State.CANCELLED}:
+        states = [job.state, *{JobRun.State.FAILED, JobRun.State.CANCELLED} - {job.state}]
+        # What one job has left differs from what the next has; how it ended differs by operation only.
+        for state in states[:1] + [state for state in states[1:] if (job.operation, state) not in seen]:
+            seen.add((job.operation, state))
             JobRun.objects.filter(pk=job.pk).update(
                 state=state, error="Something failed." * (state == "failed")
             )
-            for html in (*pages(admin, job), *pages(curator, job)):
-                assert str(job) in html
-    assert operations == commands_operations() > set()
+            for client in (admin, curator):
+                assert str(job) in page(client, job)
+    assert {operation for operation, _ in seen} == commands_operations() > set()
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "done", "failed", "cancelled"])
+def test_the_part_of_a_page_that_renews_itself(state: str, empty_queue: None, sign_in: Any) -> None:
+    job = JobRun.objects.create(operation="import_dataset", state=state)
+    part = load(sign_in("superuser"), job, "progress")
+    assert str(job) in part
+    assert "<html" not in part
 
 
 @pytest.mark.parametrize("state", ["queued", "running", "done", "failed", "cancelled"])
@@ -118,4 +132,4 @@ def test_no_operation_needs_the_parameters_or_results_of_today(
             job = JobRun.objects.create(
                 operation=operation, state=state, parameters=values, result=values or None, foreground=True
             )
-            assert str(job) in pages(admin, job)[0]
+            assert str(job) in page(admin, job)

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 # The first is Chromium without the windows that nobody sees: a page takes half the processor time.
+HEADLESS_SHELL = "chromium-headless-shell"
 EXECUTABLE_NAMES = (
-    "chromium-headless-shell",
+    HEADLESS_SHELL,
     "chromium",
     "chromium-browser",
     "google-chrome",
@@ -39,7 +40,9 @@ def _install_chromium() -> None:
     """Playwright's download; where that is out of reach, Debian's package, which takes root."""
     attempts = [[[sys.executable, "-m", "playwright", "install", "chromium"]]]
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        attempts.append([["apt-get", "update"], ["apt-get", "install", "--yes", "chromium"]])
+        # Not every release has the first.
+        install = ["apt-get", "install", "--yes"]
+        attempts += [[["apt-get", "update"], [*install, HEADLESS_SHELL]], [[*install, "chromium"]]]
     for commands in attempts:
         if all(_run_command(command) for command in commands) and find_executable():
             return

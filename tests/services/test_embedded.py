@@ -112,6 +112,11 @@ def kill(*numbers: int) -> None:
 
 def ended(pid: int) -> bool:
     """Gone, or a zombie that its parent has yet to notice."""
+    if Path("/proc/self/stat").exists():  # much cheaper than a process for each question
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except (FileNotFoundError, ProcessLookupError):
+            return True
     shown = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
     return shown.stdout.strip()[:1] in {"", "Z"}
 

@@ -9,6 +9,7 @@ alone; ALIGNMENTER_TEST_REDIS_URL names a Redis for tests, whose ``rq:*`` keys a
 import atexit
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -58,6 +59,8 @@ VAR_DIR = _get_var_dir()
 # That of the process that started this one to run tests, or its own.
 RUN_DIR = Path(os.environ.get("ALIGNMENTER_TEST_VAR_DIR_", VAR_DIR))
 os.environ["ALIGNMENTER_VAR_DIR"] = str(VAR_DIR)
+# A run in the background of a shell ignores Ctrl-C, and so would the commands that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["ALIGNMENTER_HTTPS"] = "off"
 # A server of the tests' own has two roles; on another one, they use the role of DATABASE_URL for everything.
 os.environ.pop("ALIGNMENTER_OWNER_DATABASE_URL", None)

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
@@ -243,6 +244,10 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
                 label.dataset, request.user, place="annotation", annotation=label.pk, turns=1
             )
         return page
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        """Redirect: the label's page has its decisions. Django's page would only name its persona."""
+        return redirect("admin:annotations_app_annotation_change", object_id)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         label = super().get_object(request, object_id, from_field)

@@ -126,7 +126,7 @@ def _render_splits(request: HttpRequest, dataset: Dataset, form: SplitForm) -> H
     if withheld:
         for session in chain.from_iterable(leak["sessions"] for leak in leaks):
             raw_access.withhold_session(session)
-    elif leaks:
+    elif report:
         raw_access.record_access(dataset, request.user, place="splits", leaks=len(leaks))
     context = {
         "withheld": withheld,

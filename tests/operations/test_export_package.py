@@ -160,7 +160,9 @@ def test_production_data_must_be_scrubbed_and_the_report_tells_of_it(tmp_path: P
     with pytest.raises(UserError, match="without a verified scrub"):
         export_package(dataset, out, override="")
     scrub_dataset(dataset, Policy())
-    export_package(dataset, out, override="")
+    with pytest.raises(UserError, match="Missing: Session ids are hashed; Legal review is signed"):
+        export_package(dataset, out, override="")
+    export_package(dataset, out)
     assert "Replaced: EMAIL 1." in (out / "quality_report.md").read_text()
     everything = b"".join(path.read_bytes() for path in out.rglob("*") if path.is_file())
     assert b"jo@example" not in everything

@@ -206,6 +206,11 @@ Door = Callable[[Dataset, Any, str, Path], Any]
 
 
 def create_release(dataset: Dataset, actor: Any, override: str, folder: Path) -> None:
+    release_dataset(dataset, folder=folder, override=override, actor=actor)
+
+
+def make_package(dataset: Dataset, actor: Any, override: str, folder: Path) -> None:
+    """What is shared outside needs a signed review as well."""
     if not override and dataset.turn_count:
         SharingReview.objects.create(
             dataset=dataset,
@@ -214,7 +219,7 @@ def create_release(dataset: Dataset, actor: Any, override: str, folder: Path) ->
             last_scrub=max(dataset.scrubs.values_list("pk", flat=True), default=None),
             turn_count=dataset.turn_count,
         )
-    release_dataset(dataset, folder=folder, override=override, actor=actor)
+    export_package(dataset, folder / "package.zip", actor=actor, override=override)
 
 
 def start_campaign(dataset: Dataset, actor: Any, override: str, folder: Path) -> None:
@@ -238,9 +243,7 @@ DOORS: dict[str, Door] = {
     "sample": lambda dataset, actor, override, folder: sampling.sample_to_file(
         dataset, folder / "sample.jsonl", sampling.SampleOptions(1), actor=actor, override=override
     ),
-    "package": lambda dataset, actor, override, folder: export_package(
-        dataset, folder / "package.zip", actor=actor, override=override
-    ),
+    "package": make_package,
     "labels": export_labels,
     "campaign": start_campaign,
     "release": create_release,

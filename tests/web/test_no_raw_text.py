@@ -12,9 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.core import mail
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection, transaction
+from django.db import transaction
 from django.test import Client
 from django.urls import get_resolver
 
@@ -30,15 +29,12 @@ from datasets_app.models import (
     JobFile,
     JobRun,
     Persona,
-    Release,
     ReleaseFile,
     ScrubMark,
     Session,
     Turn,
 )
 from datasets_app.releasing.sharing.export_package import export_package
-from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
-from tests.operations.test_scrub_canaries import everything_in_redis
 from tests.raw_dataset import RawCase, list_assignments, make_raw_case
 from tests.web.test_annotator_walls import filled, walk
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from datasets_app.catalog import gates
 from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
 from datasets_app.splitting.split_dataset import split_dataset
@@ -104,6 +105,8 @@ def test_leaks_are_shown_to_those_who_may_see_sessions(
     Session.objects.filter(session_id="s003").update(split="train")
     Session.objects.filter(session_id="twin").update(split="test")
     split_dataset(dataset)
+    assert ">s003<" not in shown(sign_in("viewer"), dataset)  # raw, until it was searched
+    gates.scan_and_describe(dataset)
     html = shown(sign_in("viewer"), dataset)
     assert ">s003<" in html
     assert ">twin<" in html

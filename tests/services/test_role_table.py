@@ -18,6 +18,7 @@ from django.urls import reverse
 
 from datasets_app.access import limit_access
 from datasets_app.access.roles import ROLES
+from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.models import Dataset, JobRun
 from tests.everything import FIXED_PK, make_full_dataset
 
@@ -61,6 +62,7 @@ def _job(operation: str) -> Door:
 
 DOORS: dict[str, Door] = {
     "datasets_app.view_dataset": _page("dataset_change"),
+    "datasets_app.read_raw": _page("turn_change", shows="harbour kestrel", having={"origin": "production"}),
     "datasets_app.change_dataset": _page("dataset_edit"),
     "datasets_app.import_dataset": _list("dataset_import"),
     "datasets_app.export_dataset": _page("dataset_export", post={"format": "turns"}),
@@ -121,7 +123,10 @@ def test_every_permission_of_the_table_has_a_door() -> None:
 
 @pytest.fixture
 def dataset(db: None, empty_queue: None, media_root: Path) -> Dataset:
-    return make_full_dataset("harbour")
+    """Its text has been searched, so that reading it takes no permission of its own."""
+    dataset = make_full_dataset("harbour")
+    scan_new_text(dataset)
+    return dataset
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from datasets_app.models import CheckReport, Dataset
 
 NUL = "a\0b"
 LISTS = {
-    "datasets_app_dataset_changelist": ("q", "origin__exact", "status__exact", "legal_hold__exact"),
+    "datasets_app_dataset_changelist": ("q", "origin__exact", "state", "legal_hold__exact"),
     "datasets_app_persona_changelist": ("q",),
     "datasets_app_retentionpolicy_changelist": ("q",),
     "datasets_app_auditevent_changelist": ("action", "dataset", "actor", "since", "until", "after"),

@@ -105,9 +105,10 @@ def test_leaks_are_shown_to_those_who_may_see_sessions(
     Session.objects.filter(session_id="s003").update(split="train")
     Session.objects.filter(session_id="twin").update(split="test")
     split_dataset(dataset)
-    assert ">s003<" not in shown(sign_in("viewer"), dataset)  # raw, until it was searched
+    viewer = sign_in("viewer")
+    assert ">s003<" not in shown(viewer, dataset)  # raw, until it was searched
     gates.scan_and_describe(dataset)
-    html = shown(sign_in("viewer"), dataset)
+    html = shown(viewer, dataset)
     assert ">s003<" in html
     assert ">twin<" in html
     # A session that is gone is named no more.

@@ -275,7 +275,7 @@ def test_an_id_that_holds_a_value_is_hashed_in_any_case() -> None:
 def test_a_value_marked_as_missed_is_found_by_its_digest_alone() -> None:
     mark = make_missed_mark("NAME", "Blue-Falcon 7", KEY)
     assert mark is not None
-    policy = PLAIN.with_marks([], [mark])
+    policy = PLAIN.with_marks([], [], [mark])
     assert "falcon" not in json.dumps(policy.as_json()).lower()
     assert Policy.from_json(json.loads(json.dumps(policy.as_json()))) == policy
     assert texts(conversation("ask blue falcon 7 now"), policy) == ["ask [NAME] now"]

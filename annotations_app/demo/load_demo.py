@@ -11,6 +11,7 @@ from django.db import transaction
 import datasets_app
 from annotations_app.demo.demo_campaign import add_demo_campaign
 from annotations_app.labels.import_annotations import import_annotations
+from datasets_app.catalog import gates
 from datasets_app.catalog.import_persona import import_persona
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.models import Dataset
@@ -36,5 +37,8 @@ def load_demo(*, actor: Any = None) -> bool:
         labels = import_annotations(
             DEMO_DIRECTORY / "demo_labels.jsonl", dataset_name=DEMO_DATASET, actor=actor
         )
-        campaign = add_demo_campaign(Dataset.objects.get(name=DEMO_DATASET), persona.persona)
+        dataset = Dataset.objects.get(name=DEMO_DATASET)
+        # Text that nothing has searched is raw: most roles could not read it.
+        gates.scan_and_describe(dataset)
+        campaign = add_demo_campaign(dataset, persona.persona)
     return bool(persona.change != "unchanged" or turns or labels.saved.added or campaign)

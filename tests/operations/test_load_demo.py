@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from annotations_app.demo.load_demo import DEMO_DIRECTORY, load_demo
 from annotations_app.models import Annotation, Campaign
 from datasets_app.access.demo_accounts import create_demo_accounts
+from datasets_app.catalog import gates
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.domain.personas.persona import check_persona, parse_persona
 from datasets_app.models import Dataset, Persona, Turn
@@ -87,6 +88,8 @@ def test_it_is_loaded_whole_and_once() -> None:
     assert (dataset.name, dataset.origin) == ("demo_conversations", "synthetic")
     assert (dataset.session_count, dataset.turn_count) == (10, 60)
     assert (dataset.license, Annotation.objects.count(), Persona.objects.count()) == ("Apache-2.0", 90, 1)
+    # Every role may read it: it was searched, and has no personal data.
+    assert gates.load_facts(dataset).state == "clear"
     assert load_demo() is False
     assert (Turn.objects.count(), Annotation.objects.count()) == (60, 90)
 

@@ -42,7 +42,7 @@ def said(turn: Turn, **names: int) -> None:
             persona_id="warm_v1",
             annotator=name,
             label=label,
-            timestamp="2026-05-01" if turn.pk % 4 else "2026-06-01",
+            timestamp="2026-05-01" if turn.pk // 2 % 2 else "2026-06-01",
         )
 
 

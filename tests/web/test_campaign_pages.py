@@ -24,7 +24,7 @@ from tests.campaigns import (
     make_replies,
     submit,
 )
-from tests.factories import run_task
+from tests.factories import make_dataset, make_sessions, run_task
 
 SEES = {"superuser", "curator", "lead"}
 ROLES = ["superuser", "curator", "annotator", "lead", "privacy officer", "viewer", "none", "outsider"]
@@ -143,7 +143,8 @@ def asked(of: Dataset, **more: Any) -> dict[str, Any]:
 
 
 def test_a_campaign_begins_as_a_job(sign_in: Any, tmp_path: Path, empty_queue: None) -> None:
-    dataset, client = make_replies(tmp_path, 4), sign_in("lead")
+    """Also of text that nothing has searched: it is searched now."""
+    dataset, client = make_dataset(tmp_path, make_sessions(4)), sign_in("lead")
     response = client.post(address("add"), asked(dataset))
     made = Campaign.objects.get()
     assert response["Location"] == address("change", made.pk)

@@ -118,7 +118,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         turns = (
             Turn.objects.filter(pk__in=[row.turn_id for row in rows])
             .select_related("session")
-            .only("session_id", "turn_index", "session__session_id")
+            .only("session_id", "turn_index", "session__session_id", "session__id_hashed")
             .annotate(start=Left("text", 2 * MAX_TEXT_CHARACTERS))
             .in_bulk()
         )

@@ -21,6 +21,8 @@ from alignmenter_site import urls
 from annotations_app.demo.load_demo import load_demo
 from annotations_app.models import Annotation
 from datasets_app.admin.dataset_metadata import make_metadata_admin
+from datasets_app.catalog import gates
+from datasets_app.catalog.text_scans import discard_scan
 from datasets_app.models import AuditEvent, Dataset, Persona, RetentionPolicy, Session
 from datasets_app.tables.uploads import delete_stale_uploads
 from tests.factories import make_dataset, make_session, make_sessions
@@ -133,7 +135,12 @@ def test_labels_that_go_out_come_in_again_unchanged(client_of: Any, format: str)
 def test_a_spreadsheet_made_by_hand_is_understood(client_of: Any, tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_session("a"))
     content = b"text,label,persona_id,session_id,turn_index,confidence,labeler\r\nx,1,p,a,2,0.5,ada\r\n"
-    imported(client_of("lead"), ANNOTATION, content, "csv", dataset=stored.pk)
+    client = client_of("lead")
+    refused = upload(client, ANNOTATION, content, "csv", dataset=stored.pk)
+    assert "confirm_form" not in refused.context
+    assert "adding labels to it takes the permission to read it" in refused.content.decode()
+    gates.scan_and_describe(stored)
+    imported(client, ANNOTATION, content, "csv", dataset=stored.pk)
     made = Annotation.objects.get()
     assert (made.label, made.confidence, made.annotator, made.turn.turn_index) == (1, 0.5, "ada", 2)
 
@@ -260,11 +267,15 @@ def test_the_list_of_labels_is_found_and_read(client_of: Any) -> None:
         assert text in html, text
 
 
-def test_the_list_does_not_count_all_rows(client_of: Any) -> None:
+@pytest.mark.parametrize("raw", [False, True])
+def test_the_list_does_not_count_all_rows(client_of: Any, raw: bool) -> None:
     load_demo()
+    if raw:
+        discard_scan(Dataset.objects.get())
     client = client_of("lead")
     with CaptureQueriesContext(connection) as queries:
-        client.get(reverse(f"admin:{ANNOTATION}_changelist"))
+        html = client.get(reverse(f"admin:{ANNOTATION}_changelist")).content.decode()
+    assert ("Withheld" in html) == raw
     counts = [query["sql"] for query in queries if "COUNT(" in query["sql"] and "annotation" in query["sql"]]
     assert counts
     assert all("LIMIT" in sql for sql in counts)
@@ -276,6 +287,13 @@ def test_a_lead_corrects_a_label_and_the_trail_knows(client_of: Any) -> None:
     made = Annotation.objects.order_by("id")[0]
     client = client_of("lead")
     page = reverse(f"admin:{ANNOTATION}_change", args=[made.pk])
+    before = made.label, made.notes
+    discard_scan(made.dataset)
+    assert made.turn.text[:20] not in client.get(page).content.decode().replace("&#x27;", "'")
+    assert client.post(page, {"label": "0", "annotator": "ada", "notes": "changed"}).status_code == 403
+    made.refresh_from_db()
+    assert (made.label, made.notes) == before
+    gates.scan_and_describe(made.dataset)
     assert made.turn.text[:20] in client.get(page).content.decode().replace("&#x27;", "'")
     client.post(page, {"label": "0", "annotator": "ada", "notes": "changed", "confidence": "0.5"})
     made.refresh_from_db()

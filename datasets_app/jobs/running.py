@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
+from datasets_app.domain.pii.masking import mask_values
 from datasets_app.jobs.parameters import OverridableParameters, P, read_parameters
 from datasets_app.models import Dataset, JobRun
 
@@ -85,6 +86,9 @@ class RunningJob(Generic[P]):
 
     def finish(self, state: str, **fields: Any) -> None:
         fields.setdefault("done", self.done)
+        # They quote the lines of a file; the row of a failed import is never scrubbed with a dataset.
+        if isinstance(fields.get("result"), dict) and fields["result"].get("problems"):
+            fields["result"] = fields["result"] | {"problems": mask_values(fields["result"]["problems"])}
         if not self.own_row().update(state=state, finished_at=timezone.now(), **fields):
             raise ClaimLost
 

@@ -129,3 +129,12 @@ def test_two_imports_of_one_name_at_once_wait_for_each_other(
     assert [process.returncode for process in both] == [0, 0]
     assert said.count("imported before, nothing changed") == 1
     assert Dataset.objects.get().turn_count == Turn.objects.count() == 15_000
+
+
+def test_a_failed_import_keeps_no_value_of_its_file(manage: Any, tmp_path: Path) -> None:
+    lines = [*make_session("jo@example.org"), make_turn("jo@example.org", 3) | {"role": "system"}]
+    done = manage("import_dataset", write_jsonl(tmp_path / "bad.jsonl", lines), "--name", "support")
+    assert done.returncode == 1
+    problems = JobRun.objects.get().result["problems"]
+    assert {problem["session_id"] for problem in problems} == {"[EMAIL]"}
+    assert "jo@" not in str(list(JobRun.objects.values()))

@@ -10,18 +10,15 @@ from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.text_tally import KINDS_BY_CODE
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
-from datasets_app.releasing.sharing.checklist import ChecklistItem, build_checklist
 
 # By this title in the audit log, package_facts.py recognizes a version that was released raw.
 SCRUBBED_TITLE = "Scrubbed"
 
 
 class Readiness(NamedTuple):
-    """``totals`` are those of the checks; None before they have run. The ``checklist`` is kept with the
-    version: only what is shared outside needs it."""
+    """``totals`` are those of the checks; None before they have run."""
 
     facts: DatasetFacts
-    checklist: list[ChecklistItem]
     totals: Totals | None
 
     @property
@@ -33,7 +30,7 @@ class Readiness(NamedTuple):
 
 
 def assess_readiness(dataset: Dataset, totals: Totals | None) -> Readiness:
-    return Readiness(gates.load_facts(dataset), build_checklist(dataset), totals)
+    return Readiness(gates.load_facts(dataset), totals)
 
 
 def _find_blockers(readiness: Readiness) -> Iterator[Blocker]:

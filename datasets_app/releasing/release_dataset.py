@@ -15,6 +15,7 @@ from datasets_app.models import Dataset, Release
 from datasets_app.releasing import documents
 from datasets_app.releasing.draft import ReleaseDraft, add_version_metadata, draft_release
 from datasets_app.releasing.readiness import Readiness, assess_readiness
+from datasets_app.releasing.sharing.checklist import build_checklist
 from datasets_app.releasing.versions import latest_release
 
 MAX_NOTES_CHARACTERS = 10_000
@@ -131,7 +132,8 @@ def _save_release(
             "warnings": frozen.totals.warnings,
             "totals": dict(sorted(frozen.totals.items())),
         },
-        sharing=[item._asdict() for item in readiness.checklist],
+        # Only what is shared outside needs it.
+        sharing=[item._asdict() for item in build_checklist(dataset)],
         override_reason=reason,
         raw=readiness.facts.is_raw,
         created_by=actor,

@@ -68,6 +68,8 @@ def release_dataset(
         )
     with transaction.atomic():
         locked = _lock_unchanged(dataset, before, draft)
+        # Sessions, or what is exempt, may have changed since the first search.
+        gates.scan_text_for_gate(locked)
         readiness = assess_readiness(locked, draft.frozen.totals)
         reason = gates.enforce(readiness.decide(actor=actor, override=override), locked, actor)
         release = _save_release(

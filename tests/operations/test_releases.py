@@ -12,6 +12,7 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
 from alignmenter_site.keys import release_key
+from datasets_app.catalog import text_scans
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.models import AuditEvent, Dataset, Release, ReleaseFile, Turn
@@ -358,3 +359,20 @@ def test_lines_written_by_the_database_are_those_of_the_file(dataset: Dataset, r
     made = release(dataset)
     first = next(iter(read_release_lines(made)))
     assert first == encode_line(json.loads(first))
+
+
+def test_text_that_becomes_raw_while_a_version_is_drafted_is_not_released(
+    dataset: Dataset, release: Any, monkeypatch: Any
+) -> None:
+    turn = dataset.sessions.get(session_id="s1").turns.get(turn_index=2)
+    drafted = draft_release.draft_release
+
+    def change_meanwhile(*given: Any) -> Any:
+        Turn.objects.filter(pk=turn.pk).update(text="Write to ana@acme.example, please.")
+        text_scans.discard_scan(dataset)
+        return drafted(*given)
+
+    monkeypatch.setattr(release_operation, "draft_release", change_meanwhile)
+    with pytest.raises(UserError, match=r"personal data \(e-mail addresses: 1\)"):
+        release(dataset, override="")
+    assert not Release.objects.exists()

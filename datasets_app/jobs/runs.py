@@ -37,7 +37,15 @@ def create_job(
     parameters: JobParameters = NoParameters(),  # noqa: B008  (frozen)
 ) -> JobRun:
     """A new row, not yet queued: attach files to it, then call :func:`enqueue_job`."""
-    return JobRun.objects.create(
+    job_run = _build_job(operation, actor, dataset, dataset_name, parameters)
+    job_run.save()
+    return job_run
+
+
+def _build_job(
+    operation: str, actor: Any, dataset: Dataset | None, dataset_name: str, parameters: JobParameters
+) -> JobRun:
+    return JobRun(
         operation=operation,
         actor=actor,
         dataset=dataset,
@@ -74,13 +82,7 @@ def start_job(
 
     Raises UserError if too many jobs of ``actor`` haven't ended.
     """
-    job_run = JobRun(
-        operation=operation,
-        actor=actor,
-        dataset=dataset,
-        dataset_name=dataset.name if dataset else dataset_name,
-        parameters=parameters.as_json(),
-    )
+    job_run = _build_job(operation, actor, dataset, dataset_name, parameters)
     with transaction.atomic():
         if actor is not None:
             lock_person(actor)

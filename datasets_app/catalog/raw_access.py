@@ -30,18 +30,14 @@ def find_raw(datasets: Iterable[Dataset]) -> set[int]:
     return {pk for pk, known in facts.items() if known.is_raw}
 
 
-def is_raw(dataset: Dataset) -> bool:
-    return bool(find_raw([dataset]))
-
-
 def may_read(user: Any, dataset: Dataset) -> bool:
     """Whether ``user`` (None for the command line) may read texts, tags, metadata, notes and session ids."""
-    return gates.can_read_raw(user) or not is_raw(dataset)
+    return gates.can_read_raw(user) or not gates.is_raw(dataset)
 
 
 def check_may_read(user: Any, dataset: Dataset) -> None:
     """For actions that would reveal text. Raises UserError."""
-    raw = not gates.can_read_raw(user) and is_raw(dataset)
+    raw = not gates.can_read_raw(user) and gates.is_raw(dataset)
     gates.check(policies.decide_read(dataset.name, raw=raw, permitted=False))
 
 
@@ -60,7 +56,7 @@ def list_readable(user: Any) -> "QuerySet[Dataset]":
 
 def may_read_release(user: Any, release: Release) -> bool:
     """Whether ``user`` may read a stored version: one released raw stays raw after a scrub of the dataset."""
-    return gates.can_read_raw(user) or not (release.raw or is_raw(release.dataset))
+    return gates.can_read_raw(user) or not (release.raw or gates.is_raw(release.dataset))
 
 
 def may_read_job(user: Any, job: JobRun) -> bool:
@@ -72,7 +68,7 @@ def may_read_job(user: Any, job: JobRun) -> bool:
         return True
     if job.operation == "import_dataset" or job.dataset is None:
         return False
-    return not is_raw(job.dataset)
+    return not gates.is_raw(job.dataset)
 
 
 def filter_personas(user: Any, dataset: Dataset, persona_ids: Iterable[str]) -> list[str]:
@@ -127,7 +123,7 @@ def record_access(
     ``place`` names the page or command; ``counts`` are numbers and primary keys. Stored ``versions`` that
     were released raw count as raw even after a later scrub of the dataset.
     """
-    if any(version and version.raw for version in versions) or is_raw(dataset):
+    if any(version and version.raw for version in versions) or gates.is_raw(dataset):
         audit.record(ACTION, actor=actor, dataset_name=dataset.name, place=place, **counts)
 
 

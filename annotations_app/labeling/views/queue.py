@@ -24,7 +24,7 @@ from annotations_app.labeling.views.decision_form import MAX_COMMENT_LENGTH
 from annotations_app.labeling.views.persona_card import build_persona_card
 from annotations_app.labeling.views.recent import RecentDecision, build_recent_decision
 from annotations_app.models import Assignment, CampaignMember
-from datasets_app.catalog import raw_access
+from datasets_app.catalog import gates
 
 # More replies than a page ever holds; the rest of the list that it sends is ignored.
 MAX_HELD = 100
@@ -101,7 +101,7 @@ def _recent_decisions(member: CampaignMember) -> list[RecentDecision]:
     """The last decisions, with the start of each reply. None for removed members, who no longer see the
     conversations, and where text is raw and no override lets annotators read it."""
     campaign = member.campaign
-    if not member.active or (not campaign.overridden and raw_access.is_raw(campaign.dataset)):
+    if not member.active or (not campaign.overridden and gates.is_raw(campaign.dataset)):
         return []
     return [build_recent_decision(row) for row in recent_decisions(campaign, member.user)]
 

@@ -13,6 +13,7 @@ from alignmenter_site.logs import describe_error
 from datasets_app.access.accounts import clear_expired_sessions
 from datasets_app.auditing.heads import verify_and_append_head
 from datasets_app.catalog import gates
+from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
 from datasets_app.domain.wording import format_count
@@ -67,7 +68,7 @@ def _run_text_scans(job_run: JobRun | None, report_progress: ProgressCallback) -
     facts = gates.load_all_facts(Dataset.objects.exclude(status=Dataset.Status.EXPIRED))
     unscanned = [pk for pk, known in facts.items() if known.is_unscanned and known.scrub_job is None]
     for dataset in Dataset.objects.filter(pk__in=unscanned):
-        gates.scan_and_describe(dataset, report_progress)
+        scan_new_text(dataset, report_progress)
     return {"datasets": len(unscanned)}
 
 

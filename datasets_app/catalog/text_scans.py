@@ -39,17 +39,19 @@ def list_exemptions(dataset: Dataset) -> list[Exemption]:
 
 def start_scan(dataset: Dataset) -> ScanStart:
     scan, _ = TextScan.objects.get_or_create(dataset=dataset)
-    last = Session.objects.filter(dataset=dataset).aggregate(last=Max("pk"))["last"]
-    return ScanStart(scan.revision, last or 0)
+    return ScanStart(scan.revision, _find_last_session(dataset))
+
+
+def _find_last_session(dataset: Dataset) -> int:
+    return Session.objects.filter(dataset=dataset).aggregate(last=Max("pk"))["last"] or 0
 
 
 def scan_new_text(dataset: Dataset, report_progress: ProgressCallback = ignore_progress) -> None:
     """Search the sessions that no scan, check or scrub has searched. Progress is in turns of the dataset."""
     exemptions = list_exemptions(dataset)
     while True:
-        start = start_scan(dataset)
-        scan = TextScan.objects.get(dataset=dataset)
-        if scan.scanned_to >= start.last_session:
+        scan, _ = TextScan.objects.get_or_create(dataset=dataset)
+        if scan.scanned_to >= _find_last_session(dataset):
             return
         last = _choose_batch(dataset, scan.scanned_to)
         tally = TextTally(exemptions)

@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pii-only",
         action="store_true",
-        help="look for personal data alone (E401 to E409, W406), in any JSONL whatever its lines are",
+        help="look for personal data alone (E401 to E418, W406), in any JSONL whatever its lines are",
     )
     parser.add_argument(
         "--allow",

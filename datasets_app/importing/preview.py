@@ -12,7 +12,8 @@ from datasets_app.domain.conversations.lines import UnreadableFile, read_numbere
 from datasets_app.domain.conversations.reading import data_stem, detect_stream_format
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.conversations.survey import renumber_turns
-from datasets_app.domain.quality.checks import INTEGRITY_CHECKS, PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.checks import INTEGRITY_CHECKS
+from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
 
 MAX_LINES_READ = 1000

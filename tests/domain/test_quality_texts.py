@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
-from datasets_app.domain.quality.checks import PERSONAL_DATA_CHECKS, TURN_CHECKS
+from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.e301_empty_text import EmptyText
-from datasets_app.domain.quality.personal_data_checks import EmailAddresses
+from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.personal_data_only import PersonalDataScan
 from datasets_app.domain.quality.runner import run_checks, run_label_checks
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
@@ -142,7 +142,7 @@ def test_the_same_value_is_told_on_every_line_but_a_session_id_once():
 
 def test_a_single_class_can_be_searched_for():
     text = "ana@example.com, 555-123-4567, 285-13-3885, 4111 1111 1111 1111, 10.1.2.3"
-    assert [f.code for f in found([turn(text)], EmailAddresses)] == ["E401"]
+    assert [f.code for f in found([turn(text)], PERSONAL_DATA_CHECKS[0])] == ["E401"]
     assert [f.code for f in found([turn(text)])] == ["E401", "E402", "E403", "E404", "E405"]
 
 

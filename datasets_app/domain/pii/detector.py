@@ -5,14 +5,35 @@ from typing import NamedTuple, Protocol
 
 EMAIL, IP, CREDIT_CARD, SSN, PHONE = "EMAIL", "IP", "CREDIT_CARD", "SSN", "PHONE"
 CREDENTIAL, PATH, HOST, NAME = "CREDENTIAL", "PATH", "HOST", "NAME"
+HANDLE, ADDRESS, URL, DATE_OF_BIRTH = "HANDLE", "ADDRESS", "URL", "DATE_OF_BIRTH"
+IBAN, ACCOUNT, ID_NUMBER, CRYPTO_WALLET, MAC = "IBAN", "ACCOUNT", "ID_NUMBER", "CRYPTO_WALLET", "MAC"
 
 # Every class there is. Where two overlap, the earlier one names the whole.
-KINDS = (CREDENTIAL, EMAIL, PATH, IP, HOST, CREDIT_CARD, SSN, PHONE, NAME)
+KINDS = (
+    CREDENTIAL,
+    URL,
+    EMAIL,
+    CRYPTO_WALLET,
+    IBAN,
+    PATH,
+    IP,
+    MAC,
+    HOST,
+    CREDIT_CARD,
+    SSN,
+    ID_NUMBER,
+    ACCOUNT,
+    PHONE,
+    DATE_OF_BIRTH,
+    ADDRESS,
+    HANDLE,
+    NAME,
+)
 # Told by rules alone, so that a verification can insist on none being left.
 PATTERN_KINDS = tuple(kind for kind in KINDS if kind != NAME)
 
 # Classes whose values are the same with other signs between their digits.
-DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN})
+DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN, ACCOUNT})
 
 _RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 _CUSTOM_RANK = -1

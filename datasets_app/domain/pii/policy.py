@@ -23,6 +23,15 @@ KIND_DESCRIPTIONS = {
     "CREDENTIAL": "credentials",
     "PATH": "file-system paths",
     "HOST": "internal host names",
+    "HANDLE": "user names",
+    "ADDRESS": "postal addresses",
+    "IBAN": "bank accounts (IBAN)",
+    "ACCOUNT": "account and customer numbers",
+    "ID_NUMBER": "identity, tax, license and health numbers",
+    "DATE_OF_BIRTH": "dates of birth",
+    "URL": "web addresses that carry personal data",
+    "CRYPTO_WALLET": "wallet addresses",
+    "MAC": "hardware (MAC) addresses",
 }
 # What a class is called on a command line besides its own name.
 _KIND_ALIASES = {"HOSTNAME": "HOST"}

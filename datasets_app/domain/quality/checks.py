@@ -13,16 +13,7 @@ from datasets_app.domain.quality.e301_empty_text import EmptyText
 from datasets_app.domain.quality.e502_label_imbalance import LabelImbalance
 from datasets_app.domain.quality.e503_label_count import LabelCount
 from datasets_app.domain.quality.e504_mixed_personas import MixedPersonas
-from datasets_app.domain.quality.personal_data_checks import (
-    Credentials,
-    CreditCards,
-    EmailAddresses,
-    FileSystemPaths,
-    InternalHosts,
-    IpAddresses,
-    PhoneNumbers,
-    SocialSecurityNumbers,
-)
+from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.reader_codes import IMPORT_CODES, READER_CODES
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w205_role_order import RoleOrder
@@ -34,16 +25,6 @@ from datasets_app.domain.quality.w602_provenance import MissingProvenance
 
 # An import refuses what these report: rows would collide, or would not form one conversation.
 INTEGRITY_CHECKS: tuple[type[Check], ...] = (TurnNumbers, RepeatedTurns, PersonasInSession)
-PERSONAL_DATA_CHECKS: tuple[type[Check], ...] = (
-    EmailAddresses,
-    PhoneNumbers,
-    SocialSecurityNumbers,
-    CreditCards,
-    IpAddresses,
-    Credentials,
-    FileSystemPaths,
-    InternalHosts,
-)
 # For the turns of a conversation file or dataset.
 TURN_CHECKS: tuple[type[Check], ...] = (
     *INTEGRITY_CHECKS,

@@ -25,19 +25,16 @@ from datasets_app.domain.pii.pieces import Place, visit_object
 from datasets_app.domain.pii.placeholders import drop_placeholders
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.session_ids import blank_hashed_id
-from datasets_app.domain.quality.checks import PERSONAL_DATA_CHECKS
-from datasets_app.domain.quality.personal_data import PersonalDataCheck
+from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import make_line_error_finding
 from datasets_app.domain.quality.w406_names import NamesOfPeople
 
 # Many texts at once take the name model a fifth of the time of one after the other.
 LINES_PER_BATCH = 500
 # Code and title of each class.
-_CODES_AND_TITLES = {
-    check.kind: (check.code, check.title)
-    for check in PERSONAL_DATA_CHECKS
-    if issubclass(check, PersonalDataCheck)
-} | {NAME: (NamesOfPeople.code, NamesOfPeople.title)}
+_CODES_AND_TITLES = {check.kind: (check.code, check.title) for check in PERSONAL_DATA_CHECKS} | {
+    NAME: (NamesOfPeople.code, NamesOfPeople.title)
+}
 # Written by people even where it is one word; all else is an identifier unless it has a space.
 _PROSE_KEYS = frozenset({"text", "content", "value", "notes"})
 # Those who label are known to those who keep the file, and a persona is no person.

@@ -4,22 +4,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.exemptions import (
     ExemptCount,
     Exemption,
     ExemptionCounter,
     make_pattern_exemptions,
 )
-from datasets_app.domain.quality.checks import PERSONAL_DATA_CHECKS
-from datasets_app.domain.quality.personal_data import PersonalDataCheck, iterate_strings
+from datasets_app.domain.quality.personal_data import iterate_strings
+from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND, PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
-from datasets_app.domain.quality.w406_names import NamesOfPeople
 
 # The class that a check reports, by its code.
-KINDS_BY_CODE: dict[str, str] = {
-    check.code: check.kind for check in PERSONAL_DATA_CHECKS if issubclass(check, PersonalDataCheck)
-} | {NamesOfPeople.code: NAME}
+KINDS_BY_CODE: dict[str, str] = {code: kind for kind, code in CODE_BY_KIND.items()}
 
 
 class TextTally:

@@ -15,9 +15,30 @@ from django.utils.formats import date_format
 from datasets_app.catalog import gates
 from datasets_app.catalog.dataset_facts import format_kinds
 from datasets_app.checking.check_dataset import current_report
-from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, KINDS, NAME, PATH, PHONE
+from datasets_app.domain.pii.detector import (
+    ACCOUNT,
+    ADDRESS,
+    CREDENTIAL,
+    CREDIT_CARD,
+    CRYPTO_WALLET,
+    DATE_OF_BIRTH,
+    EMAIL,
+    HANDLE,
+    HOST,
+    IBAN,
+    ID_NUMBER,
+    IP,
+    KINDS,
+    MAC,
+    NAME,
+    PATH,
+    PHONE,
+    SSN,
+    URL,
+)
 from datasets_app.domain.pii.exemptions import ORDINARY, describe_exempt
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND
 from datasets_app.domain.wording import format_count
 from datasets_app.models import (
     CheckFinding,
@@ -31,22 +52,13 @@ from datasets_app.models import (
 )
 
 REVIEW_TITLE = "Legal review is signed"
+# What reaches a person, and what identifies one.
+_CONTACTS = {EMAIL, PHONE, ADDRESS, HANDLE, URL}
+_NUMBERS = {SSN, CREDIT_CARD, IBAN, ACCOUNT, ID_NUMBER, CRYPTO_WALLET, IP, MAC, DATE_OF_BIRTH}
 YES, NO, UNKNOWN, UNSIGNED = "yes", "no", "unknown", "unsigned"
 _ANSWER_LABELS = {YES: "yes", NO: "no", UNKNOWN: "unknown", UNSIGNED: "not yet signed"}
 # The page that fixes it.
 SCRUB, SIGN, NO_REMEDY = "scrub", "sign", ""
-# The code with which the checks report a class.
-_CHECK_CODES = {
-    EMAIL: "E401",
-    PHONE: "E402",
-    "SSN": "E403",
-    "CREDIT_CARD": "E404",
-    "IP": "E405",
-    NAME: "W406",
-    CREDENTIAL: "E407",
-    PATH: "E408",
-    HOST: "E409",
-}
 
 
 class ChecklistItem(NamedTuple):
@@ -63,10 +75,13 @@ class ChecklistItem(NamedTuple):
 
 
 def build_checklist(dataset: Dataset) -> list[ChecklistItem]:
-    """The eight items in order, with a fixed number of queries."""
+    """The items in order, with a fixed number of queries."""
     known = _DatasetEvidence(dataset)
     return [
-        _scrub_item("No e-mail address or telephone number is left", known, {EMAIL, PHONE}),
+        _scrub_item(
+            "No e-mail address, telephone number or other way to reach a person is left", known, _CONTACTS
+        ),
+        _scrub_item("No number that identifies a person is left", known, _NUMBERS),
         _session_id_item(dataset, known),
         _scrub_item("Names are scrubbed", known, {NAME}),
         _timestamp_item(dataset, known),
@@ -125,7 +140,7 @@ class _DatasetEvidence:
     def found_by_checks(self, kinds: Collection[str]) -> dict[str, int]:
         """Findings by code."""
         totals = self.report.totals if self.report else {}
-        codes = sorted(_CHECK_CODES[kind] for kind in kinds)
+        codes = sorted(CODE_BY_KIND[kind] for kind in kinds)
         return {code: totals[code] for code in codes if totals.get(code)}
 
     def is_clean_in_checks(self, kinds: Collection[str]) -> bool:

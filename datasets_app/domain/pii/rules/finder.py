@@ -6,6 +6,7 @@ looks for: a few searches for constants tell that of most texts.
 
 import re
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, PATH, PATTERN_KINDS, Match
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original, needs_folding
@@ -31,13 +32,35 @@ _ASCII = bytes(range(128))
 _SHAPE_TABLE = bytes(map(_get_shape, range(256)))
 
 
+class _Search(NamedTuple):
+    """A search for values of ``kinds``, and the necessary condition that spares it most texts.
+
+    ``may_hold`` is told the text in UTF-8, and its shape: see :func:`_get_shape`. ``find`` is given the
+    folded text with its placeholders blanked.
+    """
+
+    kinds: frozenset[str]
+    may_hold: Callable[[bytes, bytes], bool]
+    find: Callable[[str], list[Match]]
+
+
+# A further class of personal data is a module of its own in this package, and a line here.
+_SEARCHES: tuple[_Search, ...] = ()
+
+
 def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
     """The values of ``kinds`` in ``text``, by their start; those of different classes may overlap."""
     folded, encoded = fold_and_encode(text)
     found = [] if kinds.isdisjoint(_NUMBERS_AND_ADDRESSES) else patterns.search_folded(folded, encoded)
     if EMAIL in kinds and (b"dot" in encoded or _may_be_escaped(encoded)):
         found += find_spelled_emails(folded)
-    searches = _choose_searches(encoded, kinds)
+    shape = encoded.translate(_SHAPE_TABLE)
+    searches = _choose_searches(encoded, shape, kinds)
+    searches += [
+        search.find
+        for search in _SEARCHES
+        if not kinds.isdisjoint(search.kinds) and search.may_hold(encoded, shape)
+    ]
     if searches:
         blank = blank_placeholders(folded)
         for search in searches:
@@ -106,9 +129,10 @@ def _may_be_escaped(encoded: bytes) -> bool:
     )
 
 
-def _choose_searches(encoded: bytes, kinds: frozenset[str]) -> list[Callable[[str], list[Match]]]:
+def _choose_searches(
+    encoded: bytes, shape: bytes, kinds: frozenset[str]
+) -> list[Callable[[str], list[Match]]]:
     """The searches that cannot be spared a text."""
-    shape = encoded.translate(_SHAPE_TABLE)
     searches: list[Callable[[str], list[Match]]] = []
     letter_digit = b"a0" in shape
     address = b"://" in shape

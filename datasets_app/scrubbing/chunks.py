@@ -7,7 +7,7 @@ docs/decisions/0005-claim-chunks-by-row-lock.md.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -19,12 +19,17 @@ from datasets_app.catalog import gates
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import session_ids
-from datasets_app.domain.pii.scrubber import ScrubbedSession, Scrubber, SessionInput
+from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.rebuilding import ScrubbedSession
+from datasets_app.domain.pii.scrubber import RemainingValue, Scrubber, SessionInput
+from datasets_app.domain.wording import format_count
 from datasets_app.models import ScrubChunk, ScrubRun
 from datasets_app.scrubbing import rows as scrub_rows
 from datasets_app.scrubbing.rows import SessionChange, StoredSession
 
 MAX_TURNS_PER_CHUNK = 1000
+# Places that a message names.
+MAX_PLACES = 5
 WAIT_SECONDS = 0.2
 
 _CREATE_CHUNKS = """
@@ -69,20 +74,37 @@ SET idle_in_transaction_session_timeout = '30min'
 class PatternMatchesRemain(Exception):
     """Raised if patterns still match in a scrubbed chunk, which then must not be written.
 
-    ``remaining`` has the number of matches by type.
+    The message says where, and what to do about it.
     """
 
-    def __init__(self, remaining: Mapping[str, int]) -> None:
-        super().__init__()
-        self.remaining = dict(remaining)
+    def __init__(self, remaining: Mapping[str, int], places: Iterable[str]) -> None:
+        super().__init__(describe_remaining(remaining, places))
 
 
-def describe_remaining(remaining: Mapping[str, int]) -> str:
-    """The error message of a scrub that stopped because of remaining matches."""
+def describe_remaining(remaining: Mapping[str, int], places: Iterable[str]) -> str:
+    """The error message of a scrub that stopped because of remaining matches.
+
+    ``places`` are some of them, as :func:`describe_place` words them.
+    """
     left = ", ".join(f"{count:,} × {kind}" for kind, count in sorted(remaining.items()))
+    remedies = []
+    if custom := sorted(set(remaining) - set(KINDS)):
+        remedies.append(f"narrow your pattern {' and '.join(custom)}")
+    if set(remaining) & set(KINDS):
+        remedies.append("exempt the value (exempt_term, or the Scrub tab) if it is not personal")
+    remedies.append("erase the session if it isn't needed")
     return (
-        f"Verification still finds {left}. The dataset is not marked as scrubbed, and the affected sessions "
-        "are unchanged. Narrow the patterns or mark findings as not personal, then retry."
+        f"Verification still finds {left}: {'; '.join(places)}. The dataset is not marked as scrubbed, and "
+        f"these sessions are unchanged. To go on, {', or '.join(remedies)}; then retry."
+    )
+
+
+def describe_place(session_key: int, value: RemainingValue) -> str:
+    """Where a value is, for a message; never the value, nor an id that may be one."""
+    turn = "" if value.turn_index is None else f" turn {value.turn_index}"
+    return (
+        f"session #{session_key}{turn}, {value.kind} in {value.field} at column {value.start + 1} "
+        f"({format_count(value.length, 'character')})"
     )
 
 
@@ -194,7 +216,7 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
         pairs = list(zip(stored, results, strict=True))
         changes = list(chain.from_iterable(_list_changed_turns(*pair) for pair in pairs))
         if not scrub.dry_run:
-            _require_no_matches(scrubber, results)
+            _require_no_matches(scrubber, results, [item.key for item in stored])
             _refuse_during_hold(scrub)
             _write_changes(pairs, changes)
             hook_objects.write(pairs, scrubber)
@@ -218,12 +240,15 @@ def _anonymization(scrub: ScrubRun) -> list[str]:
     return [item for item in stated if isinstance(item, str)] if isinstance(stated, list) else []
 
 
-def _require_no_matches(scrubber: Scrubber, results: list[ScrubbedSession]) -> None:
-    remaining = scrubber.count_remaining(
-        [SessionInput(result.turns, result.attached, result.id_hashed) for result in results]
+def _require_no_matches(scrubber: Scrubber, results: list[ScrubbedSession], keys: list[int]) -> None:
+    remaining = list(
+        scrubber.find_remaining(
+            [SessionInput(result.turns, result.attached, result.id_hashed) for result in results]
+        )
     )
     if remaining:
-        raise PatternMatchesRemain(remaining)
+        places = [describe_place(keys[value.session], value) for value in remaining[:MAX_PLACES]]
+        raise PatternMatchesRemain(Counter(value.kind for value in remaining), places)
 
 
 def _refuse_during_hold(scrub: ScrubRun) -> None:

@@ -11,7 +11,7 @@ from datasets_app.catalog.rows.turn_reader import TURN_COLUMNS, TURN_TYPES, deco
 from datasets_app.catalog.rows.turn_writer import encode_contents
 from datasets_app.core.copy import open_copy
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii.scrubber import FoundValue
+from datasets_app.domain.pii.rebuilding import FoundValue
 
 _READ_SESSIONS = sql.SQL("""
 COPY (

@@ -220,7 +220,7 @@ def _process_all_chunks(
         try:
             scrub_chunks.process_chunks(scrub, make, report_progress)
         except PatternMatchesRemain as found:
-            raise _record_stop(scrub, scrub_chunks.describe_remaining(found.remaining)) from None
+            raise _record_stop(scrub, str(found)) from None
         if error := ScrubRun.objects.values_list("error", flat=True).get(pk=scrub.pk):
             raise UserError(error)
         if scrub_chunks.wait_for_others(scrub, report_progress):
@@ -236,7 +236,8 @@ def _verify_and_complete(
     if verification["remaining"]:
         scrub.verification = verification
         scrub.save(update_fields=["verification", "totals", "changed_turns"])
-        raise _record_stop(scrub, scrub_chunks.describe_remaining(verification["remaining"]))
+        sentence = scrub_chunks.describe_remaining(verification["remaining"], verification["places"])
+        raise _record_stop(scrub, sentence)
     return complete_scrub(scrub, scrubber, verification, actor=actor)
 
 

@@ -22,6 +22,6 @@ def scrub_part(scrub_pk: int, *, report_progress: ProgressCallback = ignore_prog
     try:
         chunks = scrub_chunks.process_chunks(scrub, lambda: make_scrubber(policy), report_progress)
     except PatternMatchesRemain as found:
-        ScrubRun.objects.filter(pk=scrub_pk).update(error=scrub_chunks.describe_remaining(found.remaining))
+        ScrubRun.objects.filter(pk=scrub_pk).update(error=str(found))
         return {"chunks": 0}
     return {"chunks": chunks}

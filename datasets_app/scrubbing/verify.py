@@ -13,24 +13,28 @@ from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.pii.exemptions import ExemptionCounter
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 from datasets_app.models import Dataset, Session
-from datasets_app.scrubbing.chunks import MAX_TURNS_PER_CHUNK
+from datasets_app.scrubbing.chunks import MAX_PLACES, MAX_TURNS_PER_CHUNK, describe_place
 from datasets_app.scrubbing.rows import read_sessions
 
 
 def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: ProgressCallback) -> dict[str, Any]:
-    """Search the stored rows again; returns "remaining" matches by type, "exempt" terms by type, "sessions",
-    "turns" and "seconds".
+    """Search the stored rows again; returns "remaining" matches by type, the first "places" of them,
+    "exempt" terms by type, "sessions", "turns" and "seconds".
 
     Reads all current sessions of the dataset, not only those in chunks. Each batch is its own statement, so
     that no transaction stays open.
     """
     began = time.monotonic()
     remaining: Counter[str] = Counter()
+    places: list[str] = []
     exempt = ExemptionCounter(list_exemptions(dataset))
     sessions = turns = 0
     for keys in _read_batches(dataset):
         texts = _load_texts(keys)
-        remaining.update(scrubber.count_remaining(texts))
+        for value in scrubber.find_remaining(texts):
+            remaining[value.kind] += 1
+            if len(places) < MAX_PLACES:
+                places.append(describe_place(keys[value.session], value))
         for text in scrubber.list_strings(texts):
             exempt.add(text)
         sessions += len(texts)
@@ -38,6 +42,7 @@ def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: Progress
         report_progress(dataset.turn_count, dataset.turn_count)
     return {
         "remaining": dict(sorted(remaining.items())),
+        "places": places,
         "exempt": exempt.totals(),
         "sessions": sessions,
         "turns": turns,

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.policy import Policy, PolicyError, parse_kinds
-from datasets_app.domain.pii.scrubber import ScrubbedSession, Scrubber, SessionInput
+from datasets_app.domain.pii.rebuilding import ScrubbedSession
+from datasets_app.domain.pii.scrubber import MAX_ROUNDS, Scrubber, SessionInput
 
 KEY = b"a key for tests, of no other worth"
 PLAIN = Policy()
@@ -245,6 +246,16 @@ def test_verification_accepts_the_hashes_that_the_product_makes(
     assert not scrubber.count_remaining([again])
     [repeated] = scrubber.scrub([again])
     assert (repeated.session_id, repeated.turns, repeated.findings) == (result.session_id, result.turns, [])
+
+
+def test_a_string_that_would_need_too_many_rounds_is_replaced_whole() -> None:
+    scrubber = Scrubber(Policy(patterns=(("Q", r"Q\W"),)), key=KEY)
+    session = conversation("Q" * (MAX_ROUNDS + 10) + "! and so on", "all is well")
+    [result] = scrubber.scrub([session])
+    assert not scrubber.count_remaining([SessionInput(result.turns)])
+    assert "Q" not in result.turns[0].text.replace("[Q]", "")
+    assert "so on" not in result.turns[0].text
+    assert result.turns[1].text == "all is well"
 
 
 def test_only_the_hashed_id_of_the_session_itself_is_known() -> None:

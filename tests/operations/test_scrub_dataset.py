@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -259,9 +260,13 @@ def test_what_is_left_of_a_pattern_stops_the_chunk_before_it_is_written(
 ) -> None:
     stored = make_dataset(tmp_path, [*make_session("a", 4), *mails(2)])
     before = texts()
-    monkeypatch.setattr(scrubber, "MAX_ROUNDS", 0)  # nothing is taken out
-    with pytest.raises(UserError, match="4 × EMAIL"):
+    monkeypatch.setattr(scrubber.SessionScrub, "run_round", lambda work: False)  # nothing is taken out
+    with pytest.raises(UserError, match="4 × EMAIL") as caught:
         scrub_dataset(stored, POLICY)
+    assert re.search(
+        r"session #\d+ turn 1, EMAIL in text at column \d+ \(\d+ characters\)", str(caught.value)
+    )
+    assert "exempt_term" in str(caught.value)
     assert texts() == before
     assert "example" not in ScrubRun.objects.get().error
     stored.refresh_from_db()

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import ScrubbedSession, Scrubber, SessionInput
+from datasets_app.domain.pii.rebuilding import ScrubbedSession
+from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 from datasets_app.domain.pii.session_ids import is_hashed_id
 
 TURNS_PER_BATCH = 2000

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii import context, timestamps
+from datasets_app.domain.pii import context
 from datasets_app.domain.pii.allow import AllowList, normalize_term
 from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match, merge_matches
@@ -28,13 +28,12 @@ from datasets_app.domain.pii.pieces import (
 )
 from datasets_app.domain.pii.policy import ID, Policy
 from datasets_app.domain.pii.propagation import KnownValues
-from datasets_app.domain.pii.pseudonyms import Pseudonyms, build_placeholder_pattern, format_placeholder
-from datasets_app.domain.pii.session_ids import hash_session_id, is_hashed_id, places_of
+from datasets_app.domain.pii.pseudonyms import build_placeholder_pattern
+from datasets_app.domain.pii.rebuilding import SESSION_ID_KIND, FoundValue, ScrubbedSession, SessionRebuilder
+from datasets_app.domain.pii.session_ids import is_hashed_id, places_of
 
-# Each round replaces at least one more value; a text crafted to need more rounds keeps the rest.
+# Each round replaces at least one more value; strings crafted to need more rounds are replaced whole.
 MAX_ROUNDS = 50
-# Marks where the session repeats its own id; no class of personal data.
-SESSION_ID_KIND = "SESSION_ID"
 MIN_ID_CHARACTERS = 8
 
 _WORD = re.compile(r"\w+")
@@ -52,31 +51,15 @@ class SessionInput(NamedTuple):
     id_hashed: bool = False
 
 
-class FoundValue(NamedTuple):
-    """Where a value was and where its replacement is, never the value. Offsets in code points.
+class RemainingValue(NamedTuple):
+    """Where verification still finds a value. ``session`` is the place (from 0) among those searched."""
 
-    ``turn_index`` is None for a value of the session as a whole.
-    """
-
+    session: int
     turn_index: int | None
     field: str
     kind: str
     start: int
     length: int
-    score: float
-    new_start: int
-    new_length: int
-
-
-class ScrubbedSession(NamedTuple):
-    """``changed`` are the positions (from 0) of turns in which more than the session id differs."""
-
-    session_id: str
-    id_hashed: bool
-    turns: list[TurnRecord]
-    attached: list[dict[str, Any]]
-    findings: list[FoundValue]
-    changed: list[int]
 
 
 class Scrubber:
@@ -98,14 +81,18 @@ class Scrubber:
 
     def scrub(self, sessions: Sequence[SessionInput]) -> list[ScrubbedSession]:
         """Return the scrubbed sessions in their order; the records passed in don't change."""
-        works = [_SessionScrub(session, self) for session in sessions]
+        works = [SessionScrub(session, self) for session in sessions]
         active = works
         for _ in range(MAX_ROUNDS):
             self._detect_matches(active)
             active = [work for work in active if work.run_round()]
             if not active:
                 break
-        return [_SessionRebuilder(work).rebuild() for work in works]
+        if active:
+            self._detect_matches(active)
+            for work in active:
+                work.replace_whole_strings()
+        return [SessionRebuilder(work).rebuild() for work in works]
 
     def scrub_object(self, value: dict[str, Any]) -> tuple[dict[str, Any], list[FoundValue]]:
         """A JSON object that belongs to no session, scrubbed, and what was found in it."""
@@ -117,23 +104,28 @@ class Scrubber:
         [scrubbed] = self.scrub_object({"text": text})[0].values()
         return str(scrubbed)
 
-    def count_remaining(self, sessions: Sequence[SessionInput]) -> Counter[str]:
-        """For verification: how many values of each class but names the rules still find."""
-        remaining: Counter[str] = Counter()
-        for session in sessions:
-            pieces = _SessionScrub(session, self).pieces
-            for piece, matches in zip(pieces, self._rules.find_many(_make_inputs(pieces)), strict=True):
+    def find_remaining(self, sessions: Sequence[SessionInput]) -> Iterator[RemainingValue]:
+        """For verification: the values of all classes but names that the rules still find."""
+        for number, session in enumerate(sessions):
+            work = SessionScrub(session, self)
+            found = self._rules.find_many(_make_inputs(work.pieces))
+            for (turn_index, piece), matches in zip(work.iterate_places(), found, strict=True):
                 spans = piece.map_matches([match for match in matches if not self.is_allowed(piece, match)])
-                remaining.update(span.kind for span in spans)
-        return remaining
+                for span in spans:
+                    length = span.end - span.start
+                    yield RemainingValue(number, turn_index, piece.place.field, span.kind, span.start, length)
+
+    def count_remaining(self, sessions: Sequence[SessionInput]) -> Counter[str]:
+        """How many values of each class :meth:`find_remaining` finds."""
+        return Counter(value.kind for value in self.find_remaining(sessions))
 
     def list_strings(self, sessions: Sequence[SessionInput]) -> Iterator[str]:
-        """Every string that :meth:`count_remaining` searches."""
+        """Every string that :meth:`find_remaining` searches."""
         for session in sessions:
-            for piece in _SessionScrub(session, self).pieces:
+            for piece in SessionScrub(session, self).pieces:
                 yield piece.text
 
-    def _detect_matches(self, works: Sequence["_SessionScrub"]) -> None:
+    def _detect_matches(self, works: Sequence["SessionScrub"]) -> None:
         pieces = [piece for work in works for piece in work.pieces if piece.matches is None]
         for piece, matches in zip(pieces, self._detection.find_many(_make_inputs(pieces)), strict=True):
             piece.matches = matches
@@ -154,7 +146,7 @@ def _make_inputs(pieces: Iterable[Piece]) -> list[DetectionInput]:
     return [DetectionInput(piece.get_view(), piece.place.key, piece.is_prose) for piece in pieces]
 
 
-class _SessionScrub:
+class SessionScrub:
     """A session during its scrub: its strings, and the values found so far."""
 
     def __init__(self, session: SessionInput, scrubber: Scrubber) -> None:
@@ -213,6 +205,13 @@ class _SessionScrub:
                     [Span(*place, SESSION_ID_KIND) for place in places if not piece.overlaps_removed(*place)]
                 )
 
+    def iterate_places(self) -> Iterator[tuple[int | None, Piece]]:
+        """The pieces in their order, with the number of their turn."""
+        yield None, self.id_piece
+        for turn, pieces in zip(self.session.turns, self.by_turn, strict=True):
+            yield from ((turn.turn_index, piece) for piece in pieces)
+        yield from ((None, piece) for piece in chain.from_iterable(self.by_object))
+
     # --- a round ---
 
     def run_round(self) -> bool:
@@ -227,6 +226,13 @@ class _SessionScrub:
             for piece, matches in zip(self.pieces, matches_by_piece, strict=True)
         ]
         return any(removed)
+
+    def replace_whole_strings(self) -> None:
+        """Replace all of every string in which values are left after the last round."""
+        for piece in self.pieces:
+            for match in self._collect_matches(piece)[:1]:
+                whole = match._replace(start=0, end=len(piece.get_view()))
+                piece.remove_spans(list(piece.map_matches([whole])))
 
     def _collect_matches(self, piece: Piece) -> list[Match]:
         matches = list(piece.matches or ())
@@ -275,110 +281,6 @@ class _SessionScrub:
         spans = list(piece.map_matches(merge_matches(matches)))
         piece.remove_spans(_join_names(spans, piece.text))
         return bool(spans)
-
-
-class _SessionRebuilder:
-    """Builds the scrubbed session from its pieces."""
-
-    def __init__(self, work: _SessionScrub) -> None:
-        self.work, self.policy = work, work.scrubber.policy
-        self.findings: list[FoundValue] = []
-        self.turn_index: int | None = None
-        self.hashes_id = work.hashes_id or work.id_piece.has_findings
-        self.new_id = (
-            hash_session_id(work.session_id, work.scrubber.key) if self.hashes_id else work.session_id
-        )
-        self.pseudonyms = Pseudonyms() if self.policy.placeholders == "numbered" else None
-        if self.pseudonyms:
-            self._reserve_numbers(self.pseudonyms)
-
-    def rebuild(self) -> ScrubbedSession:
-        work = self.work
-        self._record_findings(work.id_piece.place, work.id_piece, whole_id=True)
-        originals = work.session.turns
-        stamps = self._fuzz_timestamps([turn.timestamp for turn in originals])
-        turns = [self._rebuild_turn(*item) for item in zip(originals, work.by_turn, stamps, strict=True)]
-        changed = [
-            number for number, (old, new) in enumerate(zip(originals, turns, strict=True)) if old is not new
-        ]
-        if self.hashes_id:
-            turns = [turn._replace(session_id=self.new_id) for turn in turns]
-        attached = [
-            self._rebuild_object(*item) for item in zip(work.session.attached, work.by_object, strict=True)
-        ]
-        id_hashed = self.hashes_id or work.session.id_hashed
-        return ScrubbedSession(self.new_id, id_hashed, turns, attached, self.findings, changed)
-
-    def _reserve_numbers(self, pseudonyms: Pseudonyms) -> None:
-        for piece in self.work.pieces:
-            for span in piece.spans:
-                match = self.work.scrubber.placeholders.fullmatch(piece.text, span.start, span.end)
-                if not span.kind and match and match[2]:
-                    pseudonyms.reserve(match[1], int(match[2]))
-
-    def _fuzz_timestamps(self, originals: list[str | None]) -> list[str | None]:
-        if self.policy.drop_timestamps:
-            return [None] * len(originals)
-        if not self.policy.fuzz_seconds:
-            return originals
-        return timestamps.fuzz_timestamps(
-            originals,
-            session_id=self.work.session_id,
-            seconds=self.policy.fuzz_seconds,
-            seed=self.policy.seed,
-            key=self.work.scrubber.key,
-        )
-
-    def _rebuild_turn(self, turn: TurnRecord, pieces: list[Piece], timestamp: str | None) -> TurnRecord:
-        self.turn_index = turn.turn_index
-        if any(piece.has_findings for piece in pieces):
-            text = self._render_piece(pieces[0].place, pieces[0])
-            turn = turn._replace(text=text)
-            if any(piece.has_findings for piece in pieces[1:]):
-                turn = visit_turn(turn, self._make_visitor(pieces[1:]))
-        return turn if timestamp == turn.timestamp else turn._replace(timestamp=timestamp)
-
-    def _rebuild_object(self, item: dict[str, Any], pieces: list[Piece]) -> dict[str, Any]:
-        index = item.get("turn_index")
-        self.turn_index = index if type(index) is int else None
-        if not any(piece.has_findings for piece in pieces):
-            return item
-        return visit_object(item, "beside", self._make_visitor(pieces))
-
-    def _make_visitor(self, pieces: list[Piece]) -> Visitor:
-        following = iter(pieces)
-
-        def replace(place: Place, text: str) -> str:
-            return text if place == TEXT_PLACE else self._render_piece(place, next(following))
-
-        return replace
-
-    def _render_piece(self, place: Place, piece: Piece) -> str:
-        if not piece.has_findings:
-            return piece.text
-        return self._record_findings(place, piece)
-
-    def _record_findings(self, place: Place, piece: Piece, whole_id: bool = False) -> str:
-        """Render a piece, and record its findings under ``place``."""
-        text, placed = piece.render(self._choose_replacement)
-        for span, start, length in placed:
-            if span.kind != SESSION_ID_KIND:
-                if whole_id:
-                    start, length = 0, len(self.new_id)
-                original = (span.start, span.end - span.start, round(span.score, 3))
-                self.findings.append(
-                    FoundValue(self.turn_index, place.field, span.kind, *original, start, length)
-                )
-        return text
-
-    def _choose_replacement(self, span: Span, value: str) -> str:
-        if span.kind == SESSION_ID_KIND:
-            return self.new_id
-        return (
-            self.pseudonyms.get_placeholder(span.kind, value)
-            if self.pseudonyms
-            else format_placeholder(span.kind)
-        )
 
 
 def _join_names(spans: list[Span], text: str) -> list[Span]:

@@ -5,6 +5,7 @@ words would cost each process ten times the memory.
 """
 
 import unicodedata
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -62,6 +63,12 @@ def _search_table(word: str) -> WordFacts:
         else:
             high = start
     return UNKNOWN_WORD
+
+
+def read_entries() -> Iterator[tuple[str, WordFacts]]:
+    """All words in order, in lower case."""
+    for line in _load_table().decode().splitlines():
+        yield line[:-4], WordFacts(*map(int, line[-3:]))
 
 
 @cache

@@ -1,0 +1,90 @@
+"""Writes marked texts to score the scrubber by: to tune on, and held out.
+
+    python -m benchmarks.make_pii_sets FOLDER [--seed 14]
+
+Two of each: values of all classes in templates, technical chat, and chats of made-up brands with their
+personas. The two share no template, and few words. Nobody should read ``held_out.txt`` and its companions
+who works on the detectors: what was tuned on them can't be judged by them. The same seed writes the same
+bytes. A line is ``{"text": …, "spans": [{"start", "end", "type"}]}``, and may have "before" (what the other
+side said last), "key" (the metadata key under which the text stands) or "brand" (whose persona speaks).
+"""
+
+import argparse
+import json
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.pii_sets import negatives
+from benchmarks.pii_sets.templates import Template, read_templates, render_row
+from benchmarks.pii_sets.values import Words
+from benchmarks.pii_sets.vocabulary import HELD_OUT_WORDS, TUNE_WORDS
+
+TUNE, HELD_OUT = "tune", "held_out"
+PARTS = (TUNE, HELD_OUT)
+DEFAULT_SEED = 14
+# Rows in which a slot occurs, at least.
+ROWS_BY_SLOT = {
+    "PHONE": 420,
+    "ADDRESS": 360,
+    "ID_NUMBER": 360,
+    "IBAN": 220,
+    "HANDLE": 140,
+    "AT_HANDLE": 100,
+    "DOB": 240,
+    "ACCOUNT": 160,
+    "WALLET": 120,
+    "MAC": 100,
+    "URL": 80,
+    "EMAIL": 120,
+    "SSN": 80,
+    "CARD": 80,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, help="where to write the sets")
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED)
+    given = parser.parse_args()
+    for path in write_sets(given.folder, seed=given.seed):
+        print(path, sum(1 for _ in path.open(encoding="utf-8")))
+
+
+def write_sets(folder: Path, parts: Iterable[str] = PARTS, *, seed: int = DEFAULT_SEED) -> Iterator[Path]:
+    """Write the sets and their brands' personas (``personas/ID.yaml``); yields the files of texts."""
+    personas = folder / "personas"
+    personas.mkdir(parents=True, exist_ok=True)
+    for part in parts:
+        for brand in negatives.read_brands(part)[0]:
+            persona = negatives.render_persona(brand)
+            (personas / f"{brand['id']}.yaml").write_text(persona, encoding="utf-8")
+        words = TUNE_WORDS if part == TUNE else HELD_OUT_WORDS
+        rows = make_rows(read_templates(f"{part}.txt"), random.Random(f"{part} {seed}"), words)
+        yield _write_rows(folder / f"{part}.jsonl", rows)
+        chat = random.Random(f"{part} chat {seed}")
+        yield _write_rows(folder / f"{part}_tech_chat.jsonl", negatives.make_tech_rows(part, chat))
+        yield _write_rows(folder / f"{part}_brand_chat.jsonl", negatives.make_brand_rows(part, chat))
+
+
+def make_rows(templates: list[Template], choose: random.Random, words: Words) -> Iterator[dict[str, Any]]:
+    """Each class gets its number of rows, from its templates in turns."""
+    for slot, count in ROWS_BY_SLOT.items():
+        having = [template for template in templates if slot in template.slots]
+        choose.shuffle(having)
+        for number in range(count):
+            yield render_row(having[number % len(having)], choose, words)
+
+
+def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
+    with path.open("w", encoding="utf-8") as file:
+        for number, row in enumerate(rows):
+            file.write(json.dumps({"id": f"{path.stem}-{number}", **row}, ensure_ascii=False) + "\n")
+    return path
+
+
+if __name__ == "__main__":
+    main()

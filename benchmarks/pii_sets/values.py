@@ -1,0 +1,322 @@
+"""Marked values for templates: of Faker in 23 locales, and such as Faker has none of."""
+
+import random
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import phonenumbers
+from faker import Faker
+
+from datasets_app.domain.pii.canary import accounts
+from datasets_app.domain.pii.canary.identity_numbers import IDENTITY_NUMBERS, IdentityNumber
+
+LOCALES_BY_LANGUAGE = {
+    "en": ("en_US", "en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_IE", "en_NZ"),
+    "de": ("de_DE", "de_DE", "de_AT", "de_CH"),
+    "fr": ("fr_FR",),
+    "es": ("es_ES", "es_MX"),
+    "it": ("it_IT",),
+    "nl": ("nl_NL",),
+    "pt": ("pt_BR", "pt_PT"),
+    "pl": ("pl_PL",),
+    "sv": ("sv_SE",),
+}
+OTHER_LOCALES = ("da_DK", "fi_FI", "no_NO", "cs_CZ")
+ALL_LOCALES = (*dict.fromkeys(sum(LOCALES_BY_LANGUAGE.values(), ())), *OTHER_LOCALES)
+# What says that a number is one: an issuer's check, which documents without one don't have.
+_WITHOUT_CHECKSUM = frozenset(
+    ("passport", "driver's license", "national insurance number", "PAN", "Medicare number", "CPR number")
+)
+ID_BY_CUE = "ID_BY_CUE"
+_MONTHS = {
+    "en": "January February March April May June July August September October November December",
+    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "nl": "januari februari maart april mei juni juli augustus september oktober november december",
+    "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "pl": "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada"
+    " grudnia",
+    "sv": "januari februari mars april maj juni juli augusti september oktober november december",
+}
+# Classes that people write in any case.
+ANY_CASE = frozenset(
+    ("NAME", "ADDRESS", "EMAIL", "HANDLE", "DATE_OF_BIRTH", "IBAN", "ID_NUMBER", ID_BY_CUE, "PHONE", "MAC")
+)
+
+
+class Part(NamedTuple):
+    """A piece of text and its class; None for what is not marked."""
+
+    text: str
+    kind: str | None = None
+
+
+class Words(NamedTuple):
+    """Fillers of one set; the other set has other ones."""
+
+    nouns: dict[str, Sequence[str]]
+    urls: Sequence[str]
+    products: Sequence[str]
+
+
+class ValueSource:
+    """Makes the values of one row: all of one locale. ``language`` is that of the template."""
+
+    def __init__(self, choose: random.Random, locale: str, language: str, words: Words) -> None:
+        self.choose, self.locale, self.language, self.words = choose, locale, language, words
+        self.fake = make_faker(locale)
+        self.fake.seed_instance(choose.randrange(1 << 60))
+        self.number: IdentityNumber | None = None
+
+    def make(self, slot: str, *, in_lines: bool = False) -> list[Part]:
+        if slot == "ADDRESS":
+            return [Part(self._make_address(in_lines), slot)]
+        made = getattr(self, f"make_{slot.lower()}" if slot.isupper() else f"fill_{slot}")()
+        return [Part(made)] if isinstance(made, str) else made
+
+    # --- people ---
+
+    def make_name(self) -> list[Part]:
+        return [Part(f"{self.fake.first_name()} {self.fake.last_name()}", "NAME")]
+
+    def fill_first(self) -> list[Part]:
+        return [Part(self.fake.first_name(), "NAME")]
+
+    def fill_last(self) -> list[Part]:
+        return [Part(self.fake.last_name(), "NAME")]
+
+    def make_handle(self) -> list[Part]:
+        return [Part(self._make_user(), "HANDLE")]
+
+    def make_at_handle(self) -> list[Part]:
+        return [Part(f"@{self._make_user()}", "HANDLE")]
+
+    def make_handle_reddit(self) -> list[Part]:
+        return [Part(self._make_user().replace(".", "_"), "HANDLE")]
+
+    def _make_user(self) -> str:
+        user, number = self.fake.user_name(), self.choose.randrange(2, 2010)
+        words = self._make_american()
+        word = words.word()
+        forms = (
+            user,
+            user,
+            f"{user}{number}",
+            f"{user}_{word}",
+            f"{word}.{user}",
+            f"the{word.title()}{number}",
+            f"{word}_{number}",
+            f"x{user}x",
+            f"{word}{words.word().title()}{number}",
+        )
+        return self.choose.choice(forms)
+
+    def make_email(self) -> list[Part]:
+        return [Part(self.choose.choice((self.fake.email(), self.fake.ascii_company_email())), "EMAIL")]
+
+    def make_url(self) -> list[Part]:
+        """The value in an address is marked; whether the rest of it goes or stays is all the same."""
+        pattern = self.choose.choice(self.words.urls)
+        value = {
+            "email": lambda: self.fake.ascii_email().replace("@", "%40"),
+            "phone": lambda: "1" + "".join(self.choose.choices("23456789", k=10)),
+            "at": self.fake.ascii_email,
+        }
+        before, _, rest = pattern.partition("{")
+        name, _, after = rest.partition("}")
+        return [
+            Part(before, "OTHER:URL"),
+            Part(value[name](), "URL"),
+            *([Part(after, "OTHER:URL")] if after else []),
+        ]
+
+    def make_dob(self) -> list[Part]:
+        born = self.fake.date_of_birth(minimum_age=1, maximum_age=92)
+        american = self.locale == "en_US"
+        month = _MONTHS[self.language].split()[born.month - 1]
+        day_first = {"es": " de ", "pt": " de ", "de": ". "}.get(self.language, " ")
+        after_month = " de " if self.language in ("es", "pt") else " "
+        forms = [
+            born.isoformat(),
+            f"{born:%m/%d/%Y}" if american else f"{born:%d/%m/%Y}",
+            f"{born:%m-%d-%Y}" if american else f"{born:%d.%m.%Y}",
+            f"{born:%m/%d/%y}" if american else f"{born:%d.%m.%y}",
+            f"{born.day}{day_first}{month}{after_month}{born.year}",
+        ]
+        if self.language == "en":
+            ending = {1: "st", 2: "nd", 3: "rd"}.get(born.day % 10 if born.day // 10 != 1 else 0, "th")
+            forms += [
+                f"{month} {born.day}, {born.year}",
+                f"{born.day} {month[:3]} {born.year}",
+                f"{month} {born.day}{ending} {born.year}",
+            ]
+        return [Part(self.choose.choice(forms), "DATE_OF_BIRTH")]
+
+    def _make_address(self, in_lines: bool) -> str:
+        lines = [line.strip() for line in self.fake.address().split("\n") if line.strip()]
+        if not in_lines and self.choose.random() < 0.1:
+            lines.append(self.fake.current_country())
+        return ("\n" if in_lines else self.choose.choice((", ", ", ", ", ", " "))).join(lines)
+
+    # --- numbers ---
+
+    def make_phone(self) -> list[Part]:
+        own = self.fake.phone_number()
+        return [
+            Part(
+                own if self.choose.random() < 0.5 else make_valid_phone(self.choose, self.locale[-2:]),
+                "PHONE",
+            )
+        ]
+
+    def make_iban(self) -> list[Part]:
+        country = self.locale[-2:]
+        number = self.fake.iban() if self.choose.random() < 0.6 else ""
+        if not number:
+            known = country if country in accounts.IBAN_COUNTRIES else ""
+            number = accounts.make_iban(self.choose, known)[1].replace(" ", "")
+        grouped = " ".join(number[at : at + 4] for at in range(0, len(number), 4))
+        return [Part(self.choose.choice((number, number, grouped, grouped)), "IBAN")]
+
+    def make_account(self) -> list[Part]:
+        own = self.fake.bban() if self.choose.random() < 0.2 else accounts.make_account(self.choose)
+        return [Part(own, "ACCOUNT")]
+
+    def fill_id(self) -> str:
+        self.number = self._choose_number()
+        return self.choose.choice((*self.number.nouns, *self.words.nouns.get(self.number.name, ())))
+
+    def make_id_number(self) -> list[Part]:
+        number = self.number or self._choose_number(with_checksum=True)
+        kind = ID_BY_CUE if number.name in _WITHOUT_CHECKSUM else "ID_NUMBER"
+        return [Part(number.make(self.choose), kind)]
+
+    def make_passport(self) -> list[Part]:
+        passport = next(number for number in IDENTITY_NUMBERS if number.name == "passport")
+        return [Part(passport.make(self.choose), ID_BY_CUE)]
+
+    def _choose_number(self, with_checksum: bool = False) -> IdentityNumber:
+        countries = {locale[-2:] for locale in LOCALES_BY_LANGUAGE[self.language]}
+        near = [number for number in IDENTITY_NUMBERS if number.country in countries | {self.locale[-2:]}]
+        if not near or (self.language == "en" and self.choose.random() < 0.4):
+            near = list(IDENTITY_NUMBERS)
+        if with_checksum:
+            near = [number for number in near if number.name not in _WITHOUT_CHECKSUM] or list(
+                IDENTITY_NUMBERS
+            )
+        return self.choose.choice(near)
+
+    def _make_american(self) -> Faker:
+        usual = make_faker("en_US")
+        usual.seed_instance(self.choose.randrange(1 << 60))
+        return usual
+
+    def make_ssn(self) -> list[Part]:
+        return [
+            Part(
+                self._make_american().ssn().replace("-", self.choose.choice(("-", "-", "-", " ", ""))), "SSN"
+            )
+        ]
+
+    def make_card(self) -> list[Part]:
+        number = self._make_american().credit_card_number(
+            self.choose.choice(("visa16", "mastercard", "amex", "discover", "jcb16"))
+        )
+        groups = [number[at : at + 4] for at in range(0, 16, 4)]
+        if len(number) == 15:
+            groups = [number[:4], number[4:10], number[10:]]
+        return [Part(self.choose.choice((" ", " ", "-", "")).join(groups), "CREDIT_CARD")]
+
+    def make_wallet(self) -> list[Part]:
+        return [Part(accounts.make_wallet(self.choose)[1], "CRYPTO_WALLET")]
+
+    def make_mac(self) -> list[Part]:
+        colons = self.fake.mac_address()
+        plain = colons.replace(":", "")
+        forms = (
+            colons,
+            colons.upper(),
+            colons.upper().replace(":", "-"),
+            f"{plain[:4]}.{plain[4:8]}.{plain[8:]}",
+        )
+        return [Part(self.choose.choice(forms), "MAC")]
+
+    # --- fillers, which identify nobody ---
+
+    def fill_amount(self) -> str:
+        amount = f"{self.choose.randrange(3, 900)}.{self.choose.randrange(100):02d}"
+        return self.choose.choice((f"${amount}", f"£{amount}", f"{amount} EUR", amount))
+
+    def fill_time(self) -> str:
+        hour = self.choose.randrange(7, 21)
+        return self.choose.choice((f"{hour}:30", f"{hour % 12 or 12} pm", f"{hour}:00"))
+
+    def fill_timestamp(self) -> str:
+        day = f"2025-{self.choose.randrange(1, 13):02d}-{self.choose.randrange(1, 29):02d}"
+        hour, minute, second = (self.choose.randrange(top) for top in (24, 60, 60))
+        return f"{day}T{hour:02d}:{minute:02d}:{second:02d}Z"
+
+    def fill_date(self) -> str:
+        return f"{self.choose.randrange(1, 29)} {self.fill_month()} 2025"
+
+    def fill_month(self) -> str:
+        return self.choose.choice(_MONTHS[self.language].split())
+
+    def fill_year(self) -> str:
+        return str(self.choose.randrange(2009, 2025))
+
+    def fill_weekday(self) -> str:
+        return self.choose.choice(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"))
+
+    def fill_order(self) -> str:
+        return f"{self.choose.choice('ABRS')}{self.choose.randrange(1000, 9999)}"
+
+    def fill_cardexp(self) -> str:
+        return f"{self.choose.randrange(1, 13):02d}/{self.choose.randrange(26, 32)}"
+
+    def fill_ext(self) -> str:
+        return str(self.choose.randrange(10, 999))
+
+    def fill_bic(self) -> str:
+        return self.choose.choice(("COBADEFFXXX", "BNPAFRPP", "INGBNL2A", "BARCGB22"))
+
+    def fill_version(self) -> str:
+        return f"{self.choose.randrange(1, 9)}.{self.choose.randrange(20)}.{self.choose.randrange(10)}"
+
+    def fill_company(self) -> str:
+        return self.choose.choice(self.words.products)
+
+    def fill_city(self) -> str:
+        return self.choose.choice(("Lyon", "Boston", "Leeds", "Hamburg", "Austin", "Perth", "Porto", "Turin"))
+
+
+@cache
+def make_faker(locale: str) -> Faker:
+    return Faker(locale)
+
+
+def make_valid_phone(choose: random.Random, country: str) -> str:
+    """A number that may be dialed in ``country``, as people there write it."""
+    types = (phonenumbers.PhoneNumberType.MOBILE, phonenumbers.PhoneNumberType.FIXED_LINE)
+    example = phonenumbers.example_number_for_type(country, choose.choice(types))
+    national = phonenumbers.national_significant_number(example)
+    for _ in range(200):
+        digits = national[:-5] + "".join(choose.choices("0123456789", k=5))
+        number = phonenumbers.parse(f"+{example.country_code}{digits}")
+        if phonenumbers.is_valid_number(number):
+            break
+    formats = phonenumbers.PhoneNumberFormat
+    local = phonenumbers.format_number(number, formats.NATIONAL)
+    forms: tuple[Callable[[], str], ...] = (
+        lambda: local,
+        lambda: local,
+        lambda: local.replace(" ", "").replace("-", ""),
+        lambda: local.replace(" ", "-"),
+        lambda: local.replace(" ", "."),
+        lambda: phonenumbers.format_number(number, formats.INTERNATIONAL),
+        lambda: phonenumbers.format_number(number, formats.E164),
+    )
+    return choose.choice(forms)()

@@ -1,0 +1,261 @@
+"""Made-up values of every class of personal data, to plant where a scrub should find them.
+
+Numbers pass the checks of their issuers. Where ranges are reserved for examples (telephone numbers, cards,
+addresses of networks and sites) values come from those. Standard library only.
+"""
+
+from collections.abc import Callable
+from datetime import date
+from random import Random
+from typing import NamedTuple
+
+from datasets_app.domain.pii import detector
+from datasets_app.domain.pii.canary import accounts
+from datasets_app.domain.pii.canary.identity_numbers import (
+    IDENTITY_NUMBERS,
+    pick_birthday,
+    pick_digits,
+    pick_letters,
+)
+from datasets_app.domain.pii.canary.people import Person, make_person
+from datasets_app.domain.pii.canary.places import make_address
+
+
+class PlantedValue(NamedTuple):
+    """``parts`` are what identifies somebody: one of them left over and the value has survived.
+
+    ``form`` says which form of its class it has ("IBAN of DE"). ``nouns`` are what people call it, if not
+    what they call others of its class. ``fixed_case``: in other letters it is another value.
+    """
+
+    kind: str
+    text: str
+    form: str
+    parts: tuple[str, ...]
+    nouns: tuple[str, ...] = ()
+    fixed_case: bool = False
+
+
+_SITES = ("example.com", "example.org", "example.net", "mail.example.com", "shop.example.org")
+_MONTHS = "January February March April May June July August September October November December".split()
+_LOWER_AND_DIGITS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_MIXED = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + _LOWER_AND_DIGITS
+
+
+def make_value(kind: str, random: Random) -> PlantedValue:
+    """A value of a class of :data:`detector.KINDS`."""
+    return _MAKERS[kind](random)
+
+
+def _make_name(random: Random) -> PlantedValue:
+    person = make_person(random)
+    form, words = random.choice(
+        (
+            ("first name", (person.first,)),
+            ("first and last name", (person.first, person.last)),
+            ("first and last name", (person.first, person.last)),
+            ("first and last name", (person.first, person.last)),
+            ("last name with a title", (person.last,)),
+        )
+    )
+    title = random.choice(("Mr. ", "Ms. ", "Mrs ", "Dr. ")) if form == "last name with a title" else ""
+    return PlantedValue(detector.NAME, title + " ".join(words), form, words)
+
+
+def _make_email(random: Random) -> PlantedValue:
+    user = _make_user(random, make_person(random), "._-")
+    site = random.choice(_SITES)
+    form, text = random.choice(
+        (
+            ("plain", f"{user}@{site}"),
+            ("plain", f"{user}@{site}"),
+            ("plus", f"{user}+{random.choice(('shop', 'news', 'test'))}@{site}"),
+        )
+    )
+    return PlantedValue(detector.EMAIL, text, form, (text,))
+
+
+def _make_user(random: Random, person: Person, joiners: str) -> str:
+    first, last, sign = person.first.lower(), person.last.lower(), random.choice(joiners)
+    number = random.choice(("", "", str(random.randrange(1, 100)), str(random.randrange(1960, 2008))))
+    return random.choice((f"{first}{sign}{last}", f"{first[0]}{last}", f"{first}{sign}{last[0]}")) + number
+
+
+def _make_handle(random: Random) -> PlantedValue:
+    user = _make_user(random, make_person(random), "_.") + str(random.randrange(10, 100))
+    networks = ("Instagram", "Twitter handle", "telegram", "TikTok")
+    form, text, nouns = random.choice(
+        (
+            ("with @", f"@{user}", ("", *networks)),
+            ("with @", f"@{user}", ("", *networks)),
+            ("u/…", f"u/{user.replace('.', '_')}", ("", "reddit")),
+            ("after a cue", user, ("username", "user name", "login", "screen name", "gamertag", "handle")),
+        )
+    )
+    return PlantedValue(
+        detector.HANDLE, text, form, (user.replace(".", "_") if form == "u/…" else user,), nouns
+    )
+
+
+def _make_phone(random: Random) -> PlantedValue:
+    country, text = accounts.make_phone(random)
+    form = f"{country}, {'international' if text.startswith('+') else 'national'}"
+    return PlantedValue(detector.PHONE, text, form, (text,))
+
+
+def _make_ip(random: Random) -> PlantedValue:
+    block = random.choice(("192.0.2", "198.51.100", "203.0.113"))
+    groups = ":".join(f"{random.randrange(1, 1 << 16):x}" for _ in range(3))
+    form, text = random.choice(
+        (
+            ("IPv4", f"{block}.{random.randrange(1, 255)}"),
+            ("IPv4", f"10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(1, 255)}"),
+            ("IPv6", f"2001:db8:{groups}::{random.randrange(1, 1 << 16):x}"),
+        )
+    )
+    return PlantedValue(detector.IP, text, form, (text,))
+
+
+def _make_mac(random: Random) -> PlantedValue:
+    """Locally administered: no maker has them."""
+    octets = [
+        random.choice("26ae").rjust(2, random.choice("048c")),
+        *(random.randbytes(1).hex() for _ in range(5)),
+    ]
+    joined = "".join(octets)
+    form, text = random.choice(
+        (
+            ("colons", ":".join(octets)),
+            ("hyphens", "-".join(octets)),
+            ("dots", ".".join((joined[:4], joined[4:8], joined[8:]))),
+        )
+    )
+    return PlantedValue(detector.MAC, random.choice((text, text.upper())), form, (text,))
+
+
+def _make_credential(random: Random) -> PlantedValue:
+    secret = (
+        f"{random.choice(('maple', 'orchid', 'tundra', 'pixel'))}-{''.join(random.choices(_MIXED, k=7))}7"
+    )
+    form, text, nouns = random.choice(
+        (
+            ("password", secret, ("password", "passwort", "pass word", "pwd")),
+            ("GitHub token", "ghp_" + "".join(random.choices(_MIXED, k=36)), ("token", "github token")),
+            (
+                "AWS key",
+                "AKIA" + pick_letters(random, 16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
+                ("access key",),
+            ),
+            ("Stripe key", "sk_live_" + "".join(random.choices(_MIXED, k=24)), ("api key", "secret key")),
+        )
+    )
+    if form == "password":
+        nouns = ("password", "Password")
+    return PlantedValue(detector.CREDENTIAL, text, form, (text,), nouns, fixed_case=True)
+
+
+def _make_path(random: Random) -> PlantedValue:
+    person = make_person(random)
+    user = f"{person.first[0]}{person.last}".lower()
+    file = random.choice(("report.pdf", "notes.txt", "invoice.xlsx", "backup.zip"))
+    form, text = random.choice(
+        (
+            ("Linux", f"/home/{user}/documents/{file}"),
+            ("macOS", f"/Users/{user}/Desktop/{file}"),
+            ("Windows", f"C:\\Users\\{user}\\Downloads\\{file}"),
+        )
+    )
+    return PlantedValue(detector.PATH, text, form, (user,), fixed_case=True)
+
+
+def _make_host(random: Random) -> PlantedValue:
+    machine = random.choice(("db", "web", "mail", "build", "vpn", "cache"))
+    place, ending = random.choice(("prod", "fra", "nyc")), random.choice(("internal", "local", "lan", "corp"))
+    firm = pick_letters(random, 6, "abcdefghiklmnoprstuvw")
+    text = f"{machine}-{place}-{random.randrange(1, 100):02d}.{firm}.{ending}"
+    return PlantedValue(detector.HOST, text, ending, (text,))
+
+
+def _make_url(random: Random) -> PlantedValue:
+    person, site = make_person(random), random.choice(_SITES)
+    user = _make_user(random, person, "._")
+    form, address, value = random.choice(
+        (
+            ("e-mail in the query", f"https://{site}/unsubscribe?email={{}}", f"{user}%40example.com"),
+            ("e-mail in the query", f"https://{site}/login?next=%2Fcart&user={{}}", f"{user}@example.com"),
+            (
+                "telephone in the query",
+                f"https://{site}/track?phone={{}}&lang=en",
+                f"1202555{pick_digits(random, 4)}",
+            ),
+        )
+    )
+    return PlantedValue(detector.URL, address.format(value), form, (value,))
+
+
+def _make_birthday(random: Random) -> PlantedValue:
+    born: date = pick_birthday(random)
+    month = _MONTHS[born.month - 1]
+    form, text = random.choice(
+        (
+            ("1984-03-07", born.isoformat()),
+            ("03/07/1984", f"{born:%m/%d/%Y}"),
+            ("07.03.1984", f"{born:%d.%m.%Y}"),
+            ("07/03/84", f"{born:%d/%m/%y}"),
+            ("March 7, 1984", f"{month} {born.day}, {born.year}"),
+            ("7 March 1984", f"{born.day} {month} {born.year}"),
+            ("7 Mar 1984", f"{born.day} {month[:3]} {born.year}"),
+        )
+    )
+    return PlantedValue(detector.DATE_OF_BIRTH, text, form, (text,))
+
+
+def _make_address(random: Random) -> PlantedValue:
+    address = make_address(random)
+    return PlantedValue(detector.ADDRESS, address.text, address.form, (address.street, address.postal_code))
+
+
+def _make_id_number(random: Random) -> PlantedValue:
+    number = random.choice(IDENTITY_NUMBERS)
+    text = number.make(random)
+    return PlantedValue(detector.ID_NUMBER, text, f"{number.name}, {number.country}", (text,), number.nouns)
+
+
+def _make_iban(random: Random) -> PlantedValue:
+    country, text = accounts.make_iban(random)
+    return PlantedValue(detector.IBAN, text, country, (text,))
+
+
+def _make_wallet(random: Random) -> PlantedValue:
+    currency, text = accounts.make_wallet(random)
+    return PlantedValue(detector.CRYPTO_WALLET, text, currency, (text,), fixed_case=True)
+
+
+def _make_plain(kind: str, make: Callable[[Random], str]) -> Callable[[Random], PlantedValue]:
+    def make_planted(random: Random) -> PlantedValue:
+        text = make(random)
+        return PlantedValue(kind, text, "with signs" if not text.isalnum() else "digits alone", (text,))
+
+    return make_planted
+
+
+_MAKERS: dict[str, Callable[[Random], PlantedValue]] = {
+    detector.NAME: _make_name,
+    detector.EMAIL: _make_email,
+    detector.PHONE: _make_phone,
+    detector.SSN: _make_plain(detector.SSN, accounts.make_ssn),
+    detector.CREDIT_CARD: _make_plain(detector.CREDIT_CARD, accounts.make_card),
+    detector.IP: _make_ip,
+    detector.CREDENTIAL: _make_credential,
+    detector.PATH: _make_path,
+    detector.HOST: _make_host,
+    detector.HANDLE: _make_handle,
+    detector.ADDRESS: _make_address,
+    detector.IBAN: _make_iban,
+    detector.ACCOUNT: _make_plain(detector.ACCOUNT, accounts.make_account),
+    detector.ID_NUMBER: _make_id_number,
+    detector.DATE_OF_BIRTH: _make_birthday,
+    detector.URL: _make_url,
+    detector.CRYPTO_WALLET: _make_wallet,
+    detector.MAC: _make_mac,
+}

@@ -1,0 +1,53 @@
+"""The generated sets that scrubs are scored by: what is marked is there, and nothing is in both sets."""
+
+import random
+from functools import cache
+
+import pytest
+from faker import Faker
+
+from benchmarks.make_pii_sets import PARTS, ROWS_BY_SLOT
+from benchmarks.pii_sets import negatives, values
+from benchmarks.pii_sets.templates import Template, read_templates, render_row
+from benchmarks.pii_sets.vocabulary import HELD_OUT_WORDS, TUNE_WORDS
+
+WORDS = dict(zip(PARTS, (TUNE_WORDS, HELD_OUT_WORDS), strict=True))
+
+
+def test_the_held_out_set_has_no_template_of_the_other() -> None:
+    tune, held_out = ({(t.before, t.text, t.key) for t in read_templates(f"{part}.txt")} for part in PARTS)
+    assert len(tune) > 150
+    assert len(held_out) > 150
+    assert not tune & held_out
+    chats = [{t.text for t in read_templates(f"{part}_tech.txt")} for part in PARTS]
+    assert not chats[0] & chats[1]
+    brands = [negatives.read_brands(part) for part in PARTS]
+    assert not set(brands[0][1]) & set(brands[1][1])
+    assert not {brand["id"] for brand in brands[0][0]} & {brand["id"] for brand in brands[1][0]}
+
+
+@pytest.fixture(autouse=True)
+def _one_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faker takes a quarter of a second for each."""
+    monkeypatch.setattr(values, "make_faker", cache(lambda _: Faker("en_GB")))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_template_can_be_filled_and_its_values_are_marked(part: str) -> None:
+    templates = read_templates(f"{part}.txt")
+    for number, template in enumerate(templates):
+        row = render_row(template, random.Random(number), WORDS[part])
+        assert "<" not in row["text"], template
+        assert row["spans"], template
+        assert all(row["text"][span["start"] : span["end"]].strip() for span in row["spans"]), template
+        assert row["spans"] == sorted(row["spans"], key=lambda span: span["start"])
+    for slot in ROWS_BY_SLOT:
+        assert sum(slot in template.slots for template in templates) >= 3, slot
+
+
+def test_a_row_is_the_same_for_the_same_seed() -> None:
+    template = Template("en", "chat", "ring <PHONE>, I'm at <ADDRESS>", before="Where are you?")
+    rows = [render_row(template, random.Random(5), TUNE_WORDS) for _ in range(2)]
+    assert rows[0] == rows[1]
+    assert [span["type"] for span in rows[0]["spans"]] == ["PHONE", "ADDRESS"]
+    assert rows[0]["before"] == "Where are you?"

@@ -34,6 +34,20 @@ def format_kinds(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{KIND_DESCRIPTIONS[kind]}: {count:,}" for kind, count in counts.items())
 
 
+class AuditFacts(NamedTuple):
+    """What people found in a sample of the scrubbed turns: see :mod:`datasets_app.domain.pii.audit_estimate`.
+
+    ``scrubbed_since``: what they marked has been scrubbed.
+    """
+
+    read: int
+    turns: int
+    estimate: float
+    low: float
+    high: float
+    scrubbed_since: bool = False
+
+
 class TextFacts(NamedTuple):
     """What is known about the text: see :class:`TextScan`. ``missed`` are values that people marked as missed
     since the last scrub."""
@@ -47,6 +61,7 @@ class TextFacts(NamedTuple):
     missed: int = 0
     names_searched: bool = False
     scanned_on: date | None = None
+    audit: AuditFacts | None = None
 
 
 class AttestationFacts(NamedTuple):
@@ -164,11 +179,26 @@ class DatasetFacts(NamedTuple):
 
 
 def describe_text(facts: DatasetFacts) -> str:
-    """What is known about the text, in a sentence. Every page, document and event that says something about
-    it says this."""
-    text, turns = facts.text, format_count(facts.text.turn_count, "turn")
-    if facts.is_expired or not text.last_session:
+    """What is known about the text, in a sentence or two. Every page, document and event that says something
+    about it says this."""
+    if facts.is_expired or not facts.text.last_session:
         return ""
+    return " ".join(filter(None, (_describe_search(facts), describe_audit(facts.text.audit))))
+
+
+def describe_audit(audit: AuditFacts | None) -> str:
+    """What a sample says about all turns; empty without one."""
+    if audit is None:
+        return ""
+    since = " before the last scrub" if audit.scrubbed_since else ""
+    return (
+        f"People read {format_count(audit.read, 'turn')}{since}: an estimated {audit.estimate:,.0f} "
+        f"({audit.low:,.0f} to {audit.high:,.0f}) of {audit.turns:,} still held something personal."
+    )
+
+
+def _describe_search(facts: DatasetFacts) -> str:
+    text, turns = facts.text, format_count(facts.text.turn_count, "turn")
     if facts.attestation:
         by, on, reason = facts.attestation
         return f"{by} attested on {on:%-d %B %Y} that the text may stay as it is: {reason}"

@@ -13,7 +13,13 @@ from django.utils import timezone
 
 from datasets_app.catalog import policies
 from datasets_app.catalog.activity import active_scrubs
-from datasets_app.catalog.dataset_facts import AttestationFacts, DatasetFacts, TextFacts, describe_text
+from datasets_app.catalog.dataset_facts import (
+    AttestationFacts,
+    AuditFacts,
+    DatasetFacts,
+    TextFacts,
+    describe_text,
+)
 from datasets_app.catalog.policies import (
     Allowed,
     Gate,
@@ -70,13 +76,23 @@ def load_all_facts(datasets: QuerySet[Dataset]) -> dict[int, DatasetFacts]:
 _DATASET_FIELDS = ("pk", "name", "origin", "status", "turn_count", "legal_hold", "hold_reason", "expired_at")
 _TEXT_FIELDS = tuple(
     f"text_scan__{name}"
-    for name in ("scanned_to", "scrubbed_to", "turn_count", "found", "exempt", "names_searched", "scanned_at")
+    for name in (
+        "scanned_to",
+        "scrubbed_to",
+        "turn_count",
+        "found",
+        "exempt",
+        "names_searched",
+        "scanned_at",
+        "audit",
+    )
 )
 
 
 def _build_facts(row: dict[str, Any]) -> DatasetFacts:
     text = {name.removeprefix("text_scan__"): row[name] for name in _TEXT_FIELDS if row[name] is not None}
     scanned_at = text.pop("scanned_at", None)
+    audit = text.pop("audit", None)
     text["exempt"] = read_exempt_counts(text.get("exempt"))
     last_session = row["last_session"] or 0
     return DatasetFacts(
@@ -92,6 +108,7 @@ def _build_facts(row: dict[str, Any]) -> DatasetFacts:
             last_session=last_session,
             missed=row["missed"] or 0,
             scanned_on=_local_date(scanned_at),
+            audit=_build_audit(audit, last_session),
             **text,
         ),
         attestation=_build_attestation(row["attestation"], last_session),
@@ -103,6 +120,15 @@ def _build_attestation(row: dict[str, Any] | None, last_session: int) -> Attesta
     if row is None or row["to"] < last_session:
         return None
     return AttestationFacts(row["by"], _local_date(datetime.fromisoformat(row["at"])), row["reason"])
+
+
+def _build_audit(row: dict[str, Any] | None, last_session: int) -> AuditFacts | None:
+    """What people found in a sample; sessions added since are none of what it stands for."""
+    if row is None or row["last_session"] < last_session:
+        return None
+    return AuditFacts(
+        row["read"], row["turns"], row["estimate"], row["low"], row["high"], bool(row.get("scrubbed_since"))
+    )
 
 
 def _local_date(at: datetime | None) -> Any:

@@ -110,9 +110,11 @@ def record_scrub(
     dataset: Dataset, *, last_session: int, turn_count: int, exempt: Mapping[str, ExemptCount]
 ) -> None:
     """Keep the result of a scrub of all classes whose verification found nothing."""
+    audit = TextScan.objects.filter(dataset=dataset).values_list("audit", flat=True).first()
     TextScan.objects.update_or_create(
         dataset=dataset,
         defaults={
+            "audit": audit and {**audit, "scrubbed_since": True},
             "scanned_to": last_session,
             "scrubbed_to": last_session,
             "turn_count": turn_count,

@@ -12,6 +12,8 @@ _KIND_LABELS = {
     "campaign_items": ("campaign reply", "campaign replies"),
     "campaigns": ("campaign", "campaigns"),
     "scrub_findings": ("scrub finding", "scrub findings"),
+    "audited_turns": ("audited turn", "audited turns"),
+    "scrub_audits": ("scrub audit", "scrub audits"),
     "scrubs": ("scrub", "scrubs"),
     "marks": ("reviewer correction", "reviewer corrections"),
     "check_findings": ("check finding", "check findings"),

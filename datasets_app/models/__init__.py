@@ -8,6 +8,7 @@ from datasets_app.models.persona import Persona
 from datasets_app.models.release import Release, ReleaseFile, SharingReview
 from datasets_app.models.retention import RetentionPolicy, Tombstone
 from datasets_app.models.scrub import ScrubChunk, ScrubFinding, ScrubMark, ScrubRun
+from datasets_app.models.scrub_audit import AuditedTurn, ScrubAudit
 from datasets_app.models.text_scan import Attestation, TextScan
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "AuditEvent",
     "AuditHeadPlace",
     "AuditSeal",
+    "AuditedTurn",
     "CheckFinding",
     "CheckReport",
     "Dataset",
@@ -25,6 +27,7 @@ __all__ = [
     "Release",
     "ReleaseFile",
     "RetentionPolicy",
+    "ScrubAudit",
     "ScrubChunk",
     "ScrubFinding",
     "ScrubMark",

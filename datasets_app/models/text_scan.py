@@ -26,6 +26,7 @@ class TextScan(models.Model):
     )
     names_searched = models.BooleanField(default=False, help_text="Whether a model searched for names.")
     scanned_at = models.DateTimeField(null=True)
+    audit = models.JSONField(null=True, help_text="What people found in a sample of the scrubbed text.")
 
     class Meta:
         default_permissions = ()

@@ -26,6 +26,7 @@ from datasets_app.models import (
     JobRun,
     Release,
     ReleaseFile,
+    ScrubAudit,
     ScrubChunk,
     ScrubFinding,
     ScrubMark,
@@ -50,6 +51,7 @@ _RETRYABLE_STATES = ("40P01", "23503", "55P03")
 _DELETE_SESSION_ROWS = (
     ("scrub_findings", "DELETE FROM datasets_app_scrubfinding WHERE session_id = ANY(%s)"),
     ("check_findings", "DELETE FROM datasets_app_checkfinding WHERE session_id = ANY(%s)"),
+    ("audited_turns", "DELETE FROM datasets_app_auditedturn WHERE session_id = ANY(%s)"),
     ("turns", "DELETE FROM datasets_app_turn WHERE session_id = ANY(%s)"),
     ("sessions", "DELETE FROM datasets_app_session WHERE id = ANY(%s)"),
 )
@@ -98,6 +100,7 @@ def _dataset_rows(dataset: Dataset) -> dict[str, QuerySet[Any]]:
         "scrub_findings": ScrubFinding.objects.filter(scrub__dataset=dataset),
         "check_findings": CheckFinding.objects.filter(report__dataset=dataset),
         "check_reports": CheckReport.objects.filter(dataset=dataset),
+        "scrub_audits": ScrubAudit.objects.filter(dataset=dataset),
         "scrubs": ScrubRun.objects.filter(dataset=dataset),
         "marks": ScrubMark.objects.filter(dataset=dataset),
         "source_files": SourceFile.objects.filter(dataset=dataset),

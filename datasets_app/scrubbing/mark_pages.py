@@ -20,6 +20,8 @@ from datasets_app.templatetags.datasets_display import turn_url
 
 NEXT_SCRUB_NOTE = "It applies to the whole dataset at the next preview or scrub."
 MAX_CHARACTERS = 500
+# For a value that is personal and of no class.
+OTHER = "OTHER"
 
 
 @require_POST
@@ -52,7 +54,7 @@ def mark_missed(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         # The answer tells whether the turn contains the words.
         raw_access.check_may_read(request.user, dataset)
-        field, start, end = _find_words(words, turn)
+        field, start, end = find_words(words, turn)
         marks.mark_missed(
             dataset,
             turn=turn,
@@ -81,7 +83,7 @@ def remove_mark(request: HttpRequest, pk: int, mark_pk: int) -> HttpResponse:
     return redirect(dataset_url(dataset, "scrub") + "#marks")
 
 
-def _find_words(words: str, turn: Turn) -> tuple[str, int, int]:
+def find_words(words: str, turn: Turn) -> tuple[str, int, int]:
     """(field, start, end) of the first occurrence of the whole words; searches the text first."""
     if not words or len(words) > MAX_CHARACTERS:
         raise UserError(f"Enter the words that were missed: 1 to {MAX_CHARACTERS} characters.")
@@ -107,7 +109,7 @@ def _find_words(words: str, turn: Turn) -> tuple[str, int, int]:
 
 
 def kind_choices(dataset: Dataset) -> list[str]:
-    """The types for a missed value: the built-in ones and the labels of custom patterns."""
+    """The types for a missed value: the built-in ones, OTHER, and the labels of custom patterns."""
     last = dataset.scrubs.first()
     custom = [label for label, _ in last.policy.get("patterns", [])] if last else []
-    return [*sorted(KINDS), *custom]
+    return [*sorted(KINDS), OTHER, *custom]

@@ -48,18 +48,18 @@ def scrub(request: HttpRequest, pk: int) -> HttpResponse:
         messages.warning(request, "A scrub or preview of this dataset is already running.")
         return redirect(dataset_url(dataset, "scrub"))
     if "preview" in request.POST:
-        return _start_job(request, dataset, form.policy(), sample=form.cleaned_data["sample"])
+        return start_scrub(request, dataset, form.policy(), sample=form.cleaned_data["sample"])
     try:
         gates.check_can_replace_text(dataset)
     except UserError as refusal:
         form.add_error(None, refusal.message)
         return _render_scrub(request, dataset, form)
     if "confirmed" in request.POST:
-        return _start_job(request, dataset, form.policy(), sample=None)
+        return start_scrub(request, dataset, form.policy(), sample=None)
     return _render_confirmation(request, dataset, form)
 
 
-def _start_job(request: HttpRequest, dataset: Dataset, policy: Policy, *, sample: int | None) -> HttpResponse:
+def start_scrub(request: HttpRequest, dataset: Dataset, policy: Policy, *, sample: int | None) -> HttpResponse:
     """Start a preview of ``sample`` sessions, or a scrub if it is None."""
     parameters = ScrubParameters(policy=policy.as_json(), dry_run=sample is not None, sample=sample)
     try:
@@ -88,6 +88,14 @@ def _render_confirmation(request: HttpRequest, dataset: Dataset, form: ScrubForm
 
 def _find_last_run(dataset: Dataset) -> ScrubRun | None:
     return dataset.scrubs.select_related("job_run").first()
+
+
+def find_last_policy(dataset: Dataset) -> Policy:
+    """The settings of the last verified scrub, without the marks that were made for it."""
+    last = dataset.scrubs.exclude(verified_at=None).select_related("job_run").first()
+    if last is None or last.job_run is None:
+        return Policy()
+    return Policy.from_json(read_parameters(last.job_run, ScrubParameters).policy or {})
 
 
 def _active_scrub(dataset: Dataset) -> JobRun | None:

@@ -71,6 +71,22 @@ def test_from_preview_to_placeholders(page: Page, processes: Any, dataset: Datas
     expect(page.locator("#turn-1 .ad-text")).not_to_contain_text("zorblax")
     expect(page.locator("#turn-1 .ad-text")).not_to_contain_text("desk@example.org")
     expect(page.locator(".ad-badge", has_text="Scrubbed")).to_be_visible()
+    _audit_by_keyboard(page, dataset)
+
+
+def _audit_by_keyboard(page: Page, dataset: Dataset) -> None:
+    """Read the two turns of the sample: one is clean, in the other a word is left."""
+    page.goto(f"/admin/datasets_app/dataset/{dataset.pk}/scrub/audit/")
+    page.get_by_role("button", name="Draw sample").click()
+    expect(page.get_by_text("0 of 2 turns read")).to_be_visible()
+    page.keyboard.press("c")
+    expect(page.get_by_text("1 of 2 turns read")).to_be_visible()
+    word = page.locator(".ad-chat li:last-child .ad-text").inner_text().split()[0].strip(".,;:")
+    page.keyboard.press("l")
+    page.keyboard.type(word)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Marked. Mark what else is left")).to_be_visible()
+    expect(page.get_by_role("button", name="Scrub what was found")).to_be_visible()
 
 
 def _mark_by_keyboard(page: Page) -> None:

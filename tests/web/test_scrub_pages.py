@@ -454,7 +454,7 @@ def test_the_start_page_tells_what_waits_for_a_scrub(curator: Any, dataset: Data
 
 def test_the_sharing_page_names_each_item_and_its_remedy(sign_in: Any, dataset: Dataset) -> None:
     html = sign_in("viewer").get(address("sharing", dataset)).content.decode()
-    assert html.count(">unknown</span>") == 5
+    assert html.count(">unknown</span>") == 6
     assert "not yet signed" in html
     assert address("scrub", dataset) not in html
     assert address("scrub", dataset) in sign_in("curator").get(address("sharing", dataset)).content.decode()

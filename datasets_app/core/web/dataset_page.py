@@ -9,10 +9,20 @@ from datasets_app.core.web.pages import dataset_breadcrumbs, dataset_url, render
 from datasets_app.models import Dataset
 
 # Pages about the contents of a dataset. Once these are deleted, the pages only say so.
-_CONTENT_PAGES = {"checks", "scrub", "scrub_confirm", "splits", "sharing", "sessions", "export", "origin"}
+_CONTENT_PAGES = {
+    "checks",
+    "scrub",
+    "scrub_confirm",
+    "scrub_audit",
+    "splits",
+    "sharing",
+    "sessions",
+    "export",
+    "origin",
+}
 
 # Pages without a tab of their own, by the tab they belong to.
-_PARENT_TABS = {"release": "releases", "compare": "releases", "origin": "overview"}
+_PARENT_TABS = {"release": "releases", "compare": "releases", "scrub_audit": "scrub", "origin": "overview"}
 
 
 def render_dataset_page(

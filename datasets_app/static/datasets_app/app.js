@@ -35,7 +35,7 @@
 
     const readKeys = (event) => {
         if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || inField(event.target)) return;
-        const link = document.querySelector(`a[data-key="${KEYS[event.key] || event.key}"]`);
+        const link = document.querySelector(`[data-key="${CSS.escape(KEYS[event.key] || event.key)}"]`);
         if (!link) return;
         event.preventDefault();
         link.click();
@@ -173,7 +173,7 @@
         for (const form of document.querySelectorAll("form[data-upload]")) prepareUpload(form);
         for (const form of document.querySelectorAll("form[data-turn-jump]")) jumpToTurn(form);
         for (const tabs of document.querySelectorAll(".ad-tabs")) prepareTabs(tabs);
-        if (document.querySelector("[data-session-page]")) document.addEventListener("keydown", readKeys);
+        if (document.querySelector("[data-key]")) document.addEventListener("keydown", readKeys);
         if (document.querySelector(".ad-missed")) followSelection();
         reachScrolling();
         watchPolling();

@@ -52,6 +52,11 @@ class FastTagger:
                 batch, size = [], 0
         return found + self._find_in_batch(batch)
 
+    def score_many(self, texts: Sequence[str]) -> list[float]:
+        """The highest probability in each text that a word is part of a name."""
+        scores = self._score_words([build_readings(split_pieces(text)) for text in texts])
+        return [max(score, default=0.0) for score in scores]
+
     def _find_in_batch(self, batch: list[tuple[str, list[str]]]) -> list[list[Match]]:
         scores = self._score_words([build_readings(cut) for _text, cut in batch])
         return [

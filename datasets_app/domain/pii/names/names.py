@@ -8,10 +8,13 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from datasets_app.domain.pii.detector import NAME, Match, merge_matches
 from datasets_app.domain.pii.names.name_words import split_pieces
+
+if TYPE_CHECKING:
+    from datasets_app.domain.pii.names.name_network import FastTagger
 
 BUILT_IN = "builtin"
 PIPELINE_PATH = Path(__file__).parent / "name_model" / "pipeline"
@@ -74,12 +77,17 @@ def load_built_in_pipeline() -> Any:
     return spacy.load(PIPELINE_PATH)
 
 
+@cache
+def load_built_in_tagger() -> "FastTagger":
+    from datasets_app.domain.pii.names.name_network import FastTagger
+    from datasets_app.domain.pii.names.name_weights import read_weights
+
+    return FastTagger(read_weights(WEIGHTS_PATH.read_bytes()))
+
+
 def _make_finder(model: str) -> FindMany:
     if model == BUILT_IN:
-        from datasets_app.domain.pii.names.name_network import FastTagger
-        from datasets_app.domain.pii.names.name_weights import read_weights
-
-        return FastTagger(read_weights(WEIGHTS_PATH.read_bytes())).find_many
+        return load_built_in_tagger().find_many
     return _InstalledPipeline(model).find_many
 
 

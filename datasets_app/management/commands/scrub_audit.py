@@ -1,0 +1,64 @@
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from datasets_app.catalog.facts import get_dataset
+from datasets_app.core.errors import UserError
+from datasets_app.core.web.pages import dataset_url
+from datasets_app.management.base import BaseCommand
+from datasets_app.scrubbing import audits
+
+
+class Command(BaseCommand):
+    help = """Draw a sample of the turns of a scrubbed dataset for people to read, or show what they found.
+
+People read it on the dataset's Scrub tab and mark what is still personal. From what they
+find follows how many turns of the dataset still hold something, with a 95 % interval.
+
+examples:
+  manage.py scrub_audit support --n 200          # draws, and prints the address to read it
+  manage.py scrub_audit support                  # what was found so far
+  manage.py scrub_audit support --format json
+
+exit codes:
+  0  done
+  2  could not run: no such dataset, text that was not scrubbed, or no sample yet"""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="the dataset")
+        parser.add_argument("--n", type=int, metavar="N", help="draw a new sample of so many turns")
+        parser.add_argument("--seed", type=int, metavar="N", help="draw the same sample again")
+        parser.add_argument("--format", choices=["text", "json"], default="text", help="default: text")
+
+    def handle(self, *, name: str, n: int | None, seed: int | None, format: str, **_: Any) -> None:
+        dataset = get_dataset(name)
+        if n is not None:
+            audits.draw_audit(dataset, wanted=n, seed=seed, actor=None)
+        audit = audits.find_audit(dataset)
+        if audit is None:
+            raise UserError(f"No sample of {name} was drawn yet. Draw one with --n 200.")
+        state = audits.describe_audit(audit)
+        if format == "json":
+            self.stdout.write(json.dumps(_build_json(audit.turn_count, state)))
+            return
+        found = f"{state.read:,} of {state.wanted:,} turns read, {state.leaking:,} with something left"
+        self.stdout.write(f"{name}: {found}.")
+        if state.estimate:
+            number, low, high = (f"{number:,.0f}" for number in state.estimate)
+            self.stdout.write(f"Estimated {number} of {audit.turn_count:,} turns (95 %: {low} to {high}).")
+        if state.read < state.wanted:
+            self.stdout.write(f"Read the rest at {dataset_url(dataset, 'scrub_audit')}")
+
+
+def _build_json(turns: int, state: audits.AuditState) -> dict[str, Any]:
+    return {
+        "turns": turns,
+        "sample": state.wanted,
+        "read": state.read,
+        "leaking": state.leaking,
+        "estimate": None if state.estimate is None else state.estimate._asdict(),
+        "strata": [
+            {"turns_with": label, "turns": size, "read": read, "leaking": leaking}
+            for label, size, read, leaking in state.strata
+        ],
+    }

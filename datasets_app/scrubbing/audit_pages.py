@@ -33,8 +33,8 @@ class SampleForm(forms.Form):
 
 
 def scrub_audit(request: HttpRequest, pk: int) -> HttpResponse:
-    """GET shows a turn of the newest sample: ``?turn=`` names its position. POST draws a sample ("draw"), says
-    of a turn that it is clean ("clean") or what is left in it ("leak"), or scrubs what was marked ("scrub")."""
+    """GET shows a turn of the newest sample: ``?turn=`` names its position. POST draws a sample ("draw"),
+    says of a turn that it is clean ("clean") or what is left in it ("leak"), or scrubs what was marked."""
     require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
     dataset = get_visible_dataset(request, pk)
     if "draw" in request.POST:

@@ -59,7 +59,9 @@ def scrub(request: HttpRequest, pk: int) -> HttpResponse:
     return _render_confirmation(request, dataset, form)
 
 
-def start_scrub(request: HttpRequest, dataset: Dataset, policy: Policy, *, sample: int | None) -> HttpResponse:
+def start_scrub(
+    request: HttpRequest, dataset: Dataset, policy: Policy, *, sample: int | None
+) -> HttpResponse:
     """Start a preview of ``sample`` sessions, or a scrub if it is None."""
     parameters = ScrubParameters(policy=policy.as_json(), dry_run=sample is not None, sample=sample)
     try:

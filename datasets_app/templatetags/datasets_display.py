@@ -55,15 +55,6 @@ KIND_LABELS = {
     "SSN": "Social security numbers",
     "PHONE": "Telephone numbers",
     "NAME": "Names of people",
-    "HANDLE": "User names",
-    "ADDRESS": "Postal addresses",
-    "IBAN": "Bank accounts (IBAN)",
-    "ACCOUNT": "Account and customer numbers",
-    "ID_NUMBER": "Identity, tax, license and health numbers",
-    "DATE_OF_BIRTH": "Dates of birth",
-    "URL": "Web addresses with personal data",
-    "CRYPTO_WALLET": "Wallet addresses",
-    "MAC": "Hardware (MAC) addresses",
     "ID": "Values under keys such as user_id",
 }
 

@@ -49,6 +49,8 @@ VALUES = (
     "C:\\Users\\jfonseca\\Desktop\\plan.docx",
     "ssh deploy@vpn-sfo2.hooli.net",
     "order 4711-0815",
+    "passport number X4739120",
+    "RSSMRA85T10A562S",
     "version 13.19.19.94",
     "the Paris office",
     "🙂👩‍👩‍👧",

@@ -15,6 +15,7 @@ ONE_OF_EACH = {
     "IP": "from 10.1.2.3 yesterday",
     "CREDIT_CARD": "pay with 4111 1111 1111 1111",
     "SSN": "it is 285-13-3885",
+    "ID_NUMBER": "my passport is C4E2KL81N, still valid",
     "PHONE": "call 555-123-4567",
     "CREDENTIAL": "my password is hunter2",
     "PATH": "look at /home/ana/notes.txt",

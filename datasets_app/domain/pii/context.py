@@ -7,8 +7,18 @@ same goes for numbers, addresses and passwords that a turn requests.
 import re
 from collections.abc import Callable, Iterator
 
-from datasets_app.domain.pii.detector import CREDENTIAL, CREDIT_CARD, EMAIL, NAME, PHONE, SSN, Match
+from datasets_app.domain.pii.detector import (
+    CREDENTIAL,
+    CREDIT_CARD,
+    EMAIL,
+    ID_NUMBER,
+    NAME,
+    PHONE,
+    SSN,
+    Match,
+)
 from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_requested
 
 # High enough to replace the answer, and below the score of values that have a shape.
 ANSWER_SCORE = 0.8
@@ -62,9 +72,11 @@ _QUESTION_HINT = re.compile(
 def find_requested_kinds(question: str) -> tuple[str, ...]:
     """The classes of personal data that a turn asks the other side for."""
     question = question[-MAX_QUESTION_CHARACTERS:]
-    if not _QUESTION_HINT.search(question) or not _REQUEST.search(question):
+    has_hint, asks_id = _QUESTION_HINT.search(question) is not None, is_requested(question)
+    if not (has_hint or asks_id) or not _REQUEST.search(question):
         return ()
-    return tuple(kind for kind, pattern in _QUESTION_PATTERNS.items() if pattern.search(question))
+    kinds = [kind for kind, pattern in _QUESTION_PATTERNS.items() if has_hint and pattern.search(question)]
+    return (*kinds, ID_NUMBER) if asks_id else tuple(kinds)
 
 
 def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
@@ -173,6 +185,12 @@ def _make_digit_finder(min_digits: int) -> Callable[[str], Iterator[tuple[int, i
     return find
 
 
+def _find_id_numbers(reply: str) -> Iterator[tuple[int, int]]:
+    yield from find_unannounced(reply)
+    for run in _SPOKEN_DIGITS.finditer(reply):
+        yield run.span()
+
+
 def _find_secrets(reply: str) -> Iterator[tuple[int, int]]:
     """A word that no dictionary has, or with a digit or a sign in it; or the only word there is."""
     tokens = list(_TOKEN.finditer(reply))
@@ -187,6 +205,7 @@ _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     PHONE: _make_digit_finder(6),
     SSN: _make_digit_finder(4),
     CREDIT_CARD: _make_digit_finder(4),
+    ID_NUMBER: _find_id_numbers,
     EMAIL: lambda reply: (match.span() for match in _ADDRESS.finditer(reply)),
     CREDENTIAL: _find_secrets,
 }

@@ -32,7 +32,7 @@ KINDS = (
 # Told by rules alone, so that a verification can insist on none being left.
 PATTERN_KINDS = tuple(kind for kind in KINDS if kind != NAME)
 
-# Classes whose values are the same with other signs between their digits.
+# Classes whose values are digits, with or without signs between them.
 DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN, ACCOUNT})
 
 _RANK = {kind: rank for rank, kind in enumerate(KINDS)}
@@ -52,6 +52,11 @@ class Match(NamedTuple):
 
 
 Span = tuple[int, int]
+
+
+def is_digit_value(kind: str, value: str) -> bool:
+    """Whether a value is the same with other signs between its digits."""
+    return kind in DIGIT_KINDS or (kind == ID_NUMBER and not any(map(str.isalpha, value)))
 
 
 class Detector(Protocol):

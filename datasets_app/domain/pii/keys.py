@@ -4,13 +4,17 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, IP, NAME, PHONE, SSN
+from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, ID_NUMBER, IP, NAME, PHONE, SSN
 from datasets_app.domain.pii.policy import ID
+from datasets_app.domain.pii.rules.id_formats import names_number
 
 _KEYS_BY_KIND = {
     EMAIL: "email emailaddress mail useremail customeremail contactemail replyto",
     PHONE: "phone phonenumber telephone tel mobile mobilenumber cell cellphone fax whatsapp msisdn",
-    SSN: "ssn socialsecuritynumber socialsecurity sin nationalid taxid",
+    SSN: "ssn socialsecuritynumber socialsecurity",
+    # Further ones are the words of rules/id_formats.txt.
+    ID_NUMBER: "sin tin ein vin vinno nin nid pan nie fin passportid licenseid plate licenseplatenumber vrn "
+    "vehicleplate healthid ninumber",
     IP: "ip ipaddress ipaddr clientip userip remoteip remoteaddr sourceip xforwardedfor xrealip",
     NAME: "firstname lastname fullname surname givenname familyname middlename maidenname nickname "
     "customername clientname username agentname contactname displayname patientname cardholder "
@@ -20,9 +24,9 @@ _KEYS_BY_KIND = {
     "accesskey secretkey secretaccesskey pin otp cvv cvc",
     HOST: "hostname clienthost remotehost machinename computername",
     ID: "userid uid customerid clientid accountid accountnumber memberid membershipid patientid "
-    "employeeid contactid personid personnelnumber deviceid deviceuuid advertisingid idfa gaid imei "
-    "visitorid anonymousid login loginname userlogin userhandle handle passport passportnumber "
-    "driverslicense licensenumber iban userkey usernumber customernumber subscriberid externaluserid",
+    "employeeid contactid personid personnelnumber deviceid deviceuuid advertisingid idfa gaid "
+    "visitorid anonymousid login loginname userlogin userhandle handle "
+    "iban userkey usernumber customernumber subscriberid externaluserid",
 }
 _KIND_BY_KEY = {key: kind for kind, keys in _KEYS_BY_KIND.items() for key in keys.split()}
 # A tag is often a key and a value: agent:maria.
@@ -41,9 +45,12 @@ _SEPARATORS = re.compile(r"[\s_.\-]+")
 def get_kind_by_key(key: str, value: Any) -> str | None:
     """The class of whatever stands under ``key``, if the key alone tells it.
 
-    ``value`` is the string or whole number there: a number is never a password.
+    ``value`` is the string or whole number there: a number is never a password, nor is an identity number
+    without digits.
     """
-    kind = _KIND_BY_KEY.get(_normalize_key(key))
+    kind = _find_kind(key)
+    if kind == ID_NUMBER and not any(map(str.isdigit, str(value))):
+        return None  # {"passport": "required"}
     return None if kind == CREDENTIAL and isinstance(value, int) else kind
 
 
@@ -55,5 +62,10 @@ def parse_tag_kind(tag: str) -> tuple[str, int] | None:
 
 
 @lru_cache(maxsize=4096)
+def _find_kind(key: str) -> str | None:
+    normalized = _normalize_key(key)
+    return _KIND_BY_KEY.get(normalized) or (ID_NUMBER if names_number(normalized) else None)
+
+
 def _normalize_key(key: str) -> str:
     return _SEPARATORS.sub("", key).lower()

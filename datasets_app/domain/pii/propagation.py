@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from datasets_app.domain.pii.detector import CREDENTIAL, DIGIT_KINDS, NAME, Match
+from datasets_app.domain.pii.detector import CREDENTIAL, NAME, Match, is_digit_value
 from datasets_app.domain.pii.folding import extract_digits
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.policy import ID
@@ -26,7 +26,7 @@ class KnownValues:
         return bool(self._words or self._digits)
 
     def add(self, kind: str, value: str) -> None:
-        if kind in DIGIT_KINDS:
+        if is_digit_value(kind, value):
             digits = extract_digits(value)
             if len(digits) >= MIN_DIGITS:
                 self._digits[digits] = kind

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from datasets_app.domain.pii.detector import DIGIT_KINDS, NAME
+from datasets_app.domain.pii.detector import NAME, is_digit_value
 from datasets_app.domain.pii.folding import extract_digits, fold
 
 _WORD = re.compile(r"\w+")
@@ -42,7 +42,7 @@ class Pseudonyms:
 
     def _number_value(self, kind: str, value: str) -> int:
         same = fold(value).casefold()
-        if kind in DIGIT_KINDS:
+        if is_digit_value(kind, value):
             same = extract_digits(same) or same
         return self._numbers.setdefault((kind, same), 0) or self._assign_number(kind, (kind, same))
 

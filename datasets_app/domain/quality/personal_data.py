@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
 from datasets_app.domain.pii.allow import NOTHING_EXEMPT, AllowList
-from datasets_app.domain.pii.detector import Match
+from datasets_app.domain.pii.detector import ID_NUMBER, Match
+from datasets_app.domain.pii.keys import get_kind_by_key
 from datasets_app.domain.pii.pieces import MIN_NUMBER_SEARCHED, join_path
 from datasets_app.domain.pii.rules.assignments import is_secret_key
 from datasets_app.domain.pii.rules.finder import find_quickly
@@ -160,7 +161,9 @@ def iterate_strings(value: Any, field: str, clean: set[str]) -> Iterator[Searche
 
 
 def _build_key_prefix(key: str, text: str) -> str:
-    """Only bare numbers and secrets need the word before them to be told apart."""
-    if len(text) <= MAX_CLEAN_CHARACTERS and (text[:1].isdigit() or is_secret_key(key)):
+    """Only bare numbers, codes and secrets need the word before them to be told apart."""
+    if len(text) <= MAX_CLEAN_CHARACTERS and (
+        text[:1].isdigit() or is_secret_key(key) or get_kind_by_key(key, text) == ID_NUMBER
+    ):
         return f"{key.replace('_', ' ')}: "
     return ""

@@ -6,12 +6,21 @@ looks for: a few searches for constants tell that of most texts.
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import NamedTuple
 
-from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, PATH, PATTERN_KINDS, Match
+from datasets_app.domain.pii.detector import (
+    CREDENTIAL,
+    EMAIL,
+    HOST,
+    ID_NUMBER,
+    PATH,
+    PATTERN_KINDS,
+    Match,
+)
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original, needs_folding
 from datasets_app.domain.pii.placeholders import blank_placeholders
-from datasets_app.domain.pii.rules import credentials, hosts, paths, patterns
+from datasets_app.domain.pii.rules import credentials, hosts, id_numbers, paths, patterns
 from datasets_app.domain.pii.rules.emails import find_spelled_emails
 
 ALL_KINDS = frozenset(PATTERN_KINDS)
@@ -45,7 +54,9 @@ class _Search(NamedTuple):
 
 
 # A further class of personal data is a module of its own in this package, and a line here.
-_SEARCHES: tuple[_Search, ...] = ()
+_SEARCHES: tuple[_Search, ...] = (
+    _Search(frozenset({ID_NUMBER}), id_numbers.may_hold, id_numbers.search_folded),
+)
 
 
 def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
@@ -55,12 +66,7 @@ def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
     if EMAIL in kinds and (b"dot" in encoded or _may_be_escaped(encoded)):
         found += find_spelled_emails(folded)
     shape = encoded.translate(_SHAPE_TABLE)
-    searches = _choose_searches(encoded, shape, kinds)
-    searches += [
-        search.find
-        for search in _SEARCHES
-        if not kinds.isdisjoint(search.kinds) and search.may_hold(encoded, shape)
-    ]
+    searches = _choose_searches(encoded, shape, kinds) + _choose_further_searches(encoded, shape, kinds)
     if searches:
         blank = blank_placeholders(folded)
         for search in searches:
@@ -69,9 +75,11 @@ def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
         return found
     if folded is not text:
         found = map_to_original(text, found)
-    return sorted(
-        (match for match in found if match.kind in kinds), key=lambda match: (match.start, -match.end)
-    )
+    return sorted((match for match in found if match.kind in kinds), key=_get_place)
+
+
+def _get_place(match: Match) -> tuple[int, int]:
+    return match.start, -match.end
 
 
 # What calls for all the rules: one search for all of it, which stops at these few signs only.
@@ -107,8 +115,15 @@ def find_quickly(text: str) -> list[Match]:
         unusual = _UNUSUAL_SIGN.search(text, site.end())
     if not text.isascii() and needs_folding(text.encode("utf-8", "surrogatepass").translate(None, _ASCII)):
         return find_all(text)
-    found = patterns.search_numbers(text, text.encode("utf-8", "surrogatepass"))
-    return patterns.drop_overlaps(found) if len(found) > 1 else found
+    encoded = text.encode("utf-8", "surrogatepass")
+    found = patterns.search_numbers(text, encoded)
+    if len(found) > 1:
+        found = patterns.drop_overlaps(found)
+    searches = _choose_further_searches(encoded, encoded.translate(_SHAPE_TABLE), ALL_KINDS)
+    if searches:
+        blank = blank_placeholders(text)
+        found = sorted(chain(found, *(search(blank) for search in searches)), key=_get_place)
+    return found
 
 
 def _find_and_remember_sites(text: str) -> list[Match]:
@@ -149,6 +164,16 @@ def _choose_searches(
         elif address:
             searches.append(hosts.search_host_names)
     return searches
+
+
+def _choose_further_searches(
+    encoded: bytes, shape: bytes, kinds: frozenset[str]
+) -> list[Callable[[str], list[Match]]]:
+    return [
+        search.find
+        for search in _SEARCHES
+        if not kinds.isdisjoint(search.kinds) and search.may_hold(encoded, shape)
+    ]
 
 
 def _may_hold_credentials(encoded: bytes, address: bool) -> bool:

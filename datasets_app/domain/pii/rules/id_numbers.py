@@ -1,0 +1,240 @@
+"""Numbers of identity documents, tax, licenses, health and vehicles, of some fifty countries.
+
+A number counts after (or before) a word that announces it if it looks like one, mistyped ones too; further
+away, in the same or the neighboring line, if its shape is the announced one or its check digits agree.
+Without a word only forms count that nothing else has. Texts come folded to ASCII digits, their placeholders
+blanked.
+"""
+
+import re
+from collections.abc import Iterator
+
+from datasets_app.domain.pii.detector import ID_NUMBER, Match, drop_overlaps
+from datasets_app.domain.pii.placeholders import BLANK
+from datasets_app.domain.pii.rules.id_checks import is_checked
+from datasets_app.domain.pii.rules.id_formats import (
+    Cue,
+    IdFormat,
+    Strength,
+    compile_shape,
+    find_cues,
+    load_tables,
+)
+from datasets_app.domain.pii.rules.id_gap import COUNTING_WORDS, LINK_BACK, OTHER_NOUNS, OWNER, Gap
+from datasets_app.domain.pii.rules.id_values import (
+    COMPACT_DATE,
+    DIGIT,
+    GROUP,
+    MAX_VALUE_CHARACTERS,
+    Value,
+    looks_like_code,
+    read_values,
+)
+
+_DIGITS = b"0123456789"
+_NON_LETTERS_TO_SPACES = bytes(
+    byte if byte >= 0x80 or (chr(byte).isascii() and chr(byte).isalpha()) else 32 for byte in range(256)
+)
+# Every form that counts without a cue has one of these in its shape (finder.py).
+_FORM_SHAPES = tuple(
+    b"0000000a|00000000-a|-0000000-a|a-0000000|.000.000|aaaa000000|a000000000a|00a00a0|aaaaa0000a|a000000 |"
+    b"000000-0|000000+0|000000a0|00 000000 a|aa 00 00|aa 00000|-aa00|000000/0000|.00.00-0|00.0000.0000.00|"
+    b"0000000000000|000-000-000|-00000-00-|0 00 00 |-00000000|aaa aaa 00a00".split(b"|")
+)
+_LONG_CODE = re.compile(rb"[A-HJ-NPR-Z0-9]{17}")
+# The lines of digits and signs at the foot of a passport, which a machine reads.
+_MACHINE_READABLE = re.compile(r"(?<![A-Z0-9<])(?=[A-Z0-9]{0,40}<<?[A-Z0-9<])[A-Z0-9<]{28,44}(?![A-Z0-9<])")
+
+# Capitals and digits with the signs between them; the last may be in brackets: A123456(7).
+_CODE_RUN = re.compile(r"(?<![^\W_])[A-Z0-9]+(?:[-./+ (]{1,2}[A-Z0-9]+)*(?:\)|-?[kx]\b)?")
+_MIN_FORM_CHARACTERS, _MIN_FORM_DIGITS = 9, 4
+_LAST_WORD = re.compile(r"([^\W_]+)[\s:#]{0,3}\Z")
+_MAX_GROUPS = 10
+_REACH = 60  # characters between a cue and the value
+_MAX_WORDS_BETWEEN = 7
+_HOLE = "\ufffc"
+
+_LIST_LINK = re.compile(r"\s?(?:[,;/&+]|\b(?:and|or|y|e|und|et|en|och|og|i|a)\b){1,2}\s?", re.IGNORECASE)
+
+
+def may_hold(encoded: bytes, shape: bytes) -> bool:
+    """Whether a text (UTF-8) and its shape can hold a number of these: see ``finder.py``."""
+    if b"<<" in encoded:
+        return True
+    digits = len(encoded) - len(encoded.translate(None, _DIGITS))
+    if digits < 2:
+        return False
+    if _may_have_cue(encoded):
+        return True
+    if digits >= 4 and (
+        any(form in shape for form in _FORM_SHAPES)
+        or (digits >= 5 and b"0000" in shape and _LONG_CODE.search(encoded) is not None)
+    ):
+        return True
+    return b"a.a.a" in shape
+
+
+def _may_have_cue(encoded: bytes) -> bool:
+    tables = load_tables()
+    words = encoded.lower().translate(_NON_LETTERS_TO_SPACES).split()
+    return not tables.rare_words.isdisjoint(words) or (
+        not encoded.isascii() and any(cue in encoded for cue in tables.undivided)
+    )
+
+
+def search_folded(text: str) -> list[Match]:
+    spans = [span for cue in find_cues(text) for span in _find_announced(text, cue)]
+    spans += _find_distinct_forms(text)
+    if "<<" in text:
+        spans += (match.span() for match in _MACHINE_READABLE.finditer(text))
+    return drop_overlaps(ID_NUMBER, spans)
+
+
+def is_requested(question: str) -> bool:
+    """Whether a text names a number of these, or a paper that has one."""
+    words = question.encode("utf-8", "surrogatepass")
+    return _may_have_cue(words) and any(cue.strength >= Strength.CAPITALS for cue in find_cues(question))
+
+
+def find_unannounced(reply: str) -> Iterator[tuple[int, int]]:
+    """What looks like a number of these in the answer to a question for one."""
+    end = 0
+    for group in GROUP.finditer(reply):
+        before = _LAST_WORD.search(reply, max(0, group.start() - _REACH), group.start())
+        if group.start() < end or (before and before[1].lower() in OTHER_NOUNS):
+            continue
+        for value in read_values(reply, group):
+            if _ANY_FORMAT.fits(value.plain) and looks_like_code(reply, value, _ANY_FORMAT):
+                yield value.start, value.end
+                end = value.end
+                break
+
+
+def _find_distinct_forms(text: str) -> Iterator[tuple[int, int]]:
+    for run in _CODE_RUN.finditer(text):
+        if len(run[0]) < _MIN_FORM_CHARACTERS or len(DIGIT.findall(run[0])) < _MIN_FORM_DIGITS:
+            continue
+        before = _LAST_WORD.search(text, max(0, run.start() - _REACH), run.start())
+        if before is None or before[1].lower() not in OTHER_NOUNS:
+            yield from _find_forms_in_run(text, run.start(), run.end())
+
+
+def _find_forms_in_run(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for form in load_tables().forms:
+        pattern = compile_shape(rf"(?<![\w@#])(?<![^\W_][-./])(?:{form.shape})(?![\w@]|[-./]\w)")
+        for match in pattern.finditer(text, start, end + 2):
+            if not form.checks or is_checked(form.checks, match[0]):
+                yield match.span()
+
+
+# --- announced ---------------------------------------------------------------------------------
+
+
+_ANY_FORMAT = IdFormat("[A-Z0-9]{5,20}", ())
+
+
+def _find_announced(text: str, cue: Cue) -> Iterator[tuple[int, int]]:
+    found = _find_after(text, cue, cue.end, is_list=False)
+    if found is None:
+        before = _find_before(text, cue)
+        if before is not None:
+            yield before
+        return
+    count = 0
+    while found is not None and count < _MAX_GROUPS:
+        yield found
+        link = _LIST_LINK.match(text, found[1])
+        found = _find_after(text, cue, link.end(), is_list=True) if link else None
+        count += 1
+
+
+def _find_after(text: str, cue: Cue, at: int, *, is_list: bool) -> tuple[int, int] | None:
+    """The first number after a cue; with ``is_list`` what stands at ``at``, or nothing."""
+    gap, first = Gap(), at
+    for group in GROUP.finditer(text, at, at + _REACH + MAX_VALUE_CHARACTERS):
+        between = text[first : group.start()]
+        if group.start() - at > _REACH or _ends_cue(between) or gap.unknown > _MAX_WORDS_BETWEEN:
+            return None
+        if first > at and between[-1:].isspace() and any(sign in between for sign in ".?!"):
+            gap.is_near = False
+        is_count = between == " " and gap.last_word in COUNTING_WORDS  # "a license for 100000 users"
+        for value in read_values(text, group):
+            if is_count and value.plain.isdigit():
+                break
+            if any(_is_announced(text, value, form, cue, gap) for form in cue.formats):
+                return value.start, value.end
+        if is_list:
+            return None
+        gap.add(group[0].lower())
+        first = group.end()
+    return None
+
+
+def _ends_cue(between: str) -> bool:
+    """A value that has been taken out was the announced one; a blank line begins something else."""
+    return BLANK in between or _HOLE in between or between.count("\n") > 2
+
+
+def _is_announced(text: str, value: Value, form: IdFormat, cue: Cue, gap: Gap) -> bool:
+    fits, is_code = form.fits(value.plain), looks_like_code(text, value, form)
+    is_mixed = not value.plain.isdigit() and not value.is_spaced
+    is_near = gap.leads_to(is_likely=fits and is_mixed)
+    if (
+        is_near
+        and is_code
+        and (cue.strength >= Strength.DOCUMENT or (fits and _is_meant(text, value, form, cue)))
+    ):
+        return True
+    if not fits or form.is_wide or gap.is_blocked or (cue.strength < Strength.DOCUMENT and not is_near):
+        return False
+    if cue.strength == Strength.NUMBER and is_code and not COMPACT_DATE.fullmatch(value.plain):
+        return True
+    return is_checked(form.checks, text[value.start : value.end])
+
+
+def _is_meant(text: str, value: Value, form: IdFormat, cue: Cue) -> bool:
+    """Whether an ambiguous word before a value of the right shape means its number."""
+    if _is_possessed(text, cue) or not (form.is_wide or value.plain.isdigit()):
+        return True
+    return cue.strength == Strength.CAPITALS and (
+        not form.checks or text[cue.end : cue.end + 1] in (":", "=")
+    )
+
+
+def _is_possessed(text: str, cue: Cue) -> bool:
+    """Makes an ordinary word a number: "my sin is …", or alone in its line, "sin: …"."""
+    before = text[max(0, cue.start - 20) : cue.start]
+    return bool(OWNER.search(before)) or (
+        text[cue.end : cue.end + 1] in ("=", ":") and not before.rpartition("\n")[2].strip(" \t\"'{-*")
+    )
+
+
+def _find_before(text: str, cue: Cue) -> tuple[int, int] | None:
+    """A number that the cue follows: "A1234567 is my passport", "12345678Z (NIF)"."""
+    start = max(0, cue.start - _REACH - MAX_VALUE_CHARACTERS)
+    window = text[start : cue.start]
+    link = LINK_BACK.search(window)
+    limit = start + (link.start() if link else len(window))
+    groups = [group for group in GROUP.finditer(text, start, limit) if group.end() <= limit]
+    for number, group in enumerate(groups):
+        if "\n\n" in text[group.end() : cue.start] or _ends_cue(text[group.end() : cue.start]):
+            continue
+        before = groups[number - 1][0].lower() if number else ""
+        for value in read_values(text, group):
+            is_near = link is not None and value.end == limit
+            if value.end > limit:
+                continue
+            for form in cue.formats:
+                if before not in OTHER_NOUNS and _is_announced_before(text, value, form, cue, is_near):
+                    return value.start, value.end
+    return None
+
+
+def _is_announced_before(text: str, value: Value, form: IdFormat, cue: Cue, is_near: bool) -> bool:
+    fits = form.fits(value.plain)
+    is_meant = fits and (cue.strength == Strength.CAPITALS or _is_possessed(text, cue))
+    if is_near and looks_like_code(text, value, form) and (cue.strength >= Strength.DOCUMENT or is_meant):
+        return True
+    if form.is_wide or not fits or not form.checks or cue.strength == Strength.WORD:
+        return False
+    return is_checked(form.checks, text[value.start : value.end])

@@ -137,6 +137,16 @@ def scrub_part(job: RunningJob[parameters.ScrubPartParameters]) -> dict[str, Any
     return scrub_part(job.parameters.scrub, report_progress=job.report_progress)
 
 
+@task(parameters.CanaryParameters)
+def canary_dataset(job: RunningJob[parameters.CanaryParameters]) -> dict[str, Any]:
+    from datasets_app.scrubbing.canary_dataset import canary_dataset
+
+    options = job.parameters
+    return canary_dataset(
+        job.dataset, count=options.count, seed=options.seed, report_progress=job.report_progress
+    ).facts(options.limit)
+
+
 def start_helper_jobs(scrub: ScrubRun, chunks: int) -> None:
     """Start a job for each other worker, unless it has one from an earlier attempt."""
     existing = JobRun.objects.active().filter(operation="scrub_part", parameters__scrub=scrub.pk)

@@ -34,7 +34,7 @@ from datasets_app.releasing.sharing import export_pages
 from datasets_app.releasing.sharing import pages as sharing_pages
 from datasets_app.retention import erase_pages
 from datasets_app.retention import pages as retention_pages
-from datasets_app.scrubbing import audit_pages, exception_pages, mark_pages
+from datasets_app.scrubbing import audit_pages, canary_pages, exception_pages, mark_pages
 from datasets_app.scrubbing import pages as scrub_pages
 from datasets_app.splitting import pages as split_pages
 from datasets_app.templatetags.datasets_display import short_datetime
@@ -217,6 +217,7 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/scrub/", scrub_pages.scrub, "scrub"),
             ("<int:pk>/scrub/progress/", scrub_pages.progress, "scrub_progress"),
             ("<int:pk>/scrub/audit/", audit_pages.scrub_audit, "scrub_audit"),
+            ("<int:pk>/scrub/canary/", canary_pages.start_measurement, "canary"),
             ("<int:pk>/scrub/exempt/", exception_pages.exempt, "exempt"),
             ("<int:pk>/attest/", exception_pages.attest, "attest"),
             ("<int:pk>/scrub/not-personal/", mark_pages.mark_not_personal, "mark_not_personal"),

@@ -54,9 +54,10 @@ UNIT_BY_OPERATION = dict.fromkeys(
     ("export_dataset", "check_dataset", "scrub_dataset", "scrub_part", "scan_text", "apply_retention"),
     "turns",
 )
-UNIT_BY_OPERATION["bootstrap_dataset"] = "sessions"
+UNIT_BY_OPERATION |= {"bootstrap_dataset": "sessions", "canary_dataset": "values"}
 # The tab of the dataset that shows the result of a job.
 RESULT_TABS = {
+    "canary_dataset": ("scrub", "See the result"),
     "split_dataset": ("splits", "See the splits"),
     "release_dataset": ("releases", "See the versions"),
     "verify_releases": ("releases", "See the versions"),

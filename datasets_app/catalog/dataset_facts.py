@@ -6,8 +6,9 @@
 from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from datasets_app.domain.pii.canary.survival_text import describe_survival
 from datasets_app.domain.pii.detector import KINDS, NAME
 from datasets_app.domain.pii.exemptions import ExemptCount, describe_exempt
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
@@ -62,6 +63,14 @@ class TextFacts(NamedTuple):
     names_searched: bool = False
     scanned_on: date | None = None
     audit: AuditFacts | None = None
+    canary: dict[str, Any] | None = None
+
+    @property
+    def survival(self) -> str:
+        """How many planted values a scrub leaves, as a sentence; empty if it wasn't measured on this text."""
+        if self.canary is None or self.canary["last_session"] < self.last_session:
+            return ""
+        return describe_survival(self.canary)
 
 
 class AttestationFacts(NamedTuple):
@@ -183,7 +192,8 @@ def describe_text(facts: DatasetFacts) -> str:
     about it says this."""
     if facts.is_expired or not facts.text.last_session:
         return ""
-    return " ".join(filter(None, (_describe_search(facts), describe_audit(facts.text.audit))))
+    said = (_describe_search(facts), facts.text.survival, describe_audit(facts.text.audit))
+    return " ".join(filter(None, said))
 
 
 def describe_audit(audit: AuditFacts | None) -> str:

@@ -85,6 +85,7 @@ _TEXT_FIELDS = tuple(
         "names_searched",
         "scanned_at",
         "audit",
+        "canary",
     )
 )
 

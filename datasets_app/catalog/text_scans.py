@@ -126,6 +126,13 @@ def record_scrub(
     )
 
 
+def record_canary(dataset: Dataset, start: ScanStart, survival: Mapping[str, Any]) -> None:
+    """Keep how many planted values a scrub leaves, unless the text has changed since ``start``."""
+    TextScan.objects.filter(dataset=dataset, revision=start.revision).update(
+        canary={**survival, "last_session": start.last_session}
+    )
+
+
 def record_deletion(dataset: Dataset, *, turns: int) -> None:
     """Sessions were deleted. If something was found, the rest has to be searched again."""
     clean = TextScan.objects.filter(dataset=dataset, found={}, exempt={})
@@ -146,5 +153,5 @@ def record_text_change(dataset: Dataset) -> None:
 
 def _reset(dataset: Dataset, **fields: Any) -> None:
     TextScan.objects.filter(dataset=dataset).update(
-        revision=F("revision") + 1, scanned_to=0, turn_count=0, found={}, exempt={}, **fields
+        revision=F("revision") + 1, scanned_to=0, turn_count=0, found={}, exempt={}, canary=None, **fields
     )

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.canary.survival_text import DEFAULT_LIMIT, DEFAULT_SEED, DEFAULT_VALUES
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.domain.wording import format_count
@@ -179,6 +180,17 @@ class ScrubParameters(JobParameters, frozen=True):
 
 class ScrubPartParameters(JobParameters, frozen=True):
     scrub: int | None = None
+
+
+class CanaryParameters(JobParameters, frozen=True):
+    """``limit`` is the greatest upper bound that passes, as a share."""
+
+    count: int = DEFAULT_VALUES
+    seed: int = DEFAULT_SEED
+    limit: float = DEFAULT_LIMIT
+
+    LABELS: ClassVar = {"count": "Planted values"}
+    HIDDEN: ClassVar = frozenset({"limit"})
 
 
 class SplitParameters(OverridableParameters, frozen=True):

@@ -21,6 +21,7 @@ _UPLOADED = {JobFile.Kind.UPLOAD, JobFile.Kind.QUARANTINE}
 START_PERMISSIONS = {
     "bootstrap_dataset": "datasets_app.generate_dataset",
     "scrub_part": "datasets_app.scrub_dataset",
+    "canary_dataset": "datasets_app.scrub_dataset",
     "verify_releases": "datasets_app.release_dataset",
     "compare_releases": "datasets_app.view_release",
     "scan_text": "datasets_app.view_dataset",

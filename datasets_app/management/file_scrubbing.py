@@ -56,7 +56,7 @@ class _SanitizeCall(NamedTuple):
 
 def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> None:
     call = _validate_call(options, stdout, stderr)
-    setup = ScrubSetup(policy, _load_hash_key(), tuple(_load_persona_terms(options["persona"])))
+    setup = ScrubSetup(policy, _load_hash_key(), tuple(load_persona_terms(options["persona"])))
     with open_conversations(options["input"], format=options["format"]) as file:
         before = read_input_metadata(None if call.name == STDIN_NAME else Path(options["input"]), setup)
         for notice in before.notices:
@@ -74,7 +74,7 @@ def _load_hash_key() -> bytes:
         raise command_error(f"{error}.") from None
 
 
-def _load_persona_terms(files: list[str]) -> Iterator[str]:
+def load_persona_terms(files: list[str]) -> Iterator[str]:
     for name in files:
         try:
             persona = parse_persona(read_text(name))

@@ -14,7 +14,11 @@ from datasets_app.models.querysets import JobRunQuerySet
 HEARTBEAT_TIMEOUT = timedelta(seconds=15)
 
 # Operations whose name on pages differs from the command's.
-_OPERATION_LABELS = {"bootstrap_dataset": "Generate sessions", "scan_text": "Search for personal data"}
+_OPERATION_LABELS = {
+    "bootstrap_dataset": "Generate sessions",
+    "scan_text": "Search for personal data",
+    "canary_dataset": "Measure with planted values",
+}
 
 
 class JobRun(models.Model):

@@ -25,6 +25,9 @@ class TextScan(models.Model):
         default=dict, help_text="Ignored terms and their occurrences, for each type that matches them."
     )
     names_searched = models.BooleanField(default=False, help_text="Whether a model searched for names.")
+    canary = models.JSONField(
+        null=True, blank=True, help_text="How many planted values of each type a scrub of this text leaves."
+    )
     scanned_at = models.DateTimeField(null=True)
     audit = models.JSONField(null=True, help_text="What people found in a sample of the scrubbed text.")
 

@@ -22,6 +22,7 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import ScrubParameters, read_parameters
 from datasets_app.models import CheckReport, Dataset, JobFile, JobRun, ScrubMark, ScrubRun
+from datasets_app.scrubbing.canary_pages import canary_context
 from datasets_app.scrubbing.chunks import count_progress
 from datasets_app.scrubbing.complete import covers_all_kinds
 from datasets_app.scrubbing.forms import ScrubForm, initial_answers
@@ -123,6 +124,7 @@ def _render_scrub(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> Ht
         "runs": dataset.scrubs.select_related("job_run__actor")[:MAX_RUNS_SHOWN],
         **({} if job else _interrupted_context(dataset)),
         **_marks_context(request, dataset),
+        **canary_context(dataset),
         **(_progress_context(request, job) if job else {}),
     }
     return render_dataset_page(request, dataset, "scrub", "Scrub", context)

@@ -131,7 +131,7 @@ def _process_file(
 
     def turns() -> Iterator[TurnRecord]:
         nonlocal read
-        for turn in _require_turns(file, lambda done: report_progress(done, file.bytes_total)):
+        for turn in require_turns(file, lambda done: report_progress(done, file.bytes_total)):
             read += 1
             yield turn
 
@@ -156,7 +156,7 @@ def _process_file(
         raise ProcessPoolError(f"{read:,} turns were read and {result.turns:,} scrubbed.")
 
 
-def _require_turns(file: ConversationFile, on_bytes: Any) -> Iterator[TurnRecord]:
+def require_turns(file: ConversationFile, on_bytes: Any) -> Iterator[TurnRecord]:
     """The turns of a file that has nothing else. Raises UserError that lists all other lines."""
     problems = LineProblems("nothing was written")
     yield from problems.skip(file.name, file.turns(on_bytes))
@@ -194,7 +194,7 @@ def _locate_in_input(file: ConversationFile, result: SanitizeResult) -> None:
     """Places in what was written, which nobody will see, → lines of the input."""
     wanted = {place.line for place in result.remaining_places}
     lines = {
-        number: turn.line for number, turn in enumerate(_require_turns(file, None), 1) if number in wanted
+        number: turn.line for number, turn in enumerate(require_turns(file, None), 1) if number in wanted
     }
     result.remaining_places = [
         place._replace(line=lines.get(place.line, 0)) for place in result.remaining_places

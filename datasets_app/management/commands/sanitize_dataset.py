@@ -1,20 +1,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.conf import settings
-
 from datasets_app.domain.conversations.reading import FORMATS
-from datasets_app.domain.pii.custom_patterns import CustomPatterns, normalize_label
-from datasets_app.domain.pii.detector import KINDS
-from datasets_app.domain.pii.policy import (
-    PLACEHOLDER_STYLES,
-    Policy,
-    PolicyError,
-    list_class_names,
-    parse_kinds,
-)
+from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES
 from datasets_app.management import dataset_scrubbing, file_scrubbing
 from datasets_app.management.base import BaseCommand
+from datasets_app.management.policy_options import add_detection_options, build_policy
 from datasets_app.management.terminal import command_error
 
 
@@ -47,12 +38,20 @@ Classes, keys and their rotation, languages: docs/scrubbing.md"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         _add_file_options(parser)
-        _add_policy_options(parser)
+        add_detection_options(parser)
+        _add_replacement_options(parser)
 
     def handle(self, **options: Any) -> None:
         if (options["input"] is None) == (options["dataset"] is None):
             raise command_error("Name either a file with --input FILE or a dataset with --dataset NAME.")
-        policy = _build_policy(options)
+        policy = build_policy(
+            options,
+            placeholders=options["placeholders"],
+            hash_session_ids=options["hash_session_ids"],
+            fuzz_seconds=options["fuzz_timestamps"],
+            drop_timestamps=options["drop_timestamps"],
+            seed=options["seed"],
+        )
         scrubbing = file_scrubbing if options["dataset"] is None else dataset_scrubbing
         scrubbing.run(options, policy, self.stdout, self.stderr)
 
@@ -76,34 +75,7 @@ def _add_file_options(parser: ArgumentParser) -> None:
     )
 
 
-def _add_policy_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--scrub-patterns", metavar="CLASSES", help=f"default: all, {'|'.join(list_class_names())}"
-    )
-    parser.add_argument(
-        "--pattern",
-        action="append",
-        default=[],
-        metavar="LABEL=REGEX",
-        help="your own pattern in RE2 syntax, replaced with [LABEL]; may be repeated",
-    )
-    parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        metavar="TERM",
-        help="a value to keep, such as a brand; may be repeated",
-    )
-    parser.add_argument(
-        "--persona",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="persona YAML whose name and lexicon are kept; may be repeated",
-    )
-    parser.add_argument(
-        "--names", metavar="MODEL,…", help="name models: builtin, or installed spaCy pipelines"
-    )
+def _add_replacement_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--placeholders",
         choices=PLACEHOLDER_STYLES,
@@ -124,30 +96,3 @@ def _add_policy_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--drop-timestamps", action="store_true", help="remove all timestamps")
     parser.add_argument("--seed", type=int, metavar="N", help="with the same key: the same offsets again")
-
-
-def _build_policy(options: dict[str, Any]) -> Policy:
-    models = options["names"].split(",") if options["names"] else settings.NAME_MODELS
-    try:
-        patterns = tuple(_parse_pattern(text) for text in options["pattern"])
-        CustomPatterns(patterns)
-        return Policy(
-            kinds=parse_kinds(options["scrub_patterns"]) if options["scrub_patterns"] is not None else KINDS,
-            patterns=patterns,
-            placeholders=options["placeholders"],
-            allow=tuple(options["allow"]),
-            name_models=tuple(model.strip() for model in models if model.strip()),
-            hash_session_ids=options["hash_session_ids"],
-            fuzz_seconds=options["fuzz_timestamps"],
-            drop_timestamps=options["drop_timestamps"],
-            seed=options["seed"],
-        )
-    except PolicyError as error:
-        raise command_error(str(error)) from None
-
-
-def _parse_pattern(text: str) -> tuple[str, str]:
-    label, sign, regex = text.partition("=")
-    if not sign or not regex:
-        raise PolicyError("Write --pattern as LABEL=REGEX, for example 'ORDER=ORD-[0-9]+'.")
-    return normalize_label(label), regex

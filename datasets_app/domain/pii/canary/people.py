@@ -1,12 +1,13 @@
 """Names of people who don't exist: a first and a last name of the packaged gazetteer, put together."""
 
-from functools import lru_cache
+from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from datasets_app.domain.pii.names.gazetteer import WordFacts, read_entries
+from datasets_app.domain.pii.names.gazetteer import find_words
 
-MIN_CHARACTERS, MAX_CHARACTERS = 3, 12
+# Digits of a gazetteer's entry: frequency as a first name, as a last name, as an ordinary word.
+_FIRST, _LAST = ("[12][012]0", "2[012]0"), ("[012][12]0", "[012]20")
 
 
 class Person(NamedTuple):
@@ -16,24 +17,10 @@ class Person(NamedTuple):
 
 def make_person(random: Random) -> Person:
     """Half of the names are frequent ones, the others any; none is an ordinary word as well."""
-    return Person(_pick_name(random, "first"), _pick_name(random, "last"))
+    first, last = _list_words(random.choice(_FIRST)), _list_words(random.choice(_LAST))
+    return Person(random.choice(first).capitalize(), random.choice(last).capitalize())
 
 
-def _pick_name(random: Random, role: str) -> str:
-    return random.choice(_list_names(role, random.randint(1, 2))).capitalize()
-
-
-@lru_cache(maxsize=4)
-def _list_names(role: str, min_frequency: int) -> tuple[str, ...]:
-    return tuple(word for word, facts in read_entries() if _is_name(word, facts, role, min_frequency))
-
-
-def _is_name(word: str, facts: WordFacts, role: str, min_frequency: int) -> bool:
-    frequency = facts.first if role == "first" else facts.last
-    return (
-        frequency >= min_frequency
-        and not facts.common
-        and MIN_CHARACTERS <= len(word) <= MAX_CHARACTERS
-        and word.isascii()
-        and word.isalpha()
-    )
+@cache
+def _list_words(facts: str) -> list[str]:
+    return find_words(facts)

@@ -72,7 +72,7 @@ def _make_email(random: Random) -> PlantedValue:
             ("plus", f"{user}+{random.choice(('shop', 'news', 'test'))}@{site}"),
         )
     )
-    return PlantedValue(detector.EMAIL, text, form, (text,))
+    return PlantedValue(detector.EMAIL, text, form, (user,))
 
 
 def _make_user(random: Random, person: Person, joiners: str) -> str:
@@ -130,7 +130,8 @@ def _make_mac(random: Random) -> PlantedValue:
             ("dots", ".".join((joined[:4], joined[4:8], joined[8:]))),
         )
     )
-    return PlantedValue(detector.MAC, random.choice((text, text.upper())), form, (text,))
+    text = random.choice((text, text.upper()))
+    return PlantedValue(detector.MAC, text, form, (text,))
 
 
 def _make_credential(random: Random) -> PlantedValue:
@@ -179,18 +180,15 @@ def _make_host(random: Random) -> PlantedValue:
 def _make_url(random: Random) -> PlantedValue:
     person, site = make_person(random), random.choice(_SITES)
     user = _make_user(random, person, "._")
-    form, address, value = random.choice(
+    phone = f"1202555{pick_digits(random, 4)}"
+    form, query, value = random.choice(
         (
-            ("e-mail in the query", f"https://{site}/unsubscribe?email={{}}", f"{user}%40example.com"),
-            ("e-mail in the query", f"https://{site}/login?next=%2Fcart&user={{}}", f"{user}@example.com"),
-            (
-                "telephone in the query",
-                f"https://{site}/track?phone={{}}&lang=en",
-                f"1202555{pick_digits(random, 4)}",
-            ),
+            ("e-mail in the query", f"unsubscribe?email={user}%40example.com", user),
+            ("e-mail in the query", f"login?next=%2Fcart&user={user}@example.com", user),
+            ("telephone in the query", f"track?phone={phone}&lang=en", phone),
         )
     )
-    return PlantedValue(detector.URL, address.format(value), form, (value,))
+    return PlantedValue(detector.URL, f"https://{site}/{query}", form, (value,))
 
 
 def _make_birthday(random: Random) -> PlantedValue:

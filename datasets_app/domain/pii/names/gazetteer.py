@@ -4,8 +4,8 @@ The packaged list is sorted, one word per line, and searched in place: a diction
 words would cost each process ten times the memory.
 """
 
+import re
 import unicodedata
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -65,10 +65,10 @@ def _search_table(word: str) -> WordFacts:
     return UNKNOWN_WORD
 
 
-def read_entries() -> Iterator[tuple[str, WordFacts]]:
-    """All words in order, in lower case."""
-    for line in _load_table().decode().splitlines():
-        yield line[:-4], WordFacts(*map(int, line[-3:]))
+def find_words(facts: str) -> list[str]:
+    """Words of 3 to 12 letters without accents; ``facts`` is an expression for the digits of their entry."""
+    entry = re.compile(rb"^([a-z]{3,12}) %s$" % facts.encode(), re.MULTILINE)
+    return [word.decode() for word in entry.findall(_load_table())]
 
 
 @cache

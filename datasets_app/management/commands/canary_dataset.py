@@ -1,0 +1,138 @@
+import json
+import re
+from argparse import ArgumentParser
+from typing import Any
+
+from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
+from datasets_app.domain.pii.canary.measure import KindSurvival, Survival
+from datasets_app.domain.pii.canary.survival_text import (
+    DEFAULT_LIMIT,
+    DEFAULT_SEED,
+    DEFAULT_VALUES,
+    describe_survival,
+    format_percent,
+)
+from datasets_app.jobs.parameters import CanaryParameters
+from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.file_scrubbing import load_persona_terms
+from datasets_app.management.files import open_conversations
+from datasets_app.management.policy_options import add_detection_options, build_policy
+from datasets_app.management.terminal import command_error
+from datasets_app.scrubbing.canary_dataset import canary_dataset, canary_file
+
+MAX_FORMS_SHOWN = 3
+_SHARE = re.compile(r"(\d+(?:\.\d+)?) ?(%?)")
+
+
+class Command(BaseCommand):
+    help = """Measure how much a scrub leaves, with planted values.
+
+Plants made-up values of all types in copies of turns of the dataset, as people there write
+them, scrubs the copies with the settings of the dataset's last scrub, and counts what is left.
+Nothing is stored in the dataset; the numbers stand in its verdict and reports until its text
+changes. A file is scrubbed with the options below, and needs no database.
+
+examples:
+  manage.py canary_dataset support
+  manage.py canary_dataset support --n 6000 --upper 0.5% --seed 7
+  manage.py canary_dataset --input logs.jsonl --upper 2% --format json
+
+exit codes:
+  0  with 95 % confidence at most the limit survives
+  1  it may be more
+  2  could not run: no such dataset or file, no text in it, wrong arguments"""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", nargs="?", help="the dataset")
+        parser.add_argument("--input", metavar="FILE", help="use this file instead; - for standard input")
+        parser.add_argument(
+            "--n",
+            type=int,
+            default=DEFAULT_VALUES,
+            metavar="N",
+            dest="count",
+            help=f"number of values, evenly of all types (default: {DEFAULT_VALUES})",
+        )
+        parser.add_argument(
+            "--upper",
+            default=format_percent(DEFAULT_LIMIT),
+            metavar="SHARE",
+            help="the most that may survive, as 1%% or 0.01: the limit of the upper bound (default: 1%%)",
+        )
+        parser.add_argument(
+            "--seed", type=int, default=DEFAULT_SEED, metavar="N", help="the same seed plants the same values"
+        )
+        parser.add_argument("--format", choices=["text", "json"], default="text", help="default: text")
+        files = parser.add_argument_group("for files", "A dataset has its own settings.")
+        add_detection_options(files)
+
+    def handle(self, **options: Any) -> None:
+        if (options["name"] is None) == (options["input"] is None):
+            raise command_error("Name either a dataset or a file with --input FILE.")
+        limit = _parse_share(options["upper"])
+        survival = _measure_dataset(options, limit) if options["name"] else _measure_file(options)
+        passed = survival.upper <= limit
+        if options["format"] == "json":
+            source = {"dataset": options["name"]} if options["name"] else {"input": options["input"]}
+            stated = {**source, **survival.as_json(), "limit": limit, "passed": passed}
+            self.stdout.write(json.dumps(stated, indent=2, ensure_ascii=False))
+        else:
+            self.stdout.write("\n".join(_format_table(survival)))
+            self.stdout.write(describe_survival(survival.as_json()))
+            self.stdout.write(f"{'Passed' if passed else 'Failed'}: the limit is {format_percent(limit)}.")
+        if not passed:
+            raise SystemExit(EXIT_FINDINGS)
+
+
+def _parse_share(text: str) -> float:
+    match = _SHARE.fullmatch(text.strip())
+    share = float(match[1]) / (100 if match[2] else 1) if match else -1
+    if not 0 < share < 1:
+        raise command_error("--upper is a share between 0 and 1, such as 1% or 0.01.")
+    return share
+
+
+def _measure_dataset(options: dict[str, Any], limit: float) -> Survival:
+    for name in ("scrub_patterns", "pattern", "allow", "persona", "names"):
+        if options[name]:
+            raise command_error(
+                f"--{name.replace('_', '-')} is for files. A dataset is measured with the settings of its "
+                "last scrub; leave it out."
+            )
+    dataset = get_dataset(options["name"])
+    count, seed = options["count"], options["seed"]
+    return run_job(
+        "canary_dataset",
+        lambda job: canary_dataset(dataset, count=count, seed=seed, report_progress=job.report_progress),
+        progress=Progress("Scrubbing planted values", "values"),
+        dataset_name=dataset.name,
+        parameters=CanaryParameters(count=count, seed=seed, limit=limit),
+        make_facts=lambda survival: survival.facts(limit),
+    )
+
+
+def _measure_file(options: dict[str, Any]) -> Survival:
+    policy, terms = build_policy(options), tuple(load_persona_terms(options["persona"]))
+    with open_conversations(options["input"]) as file, Progress("Scrubbing planted values") as progress:
+        return canary_file(
+            file, policy, terms, count=options["count"], seed=options["seed"], report_progress=progress
+        )
+
+
+def _format_table(survival: Survival) -> list[str]:
+    rows = [("type", "planted", "left", "at most", "")]
+    rows += [(name, *_format_kind(kind)) for name, kind in sorted(survival.by_kind.items())]
+    rows.append(("all", *map(str, (survival.planted, survival.survived)), format_percent(survival.upper), ""))
+    width = max(len(name) for name, *_ in rows)
+    return [
+        f"{name:<{width}}  {planted:>7}  {left:>5}  {upper:>8}  {forms}".rstrip()
+        for name, planted, left, upper, forms in rows
+    ]
+
+
+def _format_kind(kind: KindSurvival) -> tuple[str, str, str, str]:
+    shown = [f"{form}: {count}" for form, count in list(kind.forms.items())[:MAX_FORMS_SHOWN]]
+    more = len(kind.forms) - len(shown)
+    forms = "; ".join([*shown, f"and {more} more forms"] if more else shown)
+    return str(kind.planted), str(kind.survived), format_percent(kind.upper), forms

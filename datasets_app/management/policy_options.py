@@ -1,0 +1,66 @@
+"""The options of commands that say what a scrub looks for and what it keeps."""
+
+from typing import Any
+
+from django.conf import settings
+
+from datasets_app.domain.pii.custom_patterns import CustomPatterns, normalize_label
+from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.policy import Policy, PolicyError, list_class_names, parse_kinds
+from datasets_app.management.terminal import command_error
+
+
+def add_detection_options(parser: Any) -> None:
+    """To a parser or a group of its options."""
+    parser.add_argument(
+        "--scrub-patterns", metavar="CLASSES", help=f"default: all, {'|'.join(list_class_names())}"
+    )
+    parser.add_argument(
+        "--pattern",
+        action="append",
+        default=[],
+        metavar="LABEL=REGEX",
+        help="your own pattern in RE2 syntax, replaced with [LABEL]; may be repeated",
+    )
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="TERM",
+        help="a value to keep, such as a brand; may be repeated",
+    )
+    parser.add_argument(
+        "--persona",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="persona YAML whose name and lexicon are kept; may be repeated",
+    )
+    parser.add_argument(
+        "--names", metavar="MODEL,…", help="name models: builtin, or installed spaCy pipelines"
+    )
+
+
+def build_policy(options: dict[str, Any], **replacement: Any) -> Policy:
+    """The policy of these options; ``replacement`` are its fields about how values are replaced. Raises
+    CommandError."""
+    models = options["names"].split(",") if options["names"] else settings.NAME_MODELS
+    try:
+        patterns = tuple(_parse_pattern(text) for text in options["pattern"])
+        CustomPatterns(patterns)
+        return Policy(
+            kinds=parse_kinds(options["scrub_patterns"]) if options["scrub_patterns"] is not None else KINDS,
+            patterns=patterns,
+            allow=tuple(options["allow"]),
+            name_models=tuple(model.strip() for model in models if model.strip()),
+            **replacement,
+        )
+    except PolicyError as error:
+        raise command_error(str(error)) from None
+
+
+def _parse_pattern(text: str) -> tuple[str, str]:
+    label, sign, regex = text.partition("=")
+    if not sign or not regex:
+        raise PolicyError("Write --pattern as LABEL=REGEX, for example 'ORDER=ORD-[0-9]+'.")
+    return normalize_label(label), regex

@@ -221,6 +221,7 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/scrub/exempt/", exception_pages.exempt, "exempt"),
             ("<int:pk>/attest/", exception_pages.attest, "attest"),
             ("<int:pk>/scrub/not-personal/", mark_pages.mark_not_personal, "mark_not_personal"),
+            ("<int:pk>/scrub/keep/", mark_pages.keep_values, "keep_values"),
             ("<int:pk>/scrub/missed/", mark_pages.mark_missed, "mark_missed"),
             ("<int:pk>/scrub/marks/<int:mark_pk>/", mark_pages.remove_mark, "mark_take_back"),
             ("<int:pk>/splits/", split_pages.splits, "splits"),

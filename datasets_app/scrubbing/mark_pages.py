@@ -13,9 +13,11 @@ from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
 from datasets_app.domain.pii.pieces import Place, visit_turn
+from datasets_app.domain.wording import format_count
 from datasets_app.jobs.runs import request_text_scan
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
 from datasets_app.scrubbing import marks
+from datasets_app.scrubbing.snippets import MAX_VALUES
 from datasets_app.templatetags.datasets_display import turn_url
 
 NEXT_SCRUB_NOTE = "It applies to the whole dataset at the next preview or scrub."
@@ -41,6 +43,27 @@ def mark_not_personal(request: HttpRequest, pk: int) -> HttpResponse:
     else:
         messages.success(request, f"Marked as not personal. {NEXT_SCRUB_NOTE}")
     return redirect(turn_url(finding.session_id, finding.turn_index))
+
+
+@require_POST
+def keep_values(request: HttpRequest, pk: int) -> HttpResponse:
+    """Mark the values of several findings of a preview as not personal; each stays wherever it stands."""
+    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
+    dataset = get_visible_dataset(request, pk)
+    keys = [parse_pk(key) for key in request.POST.getlist("finding")[:MAX_VALUES]]
+    findings = ScrubFinding.objects.filter(scrub__dataset=dataset, pk__in=keys).select_related("scrub")
+    kept = 0
+    try:
+        raw_access.check_may_read(request.user, dataset)
+        for finding in findings.exclude(kind__in=PATTERN_KINDS):
+            marks.mark_not_personal(dataset, finding=finding, actor=request.user)
+            kept += 1
+    except UserError as error:
+        messages.error(request, error.message)
+    if kept:
+        request_text_scan(dataset, actor=request.user)
+        messages.success(request, f"Kept {format_count(kept, 'value')}. {NEXT_SCRUB_NOTE}")
+    return redirect(dataset_url(dataset, "scrub") + "?view=values#findings")
 
 
 @require_POST

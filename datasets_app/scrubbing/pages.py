@@ -112,10 +112,9 @@ def _render_scrub(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> Ht
     job = _active_scrub(dataset)
     withheld = not raw_access.may_read(request.user, dataset)
     results = result_context(run, request.GET, withheld=withheld) if run else {}
-    if results and results["page"].rows and not withheld:
-        raw_access.record_access(
-            dataset, request.user, place="scrub", scrub=run.pk, findings=len(results["page"].rows)
-        )
+    shown = (results["values"] or results["page"].rows) if results else []
+    if shown and not withheld:
+        raw_access.record_access(dataset, request.user, place="scrub", scrub=run.pk, findings=len(shown))
     context = {
         "form": form,
         "withheld": withheld,

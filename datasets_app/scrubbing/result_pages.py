@@ -8,10 +8,12 @@ from django.db.models import Case, Count, F, Q, TextField, Value, When
 from django.http import QueryDict
 
 from datasets_app.core.web.paging import Page, paginate_by_field_and_id, parse_page_request
-from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
 from datasets_app.domain.pii.exemptions import describe_exempt, read_exempt_counts
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.pseudonyms import format_placeholder
 from datasets_app.models import ScrubFinding, ScrubRun, Session
+from datasets_app.scrubbing import snippets
 
 # The parts of a turn. "other" is unknown keys of a line, and what other apps store with turns.
 PART_LABELS = {
@@ -137,8 +139,13 @@ def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool) -> dict
     finding_filter = parse_filter(query)
     counts = count_findings(scrub)
     page = paginate_findings(scrub, finding_filter, query)
+    by_value = scrub.dry_run and not withheld and query.get("view") == "values"
     if withheld:
         _withhold_findings(page.rows)
+    elif not by_value:
+        found = snippets.load_snippets(page.rows)
+        for row in page.rows:
+            row.snippet, row.placeholder = found.get(row.pk), format_placeholder(row.kind)
     policy = Policy.from_json(scrub.policy)
     return {
         "scrub": scrub,
@@ -149,6 +156,9 @@ def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool) -> dict
         "finding_filter": finding_filter,
         "part_label": PART_LABELS.get(finding_filter.part, ""),
         "page": page,
+        "values": snippets.list_values(scrub, finding_filter.kind) if by_value else None,
+        "max_values": snippets.MAX_VALUES,
+        "pattern_kinds": PATTERN_KINDS,
         "policy_words": policy.describe(),
         "policy": policy,
         "ignored_terms": len(policy.allow) + len(policy.allow_names) + len(policy.exempt_marks),

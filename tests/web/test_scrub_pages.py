@@ -12,6 +12,7 @@ from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubFinding, ScrubMark, ScrubRun
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
+from datasets_app.scrubbing.snippets import list_values
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -250,15 +251,59 @@ def test_a_scrub_that_stopped_can_be_gone_on_with(curator: Any, dataset: Dataset
 # --- what came of it ---
 
 
-def test_no_page_that_lists_findings_shows_a_value(curator: Any, previewed: Dataset) -> None:
-    pages = ["", "?class=EMAIL", "?part=text", "?part=tags", "?part=session_id", "?last=1", "?part=other"]
-    for query in pages:
-        html = curator.get(address("scrub", previewed) + query).content.decode()
+def test_findings_show_their_text_to_who_may_read_it(curator: Any, previewed: Dataset, sign_in: Any) -> None:
+    from django.contrib.auth.models import Permission
+
+    viewer = sign_in("viewer")
+    wanted = ["view_scrubrun", "view_scrubfinding"]
+    viewer.user.user_permissions.add(*Permission.objects.filter(codename__in=wanted))
+    for query in (
+        "",
+        "?class=EMAIL",
+        "?part=text",
+        "?part=tags",
+        "?part=session_id",
+        "?last=1",
+        "?view=values",
+    ):
+        html = viewer.get(address("scrub", previewed) + query).content.decode()
         assert "Findings" in html
         assert not [value for value in VALUES.values() if value in html], query
     for page in ("sharing", "jobs", "history"):
         html = curator.get(address(page, previewed)).content.decode()
         assert not [value for value in VALUES.values() if value in html], page
+    html = re.sub(r"\s+", " ", curator.get(address("scrub", previewed) + "?class=EMAIL").content.decode())
+    assert re.search(
+        rf">Mail </span><mark [^>]*>{re.escape(VALUES['text'])}</mark>.{{1,60}}→ \[EMAIL\]", html
+    )
+    assert AuditEvent.objects.filter(action="read_raw_text", details__place="scrub").exists()
+
+
+def test_values_are_grouped_and_kept_together(curator: Any, tmp_path: Path, empty_queue: None) -> None:
+    lines = [
+        factories.make_turn(f"s{n}", text=text)
+        for n, text in enumerate(
+            [
+                "Ask Jane Fonseca.",
+                "I am Jane Fonseca",
+                "my name is jane fonseca",
+                "Call Rajesh Patel or a@b.example",
+            ]
+        )
+    ]
+    dataset = factories.make_dataset(tmp_path, lines, origin="production")
+    scrub_dataset(dataset, Policy(), dry_run=True)
+    values = curator.get(address("scrub", dataset) + "?view=values").context["values"]
+    jane, *others = values
+    assert (jane.kind, jane.value.lower(), jane.count, jane.sessions) == ("NAME", "jane fonseca", 3, 3)
+    assert {(found.kind, found.value) for found in others} == {
+        ("NAME", "Rajesh Patel"),
+        ("EMAIL", "a@b.example"),
+    }
+    assert {found.kind for found in list_values(ScrubRun.objects.get(), "EMAIL")} == {"EMAIL"}
+    curator.post(address("keep_values", dataset), {"finding": [found.finding for found in values]})
+    kept = ScrubMark.objects.values_list("term", flat=True)  # an address takes an exemption
+    assert {term.lower() for term in kept} == {"jane fonseca", "rajesh patel"}
 
 
 def test_findings_are_counted_by_class_and_place(curator: Any, previewed: Dataset) -> None:
@@ -333,8 +378,9 @@ def test_not_personal_is_kept_and_applied(curator: Any, previewed: Dataset, sign
     where = f"{address('exempt', previewed)}?finding={finding.pk}"
     assert "This field is required." in root.post(where, {"override": " "}).content.decode()
     page = root.post(where, {"override": "our own address"}, follow=True).content.decode()
-    assert "our own address" in page
-    assert VALUES["text"] not in page
+    marks = page[page.index('aria-labelledby="marks"') :].partition("</section>")[0]
+    assert "our own address" in marks
+    assert VALUES["text"] not in marks
     assert "ad-found-kept" in conversation(previewed, curator)
     scrub_dataset(previewed, Policy())
     turn = previewed.sessions.order_by("pk")[0].turns.get()
@@ -350,7 +396,8 @@ def test_what_was_missed_is_kept_as_a_digest_and_applied(curator: Any, previewed
     assert (mark.verdict, mark.kind, mark.words, mark.length, mark.term) == ("missed", "NAME", 1, 7, "")
     assert "NAME marked as missed: </span>zorblax<" in conversation(previewed, curator)
     page = curator.get(address("scrub", previewed)).content.decode()
-    assert "zorblax" not in page.lower()
+    marks = page[page.index('aria-labelledby="marks"') :].partition("</section>")[0]
+    assert "zorblax" not in marks.lower()
     assert "1 word, 7 characters" in " ".join(page.split())
     scrub_dataset(previewed, Policy(kinds=("EMAIL",)))
     turn.refresh_from_db()

@@ -1,0 +1,76 @@
+"""Findings with the text around them, and the values of a preview, for people who may read raw text.
+
+Values are read from the stored text when a page is shown, and are kept nowhere else.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from datasets_app.models import ScrubFinding, ScrubRun
+
+CONTEXT_CHARACTERS = 40
+MAX_VALUES = 200
+MAX_VALUE_CHARACTERS = 200
+
+_SNIPPETS = """
+SELECT f.id,
+    CASE WHEN f.start > %(context)s THEN '…' ELSE '' END
+        || substring(t.text FROM greatest(f.start - %(context)s, 0) + 1 FOR least(f.start, %(context)s)),
+    substring(t.text FROM f.start + 1 FOR least(f.length, %(value)s)),
+    substring(t.text FROM f.start + f.length + 1 FOR %(context)s)
+        || CASE WHEN length(t.text) > f.start + f.length + %(context)s THEN '…' ELSE '' END
+FROM datasets_app_scrubfinding f
+JOIN datasets_app_turn t USING (session_id, turn_index)
+WHERE f.id = ANY(%(findings)s) AND f.field = 'text'
+"""
+_VALUES = """
+SELECT kind, min(value), count(*), count(DISTINCT session_id), min(id)
+FROM (
+    SELECT f.id, f.kind, f.session_id,
+        substring(t.text FROM f.start + 1 FOR least(f.length, %(value)s)) AS value
+    FROM datasets_app_scrubfinding f
+    JOIN datasets_app_turn t USING (session_id, turn_index)
+    WHERE f.scrub_id = %(scrub)s AND f.field = 'text' AND (%(kind)s = '' OR f.kind = %(kind)s)
+) found
+GROUP BY kind, lower(value)
+ORDER BY count(*) DESC, kind, lower(value)
+LIMIT %(limit)s
+"""
+
+
+class Snippet(NamedTuple):
+    """A value (or its placeholder) in its text, with some of what stands around it."""
+
+    before: str
+    value: str
+    after: str
+
+
+class FoundValues(NamedTuple):
+    """The same value, in any letter case, in a preview. ``finding`` is the key of one of its findings."""
+
+    kind: str
+    value: str
+    count: int
+    sessions: int
+    finding: int
+
+
+def load_snippets(findings: Iterable[ScrubFinding]) -> dict[int, Snippet]:
+    """The snippets of findings in texts, by primary key; findings elsewhere have none."""
+    rows = _query(_SNIPPETS, findings=[finding.pk for finding in findings], context=CONTEXT_CHARACTERS)
+    return {key: Snippet(*parts) for key, *parts in rows}
+
+
+def list_values(scrub: ScrubRun, kind: str) -> list[FoundValues]:
+    """The most frequent values that a preview found in texts, of one class or all."""
+    return [FoundValues(*row) for row in _query(_VALUES, scrub=scrub.pk, kind=kind, limit=MAX_VALUES)]
+
+
+def _query(statement: str, **values: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"value": MAX_VALUE_CHARACTERS, **values})
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows

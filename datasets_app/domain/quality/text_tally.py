@@ -11,6 +11,7 @@ from datasets_app.domain.pii.exemptions import (
     ExemptionCounter,
     make_pattern_exemptions,
 )
+from datasets_app.domain.pii.rules.finder import find_all
 from datasets_app.domain.quality.checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.personal_data import PersonalDataCheck, iterate_strings
 from datasets_app.domain.quality.runner import run_checks
@@ -37,7 +38,9 @@ class TextTally:
         return self._terms.totals() if self._terms else {}
 
     def add(self, turns: Iterable[TurnRecord]) -> None:
-        for finding in run_checks(self.count_terms(turns), PERSONAL_DATA_CHECKS, self._approved):
+        for finding in run_checks(
+            self.count_terms(turns), PERSONAL_DATA_CHECKS, self._approved, find=find_all
+        ):
             self.found[KINDS_BY_CODE[finding.code]] += 1
 
     def count_terms(self, turns: Iterable[TurnRecord | LineError]) -> Iterator[TurnRecord | LineError]:

@@ -130,6 +130,9 @@ def test_personal_data_is_found_wherever_a_string_can_stand(fields: dict[str, An
         ({"order": "5551234567"}, []),
         ({"id": 5551234567, "epoch": 1755650524412}, []),
         ({"card": 4111111111111111}, ["E404"]),
+        ({"cards": [[4111111111111111], 4111111111111111.0]}, ["E404", "E404"]),
+        ({"contact_phone": 5551234567.0}, ["E402"]),
+        ({"id": 5551234567.0, "score": 4111111111111111.5, "huge": 1e300}, []),
         ({"flag": True, "share": 0.123456789, "none": None, "deep": [[{"n": 5}]]}, []),
     ],
 )

@@ -137,6 +137,8 @@ def visit_turn(turn: TurnRecord, visit: Visitor) -> TurnRecord:
 
 
 TEXT_PLACE, PERSONA_PLACE = Place("text"), Place("persona_id")
+LABEL_PERSONA_PLACE = Place("beside.persona_id", "persona_id")
+PERSONA_PLACES = (PERSONA_PLACE, LABEL_PERSONA_PLACE)
 
 
 def visit_object(value: dict[str, Any], field: str, visit: Visitor) -> dict[str, Any]:

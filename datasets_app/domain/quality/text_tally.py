@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.conversations.records import LabelRecord, LineError, TurnRecord
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.exemptions import (
     ExemptCount,
@@ -13,7 +13,11 @@ from datasets_app.domain.pii.exemptions import (
 )
 from datasets_app.domain.pii.rules.finder import find_all
 from datasets_app.domain.quality.checks import PERSONAL_DATA_CHECKS
-from datasets_app.domain.quality.personal_data import PersonalDataCheck, iterate_strings
+from datasets_app.domain.quality.personal_data import (
+    PersonalDataCheck,
+    PersonalDataSearch,
+    iterate_strings,
+)
 from datasets_app.domain.quality.runner import run_checks
 from datasets_app.domain.quality.w406_names import NamesOfPeople
 
@@ -32,6 +36,8 @@ class TextTally:
         self.found: Counter[str] = Counter()
         self._approved = make_pattern_exemptions(exemptions)
         self._terms = ExemptionCounter(exemptions) if exemptions else None
+        checks = (check() for check in PERSONAL_DATA_CHECKS if issubclass(check, PersonalDataCheck))
+        self._labels = PersonalDataSearch(checks, self._approved, find_all)
 
     @property
     def exempt(self) -> dict[str, ExemptCount]:
@@ -41,6 +47,12 @@ class TextTally:
         for finding in run_checks(
             self.count_terms(turns), PERSONAL_DATA_CHECKS, self._approved, find=find_all
         ):
+            self.found[KINDS_BY_CODE[finding.code]] += 1
+
+    def add_label(self, label: LabelRecord) -> None:
+        """Count values in what people wrote beside a label. Its text is that of a turn, and its annotator is
+        known to those who keep labels."""
+        for finding in self._labels.label(label._replace(text="", annotator=None)) or ():
             self.found[KINDS_BY_CODE[finding.code]] += 1
 
     def count_terms(self, turns: Iterable[TurnRecord | LineError]) -> Iterator[TurnRecord | LineError]:

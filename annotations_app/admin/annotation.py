@@ -20,6 +20,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from annotations_app.admin.annotation_resource import FORMATS, AnnotationResource
 from annotations_app.admin.label_filters import AnnotatorFilter, BoundedPaginator, PersonaFilter
+from annotations_app.labels.export_annotations import count_personal_data
 from annotations_app.labels.history_pages import has_history, label_history
 from annotations_app.models import Annotation
 from datasets_app.catalog import gates, policies, raw_access
@@ -66,6 +67,13 @@ def _withhold_labels(labels: list[Any]) -> None:
         raw_access.withhold_session(label.turn.session)
         label.persona_id = label.persona_id if label.persona_id in known else raw_access.WITHHELD
         label.notes, label.extra, label.timestamp = None, None, None
+
+
+def _is_kept(request: HttpRequest, label: Any) -> bool:
+    """Nobody writes over a label with a history or on legal hold, nor over one that they may not read."""
+    return label is not None and (
+        has_history(label) or label.dataset.legal_hold or not raw_access.may_read(request.user, label.dataset)
+    )
 
 
 @admin.register(Annotation)
@@ -223,15 +231,10 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """What was pressed in a campaign, or settled, has a history: nobody writes over it here."""
-        if obj is not None and (has_history(obj) or not raw_access.may_read(request.user, obj.dataset)):
-            return False
-        return bool(super().has_change_permission(request, obj))
+        return not _is_kept(request, obj) and bool(super().has_change_permission(request, obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        kept = obj is not None and (
-            has_history(obj) or obj.dataset.legal_hold or not raw_access.may_read(request.user, obj.dataset)
-        )
-        return not kept and super().has_delete_permission(request, obj)
+        return not _is_kept(request, obj) and bool(super().has_delete_permission(request, obj))
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -346,6 +349,8 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         for dataset in datasets:
             try:
                 gates.check_gate(policies.EXPORT, dataset, actor=request.user)
+                found = count_personal_data(dataset, queryset.filter(dataset=dataset))
+                gates.check_label_export(dataset, found, actor=request.user)
             except UserError as refusal:
                 raise TableFileError(refusal.message) from None
         with transaction.atomic():

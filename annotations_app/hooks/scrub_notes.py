@@ -5,18 +5,26 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
+from django.db.models import Exists, F, OuterRef, Q
 
-from annotations_app.labels.label_places import ORIGINAL_SESSION, PLACE_SESSION
+from annotations_app.labels.label_places import ORIGINAL_SESSION, PLACE_SESSION, split_hashed_ids
 from annotations_app.models import Annotation, Decision
 from datasets_app.catalog.rows.turn_writer import encode_jsonb
-from datasets_app.domain.pii.session_ids import is_hashed_id
+from datasets_app.models import Persona
 
 # Keys of a label that hold a session id.
 _SESSION_KEYS = (PLACE_SESSION, ORIGINAL_SESSION)
 
 _UPDATE_LABELS = """
-UPDATE annotations_app_annotation a SET notes = n.notes, extra = n.extra::jsonb
-FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS n (id, notes, extra) WHERE a.id = n.id
+UPDATE annotations_app_annotation a SET notes = n.notes, extra = n.extra::jsonb, persona_id = n.persona_id
+FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[]) AS n (id, notes, extra, persona_id)
+WHERE a.id = n.id
+"""
+# The turns have been scrubbed before.
+_UPDATE_TIMES = """
+UPDATE annotations_app_annotation a SET timestamp = t.timestamp
+FROM datasets_app_turn t
+WHERE a.id = ANY(%s) AND t.id = a.turn_id AND a.timestamp IS DISTINCT FROM t.timestamp
 """
 _UPDATE_DECISIONS = """
 UPDATE annotations_app_decision d SET notes = n.notes
@@ -26,12 +34,15 @@ TABLES = ("annotations_app_annotation", "annotations_app_decision")
 
 
 class _NoteSource(NamedTuple):
-    """By which what was said is known again: its model and primary key, and of a label's unknown keys
-    what is no text to look at."""
+    """By which what was said is known again: its model and primary key, of a label also its persona's id,
+    and of its unknown keys what is no text to look at. ``has_time_of_turn``: it came with the turn, in a
+    conversation file."""
 
     model: type[Annotation] | type[Decision]
     pk: int
-    kept: dict[str, Any]
+    kept: dict[str, Any] = {}
+    persona_id: str = ""
+    has_time_of_turn: bool = False
 
 
 _NotesBySession = dict[int, list[tuple[_NoteSource, dict[str, Any]]]]
@@ -49,42 +60,52 @@ def write_notes(
     changes: list[tuple[_NoteSource, dict[str, Any], dict[str, Any]]], hash_id: Callable[[str], str] | None
 ) -> None:
     """Give labels and decisions what is left of their notes, labels of their unknown keys as well."""
-    labels: list[tuple[int, str | None, str | None]] = []
+    labels: list[tuple[int, str | None, str | None, str]] = []
     decisions: list[tuple[int, str | None]] = []
     for own, before, after in changes:
         if own.model is Decision:
             if after.get("notes") != before.get("notes"):
                 decisions.append((own.pk, after.get("notes")))
             continue
-        said = after.get("extra") or {}
+        said, persona_id = after.get("extra") or {}, after.get("persona_id", own.persona_id)
         if hash_id is not None:
             said = _with_hashed_ids(said, before.get("extra") or {}, hash_id)
-        if (after.get("notes"), said) != (before.get("notes"), before.get("extra") or {}):
+        if (after.get("notes"), said, persona_id) != (
+            before.get("notes"),
+            before.get("extra") or {},
+            own.persona_id,
+        ):
             extra = encode_jsonb({**own.kept, **said}) if own.kept or said else None
-            labels.append((own.pk, after.get("notes"), extra))
+            labels.append((own.pk, after.get("notes"), extra, persona_id))
     _update_rows(_UPDATE_LABELS, labels)
+    with connection.cursor() as cursor:
+        cursor.execute(_UPDATE_TIMES, [[own.pk for own, _, _ in changes if own.has_time_of_turn]])
     _update_rows(_UPDATE_DECISIONS, decisions)
 
 
 def _add_labels(sessions: Sequence[int], found: _NotesBySession) -> None:
+    """Labels with notes or unknown keys, and those that repeat the turn's time or a persona that is none."""
+    personas = Persona.objects.filter(persona_id=OuterRef("persona_id"))
     rows = (
         Annotation.objects.filter(turn__session__in=sessions)
-        .exclude(notes=None, extra=None)
+        .annotate(unknown_persona=~Exists(personas), same_time=Q(timestamp=F("turn__timestamp")))
+        .filter(Q(notes__isnull=False) | Q(extra__isnull=False) | Q(unknown_persona=True) | Q(same_time=True))
         .order_by("id")
         .select_for_update(of=("self",))
-        .values_list("turn__session", "pk", "turn__turn_index", "notes", "extra")
+        .select_related("turn")
+        .only("notes", "extra", "persona_id", "turn__session_id", "turn__turn_index")
     )
-    session: Any
-    for session, pk, turn_index, notes, extra in rows:
-        kept = {key: value for key, value in (extra or {}).items() if _is_hashed_id(key, value)}
-        said = {key: value for key, value in (extra or {}).items() if key not in kept}
-        value = {"turn_index": turn_index, "notes": notes, "extra": said or None}
-        found[session].append(
-            (
-                _NoteSource(Annotation, pk, kept),
-                {key: item for key, item in value.items() if item is not None},
-            )
-        )
+    for label in rows:
+        kept, others = split_hashed_ids(label.extra)
+        value = {
+            "turn_index": label.turn.turn_index,
+            "notes": label.notes,
+            "extra": others or None,
+            "persona_id": label.persona_id if label.unknown_persona else None,
+        }
+        source = _NoteSource(Annotation, label.pk, kept, label.persona_id, bool(label.same_time))
+        said = {key: item for key, item in value.items() if item is not None}
+        found[label.turn.session_id].append((source, said))
 
 
 def _add_decisions(sessions: Sequence[int], found: _NotesBySession) -> None:
@@ -97,18 +118,13 @@ def _add_decisions(sessions: Sequence[int], found: _NotesBySession) -> None:
     )
     session: Any
     for session, pk, turn_index, notes in rows:
-        found[session].append((_NoteSource(Decision, pk, {}), {"turn_index": turn_index, "notes": notes}))
+        found[session].append((_NoteSource(Decision, pk), {"turn_index": turn_index, "notes": notes}))
 
 
 def _update_rows(sql: str, rows: Sequence[Sequence[Any]]) -> None:
     if rows:
         with connection.cursor() as cursor:
             cursor.execute(sql, [list(column) for column in zip(*rows, strict=True)])
-
-
-def _is_hashed_id(key: str, value: Any) -> bool:
-    """A session id that is a hash already; as a text it would be taken for a credential."""
-    return key in _SESSION_KEYS and type(value) is str and is_hashed_id(value)
 
 
 def _with_hashed_ids(

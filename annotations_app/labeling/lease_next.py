@@ -10,6 +10,7 @@ from annotations_app.labeling import leases
 from annotations_app.labeling.allocator import Allocator
 from annotations_app.models import Assignment, Campaign, CampaignMember
 from datasets_app.catalog import gates
+from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.models import Dataset
 
 _MESSAGES = {
@@ -32,11 +33,13 @@ class QueueState(NamedTuple):
     ``state`` is "open", "idle" (nothing is leased yet), "paused", "closed", "nothing_now" or "finished";
     ``message`` explains it unless it is "open". ``leased`` are the replies in their order, with item, turn
     and session: the first is labeled now, the others are fetched so that the next one is there at once.
+    ``is_raw`` says whether the dataset's text is, so that pages need not ask again.
     """
 
     state: str
     leased: list[Assignment]
     message: str
+    is_raw: bool
 
     @property
     def current(self) -> Assignment | None:
@@ -48,10 +51,11 @@ def campaign_state(member: CampaignMember) -> QueueState:
 
     A lease that ran out is listed: it stays theirs until somebody else takes the reply.
     """
-    if reason := stop_reason(member):
-        return _empty_queue(reason)
+    facts = gates.load_facts(member.campaign.dataset)
+    if reason := stop_reason(member, facts):
+        return _empty_queue(reason, facts)
     leased = _leased_replies(member)
-    return QueueState("open", leased, "") if leased else _empty_queue("idle")
+    return QueueState("open", leased, "", facts.is_raw) if leased else _empty_queue("idle", facts)
 
 
 def lease_next(campaign: Campaign, user: Any) -> QueueState:
@@ -62,19 +66,20 @@ def lease_next(campaign: Campaign, user: Any) -> QueueState:
     """
     with transaction.atomic():
         member = lock_member(campaign.pk, user)
-        if reason := stop_reason(member):
-            return _empty_queue(reason)
+        facts = gates.load_facts(member.campaign.dataset)
+        if reason := stop_reason(member, facts):
+            return _empty_queue(reason, facts)
         allocator = Allocator(member, user.get_username())
         renewed = leases.renew_leases(allocator.request)
         leases.release_expired_leases(member.campaign_id)
         allocator.allocate(1 + PREFETCH_COUNT - renewed)
         if leased := _leased_replies(member):
-            return QueueState("open", leased, "")
+            return QueueState("open", leased, "", facts.is_raw)
         others_have_some = allocator.is_contended or leases.is_leased_by_others(allocator.request)
-    return _empty_queue("nothing_now" if others_have_some else "finished")
+    return _empty_queue("nothing_now" if others_have_some else "finished", facts)
 
 
-def stop_reason(member: CampaignMember) -> str:
+def stop_reason(member: CampaignMember, facts: DatasetFacts) -> str:
     """Why the member gets no replies, a key of the messages; empty if they do."""
     campaign = member.campaign
     if not member.active:
@@ -84,7 +89,7 @@ def stop_reason(member: CampaignMember) -> str:
     if campaign.status != Campaign.Status.OPEN:
         return str(campaign.status)
     # The replies of the campaign were searched when it was made; what was added since isn't among them.
-    is_closed = not campaign.overridden and gates.load_facts(campaign.dataset).is_known_raw
+    is_closed = not campaign.overridden and facts.is_known_raw
     return "unscrubbed" if is_closed else ""
 
 
@@ -93,5 +98,5 @@ def _leased_replies(member: CampaignMember) -> list[Assignment]:
     return list(own.filter(state="leased").order_by("ordinal"))
 
 
-def _empty_queue(reason: str) -> QueueState:
-    return QueueState(_STATES.get(reason, reason), [], _MESSAGES[reason])
+def _empty_queue(reason: str, facts: DatasetFacts) -> QueueState:
+    return QueueState(_STATES.get(reason, reason), [], _MESSAGES[reason], facts.is_raw)

@@ -1,14 +1,16 @@
 """Exports a dataset's labels for one persona to an annotation file, with warnings about balance."""
 
 import tempfile
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotations_app.labels.label_counts import LabelScope
+from annotations_app.labels.label_places import split_hashed_ids
 from annotations_app.labels.selection import (
     BATCH_SIZE,
     LABEL_SELECTORS,
@@ -20,11 +22,13 @@ from annotations_app.labels.selection import (
 )
 from annotations_app.models import Annotation, Campaign
 from datasets_app.catalog import gates, policies
+from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.conversations.records import LabelRecord
+from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.models import Dataset
 
 LABEL_SELECTIONS = tuple(LABEL_SELECTORS)
@@ -89,11 +93,15 @@ def export_annotations(
     _validate_selection(dataset, persona, labels, campaign)
     with tempfile.TemporaryFile() as spool:
         with transaction.atomic():
-            gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
+            overridden = gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
             scope = LabelScope(dataset.pk, persona, campaign.pk if campaign else None)
             unlocked = _unlock_test_split(scope, dataset, override=override, actor=actor)
             selection = LabelSelection(scope, unlocked, Counter())
-            count, on_brand = _write_labels(select_labels(labels, selection), spool, report_progress)
+            tally = TextTally(list_exemptions(dataset))
+            chosen = _count_personal_data(select_labels(labels, selection), tally)
+            count, on_brand = _write_labels(chosen, spool, report_progress)
+            if not overridden:
+                gates.check_label_export(dataset, tally.found, actor=actor, override=override)
             if not override:
                 # Raw sessions may have been committed between the first check and the read.
                 gates.check_gate(policies.EXPORT, dataset, actor=actor)
@@ -114,6 +122,23 @@ def export_annotations(
         while block := spool.read(1 << 20):
             out.write(block)
     return exported
+
+
+def count_personal_data(dataset: Dataset, labels: QuerySet[Annotation]) -> dict[str, int]:
+    """Values by class in notes and other fields of ``labels``."""
+    tally = TextTally(list_exemptions(dataset))
+    said = labels.order_by("pk").values_list("label", "persona_id", "notes", "extra")
+    records = (
+        LabelRecord("", label, persona, notes=notes, extra=extra) for label, persona, notes, extra in said
+    )
+    deque(_count_personal_data(records, tally), maxlen=0)
+    return dict(tally.found)
+
+
+def _count_personal_data(records: Iterable[LabelRecord], tally: TextTally) -> Iterator[LabelRecord]:
+    for record in records:
+        tally.add_label(record._replace(extra=split_hashed_ids(record.extra)[1]))
+        yield record
 
 
 def _validate_selection(dataset: Dataset, persona: str, labels: str, campaign: Campaign | None) -> None:

@@ -15,7 +15,8 @@ from annotations_app.labels.label_staging import (
 )
 from annotations_app.models import Annotation
 from datasets_app.catalog import facts, gates
-from datasets_app.catalog.tombstones import ErasedSessions
+from datasets_app.catalog.rows.turn_reader import Selection, read_turns
+from datasets_app.catalog.tombstones import ErasedSessions, list_problems
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
@@ -73,6 +74,7 @@ def import_annotations(
             if not count:
                 raise UserError(f"{file_name} is empty; expected one label per line.")
             saved = _save_labels(staged, file_name)
+        _refuse_erased_texts(erased, dataset, saved)
         audit.record(
             "import_annotations",
             actor=actor,
@@ -118,6 +120,7 @@ def import_label_rows(
                 problems.raise_if_any(name)
                 saved = staged.save()
                 outcomes[name] = staged.outcomes()
+            _refuse_erased_texts(erased, dataset, saved)
             audit.record(
                 "import_annotations", actor=actor, dataset_name=name, labels=count, **saved._asdict()
             )
@@ -135,6 +138,21 @@ def _refuse_erased(
         else:
             finding = erased.make_finding(session_id)
             yield LineError(label.line, finding.code, finding.message, session_id)
+
+
+def _refuse_erased_texts(erased: ErasedSessions, dataset: Dataset, saved: SavedLabels) -> None:
+    """The same for labels without a session id, which have become sessions of their own."""
+    if not (erased and saved.sessions_added):
+        return
+    added = dataset.sessions.order_by("-pk").values_list("session_id", flat=True)[: saved.sessions_added]
+    for _ in erased.watch(read_turns(dataset, Selection(sessions=list(added)))):
+        pass
+    if erased.found:
+        details = list_problems(map(erased.make_finding, sorted(erased.found)))
+        raise UserError(
+            "Nothing was saved: the texts of labels were erased and must not come back. Leave them out.",
+            details,
+        )
 
 
 def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple[Dataset, bool]:

@@ -7,6 +7,7 @@ from django.db.models import OuterRef, Subquery
 
 from annotations_app.models import Annotation
 from datasets_app.domain.conversations.records import LabelRecord
+from datasets_app.domain.pii.session_ids import is_hashed_id
 
 # For a label that matched no turn: exports restore these instead of the one-turn session made for it.
 PLACE_SESSION, PLACE_TURN = "session_id", "turn_index"
@@ -32,6 +33,18 @@ def without_place(label: LabelRecord) -> LabelRecord:
         key: value for key, value in (label.extra or {}).items() if key not in (PLACE_SESSION, PLACE_TURN)
     }
     return label._replace(extra=kept or None)
+
+
+def split_hashed_ids(extra: dict[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The keys of a label that hold hashed session ids, and all others: a hash would be taken for a
+    credential."""
+    keys = (PLACE_SESSION, ORIGINAL_SESSION)
+    kept = {key: value for key, value in (extra or {}).items() if key in keys and _is_hash(value)}
+    return kept, {key: value for key, value in (extra or {}).items() if key not in kept}
+
+
+def _is_hash(value: Any) -> bool:
+    return type(value) is str and is_hashed_id(value)
 
 
 def find_labels_naming(

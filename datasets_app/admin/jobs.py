@@ -148,6 +148,12 @@ def _can_control(request: HttpRequest, job: JobRun) -> bool:
     return request.user.has_perm(start_permission(job.operation))
 
 
+def _can_repeat(request: HttpRequest, job: JobRun) -> bool:
+    """Not an override without the permission, nor the import of somebody else's upload."""
+    is_own = job.operation != "import_dataset" or can_read_upload(job, request.user)
+    return is_own and not needs_override_permission(job, request.user)
+
+
 def job_page(request: HttpRequest, pk: int) -> HttpResponse:
     job = _get_visible_job(request, pk)
     if job.state == JobRun.State.PREPARED and stored_upload(job):
@@ -215,7 +221,7 @@ def _allowed_actions(request: HttpRequest, job: JobRun) -> dict[str, bool]:
     ended_early = job.state in {"failed", "cancelled"}
     return {
         "cancel": job.state in {"approval", "queued", "running"} and not job.cancel_requested,
-        "retry": ended_early and not job.foreground and not needs_override_permission(job, request.user),
+        "retry": ended_early and not job.foreground and _can_repeat(request, job),
         "reopen": ended_early and can_read_upload(job, request.user) and stored_upload(job) is not None,
         "resume": _can_resume(job),
     }
@@ -324,7 +330,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
     job = _get_visible_job(request, pk)
-    if not _can_control(request, job) or needs_override_permission(job, request.user):
+    if not _can_control(request, job) or not _can_repeat(request, job):
         raise PermissionDenied
     if sensitive_permission(job):
         require_recent_sign_in(request)

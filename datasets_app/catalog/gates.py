@@ -3,6 +3,7 @@
 Call a check in the transaction of what it guards: facts come from the database, not from the object.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -292,3 +293,9 @@ def check_gate(
     UserError if the gate stays closed; records an override and returns its reason."""
     scan_text_for_gate(dataset, report_progress)
     return enforce(ask_gate(gate, dataset, actor=actor, override=override), dataset, actor)
+
+
+def check_label_export(dataset: Dataset, found: Mapping[str, int], *, actor: Any, override: str = "") -> None:
+    """For labels, after :func:`check_gate`: ``found`` are values by class in their notes and other fields."""
+    request = request_override(actor, override)
+    enforce(policies.decide_label_export(load_facts(dataset), found, request), dataset, actor)

@@ -4,12 +4,12 @@ A rule takes facts and answers a verdict. ``gates.py`` loads the facts, raises w
 overrides. Pages, commands and jobs call ``gates.py``; tests of rules need no database.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from datasets_app.catalog.dataset_facts import ADVICE, DatasetFacts, Remedy
+from datasets_app.catalog.dataset_facts import ADVICE, DatasetFacts, Remedy, format_kinds
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.reasons import MAX_REASON_CHARACTERS, normalize_reason
 from datasets_app.domain.wording import format_count
@@ -150,6 +150,17 @@ def decide_gate(gate: Gate, facts: DatasetFacts, request: OverrideRequest) -> Ve
         return verdict
     closed = gate.closed.format(name=facts.name, raw=facts.raw_because, advice=ADVICE[facts.remedy])
     return decide_override(gate, request, closed)
+
+
+def decide_label_export(facts: DatasetFacts, found: Mapping[str, int], request: OverrideRequest) -> Verdict:
+    """Labels leave with what people wrote beside them, such as notes; ``found`` are values in it by class."""
+    if not found or facts.attestation:
+        return Allowed()
+    closed = (
+        f"Notes or other fields of these labels contain personal data ({format_kinds(found)}), so they can't "
+        f"be exported. Scrub {facts.name} again, which replaces it there as well."
+    )
+    return decide_override(EXPORT, request, closed)
 
 
 def decide_attestation(facts: DatasetFacts, request: OverrideRequest) -> Verdict:

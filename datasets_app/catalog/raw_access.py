@@ -124,7 +124,12 @@ def record_access(
     were released raw count as raw even after a later scrub of the dataset.
     """
     if any(version and version.raw for version in versions) or gates.is_raw(dataset):
-        audit.record(ACTION, actor=actor, dataset_name=dataset.name, place=place, **counts)
+        record_raw_access(dataset, actor, place=place, **counts)
+
+
+def record_raw_access(dataset: Dataset, actor: Any, *, place: str, **counts: int | str) -> None:
+    """The same where the text is known to be raw."""
+    audit.record(ACTION, actor=actor, dataset_name=dataset.name, place=place, **counts)
 
 
 def record_turn_access(datasets: Iterable[Dataset], actor: Any, *, place: str, **counts: Any) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 from django.db import transaction
@@ -55,15 +54,22 @@ class ErasedSessions:
         if not self:
             yield from records
             return
-        for session_id, session in groupby(records, key=lambda record: record.session_id):
-            turns = []
-            for record in session:
-                if type(record) is TurnRecord:
-                    turns.append((record.role, record.text))
-                yield record
-            if turns and session_id is not None:
-                self.check_id(session_id)
-                self._note(session_id, [digest_content(turns, self._key)])
+        session_id: str | None = None
+        turns: list[tuple[str, str]] = []
+        for record in records:
+            # An invalid line between two turns may name any session: it doesn't end theirs.
+            if type(record) is TurnRecord:
+                if record.session_id != session_id:
+                    self._check_session(session_id, turns)
+                    session_id, turns = record.session_id, []
+                turns.append((record.role, record.text))
+            yield record
+        self._check_session(session_id, turns)
+
+    def _check_session(self, session_id: str | None, turns: list[tuple[str, str]]) -> None:
+        if session_id is not None:
+            self.check_id(session_id)
+            self._note(session_id, [digest_content(turns, self._key)])
 
     def check_id(self, session_id: str) -> bool:
         """Note the session if one with this id was erased; whether it was."""

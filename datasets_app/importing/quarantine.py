@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from datasets_app.core.atomic_files import create_private
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
 from datasets_app.domain.conversations.survey import MAX_PROBLEMS_LISTED, Problems
 from datasets_app.domain.wording import format_count
@@ -16,17 +17,20 @@ def write_quarantine(file: ConversationFile, problems: Problems, directory: Path
     stem = data_stem(Path(file.name).name)
     lines, reasons = _find_free_paths(directory, stem)
     kept = 0
-    with lines.open("xb") as out:
+    with create_private(lines) as out:
         for item in _read_quarantined_lines(file, problems):
             out.write(item + b"\n")
             kept += 1
-    with reasons.open("x", encoding="utf-8") as out:
-        out.write(f"{format_count(kept, 'line')} of {file.name} not imported.\n")
-        out.write(f"They are in {lines.name}: fix them there, then import that file.\n\n")
-        for finding in problems.listed:
-            out.write(f"{file.name}:{finding.line}: {finding.code} {finding.message}\n")
-        if problems.total > MAX_PROBLEMS_LISTED:
-            out.write(f"… and {problems.total - MAX_PROBLEMS_LISTED:,} more\n")
+    said = [
+        f"{format_count(kept, 'line')} of {file.name} not imported.",
+        f"They are in {lines.name}: fix them there, then import that file.",
+        "",
+        *(f"{file.name}:{finding.line}: {finding.code} {finding.message}" for finding in problems.listed),
+    ]
+    if problems.total > MAX_PROBLEMS_LISTED:
+        said.append(f"… and {problems.total - MAX_PROBLEMS_LISTED:,} more")
+    with create_private(reasons) as out:
+        out.write("".join(f"{line}\n" for line in said).encode())
     return {"lines": kept, "files": [lines.name, reasons.name]}
 
 

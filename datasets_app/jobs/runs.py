@@ -19,7 +19,7 @@ from datasets_app.core.locks import lock_person
 from datasets_app.jobs import queue
 from datasets_app.jobs.approvals import request_approval
 from datasets_app.jobs.parameters import JobParameters, NoParameters
-from datasets_app.jobs.registry import approval_permission
+from datasets_app.jobs.registry import approval_permission, sensitive_permission
 from datasets_app.models import Dataset, JobRun
 
 log = logging.getLogger(__name__)
@@ -176,8 +176,9 @@ def reset_for_retry(job_run: JobRun, *, actor: Any) -> bool:
             total=None,
             finished_at=None,
             heartbeat_at=None,
-            # The permissions of a deleted account can't be checked.
-            actor=job_run.actor or actor,
+            # Nobody overrides, signs or deletes in the name of somebody else. The permissions of a deleted
+            # account can't be checked.
+            actor=actor if sensitive_permission(job_run) else job_run.actor or actor,
         )
         if again:
             audit.record("retry_job", actor=actor, dataset_name=job_run.dataset_name, job_run=job_run.pk)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from datasets_app.command_line.streams import provide_local_file
-from datasets_app.core.atomic_files import SHARED_MODE, write_atomically
+from datasets_app.core.atomic_files import write_atomically
 from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
@@ -51,10 +51,7 @@ def open_output(file_name: str, stdout: Any) -> Iterator[IO[bytes]]:
         with _report_write_errors(file_name), target.open("wb") as file:
             yield file
     else:
-        with (
-            _report_write_errors(file_name),
-            write_atomically(target.resolve(), mode=SHARED_MODE, keep_mode=False) as file,
-        ):
+        with _report_write_errors(file_name), write_atomically(target.resolve()) as file:
             yield file
 
 

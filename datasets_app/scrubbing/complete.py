@@ -98,9 +98,7 @@ def _scrub_stated_metadata(dataset: Dataset, scrubber: Scrubber) -> None:
     policy = replace(scrubber.policy, kinds=tuple(kind for kind in scrubber.policy.kinds if kind != NAME))
     rules = Scrubber(policy, key=scrubber.key)
     dataset.source = rules.scrub_text(dataset.source)
-    for key, value in dataset.provenance.items():
-        if key not in {"anonymization", "modifications"}:
-            dataset.provenance[key] = _scrub_json(rules, value, telling=True)
+    dataset.provenance = rules.scrub_object(dataset.provenance)[0]
 
 
 # --- removing raw text ------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ class FoundValues(NamedTuple):
 
     kind: str
     value: str
-    count: int
+    occurrences: int
     sessions: int
     finding: int
 

@@ -41,6 +41,8 @@ def test_all_labels_that_were_given_go_out_if_asked_for(manage: Any) -> None:
 
 def test_a_file_appears_whole_and_replaces_the_old_one(tmp_path: Path, manage: Any) -> None:
     out = tmp_path / "labels.jsonl"
+    assert export(manage, "--out", out).returncode == 0
+    assert out.stat().st_mode & 0o777 == 0o600
     out.write_text("old")
     done = export(manage, "--out", out, "--labels", "all")
     assert (done.returncode, done.stdout) == (0, "")

@@ -47,6 +47,8 @@ def test_offsets_are_code_points_of_the_text_as_given(kind: str, value: str, bef
         ("PHONE", "اتصل +٤٩ ١٥١ ٦٤٠٠٣٦٩١", "+٤٩ ١٥١ ٦٤٠٠٣٦٩١"),
         ("PHONE", "555\u2011123\u20114567", "555\u2011123\u20114567"),
         ("PHONE", "my number is 5\u200b55-123-4567.", "5\u200b55-123-4567"),
+        ("PHONE", "555\u034f-123\ufe00-4567", "555\u034f-123\ufe00-4567"),
+        ("EMAIL", "a\U000e0061na@example\u2024com", "a\U000e0061na@example\u2024com"),
         ("SSN", "ssn ２８５-１３-３８８５", "２８５-１３-３８８５"),
         ("CREDIT_CARD", "4111\u00a01111\u00a01111\u00a01111", "4111\u00a01111\u00a01111\u00a01111"),
     ],

@@ -9,11 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
+from datasets_app.domain.pii.detector import PATTERN_KINDS
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.e301_empty_text import EmptyText
 from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.personal_data_only import PersonalDataScan
 from datasets_app.domain.quality.runner import run_checks, run_label_checks
+from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
 
 
@@ -126,6 +130,9 @@ def test_personal_data_is_found_wherever_a_string_can_stand(fields: dict[str, An
         ({"order": "5551234567"}, []),
         ({"id": 5551234567, "epoch": 1755650524412}, []),
         ({"card": 4111111111111111}, ["E404"]),
+        ({"cards": [[4111111111111111], 4111111111111111.0]}, ["E404", "E404"]),
+        ({"contact_phone": 5551234567.0}, ["E402"]),
+        ({"id": 5551234567.0, "score": 4111111111111111.5, "huge": 1e300}, []),
         ({"flag": True, "share": 0.123456789, "none": None, "deep": [[{"n": 5}]]}, []),
     ],
 )
@@ -201,3 +208,39 @@ def test_a_file_of_any_kind_may_repeat_its_hashed_session_id(tmp_path: Path, ses
     path.write_text(json.dumps({"session_id": session_id} | REPEATED) + "\n")
     findings = list(PersonalDataScan(path, name_models=()).findings())
     assert [finding.code for finding in findings] == ["E407"] * expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"text": "write to ana dot silva at example dot com"}, "EMAIL"),
+        ({"text": "my password is letmein"}, "CREDENTIAL"),
+        ({"metadata": {"phones": ["4155552671"]}}, "PHONE"),
+        ({"metadata": {"phones": [[4155552671]]}}, "PHONE"),
+        ({"metadata": {"phone": 4155552671.0}}, "PHONE"),
+        ({"metadata": {"api_key": ["Zq8Lr93kfQx1"]}}, "CREDENTIAL"),
+        ({"extra": {"contact": [{"phone": "4155552671"}]}}, "PHONE"),
+    ],
+)
+def test_a_gate_looks_as_closely_as_a_scrub(fields: dict[str, Any], kind: str):
+    """What a verification would not let pass must not be called clear, nor stay in the text."""
+    tally, record = TextTally(), turn(**fields)
+    tally.add([record])
+    scrubber = Scrubber(Policy(kinds=PATTERN_KINDS), key=b"k" * 32)
+    assert dict(tally.found) == dict(scrubber.count_remaining([SessionInput([record])])) == {kind: 1}
+    [scrubbed] = scrubber.scrub([SessionInput([record])])
+    assert not scrubber.count_remaining([SessionInput(scrubbed.turns)])
+
+
+@pytest.mark.parametrize(
+    ("harmless", "key"), [("4155552671", "phone"), ("letmein22", "password"), ("Zq8Lr93kfQx", "api_key")]
+)
+@pytest.mark.parametrize("field", ["tags", "metadata"])
+def test_a_string_that_was_harmless_elsewhere_is_none_behind_a_telling_key(
+    harmless: str, key: str, field: str
+):
+    before = turn(**{field: [harmless] if field == "tags" else {"reference": harmless}})
+    again = turn(turn_index=2, metadata={key: harmless})
+    assert (
+        len(found([before, again], *PERSONAL_DATA_CHECKS)) == len(found([again], *PERSONAL_DATA_CHECKS)) == 1
+    )

@@ -41,6 +41,9 @@ def test_every_class_is_found(find, kind: str):
         "DB_PASSWORD=x7kQ9z",
         "ssh deploy@bastion",
         r"\\fileserver\finance\x.xls",
+        "mail ana&#64;example.com",
+        "mail ana&#x40;example.com",
+        r'{"mail": "ana\u0040example.com"}',
     ],
 )
 def test_the_quick_search_finds_the_same(text: str):

@@ -11,7 +11,9 @@ from django.contrib.auth.models import User
 from annotations_app.labels.export_annotations import ExportedLabels, export_annotations
 from annotations_app.models import Annotation, Campaign, CampaignItem
 from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, Session, Turn
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.factories import make_dataset, make_sessions, run_task
 
 pytestmark = pytest.mark.django_db
@@ -44,6 +46,22 @@ def test_labels_are_ordered_by_turn_and_then_as_they_were_given(tmp_path: Path) 
         ("s2", 2),
         ("s3", 2),
     ]
+
+
+def test_what_people_wrote_beside_labels_closes_the_gate_too(tmp_path: Path) -> None:
+    stored = make_dataset(tmp_path, make_sessions(1))
+    hashed = {"original_session_id": "0f" * 32}
+    annotate(stored, "s1", 2, annotator="ada@example.org", notes="Rather rude", extra=hashed)
+    assert len(exported(stored)[0]) == 1
+    annotate(stored, "s1", 2, notes="Ask jo@example.org", extra={"asked": [5551234567.0], "key": "x"})
+    with pytest.raises(UserError, match=r"Notes or other fields .* \(e-mail addresses: 1\)"):
+        exported(stored)
+    assert len(exported(stored, override="Agreed")[0]) == 2
+    assert AuditEvent.objects.get(action="override").details["reason"] == "Agreed"
+    with pytest.raises(UserError):
+        exported(stored)
+    scrub_dataset(stored, Policy())
+    assert [line["notes"] for line in exported(stored)[0]] == ["Rather rude", "Ask [EMAIL]"]
 
 
 def test_a_line_has_what_there_is_and_the_annotator_under_both_names(tmp_path: Path) -> None:

@@ -182,6 +182,18 @@ def test_a_retry_has_to_be_approved_again(dataset: Dataset, ann: User, ben: User
     assert read_state(job).startswith("failed A second person has to approve this job.")
 
 
+def test_who_revives_a_withdrawn_request_makes_it_their_own(dataset: Dataset, ann: User, ben: User) -> None:
+    """Else one person could sign, or override, in the name of another who thought better of it."""
+    job = request("sign_review", dataset, ann)
+    runs.request_cancellation(job, actor=ann)
+    assert runs.retry_job(job, actor=ben)
+    with pytest.raises(UserError, match="it is your own"):
+        approvals.approve(job, actor=ben)
+    approvals.approve(job, actor=ann)
+    perform(job.pk)
+    assert SharingReview.objects.get().signed_by == ben
+
+
 def test_an_approver_whose_account_is_gone_has_approved_nothing(
     dataset: Dataset, ann: User, ben: User
 ) -> None:

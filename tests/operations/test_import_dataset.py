@@ -75,6 +75,7 @@ def test_quarantine_imports_the_sound_sessions_and_keeps_the_rest_byte_for_byte(
     result = import_file(path, quarantine=True, quarantine_dir=tmp_path)
     assert list(Session.objects.values_list("session_id", flat=True)) == ["good"]
     assert (tmp_path / "a.quarantine.jsonl").read_bytes() == encode_jsonl(bad)
+    assert {file.stat().st_mode & 0o777 for file in tmp_path.glob("a.quarantine.*")} == {0o600}
     reasons = (tmp_path / "a.quarantine.reasons.txt").read_text()
     assert "a.jsonl:3: E103 role must be 'user' or 'assistant', got 'system'" in reasons
     assert (result["quarantined_sessions"], result["problem_total"]) == (3, 3)

@@ -374,6 +374,20 @@ def labelled(tmp_path: Path, stored: Dataset, count: int) -> None:
     import_annotations(write_jsonl(tmp_path / "labels.jsonl", lines), dataset_name=stored.name)
 
 
+def test_labels_of_a_conversation_file_keep_neither_its_times_nor_its_personas(tmp_path: Path) -> None:
+    own = {"persona_id": "jo@example.org", "timestamp": "2026-05-01T10:00:00Z"}
+    dataset = make_dataset(tmp_path, [make_turn("a", 1, label=1, **own), make_turn("a", 2, **own)])
+    later = {"text": "x", "label": 0, "session_id": "a", "turn_index": 1, "timestamp": "2026-06-01"}
+    labels = write_jsonl(tmp_path / "labels.jsonl", [{**later, "persona_id": "p"}])
+    import_annotations(labels, dataset_name="support")
+    scrub_dataset(dataset, Policy(fuzz_seconds=86_400))
+    first, other = Annotation.objects.order_by("pk")
+    assert (first.persona_id, first.timestamp) == (dataset.sessions.get().persona_id, first.turn.timestamp)
+    assert first.persona_id == "[EMAIL]"
+    assert first.timestamp != own["timestamp"]
+    assert (other.persona_id, other.timestamp) == ("p", "2026-06-01")
+
+
 def test_notes_of_labels_are_scrubbed_with_their_session(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, mails(2))
     labelled(tmp_path, stored, 2)

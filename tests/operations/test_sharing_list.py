@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 
+from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, ScrubMark
 from datasets_app.releasing.sharing.checklist import ChecklistItem, build_checklist, current_review
 from datasets_app.releasing.sharing.sign_review import sign_review
+from datasets_app.scrubbing.marks import mark_not_personal, remove_mark
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
 
@@ -99,11 +101,40 @@ def test_what_was_marked_as_missed_is_not_scrubbed_yet(dataset: Dataset) -> None
     assert (found["names"], found["metadata"], found["e-mail"]) == ("no", "no", "yes")
 
 
+@pytest.mark.parametrize("scrubs", [True, False])
+def test_what_is_exempt_is_never_answered_with_yes(dataset: Dataset, scrubs: bool) -> None:
+    mark = mark_not_personal(dataset, term="jo@example.org", actor=None, override="Our own address")
+    scrub_dataset(dataset, STRICT) if scrubs else check_dataset(dataset, actor=None)
+    item = listed(dataset)["e-mail"]
+    assert (item.answer, "1 ignored term (1 occurrence)" in item.reason) == ("no", True)
+    remove_mark(mark, actor=None)
+    assert answers(dataset)["e-mail"] == ("no" if scrubs else "unknown")
+    scan_new_text(dataset)
+    assert "Searched again" in listed(dataset)["e-mail"].reason
+    assert answers(dataset)["e-mail"] == answers(dataset)["metadata"] == "no"
+
+
 def test_moved_timestamps_and_none_at_all_are_both_fine(dataset: Dataset, tmp_path: Path) -> None:
     scrub_dataset(dataset, Policy(fuzz_seconds=3600))
     assert "3,600 seconds" in listed(dataset)["timestamps"].reason
     other = factories.make_dataset(tmp_path, [factories.make_turn()], "without")
     assert answers(other)["timestamps"] == "yes"
+
+
+def test_the_metadata_of_the_dataset_itself_identifies_no_one(dataset: Dataset) -> None:
+    provenance = {"contact: jo@example.org": {"phone": 5551234567.0}, "anonymization": ["by jo@example.org"]}
+    digests = {"plan": "0f" * 32, "persona": {"id": "p", "sha256": "9a" * 32}, "created": "2026-05-01"}
+    Dataset.objects.update(source="Mail of jo@example.org", provenance=provenance | digests)
+    dataset.refresh_from_db()
+    assert listed(dataset)["metadata"].reason == (
+        "The source or provenance of the dataset itself contains e-mail addresses: 3, telephone numbers: 1."
+    )
+    scrub_dataset(dataset, STRICT)
+    dataset.refresh_from_db()
+    assert answers(dataset)["metadata"] == "yes"
+    assert "jo@example.org" not in (stated := f"{dataset.source}{dataset.provenance}")
+    assert "5551234567" not in stated
+    assert dataset.provenance | digests == dataset.provenance
 
 
 def test_an_empty_dataset_has_no_ids_to_tell_of(db: None) -> None:

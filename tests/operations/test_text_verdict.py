@@ -64,6 +64,15 @@ def test_text_that_nothing_has_searched_is_searched_where_it_would_leave(tmp_pat
     assert (scan.turn_count, scan.found) == (2, {"EMAIL": 1})
 
 
+@pytest.mark.parametrize("searches", [scan_new_text, lambda dataset: check_dataset(dataset, actor=None)])
+def test_a_gate_closes_for_whatever_a_scrub_would_replace(tmp_path: Path, searches: Any) -> None:
+    texts = ["Write to jane (at) acme (dot) com please", "my password is letmein"]
+    lines = [make_turn(f"s{len(text)}", text=text) for text in texts]
+    dataset = make_dataset(tmp_path, [*lines, make_turn("list", metadata={"phone": ["5551234567"]})])
+    searches(dataset)
+    assert gates.load_facts(dataset).text.found == {"CREDENTIAL": 1, "EMAIL": 1, "PHONE": 1}
+
+
 def test_a_search_looks_at_new_sessions_only_and_goes_on_where_it_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,26 @@ def test_neither_a_new_name_nor_a_hashed_id_hides_it(
         import_lines(tmp_path, make_session(session_id, text=text), name)
 
 
+def test_an_invalid_line_within_it_does_not_hide_it(dataset: Dataset, tmp_path: Path) -> None:
+    first, *others = make_session("renamed", text=TEXT)
+    lines = [first, {"session_id": "another"}, *others]
+    result = import_lines(tmp_path, lines, quarantine=True, quarantine_dir=tmp_path)
+    assert (result["sessions"], result["erased_sessions"]) == (0, 1)
+    assert stored_ids() == {"kept"}
+
+
+@pytest.mark.parametrize("place", [{}, {"session_id": "renamed", "turn_index": 1}])
+def test_the_text_of_a_label_does_not_bring_it_back(tmp_path: Path, place: dict[str, Any]) -> None:
+    label = {"text": TEXT, "label": 1, "persona_id": "p"}
+    file = write_jsonl(tmp_path / "l.jsonl", [label])
+    dataset = import_annotations(file, dataset_name="labels", create=True).dataset
+    erase(dataset, dataset.sessions.get().session_id)
+    write_jsonl(file, [label | place])
+    with pytest.raises(UserError, match="the texts of labels were erased"):
+        import_annotations(file, dataset_name="labels")
+    assert not dataset.sessions.exists()
+
+
 def test_another_conversation_is_not_mistaken_for_it(dataset: Dataset, tmp_path: Path) -> None:
     """The same id in another dataset, a text that begins alike, and one that anybody writes."""
     erase(dataset, "kept")

@@ -109,3 +109,25 @@ def test_a_table_has_no_labels_of_the_test_split(curator: Any) -> None:
     assert len(lines) == 1 + Annotation.objects.count() - here
     assert locked.session_id not in {line.split(",")[0] for line in lines}
     assert f"{here} labels are of the locked test split" in listed(curator)
+
+
+def test_a_table_has_no_personal_data_in_notes(curator: Any) -> None:
+    load_demo()
+    table = {"format": "1", "resource": "", "annotationresource_notes": "on"}
+    address = reverse(f"{ANNOTATIONS}_export")
+    assert b"notes" in curator.post(address, table).content
+    Annotation.objects.filter(pk=Annotation.objects.latest("pk").pk).update(notes="Mail jo@example.org")
+    refused = curator.post(address, table).content.decode()
+    assert "contain personal data (e-mail addresses: 1)" in refused
+    assert "jo@example.org" not in refused
+
+
+def test_a_label_on_legal_hold_stays_as_it_is(sign_in: Any) -> None:
+    load_demo()
+    label = Annotation.objects.latest("pk")
+    Dataset.objects.update(legal_hold=True)
+    lead = sign_in("lead")
+    address = reverse(f"{ANNOTATIONS}_change", args=[label.pk])
+    answers = {"label": str(1 - label.label), "annotator": "me", "notes": "Never said"}
+    assert lead.post(address, answers).status_code == 403
+    assert Annotation.objects.get(pk=label.pk).label == label.label

@@ -295,7 +295,7 @@ def test_values_are_grouped_and_kept_together(curator: Any, tmp_path: Path, empt
     scrub_dataset(dataset, Policy(), dry_run=True)
     values = curator.get(address("scrub", dataset) + "?view=values").context["values"]
     jane, *others = values
-    assert (jane.kind, jane.value.lower(), jane.count, jane.sessions) == ("NAME", "jane fonseca", 3, 3)
+    assert (jane.kind, jane.value.lower(), jane.occurrences, jane.sessions) == ("NAME", "jane fonseca", 3, 3)
     assert {(found.kind, found.value) for found in others} == {
         ("NAME", "Rajesh Patel"),
         ("EMAIL", "a@b.example"),

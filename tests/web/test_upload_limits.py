@@ -78,8 +78,11 @@ def test_a_colleague_reads_neither_an_upload_nor_its_quarantine(colleague: Clien
     job_page = reverse("admin:datasets_app_jobrun_change", args=[upload.job_run_id])
     assert colleague.get(job_page).status_code == 403
     JobRun.objects.update(state="failed")
+    retry = reverse("admin:datasets_app_jobrun_retry", args=[upload.job_run_id])
+    assert colleague.post(retry).status_code == 403
     response = colleague.get(job_page)
     assert response.status_code == 200
+    assert retry not in response.content.decode()
     for file in upload.job_run.files.all():
         assert reverse("download", args=[file.pk]) not in response.content.decode()
     assert JobFile.objects.exclude(file="").count() == 2

@@ -77,12 +77,13 @@ def load_reply(assignment: Assignment, campaign: Campaign) -> ReplyView:
     )
 
 
-def record_raw_read(member: CampaignMember, **counts: int) -> None:
-    """Record in the audit log what an annotator is about to read, if it is raw production text."""
-    campaign = member.campaign
-    raw_access.record_access(
-        campaign.dataset, member.user, place="annotation queue", campaign=campaign.pk, **counts
-    )
+def record_raw_read(member: CampaignMember, is_raw: bool, **counts: int) -> None:
+    """Record in the audit log what an annotator is about to read, if the dataset's text is raw."""
+    if is_raw:
+        campaign = member.campaign
+        raw_access.record_raw_access(
+            campaign.dataset, member.user, place="annotation queue", campaign=campaign.pk, **counts
+        )
 
 
 def turns_with_start(session_pk: int) -> QuerySet[Turn, dict[str, Any] | Any]:

@@ -24,7 +24,6 @@ from annotations_app.labeling.views.decision_form import MAX_COMMENT_LENGTH
 from annotations_app.labeling.views.persona_card import build_persona_card
 from annotations_app.labeling.views.recent import RecentDecision, build_recent_decision
 from annotations_app.models import Assignment, CampaignMember
-from datasets_app.catalog import gates
 
 # More replies than a page ever holds; the rest of the list that it sends is ignored.
 MAX_HELD = 100
@@ -47,13 +46,14 @@ def lease(request: HttpRequest, member: CampaignMember) -> HttpResponse:
 def render_queue(request: Any, member: CampaignMember, revisited: Assignment | None = None) -> HttpResponse:
     """Render the page; with ``revisited``, its first reply is a decided one, to be changed."""
     campaign = member.campaign
-    queue, recent = campaign_state(member), _recent_decisions(member)
+    queue = campaign_state(member)
+    recent = _recent_decisions(member, queue.is_raw)
     shown = queue.leased
     if revisited is not None:
         shown = [revisited, *(assignment for assignment in shown if assignment.pk != revisited.pk)]
     replies = [load_reply(assignment, campaign) for assignment in shown]
     if replies or recent:
-        record_raw_read(member, replies=len(replies), recent=len(recent))
+        record_raw_read(member, queue.is_raw, replies=len(replies), recent=len(recent))
     context = {
         **_update_context(member, queue, recent),
         "replies": replies,
@@ -86,10 +86,10 @@ def lease_more(request: Any, member: CampaignMember, notice: str = "") -> HttpRe
     held = set(request.POST.get("have", "").split(",")[:MAX_HELD])
     lacking = [assignment for assignment in queue.leased if str(assignment.pk) not in held]
     if lacking:
-        record_raw_read(member, replies=len(lacking))
+        record_raw_read(member, queue.is_raw, replies=len(lacking))
     persona_changed = request.POST.get("persona", "") != campaign.persona.digest
     context = {
-        **_update_context(member, queue, _recent_decisions(member)),
+        **_update_context(member, queue, _recent_decisions(member, queue.is_raw)),
         "replies": [load_reply(assignment, campaign) for assignment in lacking],
         "persona": build_persona_card(campaign.persona) if persona_changed else None,
         "notice": notice,
@@ -97,11 +97,11 @@ def lease_more(request: Any, member: CampaignMember, notice: str = "") -> HttpRe
     return render(request, "annotations_app/queue_update.html", context)
 
 
-def _recent_decisions(member: CampaignMember) -> list[RecentDecision]:
+def _recent_decisions(member: CampaignMember, is_raw: bool) -> list[RecentDecision]:
     """The last decisions, with the start of each reply. None for removed members, who no longer see the
     conversations, and where text is raw and no override lets annotators read it."""
     campaign = member.campaign
-    if not member.active or (not campaign.overridden and gates.is_raw(campaign.dataset)):
+    if not member.active or (is_raw and not campaign.overridden):
         return []
     return [build_recent_decision(row) for row in recent_decisions(campaign, member.user)]
 

@@ -20,6 +20,7 @@ from annotations_app.labeling.views.conversation import (
 )
 from annotations_app.labeling.views.queue import render_queue
 from annotations_app.models import Assignment, CampaignMember
+from datasets_app.catalog import gates
 from datasets_app.models import Turn
 
 # Nobody would find a marked word in a longer text.
@@ -35,27 +36,32 @@ def with_own_reply(view: View) -> View:
     def guarded_view(request: Any, member: CampaignMember, pk: int, **options: Any) -> HttpResponse:
         own = Assignment.objects.for_member(member.campaign_id, member.user_id).select_reply()
         assignment = get_object_or_404(own, pk=pk)
-        if stop_reason(member):
+        facts = gates.load_facts(member.campaign.dataset)
+        if stop_reason(member, facts):
             return refuse(request, member, "This campaign is not open at the moment.")
-        return view(request, member, assignment, **options)
+        return view(request, member, assignment, is_raw=facts.is_raw, **options)
 
     return guarded_view
 
 
 @with_own_reply
-def show_reply(request: HttpRequest, member: CampaignMember, assignment: Assignment) -> HttpResponse:
+def show_reply(
+    request: HttpRequest, member: CampaignMember, assignment: Assignment, *, is_raw: bool
+) -> HttpResponse:
     """Show one of the last decisions, to be changed."""
     if assignment not in recent_decisions(member.campaign, member.user):
         return refuse(request, member, f"You can change only your last {MAX_RECENT_DECISIONS} decisions.")
     if not is_script_request(request):
         return render_queue(request, member, assignment)
-    record_raw_read(member, replies=1)
+    record_raw_read(member, is_raw, replies=1)
     context = {"reply": load_reply(assignment, member.campaign), "campaign": member.campaign}
     return render(request, "annotations_app/queue_reply.html", context)
 
 
 @with_own_reply
-def show_turns(request: HttpRequest, member: CampaignMember, assignment: Assignment) -> HttpResponse:
+def show_turns(
+    request: HttpRequest, member: CampaignMember, assignment: Assignment, *, is_raw: bool
+) -> HttpResponse:
     """Show turns ``before`` a turn of the session, or ``after`` it, with a link to more of them."""
     before, after = _parse_turn_index(request, "before"), _parse_turn_index(request, "after")
     turns = turns_with_start(assignment.item.session_id)
@@ -63,7 +69,7 @@ def show_turns(request: HttpRequest, member: CampaignMember, assignment: Assignm
         shown = list(turns.filter(turn_index__lt=before).order_by("-turn_index")[:MORE_TURNS_COUNT])[::-1]
     else:
         shown = list(turns.filter(turn_index__gt=after).order_by("turn_index")[:MORE_TURNS_COUNT])
-    record_raw_read(member, session=assignment.item.session_id, turns=len(shown))
+    record_raw_read(member, is_raw, session=assignment.item.session_id, turns=len(shown))
     context = {
         "assignment": assignment,
         "turns": shown,
@@ -75,11 +81,11 @@ def show_turns(request: HttpRequest, member: CampaignMember, assignment: Assignm
 
 @with_own_reply
 def show_whole_turn(
-    request: HttpRequest, member: CampaignMember, assignment: Assignment, turn_index: int
+    request: HttpRequest, member: CampaignMember, assignment: Assignment, turn_index: int, *, is_raw: bool
 ) -> HttpResponse:
     """Show the whole text of a turn that was shown in part."""
     turn = get_object_or_404(Turn, session=assignment.item.session_id, turn_index=turn_index)
-    record_raw_read(member, session=assignment.item.session_id, turn=turn_index)
+    record_raw_read(member, is_raw, session=assignment.item.session_id, turn=turn_index)
     text = turn.text[:MAX_WHOLE_TURN_CHARACTERS]
     is_judged = turn.pk == assignment.item.turn_id and len(text) <= MAX_HIGHLIGHTED_CHARACTERS
     context = {

@@ -11,7 +11,11 @@ from itertools import chain
 
 from datasets_app.domain.pii.detector import Match
 
-_INVISIBLE = "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0f\ufeff\u20e3"
+# What Unicode calls ignorable by default, and the key around a digit (1️⃣).
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20e3"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
+)
 _ASCII = bytes(range(128))
 _NOT_DIGITS = re.compile(r"[^0-9]+")
 _ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
@@ -69,7 +73,7 @@ def _build_tables() -> tuple[dict[int, str], re.Pattern[str]]:
     table = {point: chr(point - 0xFEE0) for point in range(0xFF01, 0xFF5F)}  # full-width ASCII
     table |= dict.fromkeys([0xA0, 0x3000, 0x202F, 0x205F, *range(0x2000, 0x200B)], " ")
     table |= dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0xFE63], "-")
-    table |= {0x3002: ".", 0xFF61: ".", 0xFE6B: "@", 0xFE13: ":"}
+    table |= {0x2024: ".", 0x3002: ".", 0xFE52: ".", 0xFF61: ".", 0xFE6B: "@", 0xFE13: ":"}
     for point in chain(*_DIGIT_BLOCKS):
         digit = unicodedata.decimal(chr(point), None)
         if digit is not None:

@@ -137,6 +137,8 @@ def visit_turn(turn: TurnRecord, visit: Visitor) -> TurnRecord:
 
 
 TEXT_PLACE, PERSONA_PLACE = Place("text"), Place("persona_id")
+LABEL_PERSONA_PLACE = Place("beside.persona_id", "persona_id")
+PERSONA_PLACES = (PERSONA_PLACE, LABEL_PERSONA_PLACE)
 
 
 def visit_object(value: dict[str, Any], field: str, visit: Visitor) -> dict[str, Any]:
@@ -163,11 +165,23 @@ def _visit_value(value: Any, field: str, key: str, visit: Visitor) -> Any:
         return visit_object(value, field, visit)
     if kind is list:
         return [_visit_value(item, f"{field}[{place}]", key, visit) for place, item in enumerate(value)]
-    if kind is int and (value >= MIN_NUMBER_SEARCHED or get_kind_by_key(key, value)):
-        text = str(value)
+    if (kind is int and get_kind_by_key(key, value)) or is_searched_number(value):
+        text = write_number(value)
         new = visit(Place(field, key), text)
         return value if new == text else new
     return value
+
+
+def is_searched_number(value: Any) -> bool:
+    """Whether a number has as many digits as a telephone number, and no fraction."""
+    if type(value) is float:
+        return abs(value) >= MIN_NUMBER_SEARCHED and value.is_integer()
+    return type(value) is int and abs(value) >= MIN_NUMBER_SEARCHED
+
+
+def write_number(value: float) -> str:
+    """Its digits, as a person would have written them."""
+    return str(abs(int(value)))
 
 
 def _make_unique_key(result: dict[str, Any], value: dict[str, Any], key: str, new_key: str) -> str:

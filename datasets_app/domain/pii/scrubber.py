@@ -17,7 +17,7 @@ from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match, merge_matches
 from datasets_app.domain.pii.keys import get_kind_by_key, parse_tag_kind
 from datasets_app.domain.pii.pieces import (
-    PERSONA_PLACE,
+    PERSONA_PLACES,
     TEXT_PLACE,
     Piece,
     Place,
@@ -199,7 +199,11 @@ class SessionScrub:
         is_distinctive = len(raw) >= MIN_ID_CHARACTERS and any(map(str.isdigit, raw))
         word = re.compile(rf"(?<!\w){re.escape(raw)}(?!\w)")
         for piece in self.pieces[1:]:
-            if raw in piece.text and (is_distinctive or piece.text == raw) and piece.place != PERSONA_PLACE:
+            if (
+                raw in piece.text
+                and (is_distinctive or piece.text == raw)
+                and piece.place not in PERSONA_PLACES
+            ):
                 places = [match.span() for match in word.finditer(piece.text)]
                 piece.remove_spans(
                     [Span(*place, SESSION_ID_KIND) for place in places if not piece.overlaps_removed(*place)]
@@ -243,7 +247,7 @@ class SessionScrub:
     def _drop_allowed(self, piece: Piece, matches: Iterable[Match]) -> list[Match]:
         """Matches without allowed values; a persona's id names no person."""
         kept = [match for match in matches if not self.scrubber.is_allowed(piece, match)]
-        return [match for match in kept if match.kind != NAME] if piece.place == PERSONA_PLACE else kept
+        return [match for match in kept if match.kind != NAME] if piece.place in PERSONA_PLACES else kept
 
     def _match_by_key(self, piece: Piece) -> Iterator[Match]:
         """The whole value, if its key tells the class."""

@@ -1,13 +1,13 @@
 """The search for personal data, done once for all checks that report it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
 from datasets_app.domain.pii.allow import NOTHING_EXEMPT, AllowList
 from datasets_app.domain.pii.detector import ID_NUMBER, Match
 from datasets_app.domain.pii.keys import get_kind_by_key
-from datasets_app.domain.pii.pieces import MIN_NUMBER_SEARCHED, join_path
+from datasets_app.domain.pii.pieces import is_searched_number, join_path, write_number
 from datasets_app.domain.pii.rules.assignments import is_secret_key
 from datasets_app.domain.pii.rules.finder import find_quickly
 from datasets_app.domain.pii.session_ids import blank_hashed_id
@@ -16,8 +16,11 @@ from datasets_app.domain.quality.base import Check
 # Tags, keys, model names: the same few strings on line after line, remembered once found clean.
 MAX_CLEAN_STRINGS = 20_000
 MAX_CLEAN_CHARACTERS = 100
+# Between the words before a string and the string itself; no stored string holds it.
+_AFTER_PREFIX = "\0"
 
 SearchedString = tuple[str, str, str]  # field, the words before it that say what it is, text
+Find = Callable[[str], list[Match]]
 
 
 class PersonalDataCheck(Check):
@@ -30,10 +33,16 @@ class PersonalDataSearch:
     """Searches every string of a record and hands each value to the check of its class.
 
     Findings name the class, place and length of a value, never the value. Values in ``exempt`` are none.
+    ``find`` finds the values in a text.
     """
 
-    def __init__(self, checks: Iterable[PersonalDataCheck], exempt: AllowList = NOTHING_EXEMPT) -> None:
-        self._exempt = exempt
+    def __init__(
+        self,
+        checks: Iterable[PersonalDataCheck],
+        exempt: AllowList = NOTHING_EXEMPT,
+        find: Find = find_quickly,
+    ) -> None:
+        self._exempt, self._find_matches = exempt, find
         self._checks = {check.kind: check for check in checks}
         self._clean: set[str] = set()
         self._session: str | None = None
@@ -41,7 +50,7 @@ class PersonalDataSearch:
     def turn(self, turn: TurnRecord) -> list[Finding] | None:
         session_id, _, _, text, tags, persona_id, _, metadata, extra, _ = turn
         clean = self._clean
-        matches = _find(turn, text)
+        matches = self._find(turn, text)
         found = list(self._findings(turn, "text", text, matches)) if matches else []
         if tags and not clean.issuperset(tags):
             for tag in tags:
@@ -87,26 +96,35 @@ class PersonalDataSearch:
             if key not in clean:
                 return False
             if kind is str:
-                if item not in clean:
+                if item not in clean or _build_key_prefix(key, item):
                     return False
-            elif kind is dict or kind is list or (kind is int and item >= MIN_NUMBER_SEARCHED):
+            elif kind is dict or kind is list or is_searched_number(item):
                 return False
         return True
 
     def _search(self, record: TurnRecord | LabelRecord, where: SearchedString) -> Iterator[Finding]:
         field, prefix, text = where
-        matches = _find(record, text)
+        matches = self._find(record, text)
         if not matches and prefix:
             # {"phone": "5551234567"}: the key says what the bare number is.
             matches = [
                 Match(kind, start - len(prefix), end - len(prefix))
-                for kind, start, end, _ in _find(record, prefix + text)
+                for kind, start, end, _ in self._find(record, prefix + text)
                 if start >= len(prefix)
             ]
         if matches:
             yield from self._findings(record, field, text, matches)
-        elif not prefix and len(text) <= MAX_CLEAN_CHARACTERS and len(self._clean) < MAX_CLEAN_STRINGS:
-            self._clean.add(text)
+        elif len(text) <= MAX_CLEAN_CHARACTERS and len(self._clean) < MAX_CLEAN_STRINGS:
+            self._clean.add(_make_clean_key(prefix, text))
+
+    def _find(self, record: TurnRecord | LabelRecord, text: str) -> list[Match]:
+        """The values in a text of a record; the hashed id of its session is none."""
+        matches = self._find_matches(text)
+        session_id = record.session_id
+        if not matches or session_id is None or session_id not in text:
+            return matches
+        blanked = blank_hashed_id(session_id, text)
+        return matches if blanked is text else self._find_matches(blanked)
 
     def _findings(
         self, record: TurnRecord | LabelRecord, field: str, text: str, matches: Iterable[Match]
@@ -127,43 +145,44 @@ class PersonalDataSearch:
             )
 
 
-def _find(record: TurnRecord | LabelRecord, text: str) -> list[Match]:
-    """The values in a text of a record; the hashed id of its session is none."""
-    matches = find_quickly(text)
-    session_id = record.session_id
-    if not matches or session_id is None or session_id not in text:
-        return matches
-    blanked = blank_hashed_id(session_id, text)
-    return matches if blanked is text else find_quickly(blanked)
-
-
-def iterate_strings(value: Any, field: str, clean: set[str]) -> Iterator[SearchedString]:
-    """Every string (and long whole number) in a JSON value, keys as well, that is not in ``clean``."""
-    if isinstance(value, dict):
+def iterate_strings(value: Any, field: str, clean: set[str], key: str = "") -> Iterator[SearchedString]:
+    """Every string (and long number) in a JSON value, keys as well, that is not in ``clean``. ``key`` is the
+    last one on the way to ``value``."""
+    kind = type(value)
+    if kind is dict:
         for key, item in value.items():
             if key not in clean:
                 yield f"a key of {field}" if field else "a key", "", key
-            kind = type(item)
-            if kind is str:
-                if item not in clean:
-                    yield join_path(field, key), _build_key_prefix(key, item), item
-            elif kind is dict or kind is list:
-                yield from iterate_strings(item, join_path(field, key), clean)
-            elif kind is int and item >= MIN_NUMBER_SEARCHED:
-                yield join_path(field, key), _build_key_prefix(key, str(item)), str(item)
-    elif isinstance(value, list):
+            if type(item) in _SEARCHED_TYPES:
+                yield from iterate_strings(item, join_path(field, key), clean, key)
+    elif kind is list:
         for place, item in enumerate(value):
-            if isinstance(item, str):
-                if item not in clean:
-                    yield f"{field}[{place}]", "", item
-            else:
-                yield from iterate_strings(item, f"{field}[{place}]", clean)
+            if type(item) in _SEARCHED_TYPES:
+                yield from iterate_strings(item, f"{field}[{place}]", clean, key)
+    else:
+        if kind is not str:
+            if not is_searched_number(value):
+                return
+            value = write_number(value)
+        prefix = _build_key_prefix(key, value)
+        if _make_clean_key(prefix, value) not in clean:
+            yield field, prefix, value
+
+
+_SEARCHED_TYPES = frozenset({str, dict, list, int, float})
+
+
+def _make_clean_key(prefix: str, text: str) -> str:
+    """What is remembered of a string: clean in one place, it may be a secret behind other words."""
+    return f"{prefix}{_AFTER_PREFIX}{text}" if prefix else text
 
 
 def _build_key_prefix(key: str, text: str) -> str:
     """Only bare numbers, codes and secrets need the word before them to be told apart."""
-    if len(text) <= MAX_CLEAN_CHARACTERS and (
-        text[:1].isdigit() or is_secret_key(key) or get_kind_by_key(key, text) == ID_NUMBER
+    if (
+        key
+        and len(text) <= MAX_CLEAN_CHARACTERS
+        and (text[:1].isdigit() or is_secret_key(key) or get_kind_by_key(key, text) == ID_NUMBER)
     ):
         return f"{key.replace('_', ' ')}: "
     return ""

@@ -6,9 +6,10 @@ from typing import Any
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.pii.allow import NOTHING_EXEMPT, AllowList
+from datasets_app.domain.pii.rules.finder import find_quickly
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.checks import LABEL_CHECKS, METADATA_CHECKS, TURN_CHECKS
-from datasets_app.domain.quality.personal_data import PersonalDataCheck, PersonalDataSearch
+from datasets_app.domain.quality.personal_data import Find, PersonalDataCheck, PersonalDataSearch
 
 CheckTypes = Iterable[type[Check]]
 Hook = Callable[..., Iterable[Finding] | None]
@@ -18,13 +19,16 @@ def run_checks(
     records: Iterable[TurnRecord | LineError],
     checks: CheckTypes = TURN_CHECKS,
     exempt: AllowList = NOTHING_EXEMPT,
+    *,
+    find: Find = find_quickly,
 ) -> Iterator[Finding]:
-    """Findings over a stream of turns, in the order of the stream. ``exempt`` values are not personal data.
+    """Findings over a stream of turns, in the order of the stream. ``exempt`` values are not personal data,
+    and ``find`` finds the others: whatever decides about a gate looks as closely as a scrub (``find_all``).
 
     Sessions must be in one piece and ``turn_index`` must not fall within one. Memory does not
     grow with the stream (but for 20 bytes for each assistant text, where W302 is among the checks).
     """
-    instances = _instantiate_checks(checks, exempt)
+    instances = _instantiate_checks(checks, exempt, find)
     on_turn, on_error = _collect_hooks(instances, "turn"), _collect_hooks(instances, "line_error")
     on_session_end = _collect_hooks(instances, "session_end")
     session: str | None = None
@@ -69,12 +73,14 @@ def make_line_error_finding(error: LineError) -> Finding:
     return Finding(error.code, error.message, error.line, error.session_id, None, error.field)
 
 
-def _instantiate_checks(checks: CheckTypes, exempt: AllowList = NOTHING_EXEMPT) -> list[Any]:
+def _instantiate_checks(
+    checks: CheckTypes, exempt: AllowList = NOTHING_EXEMPT, find: Find = find_quickly
+) -> list[Any]:
     """Instances; in place of the checks for personal data stands one search for them all."""
     instances: list[Any] = [check() for check in checks]
     personal = [check for check in instances if isinstance(check, PersonalDataCheck)]
     others = [check for check in instances if not isinstance(check, PersonalDataCheck)]
-    return [*others, PersonalDataSearch(personal, exempt)] if personal else others
+    return [*others, PersonalDataSearch(personal, exempt, find)] if personal else others
 
 
 def _collect_hooks(checks: list[Any], name: str) -> list[Hook]:

@@ -3,14 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.conversations.records import LabelRecord, LineError, TurnRecord
 from datasets_app.domain.pii.exemptions import (
     ExemptCount,
     Exemption,
     ExemptionCounter,
     make_pattern_exemptions,
 )
-from datasets_app.domain.quality.personal_data import iterate_strings
+from datasets_app.domain.pii.rules.finder import find_all
+from datasets_app.domain.quality.personal_data import PersonalDataSearch, iterate_strings
 from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND, PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
 
@@ -27,13 +28,23 @@ class TextTally:
         self.found: Counter[str] = Counter()
         self._approved = make_pattern_exemptions(exemptions)
         self._terms = ExemptionCounter(exemptions) if exemptions else None
+        checks = (check() for check in PERSONAL_DATA_CHECKS)
+        self._labels = PersonalDataSearch(checks, self._approved, find_all)
 
     @property
     def exempt(self) -> dict[str, ExemptCount]:
         return self._terms.totals() if self._terms else {}
 
     def add(self, turns: Iterable[TurnRecord]) -> None:
-        for finding in run_checks(self.count_terms(turns), PERSONAL_DATA_CHECKS, self._approved):
+        for finding in run_checks(
+            self.count_terms(turns), PERSONAL_DATA_CHECKS, self._approved, find=find_all
+        ):
+            self.found[KINDS_BY_CODE[finding.code]] += 1
+
+    def add_label(self, label: LabelRecord) -> None:
+        """Count values in what people wrote beside a label. Its text is that of a turn, and its annotator is
+        known to those who keep labels."""
+        for finding in self._labels.label(label._replace(text="", annotator=None)) or ():
             self.found[KINDS_BY_CODE[finding.code]] += 1
 
     def count_terms(self, turns: Iterable[TurnRecord | LineError]) -> Iterator[TurnRecord | LineError]:

@@ -11,7 +11,7 @@ from datasets_app.domain.splits.splits import DEFAULT_SIMILARITY, STRATA, SplitE
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import SplitParameters
 from datasets_app.management.base import BaseCommand, run_job
-from datasets_app.management.files import open_conversations
+from datasets_app.management.files import open_conversations, open_output
 from datasets_app.management.terminal import command_error
 from datasets_app.splitting.split_dataset import SplitResult, split_dataset
 from datasets_app.splitting.split_file import split_file
@@ -80,7 +80,8 @@ How sessions are placed and how to read the report: docs/splits.md"""
             self.stdout.write(as_json, ending="")
             return
         if options["report"] is not None:
-            Path(options["report"]).write_text(as_json, encoding="utf-8")
+            with open_output(options["report"], self.stdout) as report_file:
+                report_file.write(as_json.encode())
         for line in (*format_report(report, leaks), *summary):
             self.stdout.write(line)
 

@@ -14,7 +14,9 @@ from django.utils.formats import date_format
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.dataset_facts import format_kinds
+from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.checking.check_dataset import current_report
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
     ADDRESS,
@@ -36,9 +38,10 @@ from datasets_app.domain.pii.detector import (
     SSN,
     URL,
 )
-from datasets_app.domain.pii.exemptions import ORDINARY, describe_exempt
+from datasets_app.domain.pii.exemptions import ORDINARY, ExemptCount, describe_exempt, read_exempt_counts
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND
+from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.domain.wording import format_count
 from datasets_app.models import (
     CheckFinding,
@@ -143,9 +146,22 @@ class _DatasetEvidence:
         codes = sorted(CODE_BY_KIND[kind] for kind in kinds)
         return {code: totals[code] for code in codes if totals.get(code)}
 
+    def found_in_text(self, kinds: Collection[str]) -> dict[str, int]:
+        """Values by class, by the latest search."""
+        found = self.facts.text.found
+        return {kind: found[kind] for kind in kinds if found.get(kind)}
+
+    def find_exempt(self, scrub: ScrubRun | None) -> dict[str, ExemptCount]:
+        """What was left on purpose, by the latest search; until there is one since ``scrub``, by that."""
+        if scrub is None or not self.facts.is_unscanned:
+            return self.facts.text.exempt
+        return read_exempt_counts((scrub.verification or {}).get("exempt"))
+
     def is_clean_in_checks(self, kinds: Collection[str]) -> bool:
         if self.report is None or (NAME in kinds and not self.report.names_looked_for):
             return False
+        if self.facts.is_unscanned and set(kinds) != {NAME}:
+            return False  # what is exempt has changed since
         return not self.found_by_checks(kinds)
 
     def found_by_preview(self, kinds: Collection[str]) -> int:
@@ -155,22 +171,20 @@ class _DatasetEvidence:
 def _scrub_item(title: str, known: _DatasetEvidence, kinds: set[str]) -> ChecklistItem:
     """Whether values of these classes are gone, by the newest scrub for all of them."""
     newest = known.newest_scrub(lambda policy: kinds <= set(policy.kinds))
-    found = known.found_by_preview(kinds)
+    previewed_count = known.found_by_preview(kinds)
     since_scrub = newest is None or (known.preview is not None and known.preview.pk > newest[0].pk)
-    if found and since_scrub:
+    if previewed_count and since_scrub:
         previewed = format_count(known.preview.session_count if known.preview else 0, "session")
-        return ChecklistItem(title, NO, f"The last preview found {found:,} in {previewed}.", SCRUB)
+        return ChecklistItem(title, NO, f"The last preview found {previewed_count:,} in {previewed}.", SCRUB)
+    exempt = known.find_exempt(newest[0] if newest else None)
+    if left := {kind: exempt[kind] for kind in kinds if kind in exempt}:
+        return ChecklistItem(title, NO, f"Left in the text on purpose: {describe_exempt(left)}.", SCRUB)
     if newest is None or known.has_grown_since(newest[0]):
         return _check_item(title, known, kinds, grown=newest is not None)
     run, policy = newest
-    if found_now := {
-        kind: known.facts.text.found[kind] for kind in kinds if known.facts.text.found.get(kind)
-    }:
-        reason = f"Searched again after the scrub: {format_kinds(found_now)}."
+    if found := known.found_in_text(kinds):
+        reason = f"Searched again after the scrub: {format_kinds(found)}."
         return ChecklistItem(title, NO, reason, SCRUB)
-    exempt = known.facts.text.exempt
-    if left := {kind: exempt[kind] for kind in kinds if kind in exempt}:
-        return ChecklistItem(title, NO, f"Left in the text on purpose: {describe_exempt(left)}.", SCRUB)
     if missed := known.missed_since(run, kinds):
         reason = f"{format_count(missed, 'value')} marked as missed since the last scrub."
         return ChecklistItem(title, NO, reason, SCRUB)
@@ -185,6 +199,8 @@ def _check_item(title: str, known: _DatasetEvidence, kinds: set[str], *, grown: 
     if found := known.found_by_checks(kinds):
         codes = ", ".join(f"{code}: {count:,}" for code, count in found.items())
         return ChecklistItem(title, NO, f"The checks found {sum(found.values()):,} ({codes}).", SCRUB)
+    if found := known.found_in_text(kinds):
+        return ChecklistItem(title, NO, f"Searched again after the checks: {format_kinds(found)}.", SCRUB)
     if known.report is not None and known.is_clean_in_checks(kinds):
         return ChecklistItem(title, YES, _describe_check(known.report, kinds))
     if grown:
@@ -260,6 +276,9 @@ def _metadata_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
     """A scrub knows the keys that identify people. The checks don't: they are enough where there are no keys,
     or no one to identify."""
     title = "Metadata identifies no one"
+    if found := _find_in_stated_metadata(dataset):
+        reason = f"The source or provenance of the dataset itself contains {format_kinds(found)}."
+        return ChecklistItem(title, NO, reason)
     item = _scrub_item(title, known, set(KINDS))
     if item.answer == YES and known.newest_scrub(lambda policy: set(KINDS) <= set(policy.kinds)):
         return item
@@ -272,6 +291,13 @@ def _metadata_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
         reason = "Turns have metadata or unknown keys, and no scrub has handled those that identify people."
         return ChecklistItem(title, UNKNOWN, reason, SCRUB)
     return item
+
+
+def _find_in_stated_metadata(dataset: Dataset) -> dict[str, int]:
+    """Values by class in what metadata files and people state; it is written next to every export."""
+    tally = TextTally(list_exemptions(dataset))
+    tally.add([TurnRecord("", 1, "user", dataset.source, [], metadata=dataset.provenance)])
+    return dict(tally.found)
 
 
 def _text_only_item(title: str, known: _DatasetEvidence, report: CheckReport) -> ChecklistItem | None:

@@ -84,7 +84,11 @@ _SPELLED_ADDRESSES = (
         rf"(?:{_WORD}{_DOT}){{0,3}}{_WORD}{_SPELLED_DOT}{_TOP_LEVEL_DOMAIN}(?![\w-])",
         re.IGNORECASE,
     ),
-    re.compile(r"(?<![\w.%])[A-Za-z0-9][\w.+-]{0,63}%40(?:[A-Za-z0-9][\w-]{0,62}\.){1,5}[A-Za-z]{2,24}"),
+    # jane%40acme.com, jane&#64;acme.com, and as JSON within a text escapes it
+    re.compile(
+        r"(?<![\w.%])[A-Za-z0-9][\w.+-]{0,63}(?:%40|&#0{0,4}64;|&#[xX]0{0,4}40;|&commat;|\\{1,4}u0040)"
+        r"(?:[A-Za-z0-9][\w-]{0,62}\.){1,5}[A-Za-z]{2,24}"
+    ),
 )
 # "look us up at acme dot com" names no mailbox.
 _NON_MAILBOX_TEXT = """

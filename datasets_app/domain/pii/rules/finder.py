@@ -133,13 +133,18 @@ def _find_and_remember_sites(text: str) -> list[Match]:
     return found
 
 
+_ESCAPED_AT = re.compile(rb"&(?:#0*64|#[xX]0*40|commat);")
+
+
 def _may_be_escaped(encoded: bytes) -> bool:
-    """Whether an address may be written with (at), [AT] or %40."""
+    """Whether an address may be written with (at), [AT], %40, &#64; or \\u0040."""
     return (
         (b"(" in encoded and (b"at)" in encoded or b"AT)" in encoded))
         or (b"[" in encoded and (b"at]" in encoded or b"AT]" in encoded))
         or (b"{" in encoded and b"at}" in encoded)
         or (b"%" in encoded and b"%40" in encoded)
+        or (b"&" in encoded and _ESCAPED_AT.search(encoded) is not None)
+        or (b"\\" in encoded and b"\\u0040" in encoded)
         or (b"D" in encoded and b"DOT" in encoded)
     )
 

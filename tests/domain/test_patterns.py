@@ -49,6 +49,7 @@ def test_offsets_are_code_points_of_the_text_as_given(kind: str, value: str, bef
         ("PHONE", "my number is 5\u200b55-123-4567.", "5\u200b55-123-4567"),
         ("SSN", "ssn ２８５-１３-３８８５", "２８５-１３-３８８５"),
         ("CREDIT_CARD", "4111\u00a01111\u00a01111\u00a01111", "4111\u00a01111\u00a01111\u00a01111"),
+        ("IP", "I use 2001:db8:85a3::8a2e. It is slow.", "2001:db8:85a3::8a2e"),
     ],
 )
 def test_other_scripts_digits_and_invisible_characters_are_seen_through(kind: str, text: str, value: str):

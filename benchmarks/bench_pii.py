@@ -74,7 +74,14 @@ MAX_GENERATED_LEAK = {
 # Of an address it counts how much of it is left: a part of it always falls.
 MAX_CHARACTERS_LEFT = {"ADDRESS": 10}
 MAX_WORDS_CHANGED = 0.5
-MAX_WORDS_CHANGED_IN = {"gold_tech_synth": 0.4, "tune_tech_chat": 0.4, "held_out_tech_chat": 0.4}
+MAX_WORDS_CHANGED_IN = {
+    "gold_tech_synth": 0.4,
+    "tune_tech_chat": 0.4,
+    "held_out_tech_chat": 0.4,
+    # A brand's chat is judged by its rows.
+    "tune_brand_chat": None,
+    "held_out_brand_chat": None,
+}
 MAX_ROWS_CHANGED = {
     "neg_hard_synth": 2,
     "neg_banking77_test": 0.2,

@@ -12,6 +12,8 @@ from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import CanaryParameters
 from datasets_app.models import Dataset
 
+MAX_FORMS_SHOWN = 3
+
 
 @require_POST
 def start_measurement(request: HttpRequest, pk: int) -> HttpResponse:
@@ -20,10 +22,31 @@ def start_measurement(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def canary_context(dataset: Dataset) -> dict[str, Any]:
-    """The result, types of which most is left first; empty before a measurement of the current text."""
+    """The result: types of which something is left, most first, and the names of the others; empty before a
+    measurement of the current text."""
     text = gates.load_facts(dataset).text
     if text.canary is None or not text.survival:
         return {}
     kinds = sorted(text.canary["classes"].items(), key=lambda item: (-item[1]["survived"], item[0]))
-    rows = [{"kind": name, **kind, "upper": format_percent(kind["upper"])} for name, kind in kinds]
-    return {"canary": {"text": text.survival, "rows": rows}}
+    return {
+        "canary": {
+            "text": text.survival,
+            "rows": [_build_row(name, kind) for name, kind in kinds if kind["survived"]],
+            "clean_kinds": [name for name, kind in kinds if not kind["survived"]],
+            "clean_upper": format_percent(
+                max((kind["upper"] for _, kind in kinds if not kind["survived"]), default=0)
+            ),
+        }
+    }
+
+
+def _build_row(name: str, kind: dict[str, Any]) -> dict[str, Any]:
+    forms = sorted(kind["forms"].items(), key=lambda item: (-item[1], item[0]))
+    return {
+        "kind": name,
+        "planted": kind["planted"],
+        "survived": kind["survived"],
+        "upper": format_percent(kind["upper"]),
+        "forms": forms[:MAX_FORMS_SHOWN],
+        "more_forms": len(forms[MAX_FORMS_SHOWN:]),
+    }

@@ -101,6 +101,12 @@ class TestDatasets:
         shown = admin_client.get(page).content.decode()
         assert _describe(dataset) in " ".join(shown.split())
         assert "Measure again" in shown
+        stored = _stored(dataset)
+        stored["classes"]["IP"] |= {"survived": 9, "forms": {f"form {n}": n for n in (1, 2, 5, 4)}}
+        TextScan.objects.filter(dataset=dataset).update(canary=stored)
+        shown = " ".join(admin_client.get(page).content.decode().split())
+        assert "form 5: 5<br> form 4: 4<br> form 2: 2<br>and 1 more form</div>" in shown
+        assert "Nothing is left of " in shown
 
     def test_options_of_files_are_refused(self, dataset: Dataset, tmp_path: Path) -> None:
         done = run(tmp_path, "support", "--allow", "Acme")

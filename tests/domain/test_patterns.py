@@ -51,6 +51,7 @@ def test_offsets_are_code_points_of_the_text_as_given(kind: str, value: str, bef
         ("EMAIL", "a\U000e0061na@example\u2024com", "a\U000e0061na@example\u2024com"),
         ("SSN", "ssn ２８５-１３-３８８５", "２８５-１３-３８８５"),
         ("CREDIT_CARD", "4111\u00a01111\u00a01111\u00a01111", "4111\u00a01111\u00a01111\u00a01111"),
+        ("IP", "I use 2001:db8:85a3::8a2e. It is slow.", "2001:db8:85a3::8a2e"),
     ],
 )
 def test_other_scripts_digits_and_invisible_characters_are_seen_through(kind: str, text: str, value: str):

@@ -176,7 +176,7 @@ def is_searched_number(value: Any) -> bool:
     """Whether a number has as many digits as a telephone number, and no fraction."""
     kind = type(value)
     if kind is float:
-        return abs(value) >= MIN_NUMBER_SEARCHED and value.is_integer()
+        return bool(value.is_integer() and abs(value) >= MIN_NUMBER_SEARCHED)
     return kind is int and abs(value) >= MIN_NUMBER_SEARCHED
 
 

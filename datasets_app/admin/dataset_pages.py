@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST
 
 from datasets_app import hooks
 from datasets_app.catalog import raw_access
+from datasets_app.catalog.facts import describe_provenance
 from datasets_app.checking.check_dataset import why_outdated
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
@@ -44,6 +45,7 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
         "withheld": not raw_access.may_read(request.user, dataset),
         "report": report,
         "outdated": why_outdated(report, dataset) if report else "",
+        "provenance": describe_provenance(dataset),
         "source_files": dataset.source_files.order_by("-imported_at")[:PAGE_SIZE],
         "active_jobs": list_active_jobs(request.user, dataset.pk) if may_see_jobs else [],
         "panels": [

@@ -9,7 +9,8 @@ from django.views.decorators.http import require_POST
 
 from datasets_app import hooks
 from datasets_app.catalog import raw_access
-from datasets_app.checking.check_dataset import is_scrubbed_since
+from datasets_app.catalog.facts import describe_provenance
+from datasets_app.checking.check_dataset import why_outdated
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
 from datasets_app.core.web.paging import (
@@ -43,7 +44,8 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "withheld": not raw_access.may_read(request.user, dataset),
         "report": report,
-        "is_outdated": bool(report and is_scrubbed_since(report)),
+        "outdated": why_outdated(report, dataset) if report else "",
+        "provenance": describe_provenance(dataset),
         "source_files": dataset.source_files.order_by("-imported_at")[:PAGE_SIZE],
         "active_jobs": list_active_jobs(request.user, dataset.pk) if may_see_jobs else [],
         "panels": [
@@ -84,7 +86,7 @@ def checks(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "withheld": withheld,
         "report": report,
-        "is_outdated": bool(report and is_scrubbed_since(report)),
+        "outdated": why_outdated(report, dataset) if report and report_pk is None else "",
         "is_latest": report_pk is None,
         "code": code,
         "totals": sorted(report.totals.items()) if report else [],

@@ -171,7 +171,8 @@ def _check_item(dataset: Any, may_check: bool) -> AttentionItem:
     if dataset.last_check is None:
         problems.append("has not been checked")
     elif dataset.is_outdated:
-        problems.append("was scrubbed since its last checks")
+        since = "was scrubbed" if dataset.is_scrubbed_since else "has changed"
+        problems.append(f"{since} since its last checks")
     elif errors:
         problems.append(f"has {format_count(errors, 'check error')}")
     if not dataset.license:

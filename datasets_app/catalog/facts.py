@@ -8,7 +8,9 @@ from typing import Any
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.domain.metadata.metadata import DatasetMetadata
-from datasets_app.models import Dataset
+from datasets_app.domain.pii.session_ids import is_key_statement
+from datasets_app.domain.wording import format_count
+from datasets_app.models import Dataset, ScrubRun
 from datasets_app.models.dataset import NAME_PATTERN
 
 
@@ -57,6 +59,9 @@ def lock_for_import(name: str, *, origin: str | None, actor: Any) -> tuple[Datas
 
 
 _STATED_FIELDS = ("source", "license", "attribution")
+# What was done to the data. The application vouches only for what it did itself.
+_CLAIMED_FIELDS = ("modifications", "anonymization")
+_CLAIMED = "stated by an imported file: "
 # Computed by the application, so an imported metadata file can't set them.
 _COMPUTED_FIELDS = ("name", "total_sessions", "total_turns", "sha256")
 MAX_LICENSE_CHARACTERS = 100
@@ -73,7 +78,9 @@ def merge_metadata(dataset: Dataset, metadata: DatasetMetadata) -> None:
         value = getattr(metadata, item.name)
         if item.name in _COMPUTED_FIELDS or value in (None, "", [], {}):
             continue
-        if item.name in _STATED_FIELDS:
+        if item.name in _CLAIMED_FIELDS:
+            dataset.provenance.setdefault(item.name, [_mark_claim(text) for text in value])
+        elif item.name in _STATED_FIELDS:
             setattr(dataset, item.name, getattr(dataset, item.name) or value)
         elif item.name == "extra":
             for key, other in value.items():
@@ -81,6 +88,11 @@ def merge_metadata(dataset: Dataset, metadata: DatasetMetadata) -> None:
                     dataset.provenance.setdefault(key, other)
         else:
             dataset.provenance.setdefault(item.name, value)
+
+
+def _mark_claim(text: str) -> str:
+    """A scrub looks for the statement with which key ids were hashed, so that one stays as it is."""
+    return text if text.startswith(_CLAIMED) or is_key_statement(text) else f"{_CLAIMED}{text}"
 
 
 def add_modification(dataset: Dataset, what: str) -> None:
@@ -97,7 +109,7 @@ def build_metadata(
 ) -> DatasetMetadata:
     """The ``.meta.yaml`` of a file exported from a dataset. ``modifications`` apply only to this file."""
     known = {item.name for item in fields(DatasetMetadata)} - {"extra"}
-    provenance = dict(dataset.provenance)
+    provenance = describe_provenance(dataset)
     stated = {key: provenance.pop(key) for key in sorted(known & provenance.keys())}
     stated["modifications"] = [*stated.get("modifications", []), *modifications]
     stated.update(
@@ -111,6 +123,17 @@ def build_metadata(
         sha256=sha256,
     )
     return DatasetMetadata(**stated, extra={**provenance, "origin": dataset.origin})
+
+
+def describe_provenance(dataset: Dataset) -> dict[str, Any]:
+    """The provenance as it is true now: a scrub did nothing to sessions that were added after it."""
+    provenance = dict(dataset.provenance)
+    done = provenance.get("anonymization")
+    scrub = ScrubRun.objects.filter(dataset=dataset).exclude(verified_at=None).first() if done else None
+    if scrub and (added := dataset.sessions.filter(pk__gt=scrub.last_session).count()):
+        later = f"not done to {format_count(added, 'session')} added later"
+        provenance["anonymization"] = [*(done if isinstance(done, list) else [str(done)]), later]
+    return provenance
 
 
 def subset_metadata(stated: DatasetMetadata) -> DatasetMetadata:

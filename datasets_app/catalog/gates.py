@@ -8,12 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import JSONObject
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from datasets_app.catalog import policies
-from datasets_app.catalog.activity import active_scrubs
 from datasets_app.catalog.dataset_facts import (
     AttestationFacts,
     AuditFacts,
@@ -30,13 +28,15 @@ from datasets_app.catalog.policies import (
     RunningJob,
     Verdict,
 )
+from datasets_app.catalog.rows.fact_rows import TEXT_FIELDS, fetch_facts
 from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.core import audit
 from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.pii.detector import RULES_VERSION
 from datasets_app.domain.pii.exemptions import read_exempt_counts
-from datasets_app.models import Attestation, Dataset, JobRun, ScrubMark, ScrubRun, Session
+from datasets_app.models import Attestation, Dataset, JobRun
 
 OVERRIDE_PERMISSION = "datasets_app.override_gate"
 READ_PERMISSION = "datasets_app.read_raw"
@@ -50,53 +50,16 @@ def load_facts(dataset: Dataset) -> DatasetFacts:
 
 def load_all_facts(datasets: QuerySet[Dataset]) -> dict[int, DatasetFacts]:
     """The facts of each dataset by primary key, by one query."""
-    this = OuterRef("pk")
-    scrubs = ScrubRun.objects.filter(dataset=OuterRef("dataset"), dry_run=False).exclude(verified_at=None)
-    scrubbed_at = Subquery(scrubs.order_by("-pk").values("created_at")[:1])
-    missed = ScrubMark.objects.filter(dataset=this, verdict=ScrubMark.Verdict.MISSED)
-    missed = missed.annotate(scrubbed_at=scrubbed_at).filter(
-        Q(scrubbed_at=None) | Q(created_at__gt=F("scrubbed_at"))
-    )
-    sessions = Session.objects.filter(dataset=this).order_by("-pk")
-    attestations = Attestation.objects.filter(dataset=this, ended_at=None)
-    rows = datasets.annotate(
-        last_session=Subquery(sessions.values("pk")[:1]),
-        missed=Subquery(missed.values("dataset").annotate(n=Count("pk")).values("n")),
-        scrub_job=Subquery(
-            active_scrubs(this).filter(dry_run=False, verified_at=None).values("job_run_id")[:1]
-        ),
-        attestation=Subquery(
-            attestations.values(
-                row=JSONObject(to="last_session", by="created_by_name", at="created_at", reason="reason")
-            )
-        ),
-    ).values(*_DATASET_FIELDS, *_TEXT_FIELDS, "last_session", "missed", "scrub_job", "attestation")
-    return {row["pk"]: _build_facts(row) for row in rows}
-
-
-_DATASET_FIELDS = ("pk", "name", "origin", "status", "turn_count", "legal_hold", "hold_reason", "expired_at")
-_TEXT_FIELDS = tuple(
-    f"text_scan__{name}"
-    for name in (
-        "scanned_to",
-        "scrubbed_to",
-        "turn_count",
-        "found",
-        "exempt",
-        "names_searched",
-        "scanned_at",
-        "audit",
-        "canary",
-    )
-)
+    return {row["pk"]: _build_facts(row) for row in fetch_facts(datasets)}
 
 
 def _build_facts(row: dict[str, Any]) -> DatasetFacts:
-    text = {name.removeprefix("text_scan__"): row[name] for name in _TEXT_FIELDS if row[name] is not None}
+    text = {name: row[f"text_{name}"] for name in TEXT_FIELDS if row[f"text_{name}"] is not None}
     scanned_at = text.pop("scanned_at", None)
+    if text.pop("rules", RULES_VERSION) != RULES_VERSION:
+        text |= {"scanned_to": 0, "found": {}, "exempt": {}}  # earlier rules found less
     audit = text.pop("audit", None)
     text["exempt"] = read_exempt_counts(text.get("exempt"))
-    last_session = row["last_session"] or 0
     return DatasetFacts(
         name=row["name"],
         origin=row["origin"],
@@ -107,21 +70,21 @@ def _build_facts(row: dict[str, Any]) -> DatasetFacts:
         hold_reason=row["hold_reason"],
         scrub_job=row["scrub_job"],
         text=TextFacts(
-            last_session=last_session,
-            missed=row["missed"] or 0,
+            last_session=row["last_session"] or 0,
+            missed=row["missed"],
             scanned_on=_local_date(scanned_at),
-            audit=_build_audit(audit, last_session),
+            audit=_build_audit(audit, row["last_session"] or 0),
             **text,
         ),
-        attestation=_build_attestation(row["attestation"], last_session),
+        attestation=_build_attestation(row),
     )
 
 
-def _build_attestation(row: dict[str, Any] | None, last_session: int) -> AttestationFacts | None:
+def _build_attestation(row: dict[str, Any]) -> AttestationFacts | None:
     """The attestation in force; sessions added since end it."""
-    if row is None or row["to"] < last_session:
+    if row["attested_to"] is None or row["attested_to"] < (row["last_session"] or 0):
         return None
-    return AttestationFacts(row["by"], _local_date(datetime.fromisoformat(row["at"])), row["reason"])
+    return AttestationFacts(row["attested_by"], _local_date(row["attested_at"]), row["attested_because"])
 
 
 def _build_audit(row: dict[str, Any] | None, last_session: int) -> AuditFacts | None:

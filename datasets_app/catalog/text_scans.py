@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.pii.detector import RULES_VERSION
 from datasets_app.domain.pii.exemptions import ExemptCount, Exemption, add_exempt_counts, read_exempt_counts
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.models import Attestation, Dataset, ScrubMark, Session, TextScan
@@ -38,8 +39,16 @@ def list_exemptions(dataset: Dataset) -> list[Exemption]:
 
 
 def start_scan(dataset: Dataset) -> ScanStart:
-    scan, _ = TextScan.objects.get_or_create(dataset=dataset)
-    return ScanStart(scan.revision, _find_last_session(dataset))
+    return ScanStart(_open_scan(dataset).revision, _find_last_session(dataset))
+
+
+def _open_scan(dataset: Dataset) -> TextScan:
+    """The dataset's row, without what earlier rules have found."""
+    scan, _ = TextScan.objects.get_or_create(dataset=dataset, defaults={"rules": RULES_VERSION})
+    if scan.rules != RULES_VERSION:
+        _reset(dataset, rules=RULES_VERSION)
+        scan.refresh_from_db()
+    return scan
 
 
 def _find_last_session(dataset: Dataset) -> int:
@@ -50,7 +59,7 @@ def scan_new_text(dataset: Dataset, report_progress: ProgressCallback = ignore_p
     """Search the sessions that no scan, check or scrub has searched. Progress is in turns of the dataset."""
     exemptions = list_exemptions(dataset)
     while True:
-        scan, _ = TextScan.objects.get_or_create(dataset=dataset)
+        scan = _open_scan(dataset)
         if scan.scanned_to >= _find_last_session(dataset):
             return
         last = _choose_batch(dataset, scan.scanned_to)
@@ -114,6 +123,7 @@ def record_scrub(
     TextScan.objects.update_or_create(
         dataset=dataset,
         defaults={
+            "rules": RULES_VERSION,
             "audit": audit and {**audit, "scrubbed_since": True},
             "scanned_to": last_session,
             "scrubbed_to": last_session,

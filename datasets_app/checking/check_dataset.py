@@ -23,6 +23,7 @@ from datasets_app.domain.quality.runner import run_checks, run_metadata_checks
 from datasets_app.domain.quality.text_tally import TextTally, count_found
 from datasets_app.domain.quality.w406_names import make_names_check
 from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, ScrubRun, Session
+from datasets_app.models.check_report import OUTDATING_ACTIONS
 
 MAX_FINDINGS_PER_CODE = 500
 PROGRESS_INTERVAL_TURNS = 1000
@@ -101,10 +102,6 @@ def dataset_metadata(dataset: Dataset) -> DatasetMetadata:
     )
 
 
-# Actions that change conversations and so outdate reports. Scrubs delete reports themselves.
-_CHANGING_ACTIONS = ("import", "generate", "sample", "import_annotations", "erase_session", "retention")
-
-
 def current_report(dataset: Dataset) -> CheckReport | None:
     """The latest report, unless the turns have changed since."""
     report = CheckReport.objects.filter(dataset=dataset).first()
@@ -114,9 +111,16 @@ def current_report(dataset: Dataset) -> CheckReport | None:
         return None
     # The comparison of turn counts above finds changes that were running when the checks started.
     changed = AuditEvent.objects.filter(
-        dataset_name=dataset.name, action__in=_CHANGING_ACTIONS, at__gt=report.created_at
+        dataset_name=dataset.name, action__in=OUTDATING_ACTIONS, at__gt=report.created_at
     )
     return None if changed.exists() else report
+
+
+def why_outdated(report: CheckReport, dataset: Dataset) -> str:
+    """What happened since a report, if it is no longer about the text as it is; else empty."""
+    if is_scrubbed_since(report):
+        return "the dataset was scrubbed since"
+    return "" if current_report(dataset) == report else "the dataset has changed since"
 
 
 def is_scrubbed_since(report: CheckReport) -> bool:

@@ -24,6 +24,7 @@ from datasets_app.domain.conversations.reading import ConversationFile, hash_fil
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
 from datasets_app.domain.metadata.metadata import get_stated_split
+from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.byte_progress import ByteProgress
 from datasets_app.importing.erased_sessions import leave_out_erased
@@ -239,11 +240,12 @@ def _import_file(
     }
     if result.problems.total:
         entry |= _quarantine_sessions(item, quarantine_dir)
+    name = mask_values(source.name)  # it goes into metadata files
     if options.renumber:
-        facts.add_modification(dataset, f"turns of {source.name} renumbered on import")
+        facts.add_modification(dataset, f"turns of {name} renumbered on import")
     if entry.get("quarantined_sessions"):
         count = entry["quarantined_sessions"]
-        facts.add_modification(dataset, f"{count} quarantined sessions of {source.name} left out")
+        facts.add_modification(dataset, f"{count} quarantined sessions of {name} left out")
     _save_source_file(dataset, source, entry)
     _apply_metadata(dataset, source, keys)
     return entry | _run_import_hooks(dataset, keys)

@@ -6,6 +6,18 @@ from datasets_app.models.conversation import Session
 from datasets_app.models.dataset import Dataset
 from datasets_app.models.job_run import JobRun
 
+# Events of what changes the text of a dataset or what is personal in it: a report from before is out of date.
+OUTDATING_ACTIONS = (
+    "import",
+    "generate",
+    "sample",
+    "import_annotations",
+    "erase_session",
+    "retention",
+    "add_scrub_mark",
+    "remove_scrub_mark",
+)
+
 
 class CheckReport(models.Model):
     """The result of checking a dataset once."""

@@ -46,18 +46,25 @@ class DatasetQuerySet(models.QuerySet[Any]):
 
     def with_last_check(self) -> "DatasetQuerySet":
         """Each with ``last_check`` (a time or None), ``last_errors``, ``last_warnings`` and ``is_outdated``:
-        whether the dataset was scrubbed since."""
-        from datasets_app.models import CheckReport, ScrubRun
+        whether the dataset has changed since."""
+        from datasets_app.models import AuditEvent, CheckReport, ScrubRun
+        from datasets_app.models.check_report import OUTDATING_ACTIONS
 
         scrubs = ScrubRun.objects.filter(dataset=models.OuterRef("pk"), dry_run=False)
-
+        changes = AuditEvent.objects.filter(
+            dataset_name=models.OuterRef("name"), action__in=OUTDATING_ACTIONS
+        ).order_by()
         last = CheckReport.objects.filter(dataset=models.OuterRef("pk")).order_by("-id")
         return self.annotate(
             last_check=models.Subquery(last.values("created_at")[:1]),
             last_errors=models.Subquery(last.values("error_count")[:1]),
             last_warnings=models.Subquery(last.values("warning_count")[:1]),
+            checked_turns=models.Subquery(last.values("turn_count")[:1]),
         ).annotate(
-            is_outdated=models.Exists(scrubs.filter(created_at__gt=models.OuterRef("last_check"))),
+            is_scrubbed_since=models.Exists(scrubs.filter(created_at__gt=models.OuterRef("last_check"))),
+            is_outdated=models.Q(is_scrubbed_since=True)
+            | models.Exists(changes.filter(at__gt=models.OuterRef("last_check")))
+            | ~models.Q(turn_count=models.F("checked_turns")),
         )
 
 

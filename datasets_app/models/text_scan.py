@@ -15,6 +15,7 @@ class TextScan(models.Model):
 
     dataset = models.OneToOneField(Dataset, models.CASCADE, primary_key=True, related_name="text_scan")
     revision = models.BigIntegerField(default=0, help_text="Grows whenever stored text changes.")
+    rules = models.IntegerField(default=1, help_text="Version of the rules that searched it.")
     scanned_to = models.BigIntegerField(default=0, help_text="Highest session key that was searched.")
     scrubbed_to = models.BigIntegerField(
         default=0, help_text="Highest session key of the last verified scrub of all types."

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 
 from datasets_app.catalog.text_scans import scan_new_text
-from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.checking.check_dataset import check_dataset, why_outdated
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, ScrubMark
@@ -37,9 +37,9 @@ def answers(dataset: Dataset) -> dict[str, str]:
     return {name: item.answer for name, item in listed(dataset).items()}
 
 
-def add(path: Path, name: str = "more", **fields: str) -> None:
+def add(path: Path, name: str = "more", to: str = "support", **fields: str) -> None:
     factories.import_file(
-        factories.write_jsonl(path / f"{name}.jsonl", [factories.make_turn(name, **fields)]), append=True
+        factories.write_jsonl(path / f"{name}.jsonl", [factories.make_turn(name, **fields)]), to, append=True
     )
 
 
@@ -235,3 +235,22 @@ def test_the_command_signs_with_an_account(dataset: Dataset, manage: Any) -> Non
     assert AuditEvent.objects.get(action="sign_review").actor == "dana"
     done = manage("sign_review", "none", "--as", "dana", input=b"")
     assert "no dataset 'none'" in done.stderr
+
+
+def test_checks_answer_nothing_for_what_a_reviewer_marked_as_missed(tmp_path: Path) -> None:
+    made = checked(tmp_path, factories.make_turn())
+    assert answers(made)["path"] == "yes"
+    ScrubMark.objects.create(dataset=made, verdict="missed", kind="PATH", digest="0" * 64, words=1, length=4)
+    assert (answers(made)["path"], answers(made)["credential"]) == ("no", "yes")
+
+
+def test_checks_are_clean_until_the_text_changes(tmp_path: Path) -> None:
+    def is_outdated() -> list[bool]:
+        row = Dataset.objects.with_last_check().get()
+        return [row.is_outdated, bool(why_outdated(report, row))]
+
+    made = checked(tmp_path, factories.make_turn())
+    report = made.check_reports.get()
+    assert is_outdated() == [False, False]
+    add(tmp_path, to=made.name, text="Mail jo@example.org.")
+    assert is_outdated() == [True, True]

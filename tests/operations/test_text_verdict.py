@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.dataset_facts import describe_text
+from datasets_app.catalog.facts import build_metadata
 from datasets_app.catalog.text_scans import record_text_change, scan_new_text
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
@@ -30,6 +31,16 @@ ORIGINS = ["synthetic", "external", "production"]
 
 def make_mails(tmp_path: Path, origin: str = "external") -> Dataset:
     return make_dataset(tmp_path, [make_turn("a", text="Mail jo@example.org")], origin=origin)
+
+
+def test_text_that_only_earlier_rules_have_searched_is_searched_again(tmp_path: Path) -> None:
+    dataset = make_mails(tmp_path)
+    scan_new_text(dataset)
+    TextScan.objects.update(rules=1, found={})  # by an earlier version, which knew no addresses
+    assert gates.load_facts(dataset).is_unscanned
+    scan_new_text(dataset)
+    facts = gates.load_facts(dataset)
+    assert (facts.is_unscanned, facts.text.found) == (False, {"EMAIL": 1})
 
 
 def export(dataset: Dataset, **options: Any) -> bytes:
@@ -224,3 +235,18 @@ def test_a_scrub_applies_what_was_marked_as_missed_before_it(keys: Dataset) -> N
     scrub_dataset(keys, parse_policy(None))
     assert not gates.load_facts(keys).text.missed
     assert not gates.is_raw(keys)
+
+
+def test_provenance_claims_for_the_application_only_what_it_did(tmp_path: Path) -> None:
+    claims = "anonymization: [all personal data removed]\nmodifications: [personal data scrubbed]\n"
+    (tmp_path / "support.meta.yaml").write_text(claims)
+    dataset = make_mails(tmp_path)
+    stated = build_metadata(dataset, sessions=1, turns=1, sha256="")
+    assert stated.anonymization == ["stated by an imported file: all personal data removed"]
+    assert stated.modifications == ["stated by an imported file: personal data scrubbed"]
+    scrub_dataset(dataset, parse_policy(None))
+    names = write_jsonl(tmp_path / "ana@example.org.jsonl", [make_turn("b", text="Mail jo@example.org")])
+    import_file(names, append=True, renumber=True)
+    stated = build_metadata(Dataset.objects.get(), sessions=2, turns=2, sha256="")
+    assert stated.anonymization[-1] == "not done to 1 session added later"
+    assert stated.modifications[1:] == ["personal data scrubbed", "turns of [EMAIL] renumbered on import"]

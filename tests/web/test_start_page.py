@@ -34,10 +34,10 @@ def test_without_a_role_there_is_a_sentence(sign_in: Any, dataset: Dataset) -> N
 def test_what_wants_attention(curator: Any, dataset: Dataset, tmp_path: Path) -> None:
     clean = factories.make_dataset(tmp_path, [factories.make_turn("c")], "clean")
     Dataset.objects.filter(pk=clean.pk).update(license="MIT")
-    CheckReport.objects.create(dataset=clean)
+    CheckReport.objects.create(dataset=clean, turn_count=1)
     bad = factories.make_dataset(tmp_path, [factories.make_turn("b")], "bad")
     CheckReport.objects.create(dataset=bad)
-    CheckReport.objects.create(dataset=bad, error_count=3)
+    CheckReport.objects.create(dataset=bad, turn_count=1, error_count=3)
     now = timezone.now()
     failed = JobRun.objects.create(
         operation="import_dataset", dataset_name="broken", state="failed", error="Why.", finished_at=now

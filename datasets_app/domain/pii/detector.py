@@ -32,6 +32,9 @@ KINDS = (
 # Told by rules alone, so that a verification can insist on none being left.
 PATTERN_KINDS = tuple(kind for kind in KINDS if kind != NAME)
 
+# Grows when the rules find more: text that only earlier ones have searched is searched again.
+RULES_VERSION = 2
+
 # Classes whose values are digits, with or without signs between them.
 DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN, ACCOUNT})
 

@@ -52,6 +52,10 @@ def format_key_statement(key: bytes) -> str:
     return f"{_KEY_STATEMENT}{fingerprint_key(key)}"
 
 
+def is_key_statement(text: str) -> bool:
+    return text.startswith(_KEY_STATEMENT)
+
+
 def is_key_stated(key: bytes, anonymization: Iterable[str]) -> bool:
     """Whether ``anonymization`` says that the ids were hashed with this very key."""
     return format_key_statement(key) in anonymization

@@ -124,8 +124,8 @@ class _DatasetEvidence:
     def has_grown_since(self, run: ScrubRun) -> bool:
         return self.last_session > run.last_session
 
-    def missed_since(self, run: ScrubRun, kinds: Collection[str]) -> int:
-        return sum(kind in kinds and at > run.created_at for kind, at in self.missed)
+    def missed_since(self, run: ScrubRun | None, kinds: Collection[str]) -> int:
+        return sum(kind in kinds and (run is None or at > run.created_at) for kind, at in self.missed)
 
     @property
     def last_scrub(self) -> int | None:
@@ -201,6 +201,9 @@ def _check_item(title: str, known: _DatasetEvidence, kinds: set[str], *, grown: 
         return ChecklistItem(title, NO, f"The checks found {sum(found.values()):,} ({codes}).", SCRUB)
     if found := known.found_in_text(kinds):
         return ChecklistItem(title, NO, f"Searched again after the checks: {format_kinds(found)}.", SCRUB)
+    newest = known.newest_scrub(lambda policy: kinds <= set(policy.kinds))
+    if missed := known.missed_since(newest[0] if newest else None, kinds):
+        return ChecklistItem(title, NO, f"{format_count(missed, 'value')} marked as missed.", SCRUB)
     if known.report is not None and known.is_clean_in_checks(kinds):
         return ChecklistItem(title, YES, _describe_check(known.report, kinds))
     if grown:

@@ -31,6 +31,7 @@ from benchmarks.pii_sets.values import ID_BY_CUE
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.personas.persona import parse_persona
 from datasets_app.domain.pii.detector import CREDENTIAL, HOST, KINDS
+from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 
@@ -194,8 +195,8 @@ def make_scrubber(model: str, persona: Path | None) -> Scrubber:
     terms: tuple[str, ...] = ()
     if persona is not None:
         known = parse_persona(persona.read_text(encoding="utf-8"))
-        terms = tuple(map(str, (known.id, known.display_name, *known.preferred, *known.avoid)))
-    return Scrubber(Policy(name_models=(model,)), key=HASH_KEY, persona_words=terms)
+        terms = tuple(list_persona_terms(known))
+    return Scrubber(Policy(name_models=(model,)), key=HASH_KEY, persona_terms=terms)
 
 
 def scrub_rows(rows: Sequence[Mapping[str, Any]], scrubber: Scrubber) -> Iterator[dict[str, Any]]:

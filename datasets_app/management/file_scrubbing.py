@@ -21,6 +21,7 @@ from datasets_app.domain.conversations.reading import ConversationFile, data_ste
 from datasets_app.domain.metadata.metadata import metadata_path, render_metadata
 from datasets_app.domain.personas.persona import PersonaError, parse_persona
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED, FindingPlace, ScrubSetup
+from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.wording import format_count
 from datasets_app.management.files import STDIN_NAME, open_conversations, open_output, read_text
@@ -80,7 +81,7 @@ def load_persona_terms(files: list[str]) -> Iterator[str]:
             persona = parse_persona(read_text(name))
         except PersonaError as error:
             raise command_error(f"{name} is not a valid persona: {error}.") from None
-        yield from map(str, (persona.id, persona.display_name, *persona.preferred, *persona.avoid))
+        yield from list_persona_terms(persona)
 
 
 # --- what may be read and written ------------------------------------------------------------------

@@ -70,7 +70,7 @@ def canary_dataset(
 def canary_file(
     file: ConversationFile,
     policy: Policy,
-    persona_words: Sequence[str],
+    persona_terms: Sequence[str],
     *,
     count: int = DEFAULT_VALUES,
     seed: int = DEFAULT_SEED,
@@ -79,7 +79,7 @@ def canary_file(
     """The same for a file, with ``policy``. Raises UserError, also for lines that are no turns."""
     _check_count(count)
     try:
-        scrubber = Scrubber(_strip_policy(policy), key=_NO_KEY, persona_words=persona_words)
+        scrubber = Scrubber(_strip_policy(policy), key=_NO_KEY, persona_terms=persona_terms)
     except (PolicyError, NameModelError) as error:
         raise UserError(str(error)) from None
     return _measure(_sample_file(file, count, seed), scrubber, count, seed, report_progress, file.name)

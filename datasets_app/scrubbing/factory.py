@@ -6,6 +6,7 @@ from contextlib import suppress
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.core.errors import UserError
 from datasets_app.domain.personas.persona import PersonaError, parse_persona
+from datasets_app.domain.pii import persona_terms
 from datasets_app.domain.pii.names.names import NameModelError
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.scrubber import Scrubber
@@ -19,17 +20,15 @@ def make_scrubber(policy: Policy) -> Scrubber:
         return Scrubber(
             policy.with_exempt_terms(marks.values_list("term", flat=True)),
             key=hash_key(),
-            persona_words=list_persona_words(),
+            persona_terms=list_persona_terms(),
         )
     except (PolicyError, NameModelError) as error:
         raise UserError(str(error)) from None
 
 
-def list_persona_words() -> Iterator[str]:
-    """Names and lexicons of all personas, which are not personal data."""
+def list_persona_terms() -> Iterator[str]:
+    """Names, brands, lexicons and proper nouns of all personas, which are not personal data."""
     for persona in Persona.objects.all():
-        yield persona.persona_id
-        yield persona.display_name
+        yield from persona_terms.list_name_terms(persona.persona_id, persona.display_name)
         with suppress(PersonaError):
-            document = parse_persona(persona.yaml)
-            yield from map(str, (*document.preferred, *document.avoid))
+            yield from persona_terms.list_persona_terms(parse_persona(persona.yaml))

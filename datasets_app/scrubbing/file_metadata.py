@@ -66,7 +66,7 @@ def _scrub_metadata(before: InputMetadata) -> None:
     policy = Policy(kinds=kinds, patterns=given.patterns, allow=given.allow)
     values = {name: getattr(before.metadata, name) for name in SCRUBBED_FIELDS}
     values = {name: value for name, value in values.items() if value}
-    scrubber = Scrubber(policy, key=before.setup.key, persona_words=before.setup.persona_words)
+    scrubber = Scrubber(policy, key=before.setup.key, persona_terms=before.setup.persona_terms)
     values, findings = scrubber.scrub_object(values)
     if findings:
         before.metadata = replace(before.metadata, **values)

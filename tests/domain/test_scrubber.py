@@ -175,7 +175,7 @@ def test_only_the_number_itself_goes_where_it_is_repeated() -> None:
 def test_the_allow_list_and_personas_are_no_people() -> None:
     session = conversation("I'm Zebulon, write to help@acme.com or Aria Nova")
     policy = Policy(allow=("HELP@acme.com", "zebulon"))
-    assert texts(session, policy, persona_words=["Aria Nova"]) == [session.turns[0].text]
+    assert texts(session, policy, persona_terms=["Aria Nova"]) == [session.turns[0].text]
 
 
 def test_a_part_of_an_allowed_term_stays_with_it() -> None:

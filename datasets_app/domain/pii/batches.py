@@ -26,7 +26,7 @@ class ScrubSetup(NamedTuple):
 
     policy: Policy
     key: bytes
-    persona_words: tuple[str, ...] = ()
+    persona_terms: tuple[str, ...] = ()
     may_have_hashed_ids: bool = False
 
 
@@ -86,7 +86,7 @@ def make_batch_worker(setup: ScrubSetup) -> Callable[[Task], ScrubbedBatch | Ver
 
     Raises what :class:`Scrubber` raises for a policy that can't be carried out.
     """
-    scrubber = Scrubber(setup.policy, key=setup.key, persona_words=setup.persona_words)
+    scrubber = Scrubber(setup.policy, key=setup.key, persona_terms=setup.persona_terms)
 
     def work(task: Task) -> ScrubbedBatch | VerifiedBatch:
         kind, turns = task

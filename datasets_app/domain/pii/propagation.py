@@ -21,9 +21,14 @@ class KnownValues:
     def __init__(self) -> None:
         self._words: dict[str, str] = {}
         self._digits: dict[str, str] = {}
+        self._name_words: set[str] = set()
 
     def __bool__(self) -> bool:
         return bool(self._words or self._digits)
+
+    def has_name(self, word: str) -> bool:
+        """Whether a word, in lower case, is part of a name found in the session."""
+        return word in self._name_words
 
     def add(self, kind: str, value: str) -> None:
         if is_digit_value(kind, value):
@@ -32,6 +37,7 @@ class KnownValues:
                 self._digits[digits] = kind
         elif kind == NAME:
             for word in _NAME_WORD.findall(value):
+                self._name_words.add(word.lower())
                 if look_up_word(word).common == 0:
                     self._words.setdefault(word.lower(), NAME)
             if " " in value and any(look_up_word(word).common < 2 for word in _NAME_WORD.findall(value)):

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import context
-from datasets_app.domain.pii.allow import AllowList, normalize_term
+from datasets_app.domain.pii.allowed_values import AllowedValues
 from datasets_app.domain.pii.detection import Detection, DetectionInput
-from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match, merge_matches
+from datasets_app.domain.pii.detector import NAME, Match, merge_matches
+from datasets_app.domain.pii.kept_names import IsPerson
 from datasets_app.domain.pii.keys import get_kind_by_key, parse_tag_kind
 from datasets_app.domain.pii.pieces import (
     PERSONA_PLACES,
@@ -35,8 +36,6 @@ from datasets_app.domain.pii.session_ids import is_hashed_id, places_of
 # Each round replaces at least one more value; strings crafted to need more rounds are replaced whole.
 MAX_ROUNDS = 50
 MIN_ID_CHARACTERS = 8
-
-_WORD = re.compile(r"\w+")
 
 
 class SessionInput(NamedTuple):
@@ -65,17 +64,15 @@ class RemainingValue(NamedTuple):
 class Scrubber:
     """Scrubs sessions under one policy. ``key`` is the installation's, for hashes and marks.
 
-    ``persona_words`` are the names and the lexicon of personas, which are no people.
+    ``persona_terms`` are those of :mod:`persona_terms`, which are no people.
     Raises :class:`PolicyError` or an error of the name model where the policy can't be carried out.
     """
 
-    def __init__(self, policy: Policy, *, key: bytes, persona_words: Iterable[str] = ()) -> None:
+    def __init__(self, policy: Policy, *, key: bytes, persona_terms: Iterable[str] = ()) -> None:
         self.policy, self.key = policy, key
         self.kinds = frozenset(policy.kinds)
         self.placeholders = build_placeholder_pattern(policy.labels)
-        self._allowed = AllowList(policy.allow)
-        self._allowed_names = AllowList((*policy.allow, *policy.allow_names))
-        self._persona_words = {word for term in persona_words for word in _WORD.findall(normalize_term(term))}
+        self.allowed = AllowedValues(policy, persona_terms)
         self._detection = Detection(policy, key)
         self._rules = Detection(policy, key, rules_only=True)
 
@@ -110,8 +107,9 @@ class Scrubber:
             work = SessionScrub(session, self)
             found = self._rules.find_many(_make_inputs(work.pieces))
             for (turn_index, piece), matches in zip(work.iterate_places(), found, strict=True):
-                spans = piece.map_matches([match for match in matches if not self.is_allowed(piece, match)])
-                for span in spans:
+                view = piece.get_view()
+                rest = [match for match in matches if not self.allowed.is_allowed(view, match)]
+                for span in piece.map_matches(rest):
                     length = span.end - span.start
                     yield RemainingValue(number, turn_index, piece.place.field, span.kind, span.start, length)
 
@@ -129,17 +127,6 @@ class Scrubber:
         pieces = [piece for work in works for piece in work.pieces if piece.matches is None]
         for piece, matches in zip(pieces, self._detection.find_many(_make_inputs(pieces)), strict=True):
             piece.matches = matches
-
-    def is_allowed(self, piece: Piece, match: Match) -> bool:
-        """Whether the allow list, or a persona that uses the word, lets this value stay."""
-        if not self._allowed_names and not self._persona_words:
-            return False
-        view = piece.get_view()
-        allowed = self._allowed if match.kind in PATTERN_KINDS else self._allowed_names
-        if allowed.covers(view, match.start, match.end):
-            return True
-        value = normalize_term(view[match.start : match.end])
-        return match.kind == NAME and self._persona_words.issuperset(_WORD.findall(value))
 
 
 def _make_inputs(pieces: Iterable[Piece]) -> list[DetectionInput]:
@@ -244,9 +231,12 @@ class SessionScrub:
             matches += self._match_by_key(piece)
         return self._drop_allowed(piece, matches) if matches else matches
 
-    def _drop_allowed(self, piece: Piece, matches: Iterable[Match]) -> list[Match]:
+    def _drop_allowed(
+        self, piece: Piece, matches: Iterable[Match], is_person: IsPerson | None = None
+    ) -> list[Match]:
         """Matches without allowed values; a persona's id names no person."""
-        kept = [match for match in matches if not self.scrubber.is_allowed(piece, match)]
+        is_person = is_person or self.known.has_name
+        kept = list(self.scrubber.allowed.drop_allowed(piece.get_view(), matches, is_person))
         return [match for match in kept if match.kind != NAME] if piece.place in PERSONA_PLACES else kept
 
     def _match_by_key(self, piece: Piece) -> Iterator[Match]:
@@ -274,7 +264,8 @@ class SessionScrub:
                 kinds = tuple(kind for kind in requested if kind in self.scrubber.kinds)
                 if kinds:
                     answers = context.find_answers(kinds, pieces[0].get_view())
-                    matches_by_piece[piece_number] += self._drop_allowed(pieces[0], answers)
+                    answers = self._drop_allowed(pieces[0], answers, is_person=lambda word: True)
+                    matches_by_piece[piece_number] += answers
             piece_number += len(pieces)
 
     def _remove_matches(self, piece: Piece, matches: list[Match]) -> bool:

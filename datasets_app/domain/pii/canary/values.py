@@ -59,6 +59,7 @@ def _make_name(random: Random) -> PlantedValue:
         )
     )
     title = random.choice(("Mr. ", "Ms. ", "Mrs ", "Dr. ")) if form == "last name with a title" else ""
+    form += "" if person.listed or form == "first name" else ", in no list"
     return PlantedValue(detector.NAME, title + " ".join(words), form, words)
 
 

@@ -1,6 +1,6 @@
 """Words that look like names but aren't in their context.
 
-Codes in capitals, months with a day or a year, drawn-out words, laughter, and parts of identifiers.
+Codes in capitals, months with a day or a year, drawn-out words, laughter, identifiers and their parts.
 """
 
 import re
@@ -10,10 +10,17 @@ from functools import lru_cache
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 
 _CODES_TEXT = """
-aed aud bic brl cad chf cny czk dkk eta eur gbp hkd huf iban inr isa jpy kyc mxn myr nok nzd ora pin pln
-ron sek sgd sim thb tls usa usd vat vpn zar api apr atm ceo cfo cli cpu css csv cto dns faq gps gpu html
-http ide imei jar json jwt kpi lan mac mfa nas orm otp pdf php png pos qa ram rds sdk sla sms sql ssd ssh
-ssl sso ssn svg tcp udp uri url usb utc uuid wan wifi xml yaml zip
+aed ai ann anova ansi api apis apr arp ascii ast atm aud bert bic bios blas bpmn brl cad cas cbor cd cdn ceo
+cfo cgi chf ci ckan cli cny cors cpu crm csrf css csv cto czk dag dags dbms ddos dhcp dkim dkk dmarc dns dom
+ebcdic ecc edi epub erp eta eur faas faq fhir ftp gan gbp gcc geo gil glibc glsl gmail gps gpu grpc gssapi
+gtk gui hdd hitl hkd hsts html http https huf iana iban ide ides ietf imap imei inr ipsec irc isa iso jar
+jax jdk jpeg jpy jre json jsonl jsx jwt kml kpi kyc lalr lamp lan latex ldap linq llm llms lora ltsc mac mfa
+midi mime mitm mjml mqtt mssql mtu mxn myr nas nat ncbi nfs nlp nok ntlm ntp nvme nzd oauth ocr oidc openmp
+ora orm otlp otp pci pcie pdf pdfs php pin pln png pos posix pptx psu qa qos raid ram rbac rdp rds readme
+regex rest rfc rgba ron ros rpc rss rsync saas saml sarif sata scp sdk sdks sek seo ses sftp sgd sha sim sip
+sla sles slurm smb smtp snmp soap sparql spdx sql ssd ssh ssl ssn sso stt svg swap sysctl tcp thb tls todo
+toml tor totp ttl tts tui udp uefi ups uri url urls usa usb usd utc utf uuid vat vlan vnc voip vpn wai wan
+wasm wifi xhr xlsx xml xmpp xpath xss yaml yara yolo yui zar zip
 """
 _CODES = frozenset(_CODES_TEXT.split())
 _MONTHS_TEXT = """
@@ -26,21 +33,54 @@ _DAY_OR_YEAR = re.compile(r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?|(?:19|20)\d
 _ELONGATED_WORD = re.compile(
     r"(.)\1\1|^(?:h[aeio]+){2,}h?$|^(?:j[ae]+){3,}$|^(?:l+o+)+l+s?$|^a+(?:w+|h+|r*g+h*)$"
 )
-_MAX_CODE_CHARACTERS = 4
+_MAX_CODE_CHARACTERS = 7
 _MAX_UNKNOWN_CHARACTERS = 3
+_CAMEL_CASE = re.compile(r"(?!Ma?c[A-Z])(?:[A-Z]?[a-z]+[A-Z]|[A-Z]{2,}[a-z])")
+_CAMEL_CASE_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_MIN_PART_CHARACTERS = 3
 _ROMAN_NUMERAL = re.compile("[ivx]+")  # Louis XVI
 _IDENTIFIER_JOINERS = frozenset("_\\$")
+_CODE_SIGNS = frozenset("(=[")
 
 
 def is_refused(words: Sequence[str], starts: Sequence[int], number: int, shouted: bool) -> bool:
     """Whether this word is not a name; ``shouted``: the text is in capitals."""
     word = words[number]
     plain = word.lower()
-    if not shouted and len(word) <= _MAX_CODE_CHARACTERS and word.isupper() and _is_code(plain):
+    if not shouted and len(word) <= _MAX_CODE_CHARACTERS and _is_code_like(word):
         return True
     if plain in _MONTHS and _is_dated(words, number):
         return True
+    if _is_camel_case(word) or (word.islower() and _is_called(words, starts, number)):
+        return True
     return _is_elongated(plain) or _is_within_identifier(words, starts, number)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_camel_case(word: str) -> bool:
+    """Whether capitals within the word join others, of which the last is ordinary: MinHash, not MaryAnn."""
+    if not _CAMEL_CASE.match(word) or any(look_up_word(word)[:2]):
+        return False
+    last = _CAMEL_CASE_PARTS.findall(word)[-1]
+    fact = look_up_word(last)
+    return len(last) >= _MIN_PART_CHARACTERS and fact.common > 0 and not fact.first and fact.last < 2
+
+
+def _is_called(words: Sequence[str], starts: Sequence[int], number: int) -> bool:
+    """Whether a sign of code follows without a space: len(…), timeout=60."""
+    behind = number + 1
+    return (
+        behind < len(words)
+        and words[behind] in _CODE_SIGNS
+        and starts[behind] == starts[number] + len(words[number])
+    )
+
+
+def _is_code_like(word: str) -> bool:
+    """A code in capitals, or several: PDF, PDFs."""
+    if word.isupper():
+        return _is_code(word.lower())
+    return word[-1] == "s" and word[:-1].isupper() and word[:-1].lower() in _CODES
 
 
 def _is_code(plain: str) -> bool:

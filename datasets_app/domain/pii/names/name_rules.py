@@ -155,14 +155,26 @@ def find_names(text: str, words: Sequence[str], starts: Sequence[int]) -> list[t
     return found
 
 
+def find_announced(text: str, words: Sequence[str], starts: Sequence[int]) -> set[int]:
+    """The words of names that more than a weak cue announces: "my name is …", "Mr. …", "customer: …"."""
+    plain = [word.lower() for word in words]
+    reader = _NameReader(words, plain, text.isupper())
+    names = _find_after_cues(text, plain, starts, reader, min_trust=Trust.LIKELY)
+    return {number for first, last in names for number in range(first, last + 1)}
+
+
 def _find_after_cues(
-    text: str, plain: Sequence[str], starts: Sequence[int], reader: "_NameReader"
+    text: str,
+    plain: Sequence[str],
+    starts: Sequence[int],
+    reader: "_NameReader",
+    min_trust: Trust = Trust.WEAK,
 ) -> Iterator[tuple[int, int]]:
     present = _ALL_CUE_WORDS.intersection(plain)
     if not present:
         return
     for cue in _CUES:
-        if cue.words.isdisjoint(present):
+        if cue.trust < min_trust or cue.words.isdisjoint(present):
             continue
         for match in cue.before.finditer(text):
             number = bisect_left(starts, match.end())

@@ -11,6 +11,7 @@ from datasets_app.domain.pii.names import name_rules
 from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
 from datasets_app.domain.pii.names.name_refusals import is_refused
 from datasets_app.domain.pii.names.name_rules import NON_NAMES, TITLES
+from datasets_app.domain.pii.names.products import find_product_words
 
 # A word is a name from this probability on, in thousandths. The lower, the fewer names are missed
 # and the more other words are taken. Words known as names need less than others, ordinary ones
@@ -66,6 +67,8 @@ def find_name_spans(
         return []
     _add_repeated(words, starts, hits, shouted)
     _add_surnames_and_titles(words, starts, hits)
+    for number in find_product_words(words, hits, lambda: name_rules.find_announced(text, words, starts)):
+        del hits[number]
     return [
         match
         for run in _group_runs(text, words, starts, sorted(hits))

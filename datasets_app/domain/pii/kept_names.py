@@ -1,0 +1,194 @@
+"""Terms that stay where names of people are found: brands, products, and the words of personas.
+
+A term stays as a whole, with other signs or spaces between its words, and as a possessive. What a name
+holds besides it is still a person: of "Acme Jane" the second word goes. A term that is a name of people
+itself stays only alone: of "Wendy Miller" nothing stays, whatever the brand. Where it is one of a persona's
+terms, the words around it can tell that it is a person nevertheless: "Mrs. Casper", "my wife Casper".
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from datasets_app.domain.pii.detector import Match
+from datasets_app.domain.pii.folding import fold
+from datasets_app.domain.pii.names.gazetteer import look_up_word, strip_accents
+
+MIN_JOINED_CHARACTERS = 5
+_MAX_TERM_CHARACTERS = 120  # the window around a match in which a term is looked for
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_GAP = re.compile(r"[\s&.'’_/+\-–]{0,3}")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•-])\s*$")
+_MAX_CUE_CHARACTERS = 60
+_RELATIVES = (
+    "wife|husband|spouse|partner|son|daughter|brother|sister|mother|father|mom|mum|dad|uncle|aunt|cousin|friend"
+    "|girlfriend|boyfriend|boss|manager|colleague|coworker|roommate|neighbor|assistant"
+)
+_LABELS = "customer|client|guest|passenger|patient|holder|cardholder|recipient|attn|signed|contact"
+_PERSON_BEFORE = re.compile(
+    r"(?:\b(?:full|first|last|middle|maiden|real|whose|his|her|their|customer'?s?)\s+name(?:\s+is|['’]s)?[\s:]+"
+    r"|\b(?:mr|mrs|ms|miss|mister|dr|prof)\.?\s+"
+    rf"|\b(?:{_LABELS})(?:\s+name)?\s*[:=]\s*"
+    rf"|\b(?:my|his|her|our|their|your)\s+(?:\w+\s+)?(?:{_RELATIVES}),?\s+"
+    r"|\bcall(?:s|ed)?\s+(?:him|her)\s+)[\"'“]?$",
+    re.IGNORECASE,
+)
+
+# Whether the session has a word as part of a person's name.
+IsPerson = Callable[[str], bool]
+
+
+class Term(NamedTuple):
+    """``is_name``: people are called so. ``is_persona``: nobody has said that it stays in any context.
+    ``is_lower``: the term is written in lower case, so that a capital means something else."""
+
+    words: tuple[str, ...]
+    is_name: bool
+    is_persona: bool
+    is_lower: bool
+
+
+class _Place(NamedTuple):
+    """``tokens[first:end]`` are the words of a term."""
+
+    first: int
+    end: int
+    term: Term
+
+
+class KeptNames:
+    """``terms`` were listed by people; ``persona_terms`` are those of :mod:`persona_terms`."""
+
+    def __init__(self, terms: Iterable[str], persona_terms: Iterable[str] = ()) -> None:
+        self._terms: dict[str, list[Term]] = defaultdict(list)
+        seen: set[tuple[str, ...]] = set()
+        for is_persona, group in ((False, terms), (True, persona_terms)):
+            for term in group:
+                for words in _list_forms(term):
+                    if words not in seen:
+                        seen.add(words)
+                        made = Term(words, _is_name(words, term), is_persona, term.islower())
+                        self._terms[words[0]].append(made)
+
+    def __bool__(self) -> bool:
+        return bool(self._terms)
+
+    def cut_terms(self, text: str, match: Match, is_person: IsPerson) -> list[Match]:
+        """The parts of a name in ``text`` that are no terms to keep; the match itself if none is."""
+        tokens = _split_around(text, match)
+        inside = {
+            number
+            for number, token in enumerate(tokens)
+            if token.start() < match.end and match.start < token.end()
+        }
+        places = [
+            place for place in self._find_places(text, tokens) if not inside.isdisjoint(_list_words(place))
+        ]
+        if not places:
+            return [match]
+        kept = [place for place in places if self._stays(text, tokens, place, is_person)]
+        covered = {number for place in kept for number in _list_words(place)}
+        if all(number in covered or _is_ordinary(tokens[number][0]) for number in inside):
+            return []
+        parts = {n for place in kept if not place.term.is_name for n in _list_words(place)}
+        return list(_split_match(match, tokens, sorted(inside), parts)) if parts & inside else [match]
+
+    def _find_places(self, text: str, tokens: list[re.Match[str]]) -> Iterator[_Place]:
+        forms = [_list_word_forms(token[0]) for token in tokens]
+        for first, words in enumerate(forms):
+            for word in words:
+                for term in self._terms.get(word, ()):
+                    end = first + len(term.words)
+                    if end <= len(tokens) and all(
+                        wanted in forms[first + number]
+                        and (
+                            not number
+                            or _GAP.fullmatch(
+                                text, tokens[first + number - 1].end(), tokens[first + number].start()
+                            )
+                        )
+                        for number, wanted in enumerate(term.words)
+                    ):
+                        yield _Place(first, end, term)
+
+    @staticmethod
+    def _stays(text: str, tokens: list[re.Match[str]], place: _Place, is_person: IsPerson) -> bool:
+        term = place.term
+        if not (term.is_name and term.is_persona):
+            return True
+        start, end = tokens[place.first].start(), tokens[place.end - 1].end()
+        before, said = text[max(0, start - _MAX_CUE_CHARACTERS) : start], text[start:end]
+        if _PERSON_BEFORE.search(before):
+            return False
+        if term.is_lower:
+            return said.islower() or said.isupper() or bool(_SENTENCE_START.search(before))
+        return not any(map(is_person, term.words))
+
+
+def _is_ordinary(word: str) -> bool:
+    """Whether a word beside a brand is no surname: the Sleep of Casper Sleep."""
+    fact = look_up_word(word)
+    return fact.common > 0 and not fact.first and fact.last < 2
+
+
+def _list_words(place: _Place) -> range:
+    return range(place.first, place.end)
+
+
+def _split_around(text: str, match: Match) -> list[re.Match[str]]:
+    """The words around a match, far enough for the longest term; none that the window cuts."""
+    first, last = max(0, match.start - _MAX_TERM_CHARACTERS), match.end + _MAX_TERM_CHARACTERS
+    if first and text[first - 1].isalnum():
+        while first < match.start and text[first].isalnum():
+            first += 1
+    while match.end < last < len(text) and text[last - 1].isalnum() and text[last].isalnum():
+        last -= 1
+    return list(_WORD.finditer(text, first, min(last, len(text))))
+
+
+def _split_match(
+    match: Match, tokens: list[re.Match[str]], inside: list[int], kept: set[int]
+) -> Iterator[Match]:
+    """The runs of words of a match that are not kept."""
+    run: list[int] = []
+    for number in [*inside, -1]:
+        if number >= 0 and number not in kept:
+            run.append(number)
+        elif run:
+            start, end = tokens[run[0]].start(), tokens[run[-1]].end()
+            yield match._replace(start=max(start, match.start), end=min(end, match.end))
+            run = []
+
+
+# --- words -------------------------------------------------------------------------------------------
+
+
+def _list_forms(term: str) -> Iterator[tuple[str, ...]]:
+    """The words of a term; and the term in one word, as in tags and addresses: chickfila."""
+    words = tuple(_normalize(word[0]) for word in _WORD.finditer(term))
+    if words:
+        yield words
+    joined = "".join(words)
+    if len(words) > 1 and len(joined) >= MIN_JOINED_CHARACTERS:
+        yield (joined,)
+
+
+def _list_word_forms(word: str) -> tuple[str, ...]:
+    """A word as terms have it, and without a possessive: wendys and wendy for Wendy's."""
+    plain = _normalize(word)
+    stem, sign, ending = word.replace("’", "'").rpartition("'")
+    return (plain, _normalize(stem)) if sign and stem and ending.lower() in ("s", "") else (plain,)
+
+
+def _normalize(word: str) -> str:
+    plain = fold(word).casefold().replace("'", "").replace("’", "")
+    return plain if plain.isascii() else strip_accents(plain)
+
+
+def _is_name(words: tuple[str, ...], term: str) -> bool:
+    """Whether people are called so; a possessive is a brand."""
+    if re.search(r"['’]s?\b", term):
+        return False
+    facts = [look_up_word(word) for word in words]
+    return all(fact.first or fact.last for fact in facts)

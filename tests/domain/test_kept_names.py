@@ -1,0 +1,87 @@
+"""Brands, products and words of personas stay; people who are called like them don't."""
+
+from dataclasses import replace
+
+import pytest
+
+from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.personas.persona import parse_persona
+from datasets_app.domain.pii.persona_terms import list_persona_terms
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+
+KEY = b"a key for tests"
+BURGERS = """
+id: wendys_v1
+display_name: Wendy's
+brand: {name: Wendy's, products: [Baconator, Frosty, Dave's Double], competitors: [Arby's, Carl's Jr]}
+lexicon: {preferred: [sizzle, fresh, Biggie Bag], avoid: [zaddy]}
+exemplars:
+  - Thanks, Maria! Your Baconator is worth the drive.
+  - Try the Sprocket Shake at any Quixley's.
+"""
+BEDS = """
+id: casper-support
+display_name: Casper
+description: The voice of Casper, maker of the Wave Hybrid.
+lexicon: {preferred: [grace, snooze]}
+"""
+
+
+def scrub(yaml: str, *turns: tuple[str, str], allow_names: tuple[str, ...] = ()) -> list[str]:
+    terms = list_persona_terms(parse_persona(yaml)) if yaml else []
+    policy = replace(Policy(kinds=("NAME",)), allow_names=allow_names)
+    records = [TurnRecord("1", number, role, text, []) for number, (role, text) in enumerate(turns, 1)]
+    [session] = Scrubber(policy, key=KEY, persona_terms=terms).scrub([SessionInput(records)])
+    return [turn.text for turn in session.turns]
+
+
+@pytest.mark.parametrize(
+    ("yaml", "text", "scrubbed"),
+    [
+        (BURGERS, "I told Wendy's that wendys is better than Arby's", None),
+        (
+            BURGERS,
+            "Is Wendy Miller there? Wendy’s manager said so",
+            "Is [NAME] there? Wendy’s manager said so",
+        ),
+        (BURGERS, "my name is Wendy", "my name is [NAME]"),
+        (BURGERS, "ask Baconator Jane", "ask Baconator [NAME]"),
+        (BURGERS, "hey Maria, thank Carl's Jr and Quixley's", "hey [NAME], thank Carl's Jr and Quixley's"),
+        (BURGERS, "Zaddy says to ask Sprocket", None),
+        (BEDS, "Hi Casper, is Casper Sleep the same as Casper's Wave Hybrid?", None),
+        (BEDS, "My name is Casper", None),
+        (BEDS, "I told my wife Casper so", "I told my wife [NAME] so"),
+        (BEDS, "Ask Casper Lindqvist about it", "Ask [NAME] about it"),
+        (BEDS, "Mr. Casper asked Maria", "Mr. [NAME] asked [NAME]"),
+        (BEDS, "the grace period is fine, I told Grace so", "the grace period is fine, I told [NAME] so"),
+    ],
+)
+def test_terms_of_a_persona(yaml: str, text: str, scrubbed: str | None) -> None:
+    assert scrub(yaml, ("user", text)) == [scrubbed or text]
+
+
+def test_a_persons_whole_name_makes_the_first_one_personal_too() -> None:
+    turns = [("assistant", "Hi Casper!"), ("user", "this is Casper Lindqvist")]
+    assert scrub(BEDS, *turns) == ["Hi [NAME]!", "this is [NAME]"]
+
+
+def test_an_answer_to_the_question_for_a_name_is_a_person() -> None:
+    turns = [("assistant", "May I have your name, please?"), ("user", "casper")]
+    assert scrub(BEDS, *turns)[1] == "[NAME]"
+
+
+def test_terms_that_people_list_stay_in_every_context() -> None:
+    text = "my name is Wendy, ask Wendy Miller or Jane of Acme Jane"
+    scrubbed = "my name is Wendy, ask [NAME] or [NAME] of Acme [NAME]"
+    assert scrub("", ("user", text), allow_names=("Wendy", "Acme")) == [scrubbed]
+
+
+def test_terms_are_whole_phrases_and_the_parts_that_mean_them() -> None:
+    terms = list_persona_terms(parse_persona(BURGERS))
+    assert {"wendys_v1", "Wendy's", "Wendys", "Baconator", "Biggie Bag", "zaddy", "Sprocket Shake"} <= {
+        *terms
+    }
+    assert {"Quixley's", "Dave's Double", "Carl's Jr"} <= {*terms}
+    assert not {"Maria", "Wendy", "Thanks", "v1", "Try"} & {*terms}
+    assert list_persona_terms(parse_persona("id: default_v1")) == ["default_v1"]

@@ -65,6 +65,11 @@ def find_values(text: str) -> list[str]:
         ("the imei is 490154203237518", "490154203237518"),
         ("medical record number 00482913", "00482913"),
         ("tax id: 24-1780049", "24-1780049"),
+        ("2123 45670 1\nMedicare number", "2123 45670 1"),
+        ("use 2123 45670 1, my Medicare number", "2123 45670 1"),
+        ("it won't take my license number on the site. I typed D1234567 twice", "D1234567"),
+        ("tax number for the policy holder: 24-1780049", "24-1780049"),
+        ("Meine Ausweisnummer ist LFM91ZXPV2.", "LFM91ZXPV2"),
         # without a word: forms of their own, whose check digits agree
         ("use RSSMRA85T10A562S please", "RSSMRA85T10A562S"),
         ("it is 12345678Z", "12345678Z"),
@@ -110,6 +115,9 @@ def test_all_numbers_of_a_list_are_found() -> None:
         "1700000000000 and 20240115-1234",
         "x = a << 12345678",
         "passport number [ID_NUMBER], order 12345678",
+        "changes to Social Security, Medicare https://t.co/4NdBdMXSC3",
+        "Date of birth: 05.01.1990\nDNI: [ID_NUMBER]",
+        "patient id is missing in row 1234567, ID card 3 pieces 12000 EUR",
         "build for m4 and i386 on 12345678",
     ],
 )

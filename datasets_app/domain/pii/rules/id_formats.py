@@ -168,6 +168,9 @@ def _add_cue(entries: dict[str, _Entry], cue: str, entry: _Entry) -> set[bytes]:
         return set()
     written = {tuple(word.lower() for word in _WORD.findall(cue))}
     written |= {tuple(map(_strip_accents, words)) for words in written}
+    written |= {
+        (*words[:-1], other) for words in written if words[-1] == "number" for other in ("no", "nr", "num")
+    }
     rare: set[str] = set()
     for words in written:
         _add_entry(entries, " ".join(words), entry)

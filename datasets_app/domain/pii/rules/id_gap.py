@@ -9,6 +9,13 @@ _VERBS = frozenset(
 is was are be s es est ist é è to jest är er on je este lautet reads says son sind sont são sono
 """.split()
 )
+# "It won't take my license number. I typed D1234567."
+_ENTRY_VERBS = frozenset(
+    """
+have got enter entered type typed put wrote write used use tried try sent send submitted filled given gave
+said puse escribí ingresé digitei coloquei saisi mis tapé inserito scritto eingegeben eingetippt
+""".split()
+)
 _CONJUNCTIONS = frozenset("and but because so then while pero y et mais und aber ma ale i e mas".split())
 # Before a bare number they make it a count: "a license for 100000 users".
 COUNTING_WORDS = frozenset("for with of in at para für pour per por".split())
@@ -21,7 +28,7 @@ FILLERS = (
 number numbers nr num nbr id ids it its this that here there as follows below given the a an my our his
 her their your and or card code value issued by new old valid current still first second document us usa
 uk eu indian german american british canadian australian french italian spanish you i we he she they asked
-requested wanted needed want need provided gave give earlier before printed shown would should will which
+requested wanted needed want need provided gave give earlier before printed shown would should will which only
 please also again now so just actually sorry holder owner el la los las mi su tu numero número núm de del
 con y e o os um uma meu minha seu sua do da dela dele dos le les un une mon ma mes votre numéro et du des
 suivant voici que vous der die das mein meine meiner ihre nummer und il lo mio mia suo numer mój moja moje
@@ -39,7 +46,7 @@ OTHER_NOUNS = frozenset(
 order orders ticket case ref reference tracking track transaction account invoice serial model version
 booking confirmation reservation epoch phone mobile cell cellphone tel telephone fax call text sms
 whatsapp credit debit amount price cost total usd eur gbp pin zip postal postcode room flight seat page
-line error status port build commit policy date dob born birth expires expiry expired until since fee fees
+line error status port build commit policy date dob born birth expires expiry until since fee fees
 iban pedido commande bestellung bestellnummer factura facture rechnung telefon teléfono telefono celular
 móvil conto konto cuenta compte telefone téléphone portable handy pnr job session request user customer
 product item sku part device time timestamp visa bank salary income years km miles rows files
@@ -50,10 +57,12 @@ _POSSESSIVES = (
     "my|our|his|her|their|your|ur|mi|tu|su|mon|ma|votre|mein|meine|meinen|ihr|ihre|meu|minha|seu|sua|mio|tuo"
     "|suo|mia|mój|moja|moje|mijn|mitt|min|benim"
 )
-# Between a number and the cue after it: " is my ", " (", " - that's my passport".
+# Between a number and the cue after it: " is my ", " (", " - that's my ".
 LINK_BACK = re.compile(
-    r"(?:[\s,;:–-]{0,3}\(|\s?[–-]\s?(?:(?:that|it|this)[’']?s? (?:is )?)?"
-    r"|[\s,]{0,3}(?:is|was|as|are|es|est|ist|é|è|to|jest|är|er|on|je|este|that[’']s|= ?)\s)[\s\"'’]{0,2}"
+    r"(?:[\s,;:–-]{0,3}\(|\s?(?:[–-]{1,2}|<-+|←|\|)\s?(?:(?:that|it|this)[’']?s? (?:is )?)?"
+    r"|\s?[,:;=>]\s(?=(?:my|our|his|her|their|mi|mon|mein|meine|meu|mio|mia)\s)"
+    r"|[\s,]{0,3}(?:is|was|as|are|for|being|es|est|ist|é|è|to|jest|är|er|on|je|este|als|como|come|that[’']s)"
+    r"\s)[\s\"'’]{0,2}"
     rf"(?:(?:{_POSSESSIVES}|the|an?|le|la|el|il|o|de|die|der|das|no|num(?:ber|éro|er)|n[uú]mero|nummer)\s){{0,3}}"
     r"(?:[^\W\d_]{2,15}\s)?\Z",
     re.IGNORECASE,
@@ -77,10 +86,9 @@ class Gap:
     def add(self, word: str) -> None:
         self.last_word = word
         if word in _VERBS and not self._is_joined:
-            if self._is_aside:
-                self.is_blocked = False
-            if self.unknown <= _MAX_WORDS_ASIDE:
-                self.unknown = 0
+            self.go_on()
+        elif word in _ENTRY_VERBS and (self._is_aside or not self.is_blocked):
+            self.is_near, self.is_blocked, self.unknown = True, False, 0
         elif word in OTHER_NOUNS:
             self.is_blocked = True
         elif len(word) > 2 and _DIGIT.search(word):
@@ -90,6 +98,18 @@ class Gap:
         elif word not in FILLERS and not word.isdigit():
             self.unknown += 1
         self._is_aside |= word in _PREPOSITIONS and not self.is_blocked
+
+    def go_on(self) -> None:
+        """A verb or a colon: what stood between was about the cue."""
+        if self._is_aside:
+            self.is_blocked = False
+        if self.unknown <= _MAX_WORDS_ASIDE:
+            self.unknown = 0
+
+    @property
+    def wanders(self) -> bool:
+        """Whether some words are strange, and none names another number."""
+        return self.is_near and not self.is_blocked and self.unknown <= _MAX_WORDS_ASIDE
 
     def leads_to(self, *, is_likely: bool) -> bool:
         """Whether the number behind it is the announced one; a likely one may follow a strange word."""

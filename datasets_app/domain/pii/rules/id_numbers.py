@@ -20,7 +20,7 @@ from datasets_app.domain.pii.rules.id_formats import (
     find_cues,
     load_tables,
 )
-from datasets_app.domain.pii.rules.id_gap import COUNTING_WORDS, LINK_BACK, OTHER_NOUNS, OWNER, Gap
+from datasets_app.domain.pii.rules.id_gap import COUNTING_WORDS, FILLERS, LINK_BACK, OTHER_NOUNS, OWNER, Gap
 from datasets_app.domain.pii.rules.id_values import (
     COMPACT_DATE,
     DIGIT,
@@ -52,6 +52,7 @@ _LAST_WORD = re.compile(r"([^\W_]+)[\s:#]{0,3}\Z")
 _MAX_GROUPS = 10
 _REACH = 60  # characters between a cue and the value
 _MAX_WORDS_BETWEEN = 7
+_WORDS_OR_VALUE = re.compile(r"[0-9:=]|(?:\w+\W+){3}")
 _HOLE = "\ufffc"
 
 _LIST_LINK = re.compile(r"\s?(?:[,;/&+]|\b(?:and|or|y|e|und|et|en|och|og|i|a)\b){1,2}\s?", re.IGNORECASE)
@@ -100,14 +101,23 @@ def find_unannounced(reply: str) -> Iterator[tuple[int, int]]:
     """What looks like a number of these in the answer to a question for one."""
     end = 0
     for group in GROUP.finditer(reply):
-        before = _LAST_WORD.search(reply, max(0, group.start() - _REACH), group.start())
-        if group.start() < end or (before and before[1].lower() in OTHER_NOUNS):
+        if group.start() < end or _is_of_something_else(reply, group.start()):
             continue
         for value in read_values(reply, group):
             if _ANY_FORMAT.fits(value.plain) and looks_like_code(reply, value, _ANY_FORMAT):
                 yield value.start, value.end
                 end = value.end
                 break
+
+
+def _is_of_something_else(text: str, start: int, since: int = 0) -> bool:
+    """Whether the word before a number, or the label of its line ("Born: …"), is that of another one."""
+    before = text[max(since, start - _REACH) : start]
+    last = _LAST_WORD.search(before)
+    if last and last[1].lower() in OTHER_NOUNS:
+        return True
+    label = before.rpartition("\n")[2].rpartition(":")[0]
+    return any(word.lower() not in FILLERS for word in GROUP.findall(label))
 
 
 def _find_distinct_forms(text: str) -> Iterator[tuple[int, int]]:
@@ -134,6 +144,8 @@ _ANY_FORMAT = IdFormat("[A-Z0-9]{5,20}", ())
 
 
 def _find_announced(text: str, cue: Cue) -> Iterator[tuple[int, int]]:
+    if _is_spent(text, cue):
+        return
     found = _find_after(text, cue, cue.end, is_list=False)
     if found is None:
         before = _find_before(text, cue)
@@ -157,6 +169,8 @@ def _find_after(text: str, cue: Cue, at: int, *, is_list: bool) -> tuple[int, in
             return None
         if first > at and between[-1:].isspace() and any(sign in between for sign in ".?!"):
             gap.is_near = False
+        if ":" in between:
+            gap.go_on()
         is_count = between == " " and gap.last_word in COUNTING_WORDS  # "a license for 100000 users"
         for value in read_values(text, group):
             if is_count and value.plain.isdigit():
@@ -170,9 +184,16 @@ def _find_after(text: str, cue: Cue, at: int, *, is_list: bool) -> tuple[int, in
     return None
 
 
+def _is_spent(text: str, cue: Cue) -> bool:
+    """Whether the announced value has been taken out."""
+    rest = text[cue.end : cue.end + _REACH]
+    place = max(rest.find(BLANK), rest.find(_HOLE))
+    return place >= 0 and not DIGIT.search(rest, 0, place)
+
+
 def _ends_cue(between: str) -> bool:
-    """A value that has been taken out was the announced one; a blank line begins something else."""
-    return BLANK in between or _HOLE in between or between.count("\n") > 2
+    """A value that has been taken out was the announced one; blank lines begin something else."""
+    return BLANK in between or _HOLE in between or "://" in between or between.count("\n") > 2
 
 
 def _is_announced(text: str, value: Value, form: IdFormat, cue: Cue, gap: Gap) -> bool:
@@ -185,11 +206,21 @@ def _is_announced(text: str, value: Value, form: IdFormat, cue: Cue, gap: Gap) -
         and (cue.strength >= Strength.DOCUMENT or (fits and _is_meant(text, value, form, cue)))
     ):
         return True
+    if cue.strength == Strength.NUMBER and form.is_wide and fits and gap.wanders and _is_long(value):
+        return is_code
     if not fits or form.is_wide or gap.is_blocked or (cue.strength < Strength.DOCUMENT and not is_near):
         return False
     if cue.strength == Strength.NUMBER and is_code and not COMPACT_DATE.fullmatch(value.plain):
         return True
-    return is_checked(form.checks, text[value.start : value.end])
+    return (
+        is_code
+        and not _is_of_something_else(text, value.start, cue.end)
+        and is_checked(form.checks, text[value.start : value.end])
+    )
+
+
+def _is_long(value: Value) -> bool:
+    return len(value.plain) >= 8 and len(DIGIT.findall(value.plain)) >= 5
 
 
 def _is_meant(text: str, value: Value, form: IdFormat, cue: Cue) -> bool:
@@ -221,7 +252,7 @@ def _find_before(text: str, cue: Cue) -> tuple[int, int] | None:
             continue
         before = groups[number - 1][0].lower() if number else ""
         for value in read_values(text, group):
-            is_near = link is not None and value.end == limit
+            is_near = (link is not None and value.end == limit) or _is_line_before(text, value, cue)
             if value.end > limit:
                 continue
             for form in cue.formats:
@@ -230,11 +261,22 @@ def _find_before(text: str, cue: Cue) -> tuple[int, int] | None:
     return None
 
 
+def _is_line_before(text: str, value: Value, cue: Cue) -> bool:
+    """A value in a line of its own, and what it is in the next one: 2123 45670 1, Medicare number."""
+    return (
+        text[value.end : cue.start].strip(" ") == "\n"
+        and not text[max(0, value.start - _REACH) : value.start].rpartition("\n")[2].strip()
+        and not _WORDS_OR_VALUE.search(text[cue.end : cue.end + _REACH].partition("\n")[0])
+    )
+
+
 def _is_announced_before(text: str, value: Value, form: IdFormat, cue: Cue, is_near: bool) -> bool:
-    fits = form.fits(value.plain)
+    fits, is_code = form.fits(value.plain), looks_like_code(text, value, form)
     is_meant = fits and (cue.strength == Strength.CAPITALS or _is_possessed(text, cue))
-    if is_near and looks_like_code(text, value, form) and (cue.strength >= Strength.DOCUMENT or is_meant):
+    if is_near and is_code and (cue.strength >= Strength.DOCUMENT or is_meant):
         return True
-    if form.is_wide or not fits or not form.checks or cue.strength == Strength.WORD:
+    if form.is_wide or not fits or not form.checks or cue.strength == Strength.WORD or not is_code:
         return False
-    return is_checked(form.checks, text[value.start : value.end])
+    return not _is_of_something_else(text, value.start) and is_checked(
+        form.checks, text[value.start : value.end]
+    )

@@ -12,7 +12,9 @@ DIGIT = re.compile(r"[0-9]")
 MAX_VALUE_CHARACTERS = 40
 _MAX_GROUPS = 10
 _MAX_SPACED_CHARACTERS = 8  # of a group with a space beside it
+_MIN_SPACED_DIGITS = 8
 _REST_OF_CODE = re.compile(r"[^\W_][-./]?\Z")
+_WORD_WITH_NUMBER = re.compile(r"[A-Z]?[a-z]{3,}[0-9]{1,4}")
 _JOINED = re.compile(r"[-./][^\W_]")
 # A date, perhaps with the hour behind it, two years, a version, an amount.
 _DATE = re.compile(
@@ -40,9 +42,9 @@ def looks_like_code(text: str, value: Value, form: IdFormat) -> bool:
     """Whether it can be the number of a paper: long enough, digits in it, and no date, amount or call."""
     digits = len(DIGIT.findall(value.plain))
     if form.fits(value.plain):
-        if digits < 2 or (form.is_wide and digits < 4 and len(value.plain) > 9):
+        if digits < 2 or (form.is_wide and _WORD_WITH_NUMBER.fullmatch(text[value.start : value.end])):
             return False
-    elif not (5 <= len(value.plain) <= 20 and digits >= 5 and not value.is_spaced):
+    elif not (5 <= len(value.plain) <= 20 and digits >= (_MIN_SPACED_DIGITS if value.is_spaced else 5)):
         return False
     written = text[value.start : value.end]
     if text[value.start - 1 : value.start] in ("+", "$", "€", "£", "@"):
@@ -65,12 +67,12 @@ def read_values(text: str, group: re.Match[str]) -> Iterator[Value]:
             if len(between) > 1 or len(parts) == _MAX_GROUPS:
                 break
             if between == " ":
-                if not _continues(parts[-1], part[0]):
+                if not _continues(parts[-1], part[0]) or _UNIT_AFTER.match(text, end):
                     break
                 is_spaced = True
             elif between not in ("-", ".", "/", "("):
                 break
-        elif part[0].isalpha() and not _can_begin(part[0]):
+        elif part[0].isalpha() and not _can_begin(part[0], text[part.end() : part.end() + 1]):
             break
         parts.append(part[0])
         end = part.end()
@@ -80,9 +82,11 @@ def read_values(text: str, group: re.Match[str]) -> Iterator[Value]:
     return reversed(values)
 
 
-def _can_begin(letters: str) -> bool:
-    """Letters before the digits: AB 12 34 56 C, B-MW 1234, qq 12 34 56 c."""
-    return (len(letters) <= 5 and letters.isupper()) or (len(letters) <= 3 and letters.lower() not in FILLERS)
+def _can_begin(letters: str, sign: str) -> bool:
+    """Letters before the digits: AB 12 34 56 C, B-MW 1234, qq 12 34 56 c; ``sign`` stands behind them."""
+    if letters.isupper():
+        return len(letters) <= 5
+    return len(letters) <= (2 if sign == " " else 3) and letters.lower() not in FILLERS
 
 
 def _continues(before: str, part: str) -> bool:
@@ -91,6 +95,6 @@ def _continues(before: str, part: str) -> bool:
         return False
     if DIGIT.search(part):
         return True
-    if len(part) > 3 or part.lower() in FILLERS and not part.isupper():
+    if len(part) > 3 or (part in FILLERS and part != "c"):
         return False
     return part.isupper() or len(part) == 1 or len(before) <= 4

@@ -1,8 +1,7 @@
-"""Checks the digits of identity numbers, by presidio's recognizers and python-stdnum.
+"""Checks the digits of identity numbers, by python-stdnum and by presidio's recognizers.
 
 Presidio takes a second and a half to load, and ninety megabytes: it is loaded with the first value that
-only its check can tell. Where it isn't installed (the check of files for git hooks), python-stdnum answers
-alone.
+only its check can tell. Where it isn't installed (the check of files for git hooks), those values are left.
 """
 
 import re

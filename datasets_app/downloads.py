@@ -13,9 +13,9 @@ from django.views.decorators.http import require_GET
 from datasets_app.catalog import raw_access
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.jobs.parameters import ExportParameters, read_parameters
+from datasets_app.jobs.parameters import CompareParameters, ExportParameters, read_parameters
 from datasets_app.jobs.permissions import can_download
-from datasets_app.models import Dataset, JobFile, JobRun, ReleaseFile
+from datasets_app.models import Dataset, JobFile, JobRun, Release, ReleaseFile
 from datasets_app.releasing import files
 from datasets_app.releasing.sharing import share_gate
 from datasets_app.releasing.versions import find_release
@@ -59,6 +59,8 @@ def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
 def _find_copy_refusal(user: Any, job: JobRun, job_file: JobFile) -> str:
     """Why the user may not have an exported file; empty if they may."""
     is_export = job_file.kind in {JobFile.Kind.EXPORT, JobFile.Kind.METADATA}
+    if job.operation == "compare_releases" and job.dataset:
+        return _find_comparison_refusal(user, job, job.dataset)
     if job.operation != "export_dataset" or not is_export or job.dataset is None:
         return ""
     version = read_parameters(job, ExportParameters).version
@@ -70,6 +72,16 @@ def _find_copy_refusal(user: Any, job: JobRun, job_file: JobFile) -> str:
     except UserError as refusal:
         return refusal.message
     return ""
+
+
+def _find_comparison_refusal(user: Any, job: JobRun, dataset: Dataset) -> str:
+    """A comparison names the sessions of two versions."""
+    compared = read_parameters(job, CompareParameters)
+    versions = Release.objects.filter(dataset=dataset)
+    named = [version for version in versions if version.version in {compared.before, compared.after}]
+    if all(raw_access.may_read_release(user, version) for version in named):
+        return ""
+    return "One of the versions contains raw text, and you don't have permission to read it. Ask a curator."
 
 
 def _release_details(job: JobRun) -> dict[str, str]:

@@ -3,6 +3,7 @@
 Computes all digests here: anyone who changes rows could change the database's functions, too.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -86,7 +87,7 @@ def verify_audit(
 def _find_faults(chain: "_ChainReader", expected: Sequence[RecordedHead]) -> Iterator[Fault]:
     yield from _find_missing_triggers()
     yield from _find_excess_rights()
-    yield from find_faults(chain.links())
+    yield from find_faults(chain.links(), time.time_ns() // 1000)
     yield from find_missed_heads(expected, chain.digests, chain.end, chain.last_event)
     yield from _find_reset_sequence(max([chain.last_event, *(head.event or 0 for head in expected)]))
     yield from _find_unsealed_events()

@@ -34,6 +34,16 @@ class OverrideRequest(NamedTuple):
     permitted: bool = False
 
 
+class VersionFacts(NamedTuple):
+    """A stored version: whether it was ``raw``, the classes of values ``found`` in it or ``exempt`` then, and
+    how many values a reviewer marked as ``missed`` since."""
+
+    raw: bool
+    found: frozenset[str]
+    exempt: frozenset[str]
+    missed: int
+
+
 class Blocker(NamedTuple):
     """What a release lacks. ``title`` is kept in the audit log."""
 
@@ -314,6 +324,16 @@ def decide_read(name: str, *, raw: bool, permitted: bool) -> Verdict:
         "or to scrub the dataset.",
         Remedy.SCRUB,
     )
+
+
+def is_version_raw(facts: DatasetFacts, version: VersionFacts) -> bool:
+    """Whether a stored version counts as raw text: also if what was attested, exempt or missed when it was
+    released no longer is, though a scrub has since replaced it in the dataset itself."""
+    if version.raw or facts.is_raw:
+        return True
+    if facts.attestation:
+        return False
+    return bool(version.found or version.missed or version.exempt - facts.text.exempt.keys())
 
 
 def decide_job_results(*, overridden: bool, permitted: bool) -> Verdict:

@@ -14,7 +14,8 @@ from django.db.models import QuerySet
 
 from datasets_app.catalog import gates, policies
 from datasets_app.core import audit
-from datasets_app.models import CheckFinding, Dataset, JobRun, Persona, Release, Session, Turn
+from datasets_app.domain.quality.text_tally import count_found
+from datasets_app.models import CheckFinding, Dataset, JobRun, Persona, Release, ScrubMark, Session, Turn
 
 ACTION = "read_raw_text"
 # Shown in place of a value that may not be read.
@@ -54,9 +55,25 @@ def list_readable(user: Any) -> "QuerySet[Dataset]":
     return visible.exclude(pk__in=find_withheld(user, visible))
 
 
+def is_release_raw(release: Release) -> bool:
+    """Whether a stored version counts as raw text, which a scrub of the dataset doesn't change."""
+    checks = release.checks or {}
+    version = policies.VersionFacts(
+        raw=release.raw,
+        found=frozenset(count_found(checks.get("totals") or {})),
+        exempt=frozenset(checks.get("exempt") or ()),
+        missed=ScrubMark.objects.filter(
+            dataset=release.dataset_id,
+            verdict=ScrubMark.Verdict.MISSED,
+            created_at__gt=release.created_at,
+        ).count(),
+    )
+    return policies.is_version_raw(gates.load_facts(release.dataset), version)
+
+
 def may_read_release(user: Any, release: Release) -> bool:
-    """Whether ``user`` may read a stored version: one released raw stays raw after a scrub of the dataset."""
-    return gates.can_read_raw(user) or not (release.raw or gates.is_raw(release.dataset))
+    """Whether ``user`` may read a stored version."""
+    return gates.can_read_raw(user) or not is_release_raw(release)
 
 
 def may_read_job(user: Any, job: JobRun) -> bool:
@@ -120,10 +137,10 @@ def record_access(
 ) -> None:
     """Record that ``actor`` (None for the command line) is shown text of this dataset, if it is raw.
 
-    ``place`` names the page or command; ``counts`` are numbers and primary keys. Stored ``versions`` that
-    were released raw count as raw even after a later scrub of the dataset.
+    ``place`` names the page or command; ``counts`` are numbers and primary keys. Stored ``versions`` may be
+    raw even after a later scrub of the dataset.
     """
-    if any(version and version.raw for version in versions) or gates.is_raw(dataset):
+    if any(version and is_release_raw(version) for version in versions) or gates.is_raw(dataset):
         record_raw_access(dataset, actor, place=place, **counts)
 
 

@@ -12,6 +12,9 @@ from typing import NamedTuple
 from datasets_app.domain.wording import format_count
 
 GENESIS_DIGEST = "0" * 64
+# Events are dated when they are recorded and sealed at the commit, which no transaction puts off for so long.
+MAX_DELAY = 24 * 60 * 60 * 1_000_000  # microseconds
+_EVENT_TIME = re.compile(r"\[\d+, (-?\d+),")
 
 
 class Head(NamedTuple):
@@ -60,8 +63,31 @@ def compute_digest(previous: str, event_text: str) -> str:
     return hashlib.sha256((previous + event_text).encode()).hexdigest()
 
 
-def find_faults(links: Iterable[Link]) -> Iterator[Fault]:
-    """Check a chain from beginning to end; ``links`` are ordered by position."""
+class _EventTimes:
+    """Whether events follow each other in time. One that was added in SQL is sealed at the end of the chain,
+    but could pretend to be old. Times are microseconds since 1970."""
+
+    def __init__(self, now: int) -> None:
+        self._latest, self._end = 0, now + MAX_DELAY
+
+    def check(self, link: Link) -> Iterator[Fault]:
+        match = _EVENT_TIME.match(link.event_text or "")
+        at = int(match[1]) if match else self._latest
+        if self._latest - MAX_DELAY <= at <= self._end:
+            self._latest = max(self._latest, at)
+            return
+        yield Fault(
+            f"The date of event {link.event_id} (position {link.position}) doesn't fit those around it: it "
+            "was not recorded by this application, or the server's clock was wrong.",
+            link.position,
+            link.event_id,
+        )
+
+
+def find_faults(links: Iterable[Link], now: int = 0) -> Iterator[Fault]:
+    """Check a chain from beginning to end; ``links`` are ordered by position. ``now`` is in microseconds
+    since 1970."""
+    times = _EventTimes(now)
     last, last_true = Link(0, 0, "", GENESIS_DIGEST, None), GENESIS_DIGEST
     for link in links:
         if last.digest != last_true:
@@ -82,6 +108,7 @@ def find_faults(links: Iterable[Link]) -> Iterator[Fault]:
             )
         if follows and link.previous not in (last.digest, last_true) and true == link.digest:
             yield _make_altered_seal_fault(link)
+        yield from times.check(link)
         last, last_true = link, true
     if last.digest != last_true:
         yield _make_mismatch_fault(last, last_true, None)

@@ -14,7 +14,9 @@ from typing import Any
 import django_rq
 import redis
 from django.conf import settings
+from django_rq.queues import DjangoRQ
 from rq.exceptions import NoSuchJobError
+from rq.intermediate_queue import IntermediateQueue
 from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 from rq.worker import Worker
@@ -57,6 +59,13 @@ class NumberMessage(Job):
     def __init__(self, id: str | None = None, connection: Any = None, serializer: Any = None) -> None:
         super().__init__(id, connection, JSONSerializer)
 
+    @classmethod
+    def fetch(cls, id: str, connection: Any = None, serializer: Any = None) -> Any:
+        try:
+            return super().fetch(id, connection, serializer)
+        except ValueError:  # an id that no message of ours has would end the worker
+            raise NoSuchJobError("not a message of this application") from None
+
     def restore(self, raw_data: Mapping[bytes, bytes]) -> None:
         fields = {key.decode("ascii", "replace"): value for key, value in raw_data.items()}
         if "data" not in fields:  # a late heartbeat writes its field again after the job has ended
@@ -73,6 +82,18 @@ class NumberMessage(Job):
                 self.connection.delete(self.key)
             log.warning("dropped a message from the queue: this version of the application did not send it")
             raise NoSuchJobError("not a message of this application") from None
+
+
+class NumberQueue(DjangoRQ):
+    """The queue as workers read it: an entry that is no text would end them."""
+
+    @classmethod
+    def lmove(cls, connection: Any, queue_key: str, timeout: int | None) -> tuple[str, Any] | None:
+        moved: tuple[str, Any] | None = super().lmove(connection, queue_key, timeout)
+        if moved is None or moved[1].decode(errors="ignore").encode() == moved[1]:
+            return moved
+        connection.lrem(IntermediateQueue.get_intermediate_queue_key(queue_key), 1, moved[1])
+        return moved[0], b""
 
 
 def _unpack(packed: bytes) -> bytes:
@@ -132,7 +153,9 @@ def run_worker() -> None:
     try:
         _get_queue(restart=True).connection.ping()
         # RQ's own objects unpickle unless each is told not to.
-        worker = django_rq.get_worker(QUEUE_NAME, job_class=NumberMessage, serializer=JSONSerializer)
+        worker = django_rq.get_worker(
+            QUEUE_NAME, job_class=NumberMessage, queue_class=NumberQueue, serializer=JSONSerializer
+        )
         worker.work(logging_level="WARNING")
     except redis.RedisError as error:
         raise QueueUnreachable(type(error).__name__) from error

@@ -11,6 +11,7 @@ from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.pii.exemptions import ORDINARY
 from datasets_app.models import Dataset, Release
 from datasets_app.releasing import documents
 from datasets_app.releasing.draft import ReleaseDraft, add_version_metadata, draft_release
@@ -133,6 +134,7 @@ def _save_release(
             "errors": frozen.totals.errors,
             "warnings": frozen.totals.warnings,
             "totals": dict(sorted(frozen.totals.items())),
+            "exempt": [kind for kind in readiness.facts.text.exempt if kind != ORDINARY],
         },
         # Only what is shared outside needs it.
         sharing=[item._asdict() for item in build_checklist(dataset)],

@@ -7,6 +7,8 @@ import pytest
 
 from annotations_app.models import Annotation
 from datasets_app.core.errors import UserError
+from datasets_app.core.progress import OperationCanceled
+from datasets_app.domain.conversations.lines import read_lines
 from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
 from datasets_app.models import AuditEvent, Dataset, Session, SourceFile, Turn
 from tests.factories import encode_jsonl, import_file, make_session, make_sessions, make_turn, write_jsonl
@@ -356,6 +358,19 @@ def test_one_session_in_two_files_of_one_import(tmp_path: Path) -> None:
     assert [problem["code"] for problem in refusal.value.details["problems"]] == ["E207"]
     assert not Turn.objects.exists()
     assert import_dataset(sources, name="support", options=ImportOptions(append=True))["sessions"] == 3
+
+
+def test_a_file_of_blank_lines_can_be_stopped(tmp_path: Path) -> None:
+    """A small archive can hold billions of them."""
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\n" * (3 << 20)))
+
+    def cancel(done: int) -> None:
+        raise OperationCanceled
+
+    with pytest.raises(OperationCanceled):
+        list(read_lines(path, on_bytes=cancel))
+    assert list(read_lines(path)) == []
 
 
 def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:

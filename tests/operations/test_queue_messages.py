@@ -78,6 +78,8 @@ def test_no_message_runs_anything_but_the_job_of_a_row(
     folder.mkdir()
     for job_id, (data, fields) in hostile_messages(folder).items():
         push(job_id, data, **fields)
+    for entry in (b"\xff", b"", b"../name", b"a:b:c", CANARY * 1000):
+        django_rq.get_connection("default").rpush("rq:queue:default", entry)
     job = runs.start_job("check_dataset", actor=None, dataset=make_dataset(tmp_path, make_sessions(2)))
     worker = processes.start("worker")
 

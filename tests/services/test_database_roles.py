@@ -94,6 +94,21 @@ def test_a_temporary_table_does_not_divert_the_seals(session: psycopg.Connection
     assert (verify_audit().events, verify_audit().fault_count) == (1, 0)
 
 
+@pytest.mark.parametrize("at", ["now() - interval '1 month'", "now() + interval '1 month'"])
+def test_an_event_added_in_sql_can_not_pretend_to_be_of_another_day(
+    session: psycopg.Connection[Any], at: str
+) -> None:
+    audit.record("probe", actor=None)
+    columns, values = (
+        "at, actor, action, dataset_name, details",
+        f"{at}, 'ben', 'approve_request', '', '{{}}'",
+    )
+    session.execute(f"INSERT INTO {EVENTS} ({columns}) VALUES ({values})".encode())
+    audit.record("probe", actor=None)
+    [fault] = verify_audit().faults
+    assert (fault.position, "doesn't fit those around it" in fault.message) == (2, True)
+
+
 def test_migrate_separates_the_roles_of_an_earlier_version(session: psycopg.Connection[Any]) -> None:
     """The test database was created by the application's role, which had done everything until then."""
     owners = session.execute(

@@ -1,5 +1,6 @@
 """Versions in the admin: who may see, release, download and compare them."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release
 from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.scrubbing.marks import mark_missed, mark_not_personal, remove_mark
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
 
@@ -194,6 +196,49 @@ def test_a_fault_is_shown_where_the_version_is(curator: Any, release: Release) -
     assert "Changed since release" in curator.get(address("releases", release.dataset)).content.decode()
     assert "has other bytes" in curator.get(address("release", release.dataset, "1.0.0")).content.decode()
     assert "has changed since it was released" in curator.get(reverse("admin:index")).content.decode()
+
+
+def release_exempt(dataset: Dataset, tmp_path: Path) -> None:
+    mark = mark_not_personal(dataset, term="jo@example.org", actor=None, override="Our own")
+    make_release(dataset, tmp_path)
+    remove_mark(mark, actor=None)
+
+
+def release_attested(dataset: Dataset, tmp_path: Path) -> None:
+    gates.attest(dataset, actor=None, reason="Invented")
+    make_release(dataset, tmp_path)
+    gates.end_attestation(dataset, actor=None)
+
+
+def release_missed(dataset: Dataset, tmp_path: Path) -> None:
+    scrub_dataset(dataset, Policy())
+    first = dataset.sessions.order_by("pk")[0].turns.get(turn_index=1)
+    first.text = "Mail the zorblaxia."
+    first.save()
+    make_release(dataset, tmp_path)
+    mark_missed(dataset, turn=first, field="text", start=9, end=18, kind="NAME", actor=None)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("make", "value"),
+    [
+        (release_exempt, b"jo@example.org"),
+        (release_attested, b"jo@example.org"),
+        (release_missed, b"zorblaxia"),
+    ],
+)
+def test_a_version_is_raw_once_nobody_answers_for_its_values_any_more(
+    sign_in: Any, raw_dataset: Dataset, tmp_path: Path, make: Callable[[Dataset, Path], None], value: bytes
+) -> None:
+    make(raw_dataset, tmp_path)
+    scrub_dataset(raw_dataset, Policy())
+    assert not gates.is_raw(raw_dataset)
+    place = address("compare_releases", raw_dataset)
+    assert value not in sign_in("viewer").get(place, {"before": "1.0.0"}).content
+    assert not AuditEvent.objects.filter(action="read_raw_text").exists()
+    assert value in sign_in("curator").get(place, {"before": "1.0.0"}).content
+    assert AuditEvent.objects.get(action="read_raw_text").actor == "curator"
 
 
 @pytest.mark.django_db(transaction=True)

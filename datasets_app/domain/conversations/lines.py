@@ -9,7 +9,6 @@ from typing import IO, NamedTuple
 from datasets_app.domain.conversations.records import LineError
 
 BLOCK_BYTES = 1 << 20
-PROGRESS_EVERY_LINES = 2000
 
 OnBytes = Callable[[int], None]
 
@@ -70,26 +69,24 @@ def read_lines(
 ) -> Iterator[tuple[int, bytes] | LineError]:
     """The numbered lines of a file, gzipped or not. ``on_bytes`` receives now and then how much was read."""
     with open_file(path) as raw:
-        lines = read_numbered_lines(unpack_stream(raw), limits)
-        if on_bytes is None:
-            yield from lines
-            return
-        for count, item in enumerate(lines):
-            if count % PROGRESS_EVERY_LINES == 0:
-                on_bytes(raw.tell())
-            yield item
+        yield from read_numbered_lines(
+            unpack_stream(raw), limits, on_block=lambda: on_bytes(raw.tell()) if on_bytes else None
+        )
 
 
 def read_numbered_lines(
-    stream: IO[bytes], limits: Limits = DEFAULT_LIMITS
+    stream: IO[bytes], limits: Limits = DEFAULT_LIMITS, *, on_block: Callable[[], None] = lambda: None
 ) -> Iterator[tuple[int, bytes] | LineError]:
     """Yield ``(line number, line without its end)`` for every line that is not blank.
+
+    Calls ``on_block`` now and then, also where a file has nothing but blank lines; it may raise to stop.
 
     A line over ``limits.line_bytes`` becomes a :class:`LineError` and is passed over without
     being held. Raises :class:`UnreadableFile` for what is no UTF-8 text, or is truncated.
     """
     number, carry, held, first = 0, b"", 0, True
     for block in _read_blocks(stream, limits):
+        on_block()
         if first:
             block, first = _check_start(block), False
         lines = block.split(b"\n")
@@ -108,9 +105,11 @@ def read_numbered_lines(
         carry, held = lines[-1], len(lines[-1])
         for line in lines[1:-1]:
             number += 1
+            if not line:
+                continue
             if len(line) > limits.line_bytes:
                 yield _make_too_long_error(number, limits)
-            elif line and not line.isspace():
+            elif not line.isspace():
                 yield number, line
     if held > limits.line_bytes:
         yield _make_too_long_error(number + 1, limits)

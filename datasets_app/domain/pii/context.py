@@ -8,10 +8,14 @@ import re
 from collections.abc import Callable, Iterator
 
 from datasets_app.domain.pii.detector import (
+    ACCOUNT,
     CREDENTIAL,
     CREDIT_CARD,
+    CRYPTO_WALLET,
     EMAIL,
+    IBAN,
     ID_NUMBER,
+    MAC,
     NAME,
     PHONE,
     SSN,
@@ -46,9 +50,17 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     PHONE: re.compile(
-        r"\b(?:phone|mobile|cell|cellphone|contact|telephone|callback|whatsapp|fax) ?(?:number|no\b|num|#)"
-        r"|\b(?:your|ur|best|good) (?:phone|mobile|cell|number)\b(?! of\b)"
-        r"|\bnumber (?:to|can we|we can) (?:reach|call)",
+        r"\b(?:phone|mobile|cell|cellphone|contact|telephone|call ?back|whatsapp|fax|landline)"
+        r" ?(?:number|no\b|num|#)"
+        r"|\b(?:your|ur|best|good) (?:tele)?(?:phone|mobile|cell|landline|number)\b(?! of\b)"
+        r"|\bnumber (?:to|can we|we can|should we) (?:reach|call|text|contact|use)"
+        r"|\b(?:reach|call|text|ring|contact) you (?:back )?(?:at|under)\b"
+        r"|\bhow (?:can|do|should|may) (?:we|i) (?:contact|reach|call) you\b"
+        r"|(?:telefon|handy|mobil|ruf|rückruf|telefoon)nummer|ihre? (?:telefon|handy|nummer)"
+        r"|num[ée]ro de t[ée]l|votre (?:num[ée]ro|t[ée]l|portable)"
+        r"|n[úu]mero (?:de|di|do) (?:tel|cel|m[óo]vil|contac?to)"
+        r"|\b(?:su|tu|seu) (?:tel[ée]fono|telefone|celular|m[óo]vil|n[úu]mero)\b|numer(?:u)? telefonu"
+        r"|номер.{0,3}телефона|电话|手机号|電話番号|携帯番号|전화번호|연락처",
         re.IGNORECASE,
     ),
     SSN: re.compile(r"\bssn\b|\bsocial security\b|\b(?:digits of )?your social\b", re.IGNORECASE),
@@ -56,6 +68,24 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         r"\bcard(?:'s)? (?:number|no\b|num|details)|\b(?:digits|number) (?:of|on) (?:the|your) (?:\w+ )?card",
         re.IGNORECASE,
     ),
+    IBAN: re.compile(r"\biban\b", re.IGNORECASE),
+    ACCOUNT: re.compile(
+        r"\b(?:account|acct|a/c|bank|customer|client|member(?:ship)?|subscriber|policy|insurance|loyalty|rewards?"
+        r"|frequent[ -]fl[iy]er|mileage|routing|sort|bsb)(?: account| card)? ?"
+        r"(?:numbers?|no\b|num\b|#|id\b|code|details)"
+        r"|\bnumber (?:of|for|on) (?:the|your) (?:\w+ )?(?:account|policy|membership)\b"
+        r"|(?:konto|kunden|mitglieds|vertrags|rekening|klant|kund|kunde)nummer"
+        r"|num[ée]ro (?:de |d')?(?:compte|client|adh[ée]rent)"
+        r"|n[úu]mero (?:de|da) (?:cuenta|conta|cliente|socio)"
+        r"|numero (?:di )?(?:conto|cliente)|numer (?:konta|klienta)|номер (?:сч[её]та|клиента)"
+        r"|账号|会员号|口座番号|会員番号|계좌번호",
+        re.IGNORECASE,
+    ),
+    CRYPTO_WALLET: re.compile(
+        r"\bwallet\b|\b(?:btc|bitcoin|eth|ethereum|crypto|usdt|deposit|payout) (?:wallet|address)\b",
+        re.IGNORECASE,
+    ),
+    MAC: re.compile(r"\b(?:mac|hardware|physical|ethernet) address\b|\bmac id\b", re.IGNORECASE),
     EMAIL: re.compile(r"\be-?mail\b", re.IGNORECASE),
     CREDENTIAL: re.compile(
         r"\b(?:your|ur|the|current|new|old) (?:\w+ )?(?:password|passcode|passphrase|pin|otp|security code"
@@ -64,7 +94,8 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     ),
 }
 _QUESTION_HINT = re.compile(
-    r"name|who|phone|mobile|cell|contact|fax|whatsapp|number|ssn|social|card|mail|pass|\bpin\b|otp|code|cv[vc]",
+    r"name|who|phon|mobil|cel|contact|fax|whatsapp|num|reach|call|text|ssn|social|card|mail|pass|\bpin\b|otp|code"
+    r"|cv[vc]|iban|account|acct|a/c|\bid\b|\bno\b|#|details|wallet|address|tel|ihre|номер|[电手電携전연账会口会계]",
     re.IGNORECASE,
 )
 
@@ -191,6 +222,31 @@ def _find_id_numbers(reply: str) -> Iterator[tuple[int, int]]:
         yield run.span()
 
 
+_CODE_WORD = re.compile(r"(?<!\w)[A-Za-z0-9](?:[A-Za-z0-9]|[\-/.](?=[A-Za-z0-9])){3,60}(?!\w)")
+_LONG_WORD = re.compile(r"(?<!\w)[A-Za-z0-9]{20,120}(?!\w)")
+_IBAN_LIKE = re.compile(
+    r"(?<!\w)[A-Za-z]{2} ?\d{2}"
+    r"(?:[A-Za-z0-9]{8,30}|(?:[ .\-][A-Za-z0-9]{4}){2,7}(?:[ .\-][A-Za-z0-9]{1,3})?)(?!\w)"
+)
+_HEX_DIGITS = re.compile(r"(?<!\w)[0-9A-Fa-f](?:[:.\- ]?[0-9A-Fa-f]){11,15}(?!\w)")
+_MIN_ACCOUNT_DIGITS, _MIN_IBAN_DIGITS = 4, 10
+
+
+def _make_code_finder(
+    pattern: re.Pattern[str], min_digits: int
+) -> Callable[[str], Iterator[tuple[int, int]]]:
+    """Numbers, and what the pattern matches if it has as many digits."""
+    find_digits = _make_digit_finder(min_digits)
+
+    def find(reply: str) -> Iterator[tuple[int, int]]:
+        yield from find_digits(reply)
+        for word in pattern.finditer(reply):
+            if sum(map(str.isdigit, word[0])) >= min_digits:
+                yield word.span()
+
+    return find
+
+
 def _find_secrets(reply: str) -> Iterator[tuple[int, int]]:
     """A word that no dictionary has, or with a digit or a sign in it; or the only word there is."""
     tokens = list(_TOKEN.finditer(reply))
@@ -206,6 +262,10 @@ _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     SSN: _make_digit_finder(4),
     CREDIT_CARD: _make_digit_finder(4),
     ID_NUMBER: _find_id_numbers,
+    IBAN: _make_code_finder(_IBAN_LIKE, _MIN_IBAN_DIGITS),
+    ACCOUNT: _make_code_finder(_CODE_WORD, _MIN_ACCOUNT_DIGITS),
+    CRYPTO_WALLET: lambda reply: (match.span() for match in _LONG_WORD.finditer(reply)),
+    MAC: lambda reply: (match.span() for match in _HEX_DIGITS.finditer(reply)),
     EMAIL: lambda reply: (match.span() for match in _ADDRESS.finditer(reply)),
     CREDENTIAL: _find_secrets,
 }

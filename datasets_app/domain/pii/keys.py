@@ -4,13 +4,28 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from datasets_app.domain.pii.detector import CREDENTIAL, EMAIL, HOST, ID_NUMBER, IP, NAME, PHONE, SSN
+from datasets_app.domain.pii.detector import (
+    ACCOUNT,
+    CREDENTIAL,
+    CRYPTO_WALLET,
+    EMAIL,
+    HOST,
+    IBAN,
+    ID_NUMBER,
+    IP,
+    MAC,
+    NAME,
+    PHONE,
+    SSN,
+)
 from datasets_app.domain.pii.policy import ID
 from datasets_app.domain.pii.rules.id_formats import names_number
 
 _KEYS_BY_KIND = {
     EMAIL: "email emailaddress mail useremail customeremail contactemail replyto",
-    PHONE: "phone phonenumber telephone tel mobile mobilenumber cell cellphone fax whatsapp msisdn",
+    PHONE: "phone phonenumber phoneno telephone telephonenumber tel mobile mobilenumber mobileno mobilephone "
+    "cell cellphone cellnumber landline fax faxnumber whatsapp whatsappnumber msisdn homephone workphone "
+    "officephone contactphone contactnumber customerphone userphone callerid callernumber",
     SSN: "ssn socialsecuritynumber socialsecurity",
     # Further ones are the words of rules/id_formats.txt.
     ID_NUMBER: "sin tin ein vin vinno nin nid pan nie fin passportid licenseid plate licenseplatenumber vrn "
@@ -23,10 +38,20 @@ _KEYS_BY_KIND = {
     "refreshtoken authtoken sessiontoken idtoken bearertoken authorization cookie setcookie privatekey "
     "accesskey secretkey secretaccesskey pin otp cvv cvc",
     HOST: "hostname clienthost remotehost machinename computername",
-    ID: "userid uid customerid clientid accountid accountnumber memberid membershipid patientid "
-    "employeeid contactid personid personnelnumber deviceid deviceuuid advertisingid idfa gaid "
-    "visitorid anonymousid login loginname userlogin userhandle handle "
-    "iban userkey usernumber customernumber subscriberid externaluserid",
+    IBAN: "iban ibannumber bankiban payeeiban senderiban recipientiban debtoriban creditoriban",
+    ACCOUNT: "accountnumber accountno accountid acctnumber acctno acctid bankaccount bankaccountnumber bban "
+    "payeraccount payeeaccount sortcode routingnumber abanumber bsb clabe kontonummer kundennummer "
+    "customerid customernumber customerno clientid clientnumber clientno memberid membernumber memberno "
+    "membershipid membershipnumber subscriberid subscribernumber policynumber policyno policyid "
+    "insurancenumber loyaltynumber loyaltyid rewardsnumber frequentflyernumber",
+    CRYPTO_WALLET: "wallet walletaddress walletid cryptowallet cryptoaddress btcaddress bitcoinaddress "
+    "ethaddress ethereumaddress ltcaddress xrpaddress soladdress solanaaddress tronaddress depositaddress "
+    "withdrawaladdress payoutaddress",
+    MAC: "mac macaddress macaddr hwaddr hwaddress hardwareaddress ethernetaddress bssid wifimac "
+    "bluetoothaddress",
+    ID: "userid uid patientid employeeid contactid personid personnelnumber deviceid deviceuuid "
+    "advertisingid idfa gaid visitorid anonymousid login loginname userlogin userhandle handle userkey "
+    "usernumber externaluserid",
 }
 _KIND_BY_KEY = {key: kind for kind, keys in _KEYS_BY_KIND.items() for key in keys.split()}
 # A tag is often a key and a value: agent:maria.
@@ -39,19 +64,24 @@ _KIND_BY_TAG_KEY = _KIND_BY_KEY | {
     "assignee": NAME,
     "owner": NAME,
 }
+_CODE = re.compile(r"[0-9A-Za-z:.\-_]{12,200}")
 _SEPARATORS = re.compile(r"[\s_.\-]+")
 
 
 def get_kind_by_key(key: str, value: Any) -> str | None:
     """The class of whatever stands under ``key``, if the key alone tells it.
 
-    ``value`` is the string or whole number there: a number is never a password, nor is an identity number
-    without digits.
+    ``value`` is the string or whole number there: a number is never a password, and a wallet may hold money;
+    without digits it is no identity number.
     """
     kind = _find_kind(key)
     if kind == ID_NUMBER and not any(map(str.isdigit, str(value))):
         return None  # {"passport": "required"}
-    return None if kind == CREDENTIAL and isinstance(value, int) else kind
+    if kind == CREDENTIAL:
+        return None if isinstance(value, int) else kind
+    if kind in (CRYPTO_WALLET, MAC):
+        return kind if isinstance(value, str) and _CODE.fullmatch(value) else None
+    return kind
 
 
 def parse_tag_kind(tag: str) -> tuple[str, int] | None:

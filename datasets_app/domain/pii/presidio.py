@@ -24,9 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 from datasets_app.domain.pii.detection import drop_matches_in_codes as outside_codes
 from datasets_app.domain.pii.detector import (
+    CRYPTO_WALLET,
     EMAIL,
+    IBAN,
     IP,
     KINDS,
+    MAC,
     NAME,
     PHONE,
     SSN,
@@ -49,6 +52,9 @@ ENTITY_BY_KIND = {
     SSN: "US_SSN",
     PHONE: "PHONE_NUMBER",
     NAME: "PERSON",
+    IBAN: "IBAN_CODE",
+    CRYPTO_WALLET: "CRYPTO",
+    MAC: "MAC_ADDRESS",
 }
 _KIND_BY_ENTITY = {entity: kind for kind, entity in ENTITY_BY_KIND.items()}
 

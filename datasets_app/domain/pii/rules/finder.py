@@ -10,17 +10,31 @@ from itertools import chain
 from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import (
+    ACCOUNT,
     CREDENTIAL,
+    CRYPTO_WALLET,
     EMAIL,
     HOST,
     ID_NUMBER,
+    MAC,
     PATH,
     PATTERN_KINDS,
+    PHONE,
     Match,
+    merge_matches,
 )
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original, needs_folding
 from datasets_app.domain.pii.placeholders import blank_placeholders
-from datasets_app.domain.pii.rules import credentials, hosts, id_numbers, paths, patterns
+from datasets_app.domain.pii.rules import (
+    credentials,
+    hosts,
+    id_numbers,
+    mac_addresses,
+    paths,
+    patterns,
+    spelled_numbers,
+    wallets,
+)
 from datasets_app.domain.pii.rules.emails import find_spelled_emails
 
 ALL_KINDS = frozenset(PATTERN_KINDS)
@@ -56,6 +70,9 @@ class _Search(NamedTuple):
 # A further class of personal data is a module of its own in this package, and a line here.
 _SEARCHES: tuple[_Search, ...] = (
     _Search(frozenset({ID_NUMBER}), id_numbers.may_hold, id_numbers.search_folded),
+    _Search(frozenset({ACCOUNT, PHONE}), spelled_numbers.may_hold, spelled_numbers.search_folded),
+    _Search(frozenset({CRYPTO_WALLET}), wallets.may_hold, wallets.search_folded),
+    _Search(frozenset({MAC}), mac_addresses.may_hold, mac_addresses.search_folded),
 )
 
 
@@ -73,6 +90,7 @@ def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
             found += search(blank)
     if not found:
         return found
+    found = _drop_credentials_of_wallets(found)
     if folded is not text:
         found = map_to_original(text, found)
     return sorted((match for match in found if match.kind in kinds), key=_get_place)
@@ -80,6 +98,14 @@ def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
 
 def _get_place(match: Match) -> tuple[int, int]:
     return match.start, -match.end
+
+
+def _drop_credentials_of_wallets(found: list[Match]) -> list[Match]:
+    """A wallet's address looks as random as a key; its form and check sum tell the two apart."""
+    wallets_found = {(match.start, match.end) for match in found if match.kind == CRYPTO_WALLET}
+    if not wallets_found:
+        return found
+    return [m for m in found if m.kind != CREDENTIAL or (m.start, m.end) not in wallets_found]
 
 
 # What calls for all the rules: one search for all of it, which stops at these few signs only.
@@ -104,8 +130,8 @@ _SITE_PATTERN = re.compile(r"(?<=://)[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){
 def find_quickly(text: str) -> list[Match]:
     """What :func:`find_all` finds in any but unusual texts, at little more than the cost of patterns.
 
-    For checking files line by line. Missing are e-mail addresses that are written out, and passwords
-    that are plain words within a sentence ("my password is letmein").
+    For checking files line by line. Missing are e-mail addresses and numbers that are written out, and
+    passwords that are plain words within a sentence ("my password is letmein").
     """
     unusual = _UNUSUAL_SIGN.search(text)
     while unusual:
@@ -118,7 +144,7 @@ def find_quickly(text: str) -> list[Match]:
     encoded = text.encode("utf-8", "surrogatepass")
     found = patterns.search_numbers(text, encoded)
     if len(found) > 1:
-        found = patterns.drop_overlaps(found)
+        found = merge_matches(found)
     searches = _choose_further_searches(encoded, encoded.translate(_SHAPE_TABLE), ALL_KINDS)
     if searches:
         blank = blank_placeholders(text)

@@ -1,4 +1,4 @@
-"""Personal data that has a shape: e-mail, phone, SSN, credit card, IP address.
+"""Personal data that has a shape: e-mail and IP addresses, and numbers of telephones, cards and accounts.
 
 Standard library only and linear in the length of the text: every repetition is bounded or can
 end in one way only, as the text may come from anyone. What has no shape of its own (a bare run
@@ -9,17 +9,41 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
-from datasets_app.domain.pii.detector import CREDIT_CARD, EMAIL, IP, PHONE, SSN, Match
+from datasets_app.domain.pii.detector import (
+    ACCOUNT,
+    CREDIT_CARD,
+    EMAIL,
+    IBAN,
+    IP,
+    PHONE,
+    SSN,
+    Match,
+    merge_matches,
+)
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original
+from datasets_app.domain.pii.placeholders import blank_placeholders
+from datasets_app.domain.pii.rules.accounts import find_bank_codes
 from datasets_app.domain.pii.rules.emails import find_emails
+from datasets_app.domain.pii.rules.ibans import find_ibans
 from datasets_app.domain.pii.rules.numbers import find_numbers
 
-SHAPED_KINDS = (EMAIL, IP, CREDIT_CARD, SSN, PHONE)  # where two overlap, the earlier one stands
+SHAPED_KINDS = (
+    EMAIL,
+    IBAN,
+    IP,
+    CREDIT_CARD,
+    SSN,
+    ACCOUNT,
+    PHONE,
+)
 
 # Every digit as 0, and what may stand between the digits of a number left out: so that "has it
 # seven digits in a row?" is one search for a constant.
 _DIGITS_TO_ZEROES = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
 _BETWEEN_DIGITS = b" ().-/"
+_LETTERS_AND_DIGITS = bytes(
+    ord("a") if chr(b).isascii() and chr(b).isalpha() else 48 if 48 <= b <= 57 else 32 for b in range(256)
+)
 
 
 def find_patterns(text: str) -> list[Match]:
@@ -37,7 +61,7 @@ def search_folded(text: str, encoded: bytes) -> list[Match]:
     found = search_numbers(text, encoded)
     if b"@" in encoded:
         found += find_emails(text)
-    return drop_overlaps(found) if len(found) > 1 else found
+    return merge_matches(found) if len(found) > 1 else found
 
 
 def search_numbers(text: str, encoded: bytes) -> list[Match]:
@@ -52,23 +76,22 @@ def search_numbers(text: str, encoded: bytes) -> list[Match]:
         # Four numbers with dots between them hold "0.0" twice at least: 1.2.3.4 is 0.0.0.0.
         if encoded.count(b".") >= 3 and encoded.translate(_DIGITS_TO_ZEROES).count(b"0.0") >= 2:
             found += _find_ipv4(text)
-        if b"0000000" in squeezed:
-            for number in find_numbers(text):
-                found.append(Match(*number))
+        if b"00000" in squeezed:
+            found += _find_all_numbers(text, encoded, squeezed)
     return found
 
 
-def drop_overlaps(matches: list[Match]) -> list[Match]:
-    """Matches in order; where two overlap, that of the earlier class stands."""
-    matches.sort(key=lambda match: (match.start, SHAPED_KINDS.index(match.kind), -match.end))
-    kept: list[Match] = []
-    for match in matches:
-        # Kept matches are in order, so only the last of them can overlap this one.
-        if not kept or match.start >= kept[-1].end:
-            kept.append(match)
-        elif SHAPED_KINDS.index(match.kind) < SHAPED_KINDS.index(kept[-1].kind):
-            kept[-1] = match
-    return kept
+def _find_all_numbers(text: str, encoded: bytes, squeezed: bytes) -> list[Match]:
+    # A placeholder's word says nothing about the number beside it.
+    text = blank_placeholders(text)
+    found = find_numbers(text)
+    if b"0000000" in squeezed and (
+        b"0000000000" in squeezed or b"a00" in encoded.translate(_LETTERS_AND_DIGITS)
+    ):
+        found += find_ibans(text)
+    if any(kind in (ACCOUNT, IBAN) for kind, _, _ in found):
+        found += find_bank_codes(text)
+    return [Match(*number) for number in found]
 
 
 # --- IP addresses ----------------------------------------------------------------------------

@@ -1,0 +1,157 @@
+"""Numbers of accounts at a bank or of a customer, by the words around them: "my account number is 12345678".
+
+The number of a bank identifies no person, but is replaced together with an account: sort codes and routing
+numbers by their own words, a BIC where an account is in the same text.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from datasets_app.domain.pii.detector import ACCOUNT
+from datasets_app.domain.pii.rules.account_words import (
+    ACCOUNTS,
+    COMPOUNDS,
+    FILLERS,
+    NUMBER_WORDS,
+    OTHERS,
+    SUBJECTS,
+)
+from datasets_app.domain.pii.rules.cues import NEWLINE, Window
+
+Span = tuple[str, int, int]  # kind, start, end
+
+# A row of digits as part of a longer code: AB-123456-X.
+_CODE_BEFORE = re.compile(
+    r"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]{0,7}(?:-[A-Za-z0-9]{1,8}){0,3}[-/]?|[A-Z]{1,4} )\Z"
+)
+_CODE_AFTER = re.compile(r"[A-Za-z0-9]{0,24}(?:-[A-Za-z0-9]{1,12}){0,4}")
+_MAX_CODE_CHARACTERS = 40
+_MIN_DIGITS, _MIN_DIGITS_OF_PLAIN, _MAX_DIGITS = 5, 6, 34
+_DATE_OR_DECIMAL = re.compile(
+    r"(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)\d\d"
+    r"|\d+\.\d{1,2}|(?:19|20)\d\d ?- ?(?:19|20)\d\d"
+)
+# An amount of money, a share, part of a number with its thousands set off, or of an address.
+_NOT_BEFORE = re.compile(r"(?:[$€£¥@_]|\d[.,:])\Z")
+_NOT_AFTER = re.compile(
+    r"[.,:]\d|[@_]| ?[%€$£]"
+    r"| ?(?:eur|usd|gbp|dollars?|euros?|pounds|rupees|rs|points|miles|days|years|users)\b",
+    re.IGNORECASE,
+)
+_BLOCKED, NO_CUE, _PLAIN, _NUMBERED = -1, 0, 1, 2
+_MAX_UNKNOWN_WORDS = _MAX_LINES = 2
+
+
+def find_announced_accounts(text: str, start: int, end: int) -> Iterator[Span]:
+    """The number ``text[start:end]``, with the letters around it, if words say that it is an account."""
+    if _DATE_OR_DECIMAL.fullmatch(text, start, end) or _NOT_AFTER.match(text, end):
+        return
+    before = _CODE_BEFORE.search(text, max(0, start - _MAX_CODE_CHARACTERS), start)
+    after = _CODE_AFTER.match(text, end)
+    last = after.end() if after else end
+    if _is_alphanumeric(text[last : last + 1]):
+        return
+    # "acct-123456" looks like a code, but is a word and a number.
+    for first in (before.start(), start) if before else (start,):
+        digits = sum(map(str.isdigit, text[first:last]))
+        if not _MIN_DIGITS <= digits <= _MAX_DIGITS or _NOT_BEFORE.search(text, max(0, first - 2), first):
+            continue
+        if first and _is_alphanumeric(text[first - 1]) and not (before and before[0].lower() in SUBJECTS):
+            continue
+        cue = rate_account_words(Window(text, first, last))
+        if cue == _NUMBERED or (cue == _PLAIN and digits >= _MIN_DIGITS_OF_PLAIN):
+            yield ACCOUNT, first, last
+            return
+
+
+def _is_alphanumeric(sign: str) -> bool:
+    """Of Latin script: others put no space before a number."""
+    return sign.isascii() and sign.isalnum()
+
+
+def rate_account_words(window: Window) -> int:
+    before = _rate_before(window.list_tokens_before())
+    return before if before != NO_CUE else _rate_after(window.list_tokens_after())
+
+
+def _rate_before(tokens: Sequence[str]) -> int:
+    """``tokens`` come the nearest first."""
+    unknown = lines = 0
+    is_numbered = False
+    for place, token in enumerate(tokens):
+        further = tokens[place + 1 : place + 5]
+        if token in COMPOUNDS:
+            return _NUMBERED
+        if token in OTHERS:
+            if is_numbered and token in _REFERENCES and further and further[0] in SUBJECTS:
+                continue  # customer reference number
+            return _BLOCKED if unknown <= 1 else NO_CUE
+        if token in SUBJECTS and not (token == "card" and not is_numbered):
+            is_numbered = is_numbered or place > 0 and tokens[place - 1] in ":="
+            return _rate_subject(token, further, is_numbered, not unknown or tokens[0] in _IS)
+        if token == NEWLINE:
+            lines += 1
+            if lines > _MAX_LINES:
+                return NO_CUE
+        elif token in NUMBER_WORDS:
+            is_numbered = is_numbered or unknown <= _MAX_UNKNOWN_WORDS
+        elif token.isdigit():
+            return NO_CUE
+        elif token not in FILLERS:
+            unknown += 1
+            if unknown > _MAX_UNKNOWN_WORDS or is_numbered:
+                return NO_CUE
+    return NO_CUE
+
+
+_REFERENCES = frozenset("reference ref".split())
+_IS = frozenset("is ist est es è é".split())
+
+
+def _rate_subject(subject: str, further: Sequence[str], is_numbered: bool, is_said: bool) -> int:
+    """``further`` are the words before the subject: "número de cuenta"."""
+    for token in further:
+        if token in NUMBER_WORDS:
+            is_numbered = True
+        elif token not in FILLERS and token not in SUBJECTS:
+            break
+    if is_numbered:
+        return _NUMBERED
+    return _PLAIN if subject in ACCOUNTS and is_said else NO_CUE
+
+
+def _rate_after(tokens: Sequence[str]) -> int:
+    """As in "12345678 is my account number", "12345678 (customer no.)"."""
+    lines = 0
+    is_numbered = is_subject = False
+    for token in tokens:
+        if token in COMPOUNDS:
+            is_numbered = is_subject = True
+            break
+        if token in SUBJECTS:
+            is_subject = True
+        elif token in NUMBER_WORDS and token.isalpha():
+            is_numbered = True
+        elif token == NEWLINE:
+            lines += 1
+            if is_subject or lines == _MAX_LINES:
+                break
+        elif is_subject or token not in FILLERS or token.isdigit():
+            break
+    # On the next line it may as well be the label of what follows it.
+    return _NUMBERED if is_numbered and is_subject and not lines else NO_CUE
+
+
+# --- the bank beside it -----------------------------------------------------------------------
+
+_BANK_CODE = re.compile(
+    r"\b(?:bic|swift)(?:[ /-]{1,2}(?:bic|swift|code|no))?[\s:=#.\-]{1,4}(?:is[ :]{1,2})?"
+    r"(?P<code>(?-i:[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?))\b",
+    re.IGNORECASE,
+)
+
+
+def find_bank_codes(text: str) -> Iterator[Span]:
+    """A BIC after its name, for a text in which an account stands as well."""
+    for match in _BANK_CODE.finditer(text):
+        yield ACCOUNT, *match.span("code")

@@ -46,7 +46,11 @@ def scrub(yaml: str, *turns: tuple[str, str], allow_names: tuple[str, ...] = ())
             "Is [NAME] there? Wendy’s manager said so",
         ),
         (BURGERS, "my name is Wendy", "my name is [NAME]"),
-        (BURGERS, "ask Baconator Jane", "ask Baconator [NAME]"),
+        (
+            BURGERS,
+            "Baconator Max is back, ask Baconator Jane Roe",
+            "Baconator Max is back, ask Baconator [NAME]",
+        ),
         (BURGERS, "hey Maria, thank Carl's Jr and Quixley's", "hey [NAME], thank Carl's Jr and Quixley's"),
         (BURGERS, "Zaddy says to ask Sprocket", None),
         (BEDS, "Hi Casper, is Casper Sleep the same as Casper's Wave Hybrid?", None),

@@ -77,22 +77,22 @@ class KeptNames:
     def cut_terms(self, text: str, match: Match, is_person: IsPerson) -> list[Match]:
         """The parts of a name in ``text`` that are no terms to keep; the match itself if none is."""
         tokens = _split_around(text, match)
-        inside = {
-            number
-            for number, token in enumerate(tokens)
-            if token.start() < match.end and match.start < token.end()
-        }
-        places = [
-            place for place in self._find_places(text, tokens) if not inside.isdisjoint(_list_words(place))
-        ]
-        if not places:
+        inside = [n for n, t in enumerate(tokens) if t.start() < match.end and match.start < t.end()]
+        if not inside:
             return [match]
-        kept = [place for place in places if self._stays(text, tokens, place, is_person)]
-        covered = {number for place in kept for number in _list_words(place)}
-        if all(number in covered or _is_ordinary(tokens[number][0]) for number in inside):
+        # Those in the match, and the one directly before it.
+        near = [p for p in self._find_places(text, tokens) if p.end >= inside[0] and p.first <= inside[-1]]
+        kept = [place for place in near if self._stays(text, tokens, place, is_person)]
+        if not kept:
+            return [match]
+        covered = {number for place in kept for number in range(place.first, place.end)}
+        rest = [n for n in inside if n not in covered and not _is_ordinary(tokens[n][0])]
+        if covered.isdisjoint(inside):
+            rest = inside
+        if not rest or (len(rest) == 1 and any(_names_product(text, tokens, p, rest[0]) for p in kept)):
             return []
-        parts = {n for place in kept if not place.term.is_name for n in _list_words(place)}
-        return list(_split_match(match, tokens, sorted(inside), parts)) if parts & inside else [match]
+        parts = {n for place in kept if not place.term.is_name for n in range(place.first, place.end)}
+        return list(_split_match(match, tokens, inside, parts))
 
     def _find_places(self, text: str, tokens: list[re.Match[str]]) -> Iterator[_Place]:
         forms = [_list_word_forms(token[0]) for token in tokens]
@@ -126,14 +126,19 @@ class KeptNames:
         return not any(map(is_person, term.words))
 
 
+def _names_product(text: str, tokens: list[re.Match[str]], place: _Place, number: int) -> bool:
+    """Whether a word directly behind a persona's brand is a product of it: the Max of Luma Max. No person is
+    called so, if the brand is no first name."""
+    term = place.term
+    if not term.is_persona or place.end != number or look_up_word(term.words[0]).first:
+        return False
+    return text[tokens[number - 1].end() : tokens[number].start()] == " "
+
+
 def _is_ordinary(word: str) -> bool:
     """Whether a word beside a brand is no surname: the Sleep of Casper Sleep."""
     fact = look_up_word(word)
     return fact.common > 0 and not fact.first and fact.last < 2
-
-
-def _list_words(place: _Place) -> range:
-    return range(place.first, place.end)
 
 
 def _split_around(text: str, match: Match) -> list[re.Match[str]]:

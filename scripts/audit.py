@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# dev.txt has everything that run.txt and s3.txt have, in the same versions (tests/test_locks.py).
+# dev.txt has everything that run.txt, s3.txt and onnx.txt have, in the same versions (tests/test_locks.py).
 LOCKS = ("locks/dev.txt", "locks/peers.txt", "locks/alignmenter.txt")
 CODE = ("datasets_app", "annotations_app", "alignmenter_site", "scripts", "manage.py")
 # What pip-audit and its libraries say of a service that they can't reach.

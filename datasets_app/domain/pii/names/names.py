@@ -1,7 +1,7 @@
-"""Finds names of people with spaCy pipelines: the packaged one, or any that are installed.
+"""Finds names of people with one or several models: the packaged one, spaCy pipelines, networks in ONNX.
 
-The packaged one needs only numpy; others load spaCy. Nothing is ever downloaded: a missing pipeline is an
-error that says what to do.
+The packaged one needs only numpy; others load spaCy or onnxruntime. Nothing is ever downloaded: a missing
+model is an error that says what to do.
 """
 
 import os
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from datasets_app.domain.pii.names.name_network import FastTagger
 
 BUILT_IN = "builtin"
+# What may stand before the name of a model; without one it is a spaCy pipeline.
+SPACY_PREFIX, ONNX_PREFIX = "spacy:", "onnx:"
 PIPELINE_PATH = Path(__file__).parent / "name_model" / "pipeline"
 WEIGHTS_PATH = PIPELINE_PATH / "alignmenter_names" / "model"
 PERSON_LABELS = frozenset({"PERSON", "PER"})
@@ -44,7 +46,7 @@ class NameFinder:
         # only before numpy is loaded, and never overrides the environment.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         if not models:
-            raise NameModelError(f"No name model is set. Set “{BUILT_IN}” or an installed spaCy pipeline.")
+            raise NameModelError(f"No name model is set. Set “{BUILT_IN}”, spacy:NAME or onnx:FOLDER.")
         self._finders: list[FindMany] = [_make_finder(model) for model in dict.fromkeys(models)]
 
     def find(self, text: str) -> list[Match]:
@@ -88,7 +90,11 @@ def load_built_in_tagger() -> "FastTagger":
 def _make_finder(model: str) -> FindMany:
     if model == BUILT_IN:
         return load_built_in_tagger().find_many
-    return _InstalledPipeline(model).find_many
+    if model.startswith(ONNX_PREFIX):
+        from datasets_app.domain.pii.names.onnx_names import OnnxTagger
+
+        return OnnxTagger(model.removeprefix(ONNX_PREFIX)).find_many
+    return _InstalledPipeline(model.removeprefix(SPACY_PREFIX)).find_many
 
 
 class _InstalledPipeline:

@@ -348,6 +348,19 @@ def sign_review(job: RunningJob[parameters.SignParameters]) -> dict[str, Any]:
     return {"signed_by": review.name}
 
 
+@task(parameters.ActivationParameters)
+def activate_retention(job: RunningJob[parameters.ActivationParameters]) -> dict[str, Any]:
+    from datasets_app.models import RetentionPolicy
+    from datasets_app.retention.activate import activate_retention
+
+    asked = job.parameters
+    policy = RetentionPolicy.objects.filter(pk=asked.policy).first()
+    if policy is None:
+        raise UserError("The rule was deleted since the request.")
+    activate_retention([policy], expected_digest=asked.seen, actor=job.actor)
+    return {"pattern": policy.pattern}
+
+
 @task(parameters.OriginParameters)
 def change_origin(job: RunningJob[parameters.OriginParameters]) -> dict[str, Any]:
     from datasets_app.catalog.edit import change_origin

@@ -63,7 +63,7 @@ def planted_lines(word: str) -> list[dict[str, Any]]:
             **fields,
         )
         for number in (1, 2)
-        for index in (1, 2, 3, 4)
+        for index in (1, 2)
     ]
     return [*lines, {**lines[0], "session_id": plant(word, "bad"), "turn_index": 7}]
 
@@ -140,7 +140,7 @@ def _label(folder: Path, dataset: Dataset, word: str) -> Campaign:
     campaign = make_campaign(
         dataset, "ana", "ben", overlap=2, order="session", name=f"{dataset.name}-voice", override=OVERRIDE
     )
-    label_all_replies(campaign, "ana", 1, limit=3)
+    label_all_replies(campaign, "ana", 1, limit=1)
     label_all_replies(campaign, "ben", 0, limit=1)
     current = lease_for(campaign, "ben").current
     assert current

@@ -241,12 +241,21 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     ) -> HttpResponse:
         extra = label_history(request, object_id)
         page = super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
+        self._record_access(request, object_id, page, turns=1)
+        return page
+
+    def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        """Asks first, by the name of the label's persona, which is from a file."""
+        page: HttpResponse = super().delete_view(request, object_id, extra_context)
+        self._record_access(request, object_id, page)
+        return page
+
+    def _record_access(self, request: HttpRequest, object_id: str, page: Any, **counts: int) -> None:
         label = self.get_object(request, unquote(object_id)) if page.status_code == 200 else None
         if label and raw_access.may_read(request.user, label.dataset):
             raw_access.record_access(
-                label.dataset, request.user, place="annotation", annotation=label.pk, turns=1
+                label.dataset, request.user, place="annotation", annotation=label.pk, **counts
             )
-        return page
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
         """Redirect: the label's page has its decisions. Django's page would only name its persona."""

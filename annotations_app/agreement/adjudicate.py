@@ -9,6 +9,7 @@ from annotations_app.domain.submission import InvalidSubmission, clean_notes
 from annotations_app.models import Annotation, Campaign
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.masking import mask_values
 from datasets_app.models import Dataset, Turn
 
 DEFAULT_LIMIT = 20
@@ -137,7 +138,7 @@ def _save_adjudicated_label(
         actor=actor,
         dataset_name=dataset.name,
         campaign=campaign.name if campaign else None,
-        persona_id=persona_id,
+        persona_id=mask_values(persona_id),
         turn=turn.pk,
         label=label,
         annotation=adjudicated.pk,

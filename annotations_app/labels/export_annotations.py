@@ -28,6 +28,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.conversations.records import LabelRecord
+from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.models import Dataset
 
@@ -102,9 +103,8 @@ def export_annotations(
             count, on_brand = _write_labels(chosen, spool, report_progress)
             if not overridden:
                 gates.check_label_export(dataset, tally.found, actor=actor, override=override)
-            if not override:
                 # Raw sessions may have been committed between the first check and the read.
-                gates.check_gate(policies.EXPORT, dataset, actor=actor)
+                gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
             exported = ExportedLabels(count, on_brand, dict(selection.left_out))
             if not exported.labels:
                 raise UserError(_no_labels_message(dataset, persona, campaign, exported))
@@ -112,7 +112,7 @@ def export_annotations(
                 "export_annotations",
                 actor=actor,
                 dataset_name=dataset.name,
-                persona_id=persona,
+                persona_id=mask_values(persona),
                 choice=labels,
                 **({"campaign": campaign.name} if campaign else {}),
                 labels=exported.labels,

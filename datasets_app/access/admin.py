@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.options import BaseModelAdmin
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
 from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, User
@@ -23,6 +24,24 @@ from datasets_app.domain.wording import format_count
 admin.site.unregister(User)
 admin.site.unregister(Group)
 log = logging.getLogger(__name__)
+
+
+class SensitiveAdmin(BaseModelAdmin):
+    """Changes of accounts and roles take a recent sign-in: with a stolen session they would open all else."""
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
+        if request.method == "POST" and self.has_view_or_change_permission(request):
+            require_recent_sign_in(request)
+        return super().changeform_view(request, *args, **options)
+
+    def delete_view(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
+        if request.method == "POST" and self.has_delete_permission(request):
+            require_recent_sign_in(request)
+        return super().delete_view(request, *args, **options)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        require_recent_sign_in(request)
+        super().delete_queryset(request, queryset)
 
 
 class InvitationForm(forms.ModelForm):
@@ -48,7 +67,7 @@ class InvitationForm(forms.ModelForm):
 
 
 @admin.register(User)
-class UserAdmin(BaseUserAdmin, ModelAdmin):
+class UserAdmin(SensitiveAdmin, BaseUserAdmin, ModelAdmin):
     form = UserChangeForm
     add_form = InvitationForm
     add_form_template = None
@@ -60,6 +79,11 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
     def response_add(self, request: HttpRequest, obj: User, post_url_continue: Any = None) -> HttpResponse:
         _invite(request, obj)
         return super().response_add(request, obj, post_url_continue)
+
+    def user_change_password(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
+        if self.has_change_permission(request):
+            require_recent_sign_in(request)  # before a password is typed, which must not be kept
+        return super().user_change_password(request, *args, **options)
 
     @admin.action(description="Send link to set a password", permissions=["change"])
     def send_link(self, request: HttpRequest, users: Any) -> None:
@@ -114,5 +138,5 @@ def _apply(request: HttpRequest, users: Any, change: Callable[..., Any], text: s
 
 
 @admin.register(Group)
-class GroupAdmin(BaseGroupAdmin, ModelAdmin):
+class GroupAdmin(SensitiveAdmin, BaseGroupAdmin, ModelAdmin):
     pass

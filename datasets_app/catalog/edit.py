@@ -8,6 +8,7 @@ from django.db import transaction
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
+from datasets_app.domain.pii.masking import mask_values
 from datasets_app.models import Dataset
 
 # The application records changes to the data itself; people can't edit these keys.
@@ -81,6 +82,10 @@ def edit_dataset(pk: int, facts: Mapping[str, Any], *, actor: Any) -> list[str]:
             setattr(dataset, name, value)
         dataset.save(update_fields=[*changes, "updated_at"])
         audit.record(
-            "edit_dataset", actor=actor, dataset_name=dataset.name, fields=list(changes), changes=changes
+            "edit_dataset",
+            actor=actor,
+            dataset_name=dataset.name,
+            fields=list(changes),
+            changes=mask_values(changes),
         )
     return list(changes)

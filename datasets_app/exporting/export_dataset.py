@@ -71,7 +71,7 @@ def export_dataset(
     """
     if gzipped and format == "parquet":
         raise UserError(PARQUET_GZIP_CONFLICT)
-    gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
+    overridden = gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
     digest = DigestWriter(out)
     sessions = turns = 0
     with transaction.atomic(), gzip_writer(digest, gzipped) as target:
@@ -80,9 +80,9 @@ def export_dataset(
             sessions += session_count
             target.write(block)
             report_progress(turns, dataset.turn_count)
-    if not override:
+    if not overridden:
         # An import may have been committed between the first check and the reading.
-        gates.check_gate(policies.EXPORT, dataset, actor=actor)
+        gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
     if not turns and selection != ALL_SESSIONS:
         raise _empty_selection_error(dataset, selection)
     result = ExportResult(sessions, turns, digest.size, digest.hex)

@@ -368,7 +368,7 @@ def _save_totals(
         sessions=sessions,
         turns=turns,
         origin=dataset.origin,
-        options=options._asdict(),
+        options=mask_values(options._asdict()),
         **({"uploaded_by": upload.uploaded_by} if upload.uploaded_by else {}),
         # Digests only: a file name may identify a person, and the audit log keeps it forever.
         files=[

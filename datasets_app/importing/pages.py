@@ -324,7 +324,7 @@ def _update_job(user: Any, job: JobRun, options: dict[str, Any], start: bool) ->
         changed = JobRun.objects.filter(pk=job.pk, state=JobRun.State.PREPARED).update(
             dataset_name=options["dataset_name"],
             parameters=parameters.as_json(),
-            **({"actor": user} if start else {}),
+            **({"actor": user, "source_address": audit.current_address()} if start else {}),
         )
         if changed and start:
             runs.start_prepared_job(job, actor=user)

@@ -314,6 +314,22 @@ class RetentionParameters(JobParameters, frozen=True):
         return "datasets_app.apply_retention" if self.reason else ""
 
 
+class ActivationParameters(JobParameters, frozen=True):
+    """``seen`` is the digest of the deletion schedule that was shown; the rest is for those who approve."""
+
+    policy: int | None = None
+    seen: str = ""
+    pattern: str = ""
+    retention: str = ""
+
+    LABELS: ClassVar = {"pattern": "Deletes datasets named", "retention": "Kept for"}
+    HIDDEN: ClassVar = frozenset({"policy", "seen"})
+
+    @property
+    def approval_permission(self) -> str:
+        return "datasets_app.activate_retentionpolicy"
+
+
 class SignParameters(JobParameters, frozen=True):
     """``last_session`` and ``last_scrub`` tell whether the dataset is still what was reviewed."""
 

@@ -15,6 +15,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from alignmenter_site.logs import describe_error
+from datasets_app.core import audit
 from datasets_app.core.approval import approved_by
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
@@ -71,7 +72,9 @@ def _run_task(job: RunningJob[Any]) -> None:
     approver = job.row.decided_by
     if approval_permission(job.row) and approver is None:
         raise UserError("A second person has to approve this job. Retry it to request that again.")
-    with approved_by(approver.get_username() if approver else ""):
+    # Events that the job records come from where it was requested.
+    origin = audit.RequestOrigin(job.row.source_address if job.actor else "", lambda: job.actor)
+    with approved_by(approver.get_username() if approver else ""), audit.attribute_to(origin):
         run_operation(job, operation.task, dict, commits_itself=operation.commits_itself)
 
 

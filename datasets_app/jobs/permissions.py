@@ -26,6 +26,7 @@ START_PERMISSIONS = {
     "compare_releases": "datasets_app.view_release",
     "scan_text": "datasets_app.view_dataset",
     "nightly": "datasets_app.apply_retention",
+    "activate_retention": "datasets_app.activate_retentionpolicy",
     "export_audit": "datasets_app.view_auditevent",
     "verify_audit": "datasets_app.view_auditevent",
     "change_origin": "datasets_app.override_gate",

@@ -51,6 +51,7 @@ def _build_job(
         dataset=dataset,
         dataset_name=dataset.name if dataset else dataset_name,
         parameters=parameters.as_json(),
+        source_address=audit.current_address(),
     )
 
 
@@ -162,6 +163,10 @@ def reset_for_retry(job_run: JobRun, *, actor: Any) -> bool:
 
     Returns False unless it failed or was canceled. Jobs of commands can't be reset.
     """
+    # Nobody overrides, signs or deletes in the name of somebody else. The permissions of a deleted account
+    # can't be checked.
+    owner = actor if sensitive_permission(job_run) else job_run.actor or actor
+    requested = {"source_address": audit.current_address()} if owner == actor else {}
     with transaction.atomic():
         # ``attempt`` only ever grows: a worker of an earlier attempt must never pass for a later one.
         again = JobRun.objects.filter(
@@ -176,9 +181,8 @@ def reset_for_retry(job_run: JobRun, *, actor: Any) -> bool:
             total=None,
             finished_at=None,
             heartbeat_at=None,
-            # Nobody overrides, signs or deletes in the name of somebody else. The permissions of a deleted
-            # account can't be checked.
-            actor=actor if sensitive_permission(job_run) else job_run.actor or actor,
+            actor=owner,
+            **requested,
         )
         if again:
             audit.record("retry_job", actor=actor, dataset_name=job_run.dataset_name, job_run=job_run.pk)

@@ -41,6 +41,8 @@ class JobRun(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
+    # Where the actor requested it from; empty for commands and what the scheduler starts.
+    source_address = models.CharField(max_length=45, blank=True, default="", db_default="", editable=False)
     parameters = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.PREPARED)
     done = models.BigIntegerField(default=0)

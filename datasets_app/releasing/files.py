@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from uuid import uuid4
 
 from django.conf import settings
@@ -81,10 +81,11 @@ def work_folder() -> Iterator[Path]:
 def destroy_files(release: Release, *, reason: str, keep_texts: bool = False) -> None:
     """Destroy the stored files once the transaction is committed; digests, sizes and dates stay.
 
-    Notes, reasons and the changelog, which names sessions, are cleared too unless ``keep_texts``. A release
-    that was already destroyed keeps its date and reason.
+    Notes, reasons, the changelog, which names sessions, and the names of fields are cleared too unless
+    ``keep_texts``. A release that was already destroyed keeps its date and reason.
     """
-    texts = {} if keep_texts else {"notes": "", "changelog": "", "override_reason": "", "fault": ""}
+    cleared: dict[str, Any] = {"notes": "", "changelog": "", "override_reason": "", "fault": "", "fields": []}
+    texts = {} if keep_texts else cleared
     with transaction.atomic():
         now = timezone.now()
         Release.objects.filter(pk=release.pk, destroyed_at=None).update(

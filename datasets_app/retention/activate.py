@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from datasets_app.core import audit
+from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.models import RetentionPolicy
 from datasets_app.retention.dry_run import DeletionSchedule, preview_retention, rule_details
@@ -27,6 +28,7 @@ def activate_retention(
 
     Raises UserError if they would now delete something else, or if a policy has changed since.
     """
+    require_second_person()
     with transaction.atomic():
         lock_rules()
         rows = list(RetentionPolicy.objects.filter(pk__in=[policy.pk for policy in policies]))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -11,8 +12,10 @@ from django.views.decorators.http import require_POST
 from datasets_app.core.deletion_summary import format_counts
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import Breadcrumbs, render_page, require_permissions
+from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.redaction import get_hidden_names
 from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.jobs.parameters import ActivationParameters
 from datasets_app.models import Dataset, RetentionPolicy
 from datasets_app.retention.activate import activate_retention, deactivate_retention, preview_policies
 from datasets_app.retention.dry_run import HELD, LATER, NOW, DeletionSchedule, preview_retention
@@ -33,8 +36,13 @@ def policy_schedule(request: HttpRequest, pk: int) -> HttpResponse:
     policy = get_object_or_404(RetentionPolicy, pk=pk)
     if request.method == "POST":
         require_permissions(request, "activate_retentionpolicy")
+        require_recent_sign_in(request)
+        seen = request.POST.get("seen", "")
+        if settings.FOUR_EYES:
+            parameters = ActivationParameters(policy.pk, seen, policy.pattern, policy.retention)
+            return start_and_show_job(request, "activate_retention", parameters=parameters)
         try:
-            activate_retention([policy], expected_digest=request.POST.get("seen", ""), actor=request.user)
+            activate_retention([policy], expected_digest=seen, actor=request.user)
         except UserError as error:
             messages.error(request, error.message)
         else:
@@ -56,6 +64,7 @@ def deactivate_policy(request: HttpRequest, pk: int) -> HttpResponse:
 def apply_due(request: HttpRequest) -> HttpResponse:
     """Start a job that deletes what is due now instead of the next night."""
     require_permissions(request, "apply_retention")
+    require_recent_sign_in(request)
     return start_and_show_job(request, "apply_retention")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import ValidationError
@@ -26,7 +27,7 @@ from datasets_app.core import audit
 from datasets_app.core.web.uploads import accepts_files
 from datasets_app.tables.formats import FORMATS
 from datasets_app.tables.limits import MAX_BYTES, MAX_ROWS, TableFileError
-from datasets_app.tables.uploads import UPLOADS_FOLDER, delete_stale_uploads
+from datasets_app.tables.uploads import UPLOADS_FOLDER, delete_oldest_uploads, delete_stale_uploads
 
 MAX_ROWS_PREVIEWED = 200
 MAX_ERRORS_SHOWN = 100
@@ -39,12 +40,15 @@ class UploadMissing(Exception):
 class UploadStorage(BaseStorage):  # type: ignore[misc]
     """Keeps a file between preview and confirmation in the shared storage, for any web server.
 
-    Its name can't be guessed. Unconfirmed files are deleted after a day.
+    Its name can't be guessed, and only the person who uploaded it can confirm it. Unconfirmed files are
+    deleted after a day, or when the same person has uploaded MAX_PENDING_UPLOADS others.
     """
 
     def save(self, data: bytes) -> None:
         delete_stale_uploads()
-        self.name = uuid4().hex
+        owner = _current_owner()
+        delete_oldest_uploads(owner, keep=settings.MAX_PENDING_UPLOADS - 1)
+        self.name = f"{owner}{uuid4().hex}"
         default_storage.save(self._path(), ContentFile(data))
 
     def read(self) -> bytes:
@@ -59,9 +63,14 @@ class UploadStorage(BaseStorage):  # type: ignore[misc]
         default_storage.delete(self._path())
 
     def _path(self) -> str:
-        if not re.fullmatch(r"[0-9a-f]{32}", self.name or ""):
+        if not re.fullmatch(_current_owner() + r"[0-9a-f]{32}", self.name or ""):
             raise UploadMissing
         return f"{UPLOADS_FOLDER}/{self.name}"
+
+
+def _current_owner() -> str:
+    """What the names of this person's uploads begin with. The library doesn't tell who uploads."""
+    return f"{audit.current_user().pk}-"
 
 
 class TableImportForm(ImportForm):  # type: ignore[misc]

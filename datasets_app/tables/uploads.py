@@ -17,6 +17,19 @@ def delete_stale_uploads() -> int:
     return delete_uploads(older_than=MAX_UPLOAD_AGE)
 
 
+def delete_oldest_uploads(owner: str, *, keep: int) -> None:
+    """Delete all but the ``keep`` newest uploads whose names begin with ``owner``."""
+    paths = [f"{UPLOADS_FOLDER}/{name}" for name in list_storage(UPLOADS_FOLDER)[1] if name.startswith(owner)]
+    if len(paths) <= keep:
+        return
+    by_age = []
+    for path in paths:
+        with suppress(FileNotFoundError):  # confirmed just now
+            by_age.append((default_storage.get_modified_time(path), path))
+    for _, path in sorted(by_age)[: len(by_age) - keep]:
+        default_storage.delete(path)
+
+
 def delete_uploads(older_than: timedelta = timedelta(0)) -> int:
     """Delete older uploads; returns how many."""
     count = 0

@@ -18,6 +18,7 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import approvals, runs
 from datasets_app.jobs.parameters import (
+    ActivationParameters,
     AttestParameters,
     EraseParameters,
     ExemptParameters,
@@ -33,11 +34,13 @@ from datasets_app.models import (
     AuditEvent,
     Dataset,
     JobRun,
+    RetentionPolicy,
     ScrubFinding,
     ScrubMark,
     SharingReview,
 )
 from datasets_app.releasing.sharing.sign_review import get_state, sign_review
+from datasets_app.retention.activate import activate_retention, preview_policies
 from datasets_app.retention.apply import apply_retention
 from datasets_app.retention.erase_session import erase_session
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
@@ -79,6 +82,12 @@ def preview_finding(dataset: Dataset) -> int:
     return ScrubFinding.objects.get().pk
 
 
+def preview_rule() -> tuple[int, str]:
+    """A rule that deletes everything, and the digest of what it would delete."""
+    rule, _ = RetentionPolicy.objects.get_or_create(position=1, pattern="*", retention="1 day", reason=WHY)
+    return rule.pk, preview_policies([rule]).digest
+
+
 # Operation → its parameters, and what shows that it has happened.
 ACTS: dict[str, tuple[Callable[[Dataset], JobParameters], Callable[[], bool]]] = {
     "export_dataset": (
@@ -104,6 +113,10 @@ ACTS: dict[str, tuple[Callable[[Dataset], JobParameters], Callable[[], bool]]] =
     "erase_session": (
         lambda dataset: EraseParameters(session=dataset.sessions.get().pk, reason=WHY),
         lambda: AuditEvent.objects.filter(action="erase_session").exists(),
+    ),
+    "activate_retention": (
+        lambda dataset: ActivationParameters(*preview_rule()),
+        lambda: RetentionPolicy.objects.filter(active=True).exists(),
     ),
     "apply_retention": (
         lambda dataset: RetentionParameters(reason=WHY),
@@ -225,7 +238,8 @@ def test_a_signature_covers_what_was_reviewed(dataset: Dataset, ann: User, ben: 
 
 def test_no_way_leads_around_a_second_person(dataset: Dataset, ann: User) -> None:
     """Operations refuse by themselves, whoever calls them: a page, a command, a job of an earlier version."""
-    session = dataset.sessions.get()
+    session, (key, seen) = dataset.sessions.get(), preview_rule()
+    rule = RetentionPolicy.objects.get(pk=key)
     ways: list[Callable[[], Any]] = [
         lambda: gates.check_gate(policies.EXPORT, dataset, actor=ann, override=WHY),
         lambda: gates.check_gate(policies.EXPORT, dataset, actor=None, override=WHY),
@@ -234,6 +248,7 @@ def test_no_way_leads_around_a_second_person(dataset: Dataset, ann: User) -> Non
         lambda: sign_review(dataset, actor=ann),
         lambda: erase_session(session, WHY, actor=ann),
         lambda: apply_retention(actor=ann, dataset=dataset, reason=WHY),
+        lambda: activate_retention([rule], expected_digest=seen, actor=ann),
     ]
     for way in ways:
         with pytest.raises(UserError, match="A second person has to approve this"):

@@ -1,11 +1,14 @@
 import gzip
 import json
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.models import Annotation
+from datasets_app.catalog.edit import edit_dataset
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.domain.conversations.lines import read_lines
@@ -358,6 +361,17 @@ def test_one_session_in_two_files_of_one_import(tmp_path: Path) -> None:
     assert [problem["code"] for problem in refusal.value.details["problems"]] == ["E207"]
     assert not Turn.objects.exists()
     assert import_dataset(sources, name="support", options=ImportOptions(append=True))["sessions"] == 3
+
+
+def test_the_audit_log_keeps_no_value_that_was_given_as_a_persona(tmp_path: Path) -> None:
+    lines = write_jsonl(tmp_path / "a.jsonl", [make_turn("a"), make_turn("a", 2, label=1)])
+    import_file(lines, persona="jo@example.org")
+    dataset = Dataset.objects.get()
+    edit_dataset(dataset.pk, {"source": "Mail of jo@example.org"}, actor=None)
+    export_annotations(dataset, persona="jo@example.org", out=BytesIO(), override="Agreed")
+    details = list(AuditEvent.objects.order_by("pk").values_list("action", "details"))
+    assert [action for action, _ in details] == ["import", "edit_dataset", "override", "export_annotations"]
+    assert "jo@example.org" not in str(details)
 
 
 def test_a_file_of_blank_lines_can_be_stopped(tmp_path: Path) -> None:

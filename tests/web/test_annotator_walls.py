@@ -1,14 +1,13 @@
 """An annotator's account reaches the queue and itself; a walk over every address of the application."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
+from django.urls import resolve, reverse
 
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
@@ -16,6 +15,7 @@ from annotations_app.labeling.lease_next import lease_next
 from annotations_app.models import Annotation, Assignment, Campaign
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona
 from tests import factories
+from tests.raw_walk import fill_route, list_routes
 
 # Addresses, as they are written in the URL conf, that are meant for annotators.
 OPEN = re.compile(r"^(|\^?(login|logout|password|account|oidc|annotate)/.*)$")
@@ -39,25 +39,6 @@ def anna(campaign: Campaign) -> Client:
     return client
 
 
-def walk(patterns: Any, before: str = "") -> Iterator[str]:
-    """Every route of the URL conf, as it is written."""
-    for pattern in patterns:
-        route = before + str(pattern.pattern)
-        if isinstance(pattern, URLResolver):
-            yield from walk(pattern.url_patterns, route)
-        elif isinstance(pattern, URLPattern):
-            yield route
-
-
-def filled(route: str, arguments: dict[str, Any]) -> str:
-    """The address of a route: real primary keys where there are some, else something that fits."""
-    route = re.sub(r"\(\?P<(\w+)>[^()]*(\([^()]*\))?[^()]*\)", r"<\1>", route)
-    address = re.sub(
-        r"<(?:(\w+):)?(\w+)>", lambda found: str(arguments.get(found[2], arguments.get(found[1], 1))), route
-    )
-    return "/" + re.sub(r"[\^$\\]|\(\?:|\?", "", address)
-
-
 def test_no_other_address_opens_for_an_annotator(anna: Client, campaign: Campaign, empty_queue: None) -> None:
     session = campaign.dataset.sessions.order_by("pk")[0]
     job = JobRun.objects.create(operation="check_dataset", dataset=campaign.dataset, state="failed")
@@ -71,11 +52,11 @@ def test_no_other_address_opens_for_an_annotator(anna: Client, campaign: Campaig
     events = AuditEvent.objects.exclude(action="refused")
     before = (events.count(), JobRun.objects.count(), Annotation.objects.count())
     opened, tried = {}, 0
-    for route in walk(get_resolver().url_patterns):
+    for route in list_routes():
         if OPEN.match(route):
             continue
         for pk in dict.fromkeys(real) if "<" in route else [1]:
-            address = filled(route, {"app_label": "datasets_app", "int": pk, "path": pk, "object_id": pk})
+            address = fill_route(route, {"app_label": "datasets_app", "int": pk, "path": pk, "object_id": pk})
             for answer in (anna.get(address), anna.post(address, {"post": "yes"})):
                 tried += 1
                 if answer.status_code not in {403, 404}:
@@ -87,10 +68,10 @@ def test_no_other_address_opens_for_an_annotator(anna: Client, campaign: Campaig
 
 def test_the_walk_fills_addresses_in_rightly() -> None:
     """One that leads nowhere would answer 404 to everyone, and prove nothing."""
-    routes = list(walk(get_resolver().url_patterns))
+    routes = list(list_routes())
     assert len(routes) > 100
     for route in routes:
-        assert resolve(filled(route, {"app_label": "datasets_app", "url": "nowhere"}))
+        assert resolve(fill_route(route, {"app_label": "datasets_app", "url": "nowhere"}))
 
 
 @pytest.mark.parametrize("role", ["annotator", "outsider"])

@@ -99,12 +99,12 @@ def test_a_body_without_a_length_is_refused(curator: Any) -> None:
 
 
 def test_only_the_pages_with_a_file_field_take_files(sign_in: SignIn) -> None:
-    from tests.web.test_annotator_walls import filled, walk
+    from tests.raw_walk import fill_route, list_routes
 
     user = sign_in("superuser").user  # type: ignore[attr-defined]
     accepting = set()
-    for route in walk(get_resolver().url_patterns):
-        match = get_resolver().resolve("/" + filled(route, {"int": 1, "object_id": 1}).lstrip("/"))
+    for route in list_routes():
+        match = get_resolver().resolve("/" + fill_route(route, {"int": 1, "object_id": 1}).lstrip("/"))
         if find_file_limit(match.func, user):
             accepting.add(match.view_name)
     assert accepting == {

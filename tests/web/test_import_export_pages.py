@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from django.contrib import admin
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
@@ -250,6 +250,28 @@ def test_uploads_that_nobody_confirms_are_deleted_after_a_day(client_of: Any, tm
     assert delete_stale_uploads() == 1
     assert first not in default_storage.listdir("table-imports")[1]
     assert len(default_storage.listdir("table-imports")[1]) == 1
+
+
+def test_uploads_wait_for_the_person_they_are_of_and_not_too_many(
+    client_of: Any, tmp_path: Path, settings: Any
+) -> None:
+    settings.MAX_PENDING_UPLOADS = 2
+    stored = make_dataset(tmp_path, make_session("a"))
+    first = client_of("curator")
+    previews = []
+    for age in (30, 20, 10):
+        previews.append(upload(first, ANNOTATION, jsonl(label("x")), "jsonl", dataset=stored.pk))
+        name = previews[-1].context["confirm_form"]["import_file_name"].value()
+        os.utime(default_storage.path(f"table-imports/{name}"), (time.time() - age,) * 2)
+    assert len(default_storage.listdir("table-imports")[1]) == 2
+    assert "upload it again" in confirm(first, ANNOTATION, previews[0]).content.decode()
+    another = client_of("lead", "curator")
+    assert "upload it again" in confirm(another, ANNOTATION, previews[1]).content.decode()
+    upload(another, ANNOTATION, jsonl(label("x")), "jsonl", dataset=stored.pk)
+    assert len(default_storage.listdir("table-imports")[1]) == 3
+    first.force_login(User.objects.get(username="curator"))
+    confirm(first, ANNOTATION, previews[2])
+    assert Annotation.objects.count() == 1
 
 
 @pytest.mark.parametrize("name", ["../../secret_key", "/etc/passwd", "0" * 32, ""])

@@ -4,11 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from datasets_app.jobs import queue
-from datasets_app.models import Dataset, JobRun
+from datasets_app.jobs.perform import perform
+from datasets_app.models import AuditEvent, Dataset, JobRun
 
 
 def fragment(client: Any, job: JobRun) -> str:
@@ -87,6 +90,31 @@ def test_a_failure_shows_its_problems(curator: Any, db: None) -> None:
         "The first 1 of 212 problems",
     ):
         assert expected in html
+
+
+def test_events_of_a_job_come_from_where_it_was_requested(
+    curator: Any, dataset: Dataset, empty_queue: None
+) -> None:
+    """By its actor: somebody else who retries it has an event of their own."""
+    other = User.objects.create_superuser("root")
+    start = reverse("admin:datasets_app_dataset_export", args=[dataset.pk])
+    curator.post(start, {"format": "turns"}, REMOTE_ADDR="192.0.2.1")
+    job = JobRun.objects.get()
+    for user, address, expected in (
+        (other, "192.0.2.2", "192.0.2.1"),
+        (curator.user, "2001:db8::3", "2001:db8::3"),
+    ):
+        JobRun.objects.update(state="failed")
+        client = Client()
+        client.force_login(user)
+        client.post(reverse("admin:datasets_app_jobrun_retry", args=[job.pk]), REMOTE_ADDR=address)
+        perform(job.pk)
+        event = AuditEvent.objects.filter(action="export").latest("pk")
+        assert (event.actor, event.details["source_address"]) == ("curator", expected)
+    User.objects.filter(pk=curator.user.pk).delete()
+    JobRun.objects.update(state="queued")
+    perform(job.pk)
+    assert "source_address" not in AuditEvent.objects.filter(action="export").latest("pk").details
 
 
 def test_cancel_and_retry(curator: Any, dataset: Dataset, empty_queue: None) -> None:

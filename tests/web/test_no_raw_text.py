@@ -1,84 +1,121 @@
-"""No raw text by any door: a walk over every address, form and file as every role, for all origins.
+"""No raw text by any door: a walk over every address, command, file, table and log as every role, before and
+after a scrub, for all origins.
 
-Who may not read raw text is shown none of it; who may leaves a read event.
+Who may not read raw text is shown none of it; who may leaves a read event; after a scrub nobody finds any.
 """
 
-import json
-import re
-from collections.abc import Iterator
+import logging
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from typing import Any, NamedTuple
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import transaction
-from django.test import Client
-from django.urls import get_resolver
+from django.core import mail
+from django.db import connection
 
-from annotations_app.models import Annotation
 from datasets_app.access import limit_access
 from datasets_app.access.roles import ROLES
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.exporting.export_dataset import EXPORT_FORMATS, export_to_path
-from datasets_app.models import (
-    AuditEvent,
-    DatasetGrant,
-    JobFile,
-    JobRun,
-    Persona,
-    ReleaseFile,
-    ScrubMark,
-    Session,
-    Turn,
-)
+from datasets_app.jobs import runs
+from datasets_app.jobs.parameters import ExportParameters
+from datasets_app.models import AuditEvent, JobRun, Release, RetentionPolicy, ScrubMark
+from datasets_app.releasing import files
 from datasets_app.releasing.sharing.export_package import export_package
-from tests.raw_dataset import RawCase, list_assignments, make_raw_case
-from tests.web.test_annotator_walls import filled, walk
+from datasets_app.retention.warnings import mail_warnings
+from datasets_app.scrubbing.marks import remove_mark
+from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
+from tests.conftest import RunManage
+from tests.environment import VAR_DIR
+from tests.operations.test_scrub_canaries import all_files, everything_in_redis
+from tests.raw_dataset import RawCase, make_raw_case
+from tests.raw_walk import (
+    ReadCounter,
+    list_addresses,
+    list_answers,
+    list_common_addresses,
+    list_unknown_arguments,
+    submit,
+    visit,
+)
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 ORIGINS = ("production", "external", "synthetic")
-# Addresses about accounts and sign-in, which are about no dataset, and those that end the session.
-NOT_WALKED = re.compile(
-    r"^\^?(login|logout|password|account|oidc|_|sign|invite|admin/(login|logout|password|auth|jsi18n))"
-)
-# Readers see here what is stated about a dataset as a whole, and names of files: no conversation.
-STATED = re.compile(
-    r"/dataset/\d+/(change|edit|scrub|export)/|/jobrun/\d+/|/dataset/import/|metadata/|/dataset/\?q="
-    r"|^/admin/$|/campaign/agreement/"
-)
-# Copies have events of their own.
-COPIED = re.compile(r"^/files/|/export/$")
 # Lower only with addresses that are taken away.
-MIN_ADDRESSES = 200
+MIN_ADDRESSES, MIN_TELLING = 300, 55
 
 
-def test_no_raw_text_by_any_door(tmp_path: Path, empty_queue: None, media_root: Path, caplog: Any) -> None:
+class World(NamedTuple):
+    people: dict[str, User]
+    cases: list[RawCase]
+    # Addresses of the first case, and common ones, that open for anybody, and of those that have a form.
+    every: list[str]
+    sendable: list[str]
+    # By case: addresses that show its word to somebody.
+    telling: list[list[str]]
+
+    @property
+    def words(self) -> set[str]:
+        return {case.word for case in self.cases}
+
+
+def test_no_raw_text_by_any_door(
+    tmp_path: Path, empty_queue: None, media_root: Path, caplog: Any, manage: RunManage, settings: Any
+) -> None:
+    caplog.set_level(logging.INFO)
+    world = make_world(tmp_path, settings)
+    visit_as_everybody(world)
+    assert not refuse_copies(world.cases, world.people["curator"], tmp_path)
+    assert not run_commands(manage, world.cases[0])
+    assert not find_elsewhere(world.words, caplog)
+    scrub(world)
+    assert not visit(world.people["superuser"], world.telling[0], world.words).wrong
+    assert not find_stored(world.words, media_root)
+    assert not find_elsewhere(world.words, caplog)
+
+
+def make_world(path: Path, settings: Any) -> World:
     people = make_people()
-    cases = [make_raw_case(tmp_path, origin, people["importer"]) for origin in ORIGINS]
-    production = cases[0]
+    cases = [make_raw_case(path, origin, people["importer"]) for origin in ORIGINS]
+    request_approval(cases[0], people["superuser"], settings)
+    warn_of_deletion(settings)
     assert [case.dataset.restricted for case in cases] == [True, False, False]
-    assert raw_words(cases) == {case.word for case in cases}
-    # Without a grant production data is not there, raw or not.
-    assert not visit(people["curator"], production, words={production.word})
-    limit_access.unrestrict_dataset(production.dataset, actor=None)
-    assert not visit(people["lead"], production, words=raw_words(cases), post=True)
-    for case in cases:
-        assert not visit(people["viewer"], case, words=raw_words(cases))
-    assert not visit(None, production, words=raw_words(cases))
-    assert not visit(people["annotator"], production, words=raw_words(cases))
-    assert not refuse_copies(cases, people["curator"], tmp_path)
-    assert not visit(people["curator"], production, words=raw_words(cases), readers=True)
+    words = {case.word for case in cases}
+    assert raw_words(cases) == words
+    common, own = list_common_addresses(), [list_addresses(case) for case in cases]
+    every = [*common, *own[0]]
+    # Nobody is shown what a superuser, who may do everything, is not shown at the same address.
+    known = visit(people["superuser"], every, words, reader=True)
+    assert not known.wrong
+    assert len(every) >= MIN_ADDRESSES
+    assert len(known.telling) >= MIN_TELLING
+    routes = {own[0].get(address) for address in known.telling}
+    # Of the others one address of each route is enough: what it shows depends on the dataset as a whole.
+    telling = [
+        list({route: address for address, route in addresses.items() if route in routes}.values())
+        for addresses in own[1:]
+    ]
+    # An annotator's own pages are open to nobody else.
+    opened = {*known.open, *(address for address in every if address.startswith("/annotate/"))}
+    return World(
+        people,
+        cases,
+        [address for address in every if address in opened],
+        known.sendable,
+        [known.telling, *telling],
+    )
 
 
 def make_people() -> dict[str, User]:
     people = {}
     for name in (*ROLES, "importer", "superuser"):
         people[name] = User.objects.create_user(
-            name.replace(" ", "_"), is_staff=name != "annotator", is_superuser=name == "superuser"
+            name.replace(" ", "_"),
+            email="person@example.org",
+            is_staff=name != "annotator",
+            is_superuser=name == "superuser",
         )
     for name in ROLES:
         people[name].groups.add(Group.objects.get(name=name))
@@ -86,203 +123,142 @@ def make_people() -> dict[str, User]:
     return people
 
 
+def request_approval(case: RawCase, actor: User, settings: Any) -> None:
+    """A job that waits for a second person, who is told by mail, and one in the queue."""
+    settings.FOUR_EYES = True
+    parameters = ExportParameters(format="turns", tag=f"scenario:{case.plant('tag')}", override="a test")
+    runs.start_job("export_dataset", actor=actor, dataset=case.dataset, parameters=parameters)
+    settings.FOUR_EYES = False
+    runs.request_text_scan(case.dataset, actor=actor)
+    assert len(mail.outbox) == 1
+    assert JobRun.objects.filter(state="queued").exists()
+
+
+def warn_of_deletion(settings: Any) -> None:
+    settings.MAIL_TO = ["officer@example.org"]
+    policy = RetentionPolicy.objects.create(
+        position=1, pattern="*", retention="1 day", reason="a test", active=True
+    )
+    assert mail_warnings() == {"mailed": len(ORIGINS)}
+    policy.delete()
+
+
 def raw_words(cases: list[RawCase]) -> set[str]:
     raw = raw_access.find_raw(case.dataset for case in cases)
     return {case.word for case in cases if case.dataset.pk in raw}
 
 
-# --- addresses --------------------------------------------------------------------------------------------
+# --- before the scrub -----------------------------------------------------------------------------------
 
 
-def addresses(case: RawCase) -> Iterator[str]:
-    """Every route, with the keys of this case."""
-    for route in walk(get_resolver().url_patterns):
-        if NOT_WALKED.match(route):
-            continue
-        for arguments in keys_of(route, case):
-            yield filled(route, arguments)
-    yield from asked_addresses(case)
-
-
-def keys_of(route: str, case: RawCase) -> list[dict[str, Any]]:
-    dataset, campaign = case.dataset, case.campaign
-    session = Session.objects.filter(dataset=dataset).order_by("pk")[0]
-    common = {
-        "app_label": "datasets_app",
-        "url": "nowhere",
-        "name": campaign.name,
-        "version": "1.0.0",
-        "turn_index": 2,
-        "job_pk": case.upload.pk,
-        "session_pk": session.pk,
-        "mark_pk": ScrubMark.objects.filter(dataset=dataset).values_list("pk", flat=True).first() or 1,
-        "grant_pk": DatasetGrant.objects.filter(dataset=dataset).values_list("pk", flat=True).first() or 1,
-    }
-    pks = [1]
-    for part, rows in (
-        ("datasets_app/dataset/", [dataset.pk]),
-        ("datasets_app/session/", [session.pk]),
-        ("datasets_app/turn/", Turn.objects.filter(session=session).values_list("pk", flat=True)[:2]),
-        ("jobrun/", JobRun.objects.filter(dataset_name=dataset.name).values_list("pk", flat=True)),
-        ("persona/", Persona.objects.values_list("pk", flat=True)[:1]),
-        (
-            "auditevent/",
-            AuditEvent.objects.filter(dataset_name=dataset.name).values_list("pk", flat=True)[:3],
-        ),
-        ("annotation/", Annotation.objects.filter(dataset=dataset).values_list("pk", flat=True)),
-        ("campaign/agreement/", [dataset.pk]),
-        ("campaign/", [campaign.pk]),
-        ("annotate/", list_assignments(case)[:3]),
-        (
-            "files/releases/",
-            ReleaseFile.objects.filter(release__dataset=dataset).values_list("pk", flat=True),
-        ),
-        ("files/", JobFile.objects.filter(job_run__dataset_name=dataset.name).values_list("pk", flat=True)),
-    ):
-        if part in route:
-            pks = list(rows)
-            break
-    if "<" not in route:
-        return [common]
-    return [{**common, "pk": pk, "object_id": pk, "id": pk, "int": pk} for pk in pks]
-
-
-def asked_addresses(case: RawCase) -> Iterator[str]:
-    """Lists and forms that take something with their address; searches that a raw dataset must not answer."""
-    pk, campaign = case.dataset.pk, case.campaign.pk
-    reply = Annotation.objects.filter(dataset=case.dataset, campaign=campaign).values_list("turn", flat=True)[
-        0
-    ]
-    turns, labels = "/admin/datasets_app/turn/", "/admin/annotations_app/annotation/"
-    yield from (f"{turns}?dataset={pk}", f"{turns}?dataset={pk}&role=user", f"{turns}?q={case.plant('text')}")
-    yield from (f"{turns}?dataset={pk}&q=write", f"{turns}?tag=scenario:{case.plant('tag')}")
-    yield f"/admin/datasets_app/dataset/?q={case.plant('source')}"
-    yield f"/admin/datasets_app/dataset/{pk}/sessions/?q=session"
-    yield f"/admin/datasets_app/dataset/{pk}/checks/?code=E401"
-    yield f"/admin/datasets_app/dataset/{pk}/scrub/?class=EMAIL"
-    yield f"/admin/datasets_app/dataset/{pk}/releases/compare/?before=1.0.0"
-    yield f"/admin/datasets_app/dataset/{pk}/export/?version=1.0.0"
-    adjudicate = "/admin/annotations_app/campaign/adjudicate/"
-    yield from (f"{adjudicate}?campaign={campaign}", f"{adjudicate}?campaign={campaign}&turn={reply}")
-    yield from (f"{adjudicate}?campaign={campaign}&flagged=1", f"{adjudicate}?dataset={pk}&persona=warm_v1")
-    for page in ("", "measured/", "parts/"):
-        yield f"/admin/annotations_app/campaign/agreement/{pk}/{page}?persona=warm_v1"
-    yield from (f"{labels}?dataset__id__exact={pk}", f"{labels}?q={case.plant('session1')}")
-    yield f"{labels}?persona_id={case.plant('persona')}"
-    autocomplete = "/admin/autocomplete/?app_label=annotations_app&model_name=annotation&field_name=campaign"
-    yield f"{autocomplete}&term={case.plant('text')}"
-    yield f"/admin/search/?s={case.plant('text')}"
-    yield f"/admin/datasets_app/jobrun/active/?dataset={pk}"
-
-
-# --- walking ----------------------------------------------------------------------------------------------
-
-
-def visit(
-    user: User | None, case: RawCase, *, words: set[str], readers: bool = False, post: bool = False
-) -> list[str]:
-    """What is wrong with the answers to one person: an error, or raw text that they may not read, or a read
-    that was not recorded. With ``post`` every form is sent as well; nothing that it does stays."""
-    client = Client(raise_request_exception=False)
-    if user is not None:
-        client.force_login(user)
-    wrong, tried = [], list(addresses(case))
-    with transaction.atomic():
-        for address in tried:
-            wrong += find_fault(client, address, words, readers=readers)
-            if post and "?" not in address:
-                wrong += find_fault(client, address, words, post=posted(case))
-        transaction.set_rollback(True)
-    assert len(tried) >= MIN_ADDRESSES
-    return wrong
-
-
-def find_fault(
-    client: Client,
-    address: str,
-    words: set[str],
-    *,
-    readers: bool = False,
-    post: dict[str, Any] | None = None,
-) -> list[str]:
-    events = AuditEvent.objects.filter(action=raw_access.ACTION)
-    before = events.count()
-    with transaction.atomic():
-        answer = client.get(address) if post is None else client.post(address, post)
-        seen = strip_typed(body_of(answer), address)
-        recorded = events.count() > before
-        if post is not None:
-            transaction.set_rollback(True)
-    where = f"{'POST' if post else 'GET'} {address}: {answer.status_code}"
-    if answer.status_code >= 500:
-        return [where]
-    found = [word for word in words if word in seen]
-    if not found or (readers and (recorded or STATED.search(address) or COPIED.search(address))):
-        return []
-    return [f"{where} shows {', '.join(found)}"]
-
-
-def body_of(answer: Any) -> str:
-    content = b"".join(answer.streaming_content) if answer.streaming else answer.content
-    return str(content.decode(errors="replace")) + str(answer.headers)
-
-
-def strip_typed(page: str, address: str) -> str:
-    """Without what a person typed, which comes back in fields and links. A row that it finds shows more."""
-    page = page.replace(address, "")
-    for values in parse_qs(urlsplit(address).query).values():
-        for value in values:
-            # However it is quoted, twice in a redirect.
-            page = re.sub(r"\W{1,2}\w{0,5}?".join(re.split(r"\W", value)), "", page)
-    return page
-
-
-def posted(case: RawCase) -> dict[str, Any]:
-    """Answers to most forms; without any planted value."""
-    finding = case.dataset.scrubs.values_list("findings__pk", flat=True).first()
-    label = {"session_id": "none", "turn_index": 2, "label": 1, "persona_id": "warm_v1"}
-    file = SimpleUploadedFile("labels.jsonl", json.dumps({**label, "text": "Hello."}).encode())
-    fields = {f"annotationresource_{name}": "on" for name in ("text", "notes", "session_id", "persona_id")}
-    return {
-        "dataset": case.dataset.pk, "tag": "scenario:x", "persona": "warm_v1", "finding": finding or 1,
-        "turn": Turn.objects.filter(session__dataset=case.dataset).values_list("pk", flat=True)[0],
-        "words": "write", "kind": "NAME", "label": "1", "reason": "because", "format": "0", "resource": "",
-        "patterns": "X=write", "kinds": ["EMAIL"], "placeholders": "plain", "timestamps": "keep", "sample": 1,
-        "preview": "1", "import_file": file, "before": "1.0.0", "after": "now", "post": "yes", **fields,
-    }  # fmt: skip
-
-
-# --- copies and other places -------------------------------------------------------------------------------
+def visit_as_everybody(world: World) -> None:
+    people, words = world.people, world.words
+    production = world.cases[0]
+    # Without a grant production data is not there, raw or not.
+    assert not visit(people["curator"], world.telling[0], {production.word}).wrong
+    limit_access.unrestrict_dataset(production.dataset, actor=None)
+    assert not visit(people["lead"], world.every, words).wrong
+    queue = [address for address in world.every if address.startswith("/annotate/")]
+    for person in (None, people["annotator"]):
+        assert not visit(person, [*world.telling[0], *queue], words).wrong
+    # An override lets the members of a campaign read its replies.
+    member = visit(User.objects.get(username="ana"), queue, words, reader=True)
+    assert member.telling
+    assert not member.wrong
+    assert not submit(people["lead"], world.sendable, words, list_answers(production))
+    for role in ("viewer", "lead"):
+        for addresses in world.telling[role == "lead" :]:
+            assert not visit(people[role], addresses, words).wrong
+    for role in ("curator", "privacy officer"):
+        assert not visit(people[role], world.telling[0], words, reader=True).wrong
 
 
 def refuse_copies(cases: list[RawCase], curator: User, folder: Path) -> list[str]:
     """Exports of raw datasets that were not refused, in any format."""
-    got = []
-    raw = raw_access.find_raw(case.dataset for case in cases)
     for case in cases:
-        if case.dataset.pk not in raw:
-            continue
         for format in EXPORT_FORMATS:
             with pytest.raises(UserError):
                 export_to_path(case.dataset, folder / f"out.{format}", format=format, actor=curator)
-            got += [str(path) for path in folder.glob("out.*")]
         for version in ("", "1.0.0"):
             with pytest.raises(UserError):
                 export_package(case.dataset, folder / "package", version=version, actor=curator)
-    return got
+    return [str(path) for path in (*folder.glob("out.*"), *folder.glob("package*"))]
+
+
+def run_commands(manage: RunManage, case: RawCase) -> list[str]:
+    """Commands that print a planted value, but don't record that somebody reads it."""
+    name, wrong = case.dataset.name, []
+    for command in (
+        f"validate_dataset --dataset {name}",
+        f"validate_dataset --dataset {name} --format json",
+        f"sanitize_dataset --dataset {name} --dry-run",
+        f"compare_releases {name}",
+        f"compare_releases {name} --texts",
+        f"agreement --dataset {name}",
+        f"agreement --dataset {name} --by persona,tag,annotator --format json",
+        f"who_can_see {name} --all",
+        "export_audit --out -",
+        "apply_retention --dry-run",
+        "verify_releases",
+        f"export_dataset {name} --out -",
+        f"export_annotations {name} --out - --persona warm_v1",
+        f"sample_dataset {name} --size 1 --out -",
+        f"release_dataset {name}",
+        f"split_dataset --dataset {name}",
+        f"erase_session {name} none --reason none",
+    ):
+        with ReadCounter() as reads:
+            done = manage(*command.split())
+        assert "usage:" not in done.stderr, command
+        found = [line for line in (done.stdout + done.stderr).splitlines() if case.word in line]
+        wrong += [f"{command}: {line}" for line in found if not reads.count]
+    return wrong
+
+
+# --- after it -------------------------------------------------------------------------------------------
+
+
+def scrub(world: World) -> None:
+    for mark in ScrubMark.objects.all():  # a term that is not personal stays in the text
+        remove_mark(mark, actor=None)
+    for case in world.cases:
+        scrub_dataset(case.dataset, parse_policy({"hash_session_ids": True}))
+    assert not raw_words(world.cases)
+    # What was released raw stays raw until it is destroyed.
+    released = [address for address in world.telling[0] if "release" in address]
+    assert not visit(world.people["lead"], released, world.words).wrong
+    shown = visit(world.people["curator"], released, world.words, reader=True)
+    assert shown.telling
+    assert not shown.wrong
+    for release in Release.objects.all():
+        files.destroy_files(release, reason="a test")
+
+
+def find_elsewhere(words: set[str], caplog: Any) -> list[str]:
+    """Places that never hold raw text: the audit log, Django's log of changes, the queue, mail, logs."""
+    places = {
+        "audit log": str(list(AuditEvent.objects.values())),
+        "queue": str([held for _, held in everything_in_redis()]),
+        "mail": str([(message.subject, message.body) for message in mail.outbox]),
+        "logs": caplog.text,
+        "log of changes": _read_table("django_admin_log"),
+    }
+    return [f"{place}: {word}" for place, held in places.items() for word in words if word in held]
+
+
+def find_stored(words: set[str], media_root: Path) -> list[str]:
+    """Tables and files that hold a planted value after the scrub."""
+    tables = connection.introspection.django_table_names(only_existing=True)
+    places = [(table, _read_table(table).encode()) for table in tables]
+    places += all_files(media_root, VAR_DIR / "tmp")
+    return [f"{place}: {word}" for place, held in places for word in words if word.encode() in held]
+
+
+def _read_table(table: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT t::text FROM {table} t")
+        return "\n".join(str(row[0]) for row in cursor.fetchall())
 
 
 def test_the_walk_knows_every_kind_of_key() -> None:
-    """A route with an argument that the walk doesn't fill would answer 404 to everyone."""
-    known = {
-        "app_label", "url", "name", "version", "turn_index", "job_pk", "session_pk", "mark_pk", "grant_pk",
-        "pk", "object_id", "id", "content_type_id",
-    }  # fmt: skip
-    unknown = {
-        f"{route}: {name}"
-        for route in walk(get_resolver().url_patterns)
-        if not NOT_WALKED.match(route)
-        for name in re.findall(r"<(?:\w+:)?(\w+)>", route)
-        if name not in known
-    }
-    assert not unknown
+    assert not list_unknown_arguments()

@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import include, path
 
 from datasets_app.core.web.reauthentication import PROVED_AT, recent_sign_in_required
+from datasets_app.models import RetentionPolicy
 
 PASSWORD = "a correct horse battery staple"
 REASON = 'a court order\r\nof "May" <b>'
@@ -76,3 +77,25 @@ def test_another_form_or_a_changed_one_is_not_sent(client: Client) -> None:
 
 def test_without_a_session_one_signs_in_first() -> None:
     assert Client().post("/sign/", {"reason": REASON})["Location"] == "/login/?next=/sign/"
+
+
+def test_changes_of_accounts_and_of_retention_take_a_recent_sign_in(client: Client) -> None:
+    User.objects.update(is_superuser=True)
+    other, role = User.objects.create_user("ben"), Group.objects.get(name="viewer")
+    rule = RetentionPolicy.objects.create(position=1, pattern="*", retention="1 day", reason="test")
+    forget_sign_in(client)
+    users, roles = "/admin/auth/user/", "/admin/auth/group/"
+    chosen = {"action": "delete_selected", "_selected_action": [other.pk], "post": "yes"}
+    for page, form in (
+        (f"{users}add/", {"username": "carl"}),
+        (f"{users}{other.pk}/change/", {"is_superuser": "on"}),
+        (f"{users}{other.pk}/password/", {"password1": PASSWORD}),
+        (f"{users}{other.pk}/delete/", {"post": "yes"}),
+        (users, chosen),
+        (f"{roles}{role.pk}/change/", {"name": "everything"}),
+        (f"/admin/datasets_app/retentionpolicy/{rule.pk}/rehearsal/", {"seen": ""}),
+        ("/admin/datasets_app/retentionpolicy/apply/", {}),
+    ):
+        assert client.post(page, form).headers.get("Location", "").startswith("/account/again/"), page
+    assert client.get(f"{users}{other.pk}/password/")["Location"].startswith("/account/again/")
+    assert client.get(f"{users}{other.pk}/change/").status_code == 200

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
-from django.urls import get_resolver
 
 from annotations_app.models import Annotation, Campaign
 from datasets_app.access import limit_access
@@ -15,7 +14,7 @@ from datasets_app.core import audit
 from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun, Session, Turn
 from tests import factories
 from tests.everything import FIXED_PK, make_full_dataset, make_user_with
-from tests.web.test_annotator_walls import filled, walk
+from tests.raw_walk import fill_route, list_routes
 
 WORD = "canary"
 # The trail is for who may see it, as a whole; the accounts of people are no dataset's.
@@ -50,7 +49,7 @@ def signed_in(user: User) -> Client:
 
 
 def addresses() -> Iterator[str]:
-    for route in walk(get_resolver().url_patterns):
+    for route in list_routes():
         if route.startswith(NOT_WALKED):
             continue
         keys = (
@@ -60,7 +59,7 @@ def addresses() -> Iterator[str]:
         )
         for key in keys:
             named = {"app_label": "datasets_app", "name": f"{WORD}-voice", "version": "1.0.0"}
-            yield filled(route, {"int": key, "object_id": key, **named})
+            yield fill_route(route, {"int": key, "object_id": key, **named})
 
 
 def body(answer: Any) -> str:

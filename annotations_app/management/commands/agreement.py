@@ -118,13 +118,20 @@ def _display_name(name: str) -> str:
 def _measure_database(options: dict[str, Any], measure_options: dict[str, Any]) -> "AgreementReport":
     from annotations_app.agreement.measure import measure_agreement
     from annotations_app.campaigns.members import get_campaign
+    from datasets_app.catalog import raw_access
     from datasets_app.catalog.facts import get_dataset
 
     if options["dataset"] is not None:
-        return measure_agreement(
-            dataset=get_dataset(options["dataset"]), persona_id=options["persona"], **measure_options
-        )
-    return measure_agreement(campaign=get_campaign(options["campaign"]), **measure_options)
+        dataset = get_dataset(options["dataset"])
+        report = measure_agreement(dataset=dataset, persona_id=options["persona"], **measure_options)
+    else:
+        campaign = get_campaign(options["campaign"])
+        dataset = campaign.dataset
+        report = measure_agreement(campaign=campaign, **measure_options)
+    # Tags and ids of personas are from files.
+    if shown := {f"{kind}s": len(report.by[kind]) for kind in ("tag", "persona") if report.by.get(kind)}:
+        raw_access.record_access(dataset, None, place="agreement", **shown)
+    return report
 
 
 def _no_labels_message(options: dict[str, Any]) -> str:

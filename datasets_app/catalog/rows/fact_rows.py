@@ -35,8 +35,8 @@ SELECT d.id AS pk, d.name, d.origin, d.status, d.turn_count, d.legal_hold, d.hol
     (SELECT r.job_run_id FROM datasets_app_scrubrun r JOIN datasets_app_jobrun j ON j.id = r.job_run_id
      WHERE r.dataset_id = d.id AND NOT r.dry_run AND r.verified_at IS NULL AND r.finished_at IS NULL
        AND j.operation = 'scrub_dataset' AND j.state IN ('queued', 'running')
-       AND NOT (j.foreground AND j.heartbeat_at IS NOT NULL
-                AND j.heartbeat_at < now() - make_interval(secs => %s))
+       AND (NOT j.foreground OR j.heartbeat_at IS NULL
+            OR j.heartbeat_at >= now() - make_interval(secs => %s))
      ORDER BY r.id DESC LIMIT 1) AS scrub_job,
     a.last_session AS attested_to, a.created_by_name AS attested_by, a.created_at AS attested_at,
     a.reason AS attested_because, {text}

@@ -3,6 +3,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.conversations.reading import FORMATS
@@ -153,4 +154,6 @@ def _split_dataset(options: dict[str, Any], split_settings: SplitSettings | None
         ),
         make_facts=SplitResult.facts,
     )
+    # The report names tags and sessions.
+    raw_access.record_access(dataset, None, place="splits", leaks=len(result.leaks))
     return result.report, result.leaks, [f"{dataset.name}: {format_count(result.placed, 'session')} placed."]

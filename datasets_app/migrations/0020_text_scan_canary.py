@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("datasets_app", "0018_scrub_audits"),
+        ("datasets_app", "0019_scrub_audits"),
     ]
 
     operations = [

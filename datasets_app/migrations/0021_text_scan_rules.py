@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("datasets_app", "0019_text_scan_canary"),
+        ("datasets_app", "0020_text_scan_canary"),
     ]
 
     operations = [

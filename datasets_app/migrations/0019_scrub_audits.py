@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("datasets_app", "0017_restrict_raw_production"),
+        ("datasets_app", "0018_job_source_address"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -197,6 +197,7 @@ MAX_ACTIVE_JOBS = env.integer("ALIGNMENTER_MAX_ACTIVE_JOBS", 20, minimum=1)
 EXPORT_LINK_DAYS = env.integer("ALIGNMENTER_EXPORT_LINK_DAYS", 7, minimum=1)
 # Installed name models, by name or folder; "builtin" is the one that comes with the application.
 NAME_MODELS = env.word_list("ALIGNMENTER_NAME_MODELS", ["builtin"])
+RECOGNIZERS_FILE = env.text("ALIGNMENTER_RECOGNIZERS")
 # Keys that can't be used stop the start.
 for _env_var in (hash_key.ENV_VAR, release_key.ENV_VAR):
     secret_key.key_from_env(_env_var)

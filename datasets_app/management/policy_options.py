@@ -1,5 +1,6 @@
 """The options of commands that say what a scrub looks for and what it keeps."""
 
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -8,6 +9,7 @@ from datasets_app.domain.pii.custom_patterns import CustomPatterns, normalize_la
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy, PolicyError, list_class_names, parse_kinds
 from datasets_app.management.terminal import command_error
+from datasets_app.scrubbing.recognizers import add_recognizer_files
 
 
 def add_detection_options(parser: Any) -> None:
@@ -37,7 +39,16 @@ def add_detection_options(parser: Any) -> None:
         help="persona YAML whose name and lexicon are kept; may be repeated",
     )
     parser.add_argument(
-        "--names", metavar="MODEL,…", help="name models: builtin, or installed spaCy pipelines"
+        "--recognizers",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="your own recognizers in Presidio's YAML format; may be repeated",
+    )
+    parser.add_argument(
+        "--names",
+        metavar="MODEL,…",
+        help="name models, findings united: builtin, spacy:NAME (installed), onnx:FOLDER",
     )
 
 
@@ -48,13 +59,14 @@ def build_policy(options: dict[str, Any], **replacement: Any) -> Policy:
     try:
         patterns = tuple(_parse_pattern(text) for text in options["pattern"])
         CustomPatterns(patterns)
-        return Policy(
+        policy = Policy(
             kinds=parse_kinds(options["scrub_patterns"]) if options["scrub_patterns"] is not None else KINDS,
             patterns=patterns,
             allow=tuple(options["allow"]),
             name_models=tuple(model.strip() for model in models if model.strip()),
             **replacement,
         )
+        return add_recognizer_files(policy, map(Path, options["recognizers"]))
     except PolicyError as error:
         raise command_error(str(error)) from None
 

@@ -33,6 +33,7 @@ from datasets_app.jobs.parameters import ScrubParameters, read_parameters
 from datasets_app.models import Dataset
 from datasets_app.scrubbing.factory import make_scrubber
 from datasets_app.scrubbing.marks import apply_marks
+from datasets_app.scrubbing.recognizers import add_recognizer_files
 from datasets_app.scrubbing.rows import read_sessions
 from datasets_app.scrubbing.sanitize_file import require_turns
 
@@ -86,10 +87,13 @@ def canary_file(
 
 
 def find_last_policy(dataset: Dataset) -> Policy:
-    """That of the last scrub, or of the last preview; else that of the installation."""
+    """That of the last scrub, or of the last preview; else that of the installation. Raises UserError."""
     run = dataset.scrubs.order_by("dry_run", "-pk").select_related("job_run").first()
     if run is None:
-        return Policy(name_models=tuple(settings.NAME_MODELS))
+        try:
+            return add_recognizer_files(Policy(name_models=tuple(settings.NAME_MODELS)))
+        except PolicyError as error:
+            raise UserError(str(error)) from None
     # What the person chose, without the corrections of then.
     chosen = read_parameters(run.job_run, ScrubParameters).policy if run.job_run else None
     return Policy.from_json(chosen or run.policy)

@@ -63,7 +63,13 @@ def _scrub_metadata(before: InputMetadata) -> None:
     """Rules only: names of people and of products are not to be told apart without a sentence."""
     given = before.setup.policy
     kinds = tuple(kind for kind in given.kinds if kind != NAME)
-    policy = Policy(kinds=kinds, patterns=given.patterns, allow=given.allow)
+    policy = Policy(
+        kinds=kinds,
+        patterns=given.patterns,
+        recognizers=given.recognizers,
+        missed=given.missed,
+        allow=given.allow,
+    )
     values = {name: getattr(before.metadata, name) for name in SCRUBBED_FIELDS}
     values = {name: value for name, value in values.items() if value}
     scrubber = Scrubber(policy, key=before.setup.key, persona_terms=before.setup.persona_terms)

@@ -1,5 +1,6 @@
 """The form for a scrub; its answers make a policy."""
 
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -19,6 +20,7 @@ from datasets_app.domain.pii.pattern_errors import PatternError
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, MAX_FUZZ_SECONDS, Policy, PolicyError
 from datasets_app.jobs.parameters import ScrubParameters, read_parameters
 from datasets_app.models import Dataset, ScrubRun
+from datasets_app.scrubbing.recognizers import add_recognizer_files
 from datasets_app.templatetags.datasets_display import KIND_LABELS
 
 DEFAULT_SAMPLE_SESSIONS, MAX_SAMPLE_SESSIONS = 200, 100_000
@@ -138,12 +140,17 @@ class ScrubForm(forms.Form):
             self.add_error("fuzz_seconds", "Enter the maximum shift in seconds.")
         if not (cleaned.get("kinds") or cleaned.get("patterns") or "patterns" in self.errors):
             self.add_error("kinds", "Select at least one type, or enter a custom pattern.")
+        try:
+            self._installed = add_recognizer_files(Policy())
+        except PolicyError as error:
+            self.add_error(None, f"The recognizers of this installation can't be used. {error}")
         return cleaned
 
     def policy(self) -> Policy:
-        """The answers of a valid form."""
+        """The answers of a valid form, with the recognizers of the installation."""
         cleaned = self.cleaned_data
-        return Policy(
+        return replace(
+            self._installed,
             kinds=tuple(kind for kind in KINDS if kind in cleaned["kinds"]),
             patterns=tuple(cleaned.get("patterns", ())),
             placeholders=cleaned["placeholders"],

@@ -13,6 +13,7 @@ from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
 from datasets_app.domain.pii.pieces import Place, visit_turn
+from datasets_app.domain.pii.policy import OTHER, Policy
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.runs import request_text_scan
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
@@ -22,8 +23,6 @@ from datasets_app.templatetags.datasets_display import turn_url
 
 NEXT_SCRUB_NOTE = "It applies to the whole dataset at the next preview or scrub."
 MAX_CHARACTERS = 500
-# For a value that is personal and of no class.
-OTHER = "OTHER"
 
 
 @require_POST
@@ -134,5 +133,5 @@ def find_words(words: str, turn: Turn) -> tuple[str, int, int]:
 def kind_choices(dataset: Dataset) -> list[str]:
     """The types for a missed value: the built-in ones, OTHER, and the labels of custom patterns."""
     last = dataset.scrubs.first()
-    custom = [label for label, _ in last.policy.get("patterns", [])] if last else []
-    return [*sorted(KINDS), OTHER, *custom]
+    custom = Policy.from_json(last.policy).custom_labels if last else ()
+    return list(dict.fromkeys((*sorted(KINDS), OTHER, *custom)))

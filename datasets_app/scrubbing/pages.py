@@ -26,6 +26,7 @@ from datasets_app.scrubbing.canary_pages import canary_context
 from datasets_app.scrubbing.chunks import count_progress
 from datasets_app.scrubbing.complete import covers_all_kinds
 from datasets_app.scrubbing.forms import ScrubForm, initial_answers
+from datasets_app.scrubbing.recognizers import list_installed_labels
 from datasets_app.scrubbing.result_pages import result_context
 
 MAX_RUNS_SHOWN = 10
@@ -120,6 +121,7 @@ def _render_scrub(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> Ht
         "withheld": withheld,
         **results,
         "name_models": settings.NAME_MODELS,
+        "recognizer_labels": list_installed_labels(),
         "runs": dataset.scrubs.select_related("job_run__actor")[:MAX_RUNS_SHOWN],
         **({} if job else _interrupted_context(dataset)),
         **_marks_context(request, dataset),

@@ -13,7 +13,7 @@ def policy_to_json(policy: Policy, key_fingerprint: str) -> dict[str, Any]:
     """The policy without what may be personal: no expressions, and only the number of allowed terms."""
     return {
         "classes": list(policy.kinds),
-        "patterns": [label for label, _ in policy.patterns],
+        "patterns": list(policy.custom_labels),
         "placeholders": policy.placeholders,
         "allowed_terms": len(policy.allow) + len(policy.allow_names) + len(policy.exempt_marks),
         "name_models": list(policy.name_models),

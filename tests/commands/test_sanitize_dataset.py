@@ -18,6 +18,7 @@ from datasets_app.domain.metadata.metadata import read_metadata
 from datasets_app.models import Dataset, ScrubRun, Turn
 from tests.conftest import PROJECT
 from tests.factories import encode_jsonl, make_dataset, make_sessions, make_turn, write_jsonl
+from tests.onnx_model import write_onnx_model
 from tests.terminal import decode_output, run_in_process
 
 KEY = "a key of thirty-two characters.."
@@ -129,6 +130,29 @@ def test_patterns_of_ones_own_and_what_is_allowed(here: Sanitize, tmp_path: Path
     )
     assert done.returncode == 0, done.stderr
     assert read(tmp_path / "out.jsonl")[0]["text"] == "[ORDER] for help@brand.com and [EMAIL], not ORD-x"
+
+
+RECOGNIZERS = r"""
+recognizers:
+- {supported_entity: CASE, patterns: [{name: n, regex: 'case \d{4}', score: 0.5}]}
+- {supported_entity: STAFF, deny_list: [Quibble]}
+"""
+
+
+def test_recognizers_and_name_models_of_ones_own(here: Sanitize, tmp_path: Path):
+    (tmp_path / "own.yaml").write_text(RECOGNIZERS)
+    model = write_onnx_model(tmp_path / "model", {"teapot": "B-PER"})
+    write_jsonl(tmp_path / "in.jsonl", [make_turn(text="Quibble has Case 1234; ask teapot or Jane Fonseca")])
+    own = ("--recognizers", "own.yaml", "--names", f"builtin,onnx:{model}", "--report", "r.json")
+    done = here("--input", "in.jsonl", "--out", "out.jsonl", *own)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert read(tmp_path / "out.jsonl")[0]["text"] == "[STAFF] has [CASE]; ask [NAME] or [NAME]"
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["policy"]["patterns"] == ["CASE", "STAFF"]
+    assert report["found_by_class"] == {"CASE": 1, "NAME": 2, "STAFF": 1}
+    again = here("--input", "out.jsonl", "--out", "again.jsonl", *own)
+    assert again.returncode == 0
+    assert read(tmp_path / "again.jsonl") == read(tmp_path / "out.jsonl")
 
 
 def test_only_the_classes_asked_for(here: Sanitize, tmp_path: Path):
@@ -457,6 +481,9 @@ batches._scrub_batch = faulty
         (["--input", "in.jsonl", "--dry-run", "--pattern", "email=a"], "EMAIL is a class already"),
         (["--input", "in.jsonl", "--dry-run", "--scrub-patterns", "email|nmae"], "There is no class 'nmae'"),
         (["--input", "in.jsonl", "--dry-run", "--names", "no_such_model"], "is not installed"),
+        (["--input", "in.jsonl", "--dry-run", "--names", "onnx:none"], "there is no such folder"),
+        (["--input", "in.jsonl", "--dry-run", "--recognizers", "no.yaml"], "no.yaml can't be read"),
+        (["--input", "in.jsonl", "--dry-run", "--recognizers", "in.jsonl"], "in.jsonl, line 1, session_id"),
         (["--input", "in.jsonl", "--dry-run", "--fuzz-timestamps", "-1"], "Timestamps can be moved by"),
         (["--input", "in.jsonl", "--dry-run", "--fuzz-timestamps", "1", "--drop-timestamps"], "choose one"),
         (["--input", "in.jsonl", "--dry-run", "--processes", "0"], "--processes"),

@@ -29,10 +29,10 @@ def refused(regex: str) -> PatternError:
 
 
 def test_matches_of_all_patterns_by_their_start() -> None:
-    patterns = CustomPatterns([("order", r"ORD-\d+"), ("ACCOUNT", r"\bAC\d{4}\b"), ("ORDER", r"#\d+")])
-    assert patterns.kinds == {"ORDER", "ACCOUNT"}
+    patterns = CustomPatterns([("order", r"ORD-\d+"), ("CLIENT", r"\bAC\d{4}\b"), ("ORDER", r"#\d+")])
+    assert patterns.kinds == {"ORDER", "CLIENT"}
     assert patterns.find("AC1234: ORD-17, #9 and AC12345") == [
-        Match("ACCOUNT", 0, 6),
+        Match("CLIENT", 0, 6),
         Match("ORDER", 8, 14),
         Match("ORDER", 16, 18),
     ]

@@ -199,6 +199,23 @@ def test_the_answers_become_a_policy(curator: Any, dataset: Dataset, empty_queue
     assert JobRun.objects.count() == 1
 
 
+def test_recognizers_of_the_installation_belong_to_every_scrub(
+    curator: Any, dataset: Dataset, empty_queue: None, tmp_path: Path, settings: Any
+) -> None:
+    file = tmp_path / "own.yaml"
+    settings.RECOGNIZERS_FILE = str(file)
+    given = answers(preview="1")
+    refused = unescape(curator.post(address("scrub", dataset), given).content.decode())
+    assert "The recognizers of this installation can't be used." in refused
+    assert not JobRun.objects.exists()
+    file.write_text("recognizers: [{supported_entity: STAFF, deny_list: [Quibble]}]")
+    assert "find\n        STAFF as well" in curator.get(address("scrub", dataset)).content.decode()
+    assert curator.post(address("scrub", dataset), given).status_code == 302
+    stored = JobRun.objects.get().parameters
+    assert Policy.from_json(stored["policy"]).custom_labels == ("STAFF",)
+    assert "uibble" not in str(stored)
+
+
 def test_a_scrub_of_all_is_asked_back(curator: Any, dataset: Dataset, empty_queue: None) -> None:
     html = curator.post(address("scrub", dataset), answers(scrub="1")).content.decode()
     assert "Text is replaced permanently." in html

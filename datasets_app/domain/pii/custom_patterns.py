@@ -27,7 +27,7 @@ INITIAL_VIEW_BYTES = 1024
 
 __all__ = ["CustomPatterns", "PatternError"]
 
-_Search = Callable[[bytes, int, int], Any]
+Search = Callable[[bytes, int, int], Any]
 
 
 class CustomPatterns:
@@ -46,13 +46,11 @@ class CustomPatterns:
     def find(self, text: str) -> list[Match]:
         if not text or not self._patterns:
             return []
-        encoded = text.encode("utf-8", "surrogatepass")
-        found = []
-        for label, search in self._patterns:
-            spans = _find_spans(search, encoded)
-            if len(encoded) != len(text):
-                spans = _convert_to_characters(encoded, spans)
-            found += [Match(label, start, end) for start, end in spans]
+        found = [
+            Match(label, start, end)
+            for label, search in self._patterns
+            for start, end in find_spans(search, text)
+        ]
         return sorted(found, key=lambda match: (match.start, -match.end))
 
 
@@ -63,10 +61,15 @@ def normalize_label(label: str) -> str:
     return label
 
 
-@lru_cache(1000)
-def compile_pattern(label: str, regex: str) -> _Search:
+def compile_pattern(label: str, regex: str) -> Search:
     """The search of a pattern. Raises :class:`PatternError`, with the place of what is wrong."""
-    label, re2 = normalize_label(label), _load_re2()
+    return compile_regex(normalize_label(label), regex)
+
+
+@lru_cache(1000)
+def compile_regex(label: str, regex: str) -> Search:
+    """The same for a label that may be one of our classes."""
+    re2 = _load_re2()
     if len(regex) > MAX_PATTERN_CHARACTERS:
         raise PatternError(label, f"it is longer than {MAX_PATTERN_CHARACTERS:,} characters")
     options = re2.Options()
@@ -84,7 +87,7 @@ def compile_pattern(label: str, regex: str) -> _Search:
             label,
             f"it is too large ({pattern.programsize:,} steps, at most {MAX_PROGRAM_SIZE:,}); repeat less",
         )
-    search: _Search = pattern.search
+    search: Search = pattern.search
     return search
 
 
@@ -106,7 +109,14 @@ def _get_re2_error(options: Any, regex: str) -> str:
     return ""
 
 
-def _find_spans(search: _Search, text: bytes) -> Iterator[tuple[int, int]]:
+def find_spans(search: Search, text: str) -> Iterator[tuple[int, int]]:
+    """Matches one after another, in characters."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    spans = _find_spans(search, encoded)
+    return spans if len(encoded) == len(text) else _convert_to_characters(encoded, spans)
+
+
+def _find_spans(search: Search, text: bytes) -> Iterator[tuple[int, int]]:
     """Matches one after another, in bytes; those of no length are passed over."""
     at = looked_at = 0
     while at < len(text):
@@ -126,7 +136,7 @@ def _find_spans(search: _Search, text: bytes) -> Iterator[tuple[int, int]]:
             at = _next_character(text, start)
 
 
-def _search_nearby(search: _Search, text: bytes, at: int) -> Any:
+def _search_nearby(search: Search, text: bytes, at: int) -> Any:
     """The next match, looked for within a view that grows only as long as it has to.
 
     So the time goes with the way to the match's end. What is missed is that a match may be longer if

@@ -10,6 +10,7 @@ from datasets_app.domain.pii.detector import NAME, Detector, Match
 from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.recognizers import RecognizerDetector
 from datasets_app.domain.pii.rules.finder import RuleDetector
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Detection:
         self._rules: list[Detector] = [RuleDetector(kinds - {NAME})] if kinds - {NAME} else []
         if policy.patterns:
             self._rules.append(CustomPatterns(policy.patterns))
+        if policy.recognizers:
+            self._rules.append(RecognizerDetector(policy.recognizers))
         if policy.missed:
             self._rules.append(MissedValueDetector(policy.missed, key))
         self._names: NameFinder | None = None

@@ -10,6 +10,8 @@ from datasets_app.domain.pii.detector import KINDS
 PLACEHOLDER_STYLES = ("plain", "numbered")
 # A value that stands under a key such as user_id, of no class of its own.
 ID = "ID"
+# For a value that is personal and of no class, as a person says.
+OTHER = "OTHER"
 MAX_FUZZ_SECONDS = 10 * 366 * 86_400
 
 _LABEL = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
@@ -53,6 +55,17 @@ class MissedMark(NamedTuple):
     length: int
 
 
+class Recognizer(NamedTuple):
+    """A pattern of a team's own recognizer: matches of ``regex`` are values of ``kind`` from a score of
+    ``threshold``. Words of ``context`` before a match raise its score (recognizers.py)."""
+
+    kind: str
+    regex: str
+    score: float
+    threshold: float = 0.0
+    context: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Policy:
     """The choices of one scrub. Nothing in it is secret, and no value of a person stands in it.
@@ -64,6 +77,7 @@ class Policy:
 
     kinds: tuple[str, ...] = KINDS
     patterns: tuple[tuple[str, str], ...] = ()
+    recognizers: tuple[Recognizer, ...] = ()
     placeholders: str = "plain"
     allow: tuple[str, ...] = ()
     allow_names: tuple[str, ...] = ()
@@ -93,11 +107,22 @@ class Policy:
     @property
     def labels(self) -> tuple[str, ...]:
         """Every word that may stand in a placeholder of this run."""
-        return (*KINDS, ID, *(label for label, _ in self.patterns))
+        return (*KINDS, ID, *self.custom_labels)
+
+    @property
+    def custom_labels(self) -> tuple[str, ...]:
+        """The labels of patterns, recognizers and deny-lists that are no classes of ours."""
+        labels = [label for label, _ in self.patterns]
+        labels += [item.kind for item in self.recognizers]
+        labels += [mark.kind for mark in self.missed]
+        return tuple(label for label in dict.fromkeys(labels) if label not in (*KINDS, ID))
 
     def as_json(self) -> dict[str, Any]:
         """For a job's row."""
-        return asdict(self) | {"missed": [mark._asdict() for mark in self.missed]}
+        return asdict(self) | {
+            "missed": [mark._asdict() for mark in self.missed],
+            "recognizers": [item._asdict() for item in self.recognizers],
+        }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
@@ -106,7 +131,15 @@ class Policy:
             key: tuple(item) if isinstance(item, list) else item for key, item in value.items()
         }
         values = {key: item for key, item in values.items() if key in known}
-        values["patterns"] = tuple((label, regex) for label, regex in values.get("patterns", ()))
+        patterns = [(label, regex) for label, regex in values.get("patterns", ())]
+        recognizers = [
+            Recognizer(**{**item, "context": tuple(item["context"])})
+            for item in values.get("recognizers", ())
+        ]
+        # A label that became a class after the policy was stored.
+        recognizers += [Recognizer(label, regex, 1.0) for label, regex in patterns if label in KINDS]
+        values["recognizers"] = tuple(recognizers)
+        values["patterns"] = tuple(item for item in patterns if item[0] not in KINDS)
         values["missed"] = tuple(MissedMark(**mark) for mark in values.get("missed", ()))
         return cls(**values)
 
@@ -129,7 +162,7 @@ class Policy:
     def describe(self) -> list[str]:
         """What a run under this policy does, for a metadata file's ``anonymization``."""
         kinds = [KIND_DESCRIPTIONS[kind] for kind in KINDS if kind in self.kinds]
-        kinds += [f"values of the pattern {label}" for label, _ in self.patterns]
+        kinds += [f"values of the pattern {label}" for label in self.custom_labels if label != OTHER]
         done = [f"{', '.join(kinds)} replaced by placeholders"] if kinds else []
         if self.hash_session_ids:
             done.append("session ids replaced by keyed hashes (HMAC-SHA-256)")

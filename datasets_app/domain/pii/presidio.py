@@ -23,21 +23,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from datasets_app.domain.pii.detection import drop_matches_in_codes as outside_codes
-from datasets_app.domain.pii.detector import (
-    CRYPTO_WALLET,
-    EMAIL,
-    IBAN,
-    IP,
-    KINDS,
-    MAC,
-    NAME,
-    PHONE,
-    SSN,
-    Detector,
-    Match,
-    merge_matches,
-)
+from datasets_app.domain.pii.detector import KINDS, NAME, Detector, Match, merge_matches
 from datasets_app.domain.pii.names.names import BUILT_IN, load_built_in_pipeline, load_name_finder
+from datasets_app.domain.pii.recognizers import ENTITY_BY_KIND, KIND_BY_ENTITY
 from datasets_app.domain.pii.rules.finder import RuleDetector
 
 if TYPE_CHECKING:
@@ -46,17 +34,6 @@ if TYPE_CHECKING:
 
 # Presidio asks for a language; our rules are the same in all of them.
 LANGUAGE = "en"
-ENTITY_BY_KIND = {
-    EMAIL: "EMAIL_ADDRESS",
-    IP: "IP_ADDRESS",
-    SSN: "US_SSN",
-    PHONE: "PHONE_NUMBER",
-    NAME: "PERSON",
-    IBAN: "IBAN_CODE",
-    CRYPTO_WALLET: "CRYPTO",
-    MAC: "MAC_ADDRESS",
-}
-_KIND_BY_ENTITY = {entity: kind for kind, entity in ENTITY_BY_KIND.items()}
 
 
 def get_entity(kind: str) -> str:
@@ -67,7 +44,7 @@ def get_entity(kind: str) -> str:
 def convert_results(results: Iterable["RecognizerResult"]) -> list[Match]:
     """The findings of an engine as ours, overlapping ones as one, in order."""
     return merge_matches(
-        Match(_KIND_BY_ENTITY.get(r.entity_type, r.entity_type), r.start, r.end, r.score) for r in results
+        Match(KIND_BY_ENTITY.get(r.entity_type, r.entity_type), r.start, r.end, r.score) for r in results
     )
 
 

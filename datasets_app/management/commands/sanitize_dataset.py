@@ -26,6 +26,8 @@ examples:
       --pattern 'ORDER=\\bORD-[0-9]{6}\\b' --allow "Wendy's" --report report.json
   manage.py sanitize_dataset --input logs.jsonl --out clean.jsonl --scrub-patterns 'email|phone'
   manage.py sanitize_dataset --dataset support --hash-session-ids
+  manage.py sanitize_dataset --input logs.jsonl --out clean.jsonl \\
+      --recognizers own.yaml --names builtin,onnx:/srv/models/ner
 
 exit codes:
   0  done and verified; with --dry-run: nothing was found

@@ -22,11 +22,12 @@ def _changelist_item(title: str, icon: str, app: str, model: str) -> dict[str, A
 
 
 def _is_dataset_page(request: Any) -> bool:
-    """Whether this is a page of datasets. "Generate" has an entry of its own in the sidebar."""
-    datasets, generate = (
-        reverse(f"admin:datasets_app_dataset_{page}") for page in ("changelist", "generate")
+    """Whether this is a page of datasets. "Generate" and "Terms to keep" have entries of their own in the
+    sidebar."""
+    datasets, *others = (
+        reverse(f"admin:datasets_app_dataset_{page}") for page in ("changelist", "generate", "terms")
     )
-    return request.path.startswith(datasets) and not request.path.startswith(generate)
+    return request.path.startswith(datasets) and not request.path.startswith(tuple(others))
 
 
 def _is_job_page(request: Any) -> bool:
@@ -125,6 +126,12 @@ UNFOLD: dict[str, Any] = {
             {
                 "title": "Governance",
                 "items": [
+                    {
+                        "title": "Terms to keep",
+                        "icon": "bookmark_added",
+                        "link": reverse_lazy("admin:datasets_app_dataset_terms"),
+                        "permission": _has_permissions("datasets_app.view_scrubmark"),
+                    },
                     _changelist_item("Retention policies", "auto_delete", "datasets_app", "retentionpolicy"),
                     _changelist_item("Audit log", "history", "datasets_app", "auditevent"),
                     _changelist_item("Users", "person", "auth", "user"),

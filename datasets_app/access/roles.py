@@ -39,7 +39,8 @@ ROLES: dict[str, tuple[str, ...]] = {
     "privacy officer": (
         "datasets_app.view_dataset", "datasets_app.read_raw",
         "datasets_app.change_dataset", "datasets_app.check_dataset",
-        "datasets_app.scrub_dataset", "datasets_app.export_dataset", "datasets_app.override_gate",
+        "datasets_app.scrub_dataset", "datasets_app.keep_terms_everywhere",
+        "datasets_app.export_dataset", "datasets_app.override_gate",
         "datasets_app.view_release", "datasets_app.sign_review", "datasets_app.hold_dataset",
         "datasets_app.erase_session", "datasets_app.apply_retention", "datasets_app.limit_access",
         "datasets_app.view_scrubrun", "datasets_app.view_scrubfinding", "datasets_app.view_scrubmark",

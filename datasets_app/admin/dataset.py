@@ -34,7 +34,7 @@ from datasets_app.releasing.sharing import export_pages
 from datasets_app.releasing.sharing import pages as sharing_pages
 from datasets_app.retention import erase_pages
 from datasets_app.retention import pages as retention_pages
-from datasets_app.scrubbing import audit_pages, canary_pages, exception_pages, mark_pages
+from datasets_app.scrubbing import audit_pages, canary_pages, exception_pages, mark_pages, term_pages
 from datasets_app.scrubbing import pages as scrub_pages
 from datasets_app.splitting import pages as split_pages
 from datasets_app.templatetags.datasets_display import short_datetime
@@ -211,6 +211,8 @@ class DatasetAdmin(ModelAdmin):
             ("import/<int:job_pk>/discard/", import_pages.discard, "import_discard"),
             ("generate/", generate_pages.generate, "generate"),
             ("generate/preview/", generate_pages.preview, "generate_preview"),
+            ("terms/", term_pages.terms, "terms"),
+            ("terms/<int:mark_pk>/remove/", term_pages.remove_term, "remove_term"),
             ("<int:pk>/change/", dataset_pages.overview, "change"),
             ("<int:pk>/checks/", dataset_pages.checks, "checks"),
             ("<int:pk>/checks/run/", dataset_pages.run_checks, "run_checks"),
@@ -219,6 +221,8 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/scrub/audit/", audit_pages.scrub_audit, "scrub_audit"),
             ("<int:pk>/scrub/canary/", canary_pages.start_measurement, "canary"),
             ("<int:pk>/scrub/exempt/", exception_pages.exempt, "exempt"),
+            ("<int:pk>/scrub/terms/", term_pages.keep_terms, "keep_terms"),
+            ("<int:pk>/scrub/proposals/", term_pages.decide_proposal, "decide_proposal"),
             ("<int:pk>/attest/", exception_pages.attest, "attest"),
             ("<int:pk>/scrub/not-personal/", mark_pages.mark_not_personal, "mark_not_personal"),
             ("<int:pk>/scrub/keep/", mark_pages.keep_values, "keep_values"),

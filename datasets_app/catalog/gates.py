@@ -121,10 +121,12 @@ def check(verdict: Verdict) -> None:
         raise UserError(verdict.message, verdict.details, remedy=verdict.remedy)
 
 
-def enforce(verdict: Verdict, dataset: Dataset, actor: Any) -> str:
-    """Raises UserError if refused. Records an override and returns its reason, which is empty without one."""
+def enforce(verdict: Verdict, dataset: Dataset | None, actor: Any) -> str:
+    """Raises UserError if refused. Records an override and returns its reason, which is empty without one.
+    ``dataset`` is None for what concerns all of them."""
+    name = dataset.name if dataset is not None else ""
     if isinstance(verdict, Refused):
-        audit.note_refusal(reason="gate", dataset_name=dataset.name)
+        audit.note_refusal(reason="gate", dataset_name=name)
     check(verdict)
     if not isinstance(verdict, Overridden):
         return ""
@@ -132,7 +134,7 @@ def enforce(verdict: Verdict, dataset: Dataset, actor: Any) -> str:
     audit.record(
         "override",
         actor=actor,
-        dataset_name=dataset.name,
+        dataset_name=name,
         purpose=verdict.purpose,
         reason=verdict.reason,
     )
@@ -202,10 +204,13 @@ def scan_and_describe(dataset: Dataset, report_progress: ProgressCallback = igno
     return describe_text(load_facts(dataset))
 
 
-def check_can_exempt(dataset: Dataset, kind: str, *, actor: Any, override: str) -> str:
-    """Returns the reason for which a value of a pattern class may stay; records the override."""
-    check_can_use(dataset)
-    verdict = policies.decide_exemption(dataset.name, kind, request_override(actor, override))
+def check_can_exempt(dataset: Dataset | None, kind: str, *, actor: Any, override: str) -> str:
+    """Returns the reason for which a value of a pattern class may stay, in a dataset or in all; records the
+    override."""
+    if dataset is not None:
+        check_can_use(dataset)
+    name = dataset.name if dataset is not None else "any dataset"
+    verdict = policies.decide_exemption(name, kind, request_override(actor, override))
     return enforce(verdict, dataset, actor)
 
 

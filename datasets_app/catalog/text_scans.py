@@ -5,11 +5,11 @@ a dataset closes its gates until it was searched.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import F, Max, Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -33,8 +33,8 @@ class ScanStart(NamedTuple):
 
 
 def list_exemptions(dataset: Dataset) -> list[Exemption]:
-    """Terms that people marked as not personal."""
-    marks = ScrubMark.objects.filter(dataset=dataset, verdict=ScrubMark.Verdict.NOT_PERSONAL)
+    """Terms that people marked as not personal, in this dataset or in all."""
+    marks = ScrubMark.objects.applied_to(dataset).filter(verdict=ScrubMark.Verdict.NOT_PERSONAL)
     return [Exemption(term, kind) for term, kind in marks.values_list("term", "kind").order_by("pk")]
 
 
@@ -153,6 +153,18 @@ def record_deletion(dataset: Dataset, *, turns: int) -> None:
 def discard_scan(dataset: Dataset) -> None:
     """What is exempt has changed: all text has to be searched again."""
     _reset(dataset)
+
+
+def discard_scans_of_kinds(*, found: Iterable[str] = (), exempt: Iterable[str] = ()) -> list[Dataset]:
+    """The same for all datasets in which a value of these classes was ``found``, or stayed by an exemption.
+    Returns them."""
+    affected = TextScan.objects.filter(
+        Q(found__has_any_keys=list(found)) | Q(exempt__has_any_keys=list(exempt))
+    )
+    datasets = [scan.dataset for scan in affected.select_related("dataset").order_by("dataset")]
+    for dataset in datasets:
+        _reset(dataset)
+    return datasets
 
 
 def record_text_change(dataset: Dataset) -> None:

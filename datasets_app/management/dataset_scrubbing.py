@@ -1,11 +1,13 @@
 """sanitize_dataset on a dataset: scrubbed in place, by this process and any idle workers."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from datasets_app import tasks
+from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.core.errors import UserError
@@ -16,8 +18,11 @@ from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import ScrubParameters
 from datasets_app.management.base import run_job
 from datasets_app.management.files import open_output
+from datasets_app.management.kept_terms import write_proposals
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.models import Dataset, ScrubRun
+from datasets_app.scrubbing.kept_terms import keep_terms
+from datasets_app.scrubbing.proposals import list_proposals
 from datasets_app.scrubbing.report import build_dataset_report
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 
@@ -37,6 +42,12 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
                 "keep it in a dataset, exempt it with a reason: see exempt_term."
             )
     dataset, dry_run = get_dataset(options["dataset"]), options["dry_run"]
+    if options["propose_terms"] is not None and not dry_run:
+        raise command_error("--propose-terms goes with --dry-run: what a scrub has replaced can't be kept.")
+    if not dry_run:
+        # They count in every statement about the dataset from now on.
+        keep_terms((*policy.allow, *policy.allow_names), dataset=dataset, actor=None)
+        policy = replace(policy, allow=(), allow_names=())
     try:
         facts = _scrub(dataset, policy, dry_run=dry_run)
     except UserError as error:
@@ -49,6 +60,7 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
     _write_report(options, scrub, stdout)
     if dry_run:
         _print_findings(scrub, stdout)
+        _write_proposals(options, scrub, stdout)
     for notice in (facts.get("notice"), *(facts.get("traces") or ())):
         if notice:
             stderr.write(str(notice))
@@ -95,6 +107,15 @@ def _print_findings(scrub: ScrubRun, stdout: Any) -> None:
             f"{finding.start + 1}, {format_count(finding.length, 'character')}, score {finding.score:.2f}"
         )
     print_limited(lines, scrub.finding_count, stdout.write)
+
+
+def _write_proposals(options: dict[str, Any], scrub: ScrubRun, stdout: Any) -> None:
+    if options["propose_terms"] is None:
+        return
+    raw_access.record_access(scrub.dataset, None, place="sanitize_dataset", scrub=scrub.pk)
+    proposals = [(each.snippet.value, each.counts) for each in list_proposals(scrub)]
+    write_proposals(options["propose_terms"], proposals, stdout)
+    stdout.write(f"{format_count(len(proposals), 'term')} proposed.")
 
 
 def _write_report(options: dict[str, Any], scrub: ScrubRun, stdout: Any) -> None:

@@ -24,6 +24,7 @@ from datasets_app.domain.pii.batches import MAX_PLACES_LISTED, FindingPlace, Scr
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.wording import format_count
+from datasets_app.management import kept_terms
 from datasets_app.management.files import STDIN_NAME, open_conversations, open_output, read_text
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.scrubbing.file_metadata import InputMetadata, build_output_metadata, read_input_metadata
@@ -57,7 +58,9 @@ class _SanitizeCall(NamedTuple):
 
 def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> None:
     call = _validate_call(options, stdout, stderr)
-    setup = ScrubSetup(policy, _load_hash_key(), tuple(load_persona_terms(options["persona"])))
+    terms = tuple(load_persona_terms(options["persona"]))
+    counts_names = options["propose_terms"] is not None
+    setup = ScrubSetup(policy, _load_hash_key(), terms, counts_names=counts_names)
     with open_conversations(options["input"], format=options["format"]) as file:
         before = read_input_metadata(None if call.name == STDIN_NAME else Path(options["input"]), setup)
         for notice in before.notices:
@@ -93,18 +96,22 @@ def _validate_call(options: dict[str, Any], stdout: Any, stderr: Any) -> _Saniti
         raise command_error("Name the result with --out FILE, or only list findings with --dry-run.")
     if options["processes"] is not None and options["processes"] < 1:
         raise command_error("--processes must be 1 or more.")
-    if out == report == "-":
+    proposals = options["propose_terms"]
+    if [out, report, proposals].count("-") > 1:
         raise command_error(
-            "The result and the report can't both be written to standard output. Name a file for one."
+            "The result, the report and the proposed terms can't both be written to standard output. Name a "
+            "file for one."
         )
     if options["dry_run"]:
         out = None
     if source != "-" and Path(source).is_dir():
         raise command_error(f"{source} is a directory; name a file in it.")
-    for target in (out, report):
+    for target in (out, report, proposals):
         if target not in (None, "-"):
             _check_target(Path(target))
     _refuse_overwriting(source, out, report)
+    if proposals not in (None, "-") and _is_input_file(source, Path(proposals)):
+        raise command_error(f"{proposals} is the input, which is never overwritten. Name another file.")
     name = STDIN_NAME if source == "-" else source
     return _SanitizeCall(options, name, out, stdout, stderr)
 
@@ -158,6 +165,7 @@ def _preview(call: _SanitizeCall, file: ConversationFile, before: InputMetadata,
         result = scan_file(file, before.setup, processes=call.processes(file), report_progress=progress)
     _add_metadata_findings(result, before)
     _write_report(call, result, setup)
+    _write_proposals(call, result)
     print_limited([_format_finding(call, place) for place in result.places], result.total, call.print)
     call.print(_format_summary(result, "found"))
     if result.total:
@@ -216,6 +224,7 @@ def _sanitize(call: _SanitizeCall, file: ConversationFile, before: InputMetadata
         assert result is not None
         _refuse_remaining(call, result, setup)
     _write_report(call, result, setup)
+    _write_proposals(call, result)
     if file.is_out_of_order:
         call.print("Lines were out of order and have been sorted.")
     call.print(_format_summary(result, "replaced"))
@@ -240,6 +249,14 @@ def _write_report(call: _SanitizeCall, result: SanitizeResult, setup: ScrubSetup
     )
     with open_output(call.options["report"], call.stdout) as file:
         file.write(json.dumps(report, indent=2, ensure_ascii=False).encode() + b"\n")
+
+
+def _write_proposals(call: _SanitizeCall, result: SanitizeResult) -> None:
+    target = call.options["propose_terms"]
+    if target is not None:
+        proposals = result.names.choose_proposals(result.sessions)
+        kept_terms.write_proposals(target, proposals, call.stdout)
+        call.print(f"{format_count(len(proposals), 'term')} proposed.")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from datasets_app.command_line.streams import provide_local_file
-from datasets_app.core.atomic_files import write_atomically
+from datasets_app.core.atomic_files import PRIVATE_MODE, write_atomically
 from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
@@ -40,8 +40,9 @@ def read_text(file_name: str) -> str:
 
 
 @contextmanager
-def open_output(file_name: str, stdout: Any) -> Iterator[IO[bytes]]:
-    """A file to write. It appears under its name once it is complete; ``-`` is standard output."""
+def open_output(file_name: str, stdout: Any, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """A file to write. It appears under its name once it is complete; ``-`` is standard output. Only its
+    owner may read a ``private`` one, also where it replaces another."""
     target = Path(file_name)
     if file_name == "-":
         yield _binary_stream(stdout)
@@ -53,6 +54,8 @@ def open_output(file_name: str, stdout: Any) -> Iterator[IO[bytes]]:
     else:
         with _report_write_errors(file_name), write_atomically(target.resolve()) as file:
             yield file
+            if private and target.exists():
+                target.chmod(PRIVATE_MODE)  # the new file takes the old one's permissions
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from django.conf import settings
 from datasets_app.domain.pii.custom_patterns import CustomPatterns, normalize_label
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy, PolicyError, list_class_names, parse_kinds
+from datasets_app.management.kept_terms import read_kept_terms
 from datasets_app.management.terminal import command_error
 from datasets_app.scrubbing.recognizers import add_recognizer_files
 
@@ -32,11 +33,16 @@ def add_detection_options(parser: Any) -> None:
         help="a value to keep, such as a brand; may be repeated",
     )
     parser.add_argument(
+        "--keep-terms",
+        metavar="FILE",
+        help="names of brands and products to keep, one a line; what --propose-terms wrote",
+    )
+    parser.add_argument(
         "--persona",
         action="append",
         default=[],
         metavar="FILE",
-        help="persona YAML whose name and lexicon are kept; may be repeated",
+        help="persona YAML whose name, brand, lexicon and proper nouns are kept; may be repeated",
     )
     parser.add_argument(
         "--recognizers",
@@ -63,6 +69,7 @@ def build_policy(options: dict[str, Any], **replacement: Any) -> Policy:
             kinds=parse_kinds(options["scrub_patterns"]) if options["scrub_patterns"] is not None else KINDS,
             patterns=patterns,
             allow=tuple(options["allow"]),
+            allow_names=read_kept_terms(options["keep_terms"]) if options["keep_terms"] else (),
             name_models=tuple(model.strip() for model in models if model.strip()),
             **replacement,
         )

@@ -161,3 +161,9 @@ class TurnQuerySet(models.QuerySet[Any]):
             cursor.execute(sql, values)
             ids = [row[0] for row in cursor.fetchall()]
         return ids[::-1] if backwards else ids
+
+
+class ScrubMarkQuerySet(models.QuerySet[Any]):
+    def applied_to(self, dataset: Any) -> "ScrubMarkQuerySet":
+        """The corrections of a dataset, and the terms that stay in all datasets."""
+        return self.filter(models.Q(dataset=dataset) | models.Q(dataset=None))

@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from datasets_app.models.conversation import Session
 from datasets_app.models.dataset import Dataset
 from datasets_app.models.job_run import JobRun
+from datasets_app.models.querysets import ScrubMarkQuerySet
 
 
 class ScrubRun(models.Model):
@@ -40,6 +41,9 @@ class ScrubRun(models.Model):
     verified_at = models.DateTimeField(null=True, blank=True)
     traces = models.JSONField(
         null=True, blank=True, help_text="Old copies that could not be removed from the disk."
+    )
+    proposals = models.JSONField(
+        null=True, blank=True, help_text="Findings of a preview whose values may be brands, with counts."
     )
     error = models.TextField(blank=True, help_text="Why the scrub stopped; shown when it is resumed.")
     created_at = models.DateTimeField(db_default=Now())
@@ -130,7 +134,8 @@ class ScrubFinding(models.Model):
 
 
 class ScrubMark(models.Model):
-    """A reviewer's correction of a dataset's findings. All later scrubs and previews apply it.
+    """A reviewer's correction of a dataset's findings. All later scrubs and previews apply it. Without a
+    dataset, it is a term that stays in all datasets.
 
     A term that is not personal is stored in plain text, since it remains in the conversations anyway. If a
     pattern class matches it, ``kind`` is that class and ``reason`` says why it may stay. Of a missed value
@@ -141,7 +146,9 @@ class ScrubMark(models.Model):
         NOT_PERSONAL = "not_personal", "Not personal"
         MISSED = "missed", "Missed"
 
-    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="scrub_marks", db_index=False)
+    dataset = models.ForeignKey(
+        Dataset, models.CASCADE, null=True, blank=True, related_name="scrub_marks", db_index=False
+    )
     verdict = models.CharField(max_length=12, choices=Verdict)
     kind = models.CharField(max_length=100, blank=True)
     term = models.TextField(blank=True)
@@ -154,9 +161,12 @@ class ScrubMark(models.Model):
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
+    objects = ScrubMarkQuerySet.as_manager()
+
     class Meta:
         ordering = ["id"]
         default_permissions = ("view",)
+        permissions = (("keep_terms_everywhere", "Can change the terms that scrubs keep in all datasets"),)
         constraints = [
             models.CheckConstraint(
                 condition=(
@@ -165,8 +175,14 @@ class ScrubMark(models.Model):
                 ),
                 name="scrub_mark_term_or_digest",
             ),
+            models.CheckConstraint(
+                condition=Q(dataset__isnull=False) | Q(verdict="not_personal"),
+                name="scrub_mark_everywhere_is_term",
+            ),
             models.UniqueConstraint(
-                fields=["dataset", "verdict", "kind", "term", "digest"], name="scrub_mark_once"
+                fields=["dataset", "verdict", "kind", "term", "digest"],
+                name="scrub_mark_once",
+                nulls_distinct=False,
             ),
         ]
 

@@ -15,9 +15,8 @@ from unfold.widgets import (
 
 from datasets_app.domain.pii.custom_patterns import compile_pattern, normalize_label
 from datasets_app.domain.pii.detector import KINDS
-from datasets_app.domain.pii.exemptions import find_pattern_kind
 from datasets_app.domain.pii.pattern_errors import PatternError
-from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, MAX_FUZZ_SECONDS, Policy, PolicyError
+from datasets_app.domain.pii.policy import MAX_FUZZ_SECONDS, Policy, PolicyError
 from datasets_app.jobs.parameters import ScrubParameters, read_parameters
 from datasets_app.models import Dataset, ScrubRun
 from datasets_app.scrubbing.recognizers import add_recognizer_files
@@ -79,15 +78,6 @@ class ScrubForm(forms.Form):
         widget=_lines_input(),
         help_text="One per line as LABEL=REGEX, for example ORDER=\\bORD-\\d{6}\\b. Matches become [LABEL].",
     )
-    allow = forms.CharField(
-        label="Terms to ignore",
-        required=False,
-        max_length=50_000,
-        widget=_lines_input(),
-        help_text="One per line, such as names of products, in any letter case. Email addresses, numbers "
-        "and other values that follow a pattern take an exemption. Personas and their lexicons are always "
-        "ignored.",
-    )
     sample = forms.IntegerField(
         label="Preview sample (sessions)",
         min_value=1,
@@ -98,11 +88,11 @@ class ScrubForm(forms.Form):
     )
 
     def __init__(self, *args: Any, may_read: bool, **options: Any) -> None:
-        """Without ``may_read`` there are no patterns and terms to enter: counting their matches would tell
-        what raw text contains, and those of the last scrub may quote it."""
+        """Without ``may_read`` there are no patterns to enter: counting their matches would tell what raw
+        text contains, and those of the last scrub may quote it."""
         super().__init__(*args, **options)
         if not may_read:
-            del self.fields["patterns"], self.fields["allow"]
+            del self.fields["patterns"]
 
     def clean_patterns(self) -> list[tuple[str, str]]:
         """(label, regex) of each line. Reports all invalid lines with their numbers."""
@@ -117,21 +107,6 @@ class ScrubForm(forms.Form):
         if errors:
             raise forms.ValidationError(errors)
         return patterns
-
-    def clean_allow(self) -> list[str]:
-        """One term a line. Refuses terms that a pattern class matches: they take an exemption."""
-        terms, errors = [], []
-        for number, line in enumerate(self.cleaned_data["allow"].splitlines(), 1):
-            if kind := find_pattern_kind(line):
-                errors.append(
-                    f"Line {number} is one of the {KIND_DESCRIPTIONS[kind]} that a scrub replaces. To keep "
-                    "it, add an exemption under “Reviewer corrections”, which takes the override permission."
-                )
-            elif term := line.strip():
-                terms.append(term)
-        if errors:
-            raise forms.ValidationError(errors)
-        return terms
 
     def clean(self) -> dict[str, Any]:
         cleaned = self.cleaned_data
@@ -154,7 +129,6 @@ class ScrubForm(forms.Form):
             kinds=tuple(kind for kind in KINDS if kind in cleaned["kinds"]),
             patterns=tuple(cleaned.get("patterns", ())),
             placeholders=cleaned["placeholders"],
-            allow_names=tuple(cleaned.get("allow", ())),
             name_models=tuple(settings.NAME_MODELS),
             hash_session_ids=cleaned["hash_session_ids"],
             fuzz_seconds=cleaned["fuzz_seconds"] if cleaned["timestamps"] == "move" else 0,
@@ -184,7 +158,6 @@ def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
     if not parameters.policy:
         return {"hash_session_ids": dataset.origin == Dataset.Origin.PRODUCTION}
     policy = Policy.from_json(parameters.policy)
-    terms = (*policy.allow, *policy.allow_names)
     return {
         "kinds": policy.kinds,
         "placeholders": policy.placeholders,
@@ -192,6 +165,5 @@ def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
         "timestamps": "drop" if policy.drop_timestamps else "move" if policy.fuzz_seconds else "keep",
         "fuzz_seconds": policy.fuzz_seconds or DEFAULT_FUZZ_SECONDS,
         "patterns": "\n".join(f"{label}={regex}" for label, regex in policy.patterns),
-        "allow": "\n".join(term for term in terms if not find_pattern_kind(term)),
         "sample": parameters.sample or DEFAULT_SAMPLE_SESSIONS,
     }

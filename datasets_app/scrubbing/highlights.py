@@ -42,7 +42,7 @@ class Highlights:
         self.may_mark = may_mark
         dataset = session.dataset_id
         self.last_run = ScrubRun.objects.filter(dataset=dataset).first()
-        marks = list(ScrubMark.objects.filter(dataset=dataset))
+        marks = list(ScrubMark.objects.applied_to(dataset))
         self._not_personal_terms = {_normalize(mark.term) for mark in marks if mark.term}
         self._missed_values = _build_missed_values(marks)
         pending = [mark for mark in marks if self.last_run and mark.created_at > self.last_run.created_at]

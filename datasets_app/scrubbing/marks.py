@@ -21,8 +21,8 @@ MAX_TERM_CHARACTERS = 200
 
 
 def apply_marks(dataset: Dataset, policy: Policy) -> Policy:
-    """The policy, and what people have marked in this dataset."""
-    marks = list(ScrubMark.objects.filter(dataset=dataset))
+    """The policy, and what people have marked in this dataset, or in all."""
+    marks = list(ScrubMark.objects.applied_to(dataset))
     not_personal = [mark for mark in marks if mark.verdict == ScrubMark.Verdict.NOT_PERSONAL]
     return policy.with_marks(
         (mark.term for mark in not_personal if not mark.kind),
@@ -36,15 +36,21 @@ def apply_marks(dataset: Dataset, policy: Policy) -> Policy:
 
 
 def mark_not_personal(
-    dataset: Dataset, *, finding: ScrubFinding | None = None, term: str = "", actor: Any, override: str = ""
+    dataset: Dataset | None,
+    *,
+    finding: ScrubFinding | None = None,
+    term: str = "",
+    actor: Any,
+    override: str = "",
 ) -> ScrubMark:
-    """Keep a term as it stands, wherever it stands in the dataset; also one that a preview has found.
+    """Keep a term as it stands, wherever it stands in the dataset, or in all if there is none; also one that
+    a preview has found.
 
     A term that a pattern class matches takes ``override``, a reason. Raises UserError, also for a finding
     whose value has been replaced: nobody knows it any more.
     """
     kind = finding.kind if finding is not None and finding.kind in PATTERN_KINDS else ""
-    if finding is not None:
+    if finding is not None and dataset is not None:
         term = _read_previewed_term(dataset, finding)
     term = " ".join(term.split())
     if not 0 < len(term) <= MAX_TERM_CHARACTERS:
@@ -55,8 +61,19 @@ def mark_not_personal(
         mark = _save_mark(
             dataset, actor, verdict=ScrubMark.Verdict.NOT_PERSONAL, kind=kind, term=term, reason=reason
         )
-        discard_scan(dataset)
+        if dataset is not None:
+            discard_scan(dataset)
     return mark
+
+
+def remove_mark(mark: ScrubMark, *, actor: Any) -> None:
+    """From the next scrub on the detectors alone decide again."""
+    with transaction.atomic():
+        name = mark.dataset.name if mark.dataset else ""
+        audit.record("remove_scrub_mark", actor=actor, dataset_name=name, **_audit_details(mark))
+        if mark.dataset is not None:
+            discard_scan(mark.dataset)
+        mark.delete()
 
 
 def mark_missed(
@@ -85,22 +102,15 @@ def mark_missed(
     )
 
 
-def remove_mark(mark: ScrubMark, *, actor: Any) -> None:
-    """From the next scrub on the detectors alone decide again."""
-    with transaction.atomic():
-        audit.record("remove_scrub_mark", actor=actor, dataset_name=mark.dataset.name, **_audit_details(mark))
-        discard_scan(mark.dataset)
-        mark.delete()
-
-
-def _save_mark(dataset: Dataset, actor: Any, **said: Any) -> ScrubMark:
+def _save_mark(dataset: Dataset | None, actor: Any, **said: Any) -> ScrubMark:
     """The same mark twice is one."""
     details: dict[str, Any] = {key: said.pop(key) for key in ("words", "length", "reason") if key in said}
     details["created_by"] = actor
     with transaction.atomic():
         mark, created = ScrubMark.objects.get_or_create(dataset=dataset, **said, defaults=details)
         if created:
-            audit.record("add_scrub_mark", actor=actor, dataset_name=dataset.name, **_audit_details(mark))
+            name = dataset.name if dataset is not None else ""
+            audit.record("add_scrub_mark", actor=actor, dataset_name=name, **_audit_details(mark))
     return mark
 
 

@@ -26,11 +26,14 @@ from datasets_app.scrubbing.canary_pages import canary_context
 from datasets_app.scrubbing.chunks import count_progress
 from datasets_app.scrubbing.complete import covers_all_kinds
 from datasets_app.scrubbing.forms import ScrubForm, initial_answers
+from datasets_app.scrubbing.proposals import count_open_proposals, find_preview, list_proposals
 from datasets_app.scrubbing.recognizers import list_installed_labels
 from datasets_app.scrubbing.result_pages import result_context
+from datasets_app.scrubbing.term_pages import TermsForm
 
 MAX_RUNS_SHOWN = 10
 MAX_MARKS_SHOWN = 200
+_DECIDE_PERMISSIONS = ("datasets_app.scrub_dataset", "datasets_app.view_turn")
 
 
 def scrub(request: HttpRequest, pk: int) -> HttpResponse:
@@ -83,6 +86,7 @@ def _render_confirmation(request: HttpRequest, dataset: Dataset, form: ScrubForm
         "policy": policy,
         "looks_for_all": covers_all_kinds(policy),
         "mark_count": ScrubMark.objects.filter(dataset=dataset).count(),
+        "open_proposals": count_open_proposals(dataset),
         "file_count": stored_files.count(),
         "report_count": CheckReport.objects.filter(dataset=dataset).count(),
         "preview": ScrubRun.objects.filter(dataset=dataset, dry_run=True).exclude(finished_at=None).first(),
@@ -124,6 +128,7 @@ def _render_scrub(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> Ht
         "recognizer_labels": list_installed_labels(),
         "runs": dataset.scrubs.select_related("job_run__actor")[:MAX_RUNS_SHOWN],
         **({} if job else _interrupted_context(dataset)),
+        **_proposals_context(request, dataset, withheld),
         **_marks_context(request, dataset),
         **canary_context(dataset),
         **(_progress_context(request, job) if job else {}),
@@ -145,6 +150,27 @@ def _interrupted_context(dataset: Dataset) -> dict[str, Any]:
     }
 
 
+def _proposals_context(request: HttpRequest, dataset: Dataset, withheld: bool) -> dict[str, Any]:
+    """Terms of the last preview to keep or to scrub; without their values for those who may not read them."""
+    preview = find_preview(dataset)
+    if preview is None or not request.user.has_perm("datasets_app.view_scrubfinding"):
+        return {}
+    proposals = list_proposals(preview)
+    if proposals and not withheld:
+        raw_access.record_access(
+            dataset, request.user, place="proposals", scrub=preview.pk, findings=len(proposals)
+        )
+    may_decide = not withheld and request.user.has_perms(_DECIDE_PERMISSIONS)
+    # Where the focus goes once one is decided: to the one behind it, of the last one to the one before.
+    keys = [proposal.finding for proposal in proposals]
+    neighbors = [*keys[1:], *keys[-2:-1]] if len(keys) > 1 else [None]
+    return {
+        "proposals": list(zip(proposals, neighbors, strict=True)) if proposals else [],
+        "proposal_sessions": preview.session_count,
+        "may_decide": may_decide,
+    }
+
+
 def _marks_context(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:
     if not request.user.has_perm("datasets_app.view_scrubmark"):
         return {}
@@ -154,6 +180,8 @@ def _marks_context(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:
         "marks": marks[:MAX_MARKS_SHOWN],
         "mark_count": marks.count(),
         "new_marks": marks.filter(created_at__gt=last.created_at).count() if last else 0,
+        "terms_form": TermsForm(may_override=False),
+        "terms_everywhere": ScrubMark.objects.filter(dataset=None).count(),
     }
 
 

@@ -26,6 +26,7 @@ from datasets_app.domain.pii.batches import (
 )
 from datasets_app.domain.pii.names.names import NameModelError
 from datasets_app.domain.pii.policy import PolicyError
+from datasets_app.domain.pii.proposals import TermTally
 
 # Written are lines of at most what was read, and a little for placeholders longer than what they replace.
 NO_LIMITS = Limits(1 << 40, 1 << 60)
@@ -33,7 +34,8 @@ NO_LIMITS = Limits(1 << 40, 1 << 60)
 
 @dataclass
 class SanitizeResult:
-    """What was found and changed; ``kinds`` and ``fields`` count findings. Places, never values.
+    """What was found and changed; ``kinds`` and ``fields`` count findings. Places, never values, but for
+    ``names``, which stay empty unless the setup counts them.
 
     ``remaining`` is what verification still found: the result is no good if there is anything.
     """
@@ -47,6 +49,7 @@ class SanitizeResult:
     kinds: Counter[str] = field(default_factory=Counter)
     fields: Counter[str] = field(default_factory=Counter)
     places: list[FindingPlace] = field(default_factory=list)
+    names: TermTally = field(default_factory=TermTally)
     verified_turns: int | None = None
     remaining: Counter[str] = field(default_factory=Counter)
     remaining_places: list[FindingPlace] = field(default_factory=list)
@@ -150,6 +153,7 @@ def _process_file(
         result.kinds.update(batch.kinds)
         result.fields.update(batch.fields)
         result.places += batch.places[: MAX_PLACES_LISTED - len(result.places)]
+        result.names.add(batch.names)
     if not result.turns:
         raise UserError("The file has no turns. Nothing was written.")
     if result.turns != read:

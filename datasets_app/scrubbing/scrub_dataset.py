@@ -23,6 +23,7 @@ from datasets_app.scrubbing.chunks import PatternMatchesRemain
 from datasets_app.scrubbing.complete import complete_scrub, covers_all_kinds
 from datasets_app.scrubbing.factory import make_scrubber
 from datasets_app.scrubbing.marks import apply_marks
+from datasets_app.scrubbing.proposals import find_proposals
 from datasets_app.scrubbing.verify import verify_scrub
 
 # Imports lock the dataset's row while they write; everything else only for a moment.
@@ -204,7 +205,8 @@ def _run_scrub(
         _process_all_chunks(scrub, make, report_progress)
         scrub.totals, scrub.changed_turns = scrub_chunks.sum_totals(scrub)
         if scrub.dry_run:
-            scrub.save(update_fields=["totals", "changed_turns"])
+            scrub.proposals = find_proposals(scrub)
+            scrub.save(update_fields=["totals", "changed_turns", "proposals"])
             return
         if _verify_and_complete(scrub, make(), actor, report_progress):
             return

@@ -68,6 +68,7 @@ DOORS: dict[str, Door] = {
     "datasets_app.export_dataset": _page("dataset_export", post={"format": "turns"}),
     "datasets_app.check_dataset": _page("dataset_run_checks", post={}),
     "datasets_app.scrub_dataset": _page("dataset_mark_take_back", FIXED_PK, FIXED_PK, post={}),
+    "datasets_app.keep_terms_everywhere": _list("dataset_terms", shows='name="terms"'),
     "datasets_app.generate_dataset": _list("dataset_generate"),
     "datasets_app.split_dataset": _page("dataset_splits", post={"rest": "1"}),
     "datasets_app.release_dataset": _page("dataset_verify_releases", post={}),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.proposals import TermCounts, count_terms
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 from datasets_app.domain.pii.session_ids import is_hashed_id
@@ -22,12 +23,14 @@ Task = tuple[str, list[TurnRecord]]
 
 
 class ScrubSetup(NamedTuple):
-    """What a process needs to know. ``may_have_hashed_ids``: ids that look like hashes are ours already."""
+    """What a process needs to know. ``may_have_hashed_ids``: ids that look like hashes are ours already.
+    ``counts_names``: the names found are counted, to propose some as terms to keep."""
 
     policy: Policy
     key: bytes
     persona_terms: tuple[str, ...] = ()
     may_have_hashed_ids: bool = False
+    counts_names: bool = False
 
 
 class FindingPlace(NamedTuple):
@@ -44,7 +47,8 @@ class FindingPlace(NamedTuple):
 
 class ScrubbedBatch(NamedTuple):
     """``lines`` is empty after a mere look. ``found_*`` count what has findings, ``changed_*`` what differs,
-    by a new id or timestamp as well. ``places`` are the first only."""
+    by a new id or timestamp as well. ``places`` are the first only. ``names`` are raw, for the caller's
+    memory alone."""
 
     lines: bytes
     sessions: int
@@ -56,6 +60,7 @@ class ScrubbedBatch(NamedTuple):
     kinds: Counter[str]
     fields: Counter[str]
     places: list[FindingPlace]
+    names: TermCounts
 
 
 class VerifiedBatch(NamedTuple):
@@ -92,7 +97,7 @@ def make_batch_worker(setup: ScrubSetup) -> Callable[[Task], ScrubbedBatch | Ver
         kind, turns = task
         if kind == VERIFY:
             return _verify_batch(scrubber, turns)
-        return _scrub_batch(scrubber, turns, setup.may_have_hashed_ids, with_lines=kind == SCRUB)
+        return _scrub_batch(scrubber, turns, setup, with_lines=kind == SCRUB)
 
     return work
 
@@ -105,9 +110,11 @@ def _group_sessions(turns: Iterable[TurnRecord], is_hashed: Callable[[str], bool
 
 
 def _scrub_batch(
-    scrubber: Scrubber, turns: list[TurnRecord], may_have_hashed_ids: bool, *, with_lines: bool
+    scrubber: Scrubber, turns: list[TurnRecord], setup: ScrubSetup, *, with_lines: bool
 ) -> ScrubbedBatch:
-    sessions = _group_sessions(turns, lambda session_id: may_have_hashed_ids and is_hashed_id(session_id))
+    sessions = _group_sessions(
+        turns, lambda session_id: setup.may_have_hashed_ids and is_hashed_id(session_id)
+    )
     results = scrubber.scrub(sessions)
     touched = [{found.turn_index for found in result.findings} for result in results]
     findings = [found for result in results for found in result.findings]
@@ -122,6 +129,7 @@ def _scrub_batch(
         Counter(found.kind for found in findings),
         Counter(get_top_field(found.field) for found in findings),
         list(islice(_list_places(sessions, results), MAX_PLACES_LISTED)),
+        count_terms(zip(sessions, results, strict=True)) if setup.counts_names else {},
     )
 
 

@@ -29,6 +29,11 @@ examples:
   manage.py sanitize_dataset --input logs.jsonl --out clean.jsonl \\
       --recognizers own.yaml --names builtin,onnx:/srv/models/ner
 
+Brands and products that look like names, in three steps: list the words found as names
+in many sessions, delete the lines of people, keep the rest:
+  manage.py sanitize_dataset --input logs.jsonl --dry-run --propose-terms terms.txt
+  manage.py sanitize_dataset --input logs.jsonl --out clean.jsonl --keep-terms terms.txt
+
 exit codes:
   0  done and verified; with --dry-run: nothing was found
   1  verification found a remaining value, or lines are invalid (listed); nothing was
@@ -68,6 +73,12 @@ def _add_file_options(parser: ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="list what would be replaced, write nothing")
     parser.add_argument(
         "--report", metavar="FILE", help="write counts, positions and verification as JSON, without values"
+    )
+    parser.add_argument(
+        "--propose-terms",
+        metavar="FILE",
+        help="write words found as names in many sessions, with counts, to this file, which only its owner "
+        "may read (-: standard output); they are raw text",
     )
     parser.add_argument(
         "--processes",

@@ -206,6 +206,12 @@ def _is_version(plain: Sequence[str], number: int) -> bool:
     return version[0][0] == "v" or (len(version) == 3 and version[1] == "." and version[2].isdigit())
 
 
+def build_cue_patterns() -> tuple[str, str]:
+    """What :func:`has_product_cue` looks for before and behind a term, as expressions of PostgreSQL."""
+    behind = "|".join(sorted(_NOUNS | _DEEDS))
+    return rf"\m({'|'.join(sorted(_CUES_BEFORE | _OWNERS))})\s+$", rf"^(['’]s)?\s+({behind})\M"
+
+
 def has_product_cue(text: str, start: int, end: int) -> bool:
     """Whether the words directly before or behind ``text[start:end]`` speak of a product."""
     before = _LAST_WORD.search(text[max(0, start - _MAX_CUE_CHARACTERS) : start])

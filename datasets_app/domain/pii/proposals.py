@@ -1,0 +1,110 @@
+"""Words that a scrub takes for people in many sessions: often brands, which a curator may keep."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from datasets_app.domain.pii.detector import NAME
+from datasets_app.domain.pii.folding import fold
+from datasets_app.domain.pii.names.products import has_product_cue
+from datasets_app.domain.pii.rebuilding import ScrubbedSession
+from datasets_app.domain.pii.scrubber import SessionInput
+
+MIN_SESSIONS = 3
+# Of the sessions that were searched.
+MIN_SESSION_SHARE, COMMON_SESSION_SHARE = 0.01, 0.05
+MIN_ASSISTANT_SHARE, MIN_PRODUCT_SHARE = 0.5, 0.2  # of the occurrences
+MAX_PROPOSALS = 200
+MAX_TERMS_COUNTED = 20_000
+MAX_TERM_CHARACTERS = 60
+
+_POSSESSIVE = re.compile(r"['’]s?$")
+
+
+class TermCount(NamedTuple):
+    """``by_assistant`` and ``beside_products`` are numbers of the occurrences."""
+
+    sessions: int
+    occurrences: int
+    by_assistant: int
+    beside_products: int
+
+    def add(self, other: "TermCount") -> "TermCount":
+        return TermCount(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+    @property
+    def assistant_share(self) -> float:
+        return self.by_assistant / self.occurrences
+
+    @property
+    def product_share(self) -> float:
+        return self.beside_products / self.occurrences
+
+
+TermCounts = dict[str, TermCount]
+
+
+def is_proposed(count: TermCount, sessions: int) -> bool:
+    """Whether a term stands in many of ``sessions``, and is mostly said by the assistant or beside words for
+    products; or in very many."""
+    if count.sessions < max(MIN_SESSIONS, MIN_SESSION_SHARE * sessions):
+        return False
+    return (
+        count.sessions >= COMMON_SESSION_SHARE * sessions
+        or count.assistant_share >= MIN_ASSISTANT_SHARE
+        or count.product_share >= MIN_PRODUCT_SHARE
+    )
+
+
+def normalize_proposal(value: str) -> str:
+    """The term of a name that was found: in lower case, without a possessive."""
+    return _POSSESSIVE.sub("", " ".join(fold(value).split())).casefold()
+
+
+def count_terms(sessions: Iterable[tuple[SessionInput, ScrubbedSession]]) -> TermCounts:
+    """The names that were found in texts of sessions, each as it was and as it is now."""
+    counts: TermCounts = {}
+    for session, result in sessions:
+        for term, count in _count_session(session, result).items():
+            counts[term] = counts[term].add(count) if term in counts else count
+    return counts
+
+
+def _count_session(session: SessionInput, result: ScrubbedSession) -> TermCounts:
+    turns = {turn.turn_index: turn for turn in session.turns}
+    counts: TermCounts = {}
+    for found in result.findings:
+        turn = turns.get(found.turn_index) if found.turn_index is not None else None
+        if found.kind != NAME or found.field != "text" or turn is None:
+            continue
+        end = found.start + found.length
+        term = normalize_proposal(turn.text[found.start : end])
+        if 1 < len(term) <= MAX_TERM_CHARACTERS:
+            said = (int(turn.role == "assistant"), int(has_product_cue(turn.text, found.start, end)))
+            before = counts.get(term, TermCount(1, 0, 0, 0))
+            counts[term] = before.add(TermCount(0, 1, *said))
+    return counts
+
+
+class TermTally:
+    """Adds up the counts of parts of a file. Of very many different words it forgets the rarest, which may
+    lower the counts of some that come back later."""
+
+    def __init__(self, max_terms: int = MAX_TERMS_COUNTED) -> None:
+        self.counts: TermCounts = {}
+        self._max_terms = max_terms
+
+    def add(self, counts: Mapping[str, TermCount]) -> None:
+        for term, count in counts.items():
+            self.counts[term] = self.counts[term].add(count) if term in self.counts else count
+        if len(self.counts) > 2 * self._max_terms:
+            self.counts = dict(self._sort()[: self._max_terms])
+
+    def choose_proposals(self, sessions: int) -> list[tuple[str, TermCount]]:
+        """The terms to propose, of those found in ``sessions`` sessions; the most frequent first."""
+        return [item for item in self._sort() if is_proposed(item[1], sessions)][:MAX_PROPOSALS]
+
+    def _sort(self) -> list[tuple[str, TermCount]]:
+        return sorted(
+            self.counts.items(), key=lambda item: (-item[1].sessions, -item[1].occurrences, item[0])
+        )

@@ -1,0 +1,48 @@
+"""Files of terms to keep: proposed ones are written, with what helps to decide, and kept ones are read."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from datasets_app.domain.pii.exemptions import find_pattern_kind
+from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
+from datasets_app.domain.pii.proposals import TermCount
+from datasets_app.management.files import open_output, read_text
+from datasets_app.management.terminal import command_error
+from datasets_app.scrubbing.kept_terms import MAX_TERMS
+from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS
+
+_HEADING = """\
+# Words found as names in many sessions. Delete the lines of people, and give the rest to --keep-terms.
+# term\tsessions\toccurrences\tby the assistant\tbeside words for products
+"""
+
+
+def write_proposals(target: str, proposals: Iterable[tuple[str, TermCount]], stdout: Any) -> None:
+    """One term a line with its counts, separated by tabs, in a file that only its owner may read; ``-`` is
+    standard output."""
+    lines = [
+        f"{term}\t{count.sessions}\t{count.occurrences}\t{count.assistant_share:.0%}\t{count.product_share:.0%}\n"
+        for term, count in proposals
+    ]
+    with open_output(target, stdout, private=True) as file:
+        file.write((_HEADING + "".join(lines)).encode())
+
+
+def read_kept_terms(file_name: str) -> tuple[str, ...]:
+    """The first column of each line that is no remark. Refuses values of pattern classes."""
+    terms: list[str] = []
+    for number, line in enumerate(read_text(file_name).removeprefix("\ufeff").splitlines(), 1):
+        term = " ".join(line.partition("\t")[0].split())
+        if not term or term.startswith("#"):
+            continue
+        if len(term) > MAX_TERM_CHARACTERS:
+            raise command_error(f"{file_name}:{number}: a term has at most {MAX_TERM_CHARACTERS} characters.")
+        if kind := find_pattern_kind(term):
+            raise command_error(
+                f"{file_name}:{number}: this is one of the {KIND_DESCRIPTIONS[kind]} that a scrub replaces. "
+                "Keep it in files with --allow; in a dataset exempt it with a reason: see exempt_term."
+            )
+        terms.append(term)
+    if len(terms) > MAX_TERMS:
+        raise command_error(f"{file_name} has {len(terms):,} terms; at most {MAX_TERMS:,} can be kept.")
+    return tuple(dict.fromkeys(terms))

@@ -1,0 +1,118 @@
+"""Terms that a preview proposes to keep: values found as names that are often brands or products.
+
+The scrub's row has keys of findings and counts. A value is read from the text when it is shown, and so is
+gone with the preview, which the next scrub or preview deletes.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.domain.pii.detector import NAME
+from datasets_app.domain.pii.marks import make_missed_mark
+from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.names.products import build_cue_patterns
+from datasets_app.domain.pii.proposals import (
+    MAX_PROPOSALS,
+    MIN_SESSIONS,
+    TermCount,
+    is_proposed,
+    normalize_proposal,
+)
+from datasets_app.models import Dataset, ScrubFinding, ScrubMark, ScrubRun
+from datasets_app.scrubbing.snippets import Snippet, load_snippets
+
+MAX_CANDIDATES = 2_000
+CUE_CHARACTERS = 30
+
+_CANDIDATES = r"""
+SELECT min(id), count(DISTINCT session_id), count(*), count(*) FILTER (WHERE role = 'assistant'),
+    count(*) FILTER (WHERE before ~* %(cue_before)s OR behind ~* %(cue_behind)s)
+FROM (
+    SELECT f.id, f.session_id, t.role,
+        substring(t.text FROM f.start + 1 FOR f.length) AS value,
+        substring(t.text FROM greatest(f.start - %(cue)s, 0) + 1 FOR least(f.start, %(cue)s)) AS before,
+        substring(t.text FROM f.start + f.length + 1 FOR %(cue)s) AS behind
+    FROM datasets_app_scrubfinding f
+    JOIN datasets_app_turn t USING (session_id, turn_index)
+    WHERE f.scrub_id = %(scrub)s AND f.kind = %(kind)s AND f.field = 'text'
+) found
+GROUP BY regexp_replace(lower(value), '[''’]s?$', '')
+HAVING count(DISTINCT session_id) >= %(sessions)s
+ORDER BY count(DISTINCT session_id) DESC, count(*) DESC, min(id)
+LIMIT %(limit)s
+"""
+
+
+class Proposal(NamedTuple):
+    """``finding`` is the key of the first finding of the term, and ``snippet`` shows it in its text.
+    ``may_be_name``: lists of names have every word of it."""
+
+    finding: int
+    counts: TermCount
+    snippet: Snippet
+    may_be_name: bool
+
+
+def find_proposals(scrub: ScrubRun) -> list[list[int]]:
+    """[finding, sessions, occurrences, by the assistant, beside words for products] of each proposed term."""
+    cue_before, cue_behind = build_cue_patterns()
+    values: dict[str, str | int] = {
+        "scrub": scrub.pk,
+        "kind": NAME,
+        "sessions": MIN_SESSIONS,
+        "limit": MAX_CANDIDATES,
+        "cue": CUE_CHARACTERS,
+        "cue_before": cue_before,
+        "cue_behind": cue_behind,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_CANDIDATES, values)
+        rows: list[tuple[int, ...]] = cursor.fetchall()
+    wanted = [row for row in rows if is_proposed(TermCount(*row[1:]), scrub.session_count)]
+    return [list(row) for row in wanted[:MAX_PROPOSALS]]
+
+
+def count_open_proposals(dataset: Dataset) -> int:
+    """Terms of the last preview that nobody has decided."""
+    preview = find_preview(dataset)
+    return len(list_proposals(preview)) if preview else 0
+
+
+def find_preview(dataset: Dataset) -> ScrubRun | None:
+    """The last preview that has ended and that no scrub has made obsolete."""
+    return dataset.scrubs.filter(dry_run=True).exclude(finished_at=None).first()
+
+
+def list_proposals(scrub: ScrubRun) -> list[Proposal]:
+    """The proposed terms that nobody has decided, with raw text: only for people who may read it."""
+    rows = {finding: TermCount(*count) for finding, *count in scrub.proposals or ()}
+    snippets = load_snippets(ScrubFinding.objects.filter(scrub=scrub, pk__in=rows))
+    decided = _Decisions(scrub.dataset)
+    return [
+        Proposal(finding, count, snippet, _may_be_name(snippet.value))
+        for finding, count in rows.items()
+        if (snippet := snippets.get(finding)) and not decided.include(snippet.value)
+    ]
+
+
+def _may_be_name(value: str) -> bool:
+    facts = [look_up_word(word) for word in normalize_proposal(value).split()]
+    return all(fact.first or fact.last for fact in facts)
+
+
+class _Decisions:
+    """What people have marked in a dataset already."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        marks: Iterable[Any] = list(ScrubMark.objects.applied_to(dataset))
+        self._kept = {normalize_proposal(mark.term) for mark in marks if mark.term}
+        self._missed = {mark.digest for mark in marks if mark.digest}
+
+    def include(self, value: str) -> bool:
+        if normalize_proposal(value) in self._kept:
+            return True
+        mark = make_missed_mark(NAME, value, hash_key()) if self._missed else None
+        return mark is not None and mark.digest in self._missed

@@ -55,7 +55,8 @@ def refuse_changed_dataset(job: JobRun) -> None:
         return
     events = AuditEvent.objects.filter(dataset_name=job.dataset.name)
     requested = events.filter(action="request_approval", details__job_run=job.pk).order_by("-id").first()
-    if requested and events.filter(action__in=_ADDING_ACTIONS, at__gt=requested.at).exists():
+    added = events.filter(action__in=_ADDING_ACTIONS).exclude(details__sessions_added=0)
+    if requested and added.filter(at__gt=requested.at).exists():
         raise UserError(
             f"Sessions were added to {job.dataset.name} since the request. Retry to request it again."
         )

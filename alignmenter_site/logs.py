@@ -11,6 +11,8 @@ from typing import Any
 from alignmenter_site import env
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+# Names of loggers whose messages repeat a header only: a host that ALLOWED_HOSTS lacks, a foreign origin.
+_NEEDED_BY_OPERATORS = (".DisallowedHost", ".csrf")
 OWN_PACKAGES = ("alignmenter_site", "annotations_app", "datasets_app")
 
 
@@ -39,6 +41,9 @@ class RedactingFormatter(logging.Formatter):
         # A record caches the traceback of the first formatter: neither use nor leave one.
         record = copy.copy(record)
         record.exc_text = None
+        if record.name.startswith("django.security.") and not record.name.endswith(_NEEDED_BY_OPERATORS):
+            # It repeats what was sent with the address of a page, such as searched words.
+            record.msg, record.args = "refused a request", ()
         return super().format(record)
 
     def formatException(self, ei: Any) -> str:

@@ -344,7 +344,13 @@ def sign_review(job: RunningJob[parameters.SignParameters]) -> dict[str, Any]:
 
     asked = job.parameters
     reviewed = ReviewedState(asked.last_session, asked.last_scrub)
-    review = sign_review(job.dataset, statement=asked.statement, actor=job.actor, reviewed=reviewed)
+    review = sign_review(
+        job.dataset,
+        statement=asked.statement,
+        actor=job.actor,
+        reviewed=reviewed,
+        reviewed_at=job.row.created_at,
+    )
     return {"signed_by": review.name}
 
 

@@ -42,12 +42,17 @@ class ErasedSessions:
     def __init__(self, dataset_name: str, *, additional: Iterable[Tombstone] = ()) -> None:
         self._dataset_name, self._key = dataset_name, hash_key()
         self._known = dict(Tombstone.objects.values_list("digest", "erased_at"))
+        self._stored_count = len(self._known)
         self._known.update((row.digest, row.erased_at) for row in additional)
         # Session id → the digests that match.
         self.found: dict[str, list[str]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._known)
+
+    def is_outdated(self) -> bool:
+        """Whether a session was erased, or brought back, since these tombstones were read."""
+        return Tombstone.objects.count() != self._stored_count
 
     def watch(self, records: Iterator[Any]) -> Iterator[TurnRecord | LineError]:
         """Pass on ``records``, whose sessions are in one piece, and note the erased ones."""

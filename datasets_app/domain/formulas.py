@@ -1,7 +1,8 @@
 """Text that a spreadsheet would take for a formula is written so that it stays text."""
 
-# An apostrophe is among them, so that one that was there is told from one that was added.
-_FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "'")
+# An apostrophe is among them, so that one that was there is told from one that was added. Full-width signs
+# are those of East Asian keyboards.
+_FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 
 
 def escape_cell(text: str) -> str:

@@ -20,8 +20,10 @@ def leave_out_erased(
     """The ids of erased sessions to leave out; none if ``override`` brings them back.
 
     Raises UserError, with their lines, unless problems are to be quarantined. Their lines are not: they
-    must not be kept.
+    must not be kept. Also raises it if a session was erased after the files were compared.
     """
+    if files and files[0][1].is_outdated():
+        raise UserError("A session was erased while the file was read, so nothing was imported. Try again.")
     if not any(erased.found for _, erased, _ in files):
         return set()
     try:

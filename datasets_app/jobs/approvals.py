@@ -13,10 +13,13 @@ from django.utils import timezone
 from alignmenter_site.mail import mail_is_configured
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.jobs.parameters import has_override
 from datasets_app.jobs.registry import approval_permission
-from datasets_app.models import JobRun
+from datasets_app.models import AuditEvent, JobRun
 
 log = logging.getLogger(__name__)
+
+_ADDING_ACTIONS = ("import", "generate", "sample", "import_annotations")
 
 
 def can_decide(user: Any, job: JobRun) -> bool:
@@ -43,6 +46,20 @@ def request_approval(job: JobRun) -> None:
         operation=job.operation,
     )
     transaction.on_commit(lambda: _mail_approvers(job), robust=True)
+
+
+def refuse_changed_dataset(job: JobRun) -> None:
+    """Raises UserError if text was added to the dataset of an approved override since it was requested: the
+    approver has decided on what was there then."""
+    if job.dataset is None or job.operation == "import_dataset" or not has_override(job):
+        return
+    events = AuditEvent.objects.filter(dataset_name=job.dataset.name)
+    requested = events.filter(action="request_approval", details__job_run=job.pk).order_by("-id").first()
+    added = events.filter(action__in=_ADDING_ACTIONS).exclude(details__sessions_added=0)
+    if requested and added.filter(at__gt=requested.at).exists():
+        raise UserError(
+            f"Sessions were added to {job.dataset.name} since the request. Retry to request it again."
+        )
 
 
 def approve(job: JobRun, *, actor: Any) -> JobRun:

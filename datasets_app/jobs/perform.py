@@ -19,6 +19,7 @@ from datasets_app.core import audit
 from datasets_app.core.approval import approved_by
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
+from datasets_app.jobs.approvals import refuse_changed_dataset
 from datasets_app.jobs.permissions import refuse_unauthorized_job
 from datasets_app.jobs.registry import approval_permission, describe_saved_work, get_operation
 from datasets_app.jobs.running import ClaimLost, RunningJob, run_operation, worker_name
@@ -72,6 +73,8 @@ def _run_task(job: RunningJob[Any]) -> None:
     approver = job.row.decided_by
     if approval_permission(job.row) and approver is None:
         raise UserError("A second person has to approve this job. Retry it to request that again.")
+    if approver is not None:
+        refuse_changed_dataset(job.row)
     # Events that the job records come from where it was requested.
     origin = audit.RequestOrigin(job.row.source_address if job.actor else "", lambda: job.actor)
     with approved_by(approver.get_username() if approver else ""), audit.attribute_to(origin):

@@ -11,7 +11,7 @@ from django.core import mail
 from django.utils import timezone
 
 from datasets_app.catalog import gates, policies
-from datasets_app.catalog.edit import change_origin
+from datasets_app.catalog.edit import change_origin, edit_dataset
 from datasets_app.core.approval import approved_by
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
@@ -226,6 +226,11 @@ def test_what_needs_no_override_waits_for_nobody(dataset: Dataset, ann: User) ->
 
 
 def test_a_signature_covers_what_was_reviewed(dataset: Dataset, ann: User, ben: User, tmp_path: Path) -> None:
+    signed = request("sign_review", dataset, ann)
+    edit_dataset(dataset.pk, {"license": "CC0-1.0"}, actor=None)
+    approvals.approve(signed, actor=ben)
+    perform(signed.pk)
+    assert "has changed since the signature" in read_state(signed)
     signed, attested = (request(act, dataset, ann) for act in ("sign_review", "attest_dataset"))
     import_file(write_jsonl(tmp_path / "more.jsonl", make_session("more")))
     for job, why in ((signed, "has changed since the signature"), (attested, "Sessions were added")):
@@ -234,6 +239,19 @@ def test_a_signature_covers_what_was_reviewed(dataset: Dataset, ann: User, ben: 
         assert why in read_state(job)
     assert not SharingReview.objects.exists()
     assert not Attestation.objects.exists()
+
+
+def test_an_override_covers_what_was_there_when_it_was_requested(
+    dataset: Dataset, ann: User, ben: User, tmp_path: Path
+) -> None:
+    job = request("export_dataset", dataset, ann)
+    import_file(write_jsonl(tmp_path / "more.jsonl", make_session("more")))
+    for state in ("failed Sessions were added to support since the request. Retry", "done"):
+        approvals.approve(job, actor=ben)
+        perform(job.pk)
+        assert read_state(job).startswith(state)
+        runs.retry_job(job, actor=ann)
+    assert ACTS["export_dataset"][1]()
 
 
 def test_no_way_leads_around_a_second_person(dataset: Dataset, ann: User) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 
+from datasets_app.catalog.edit import change_origin, edit_dataset
 from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.checking.check_dataset import check_dataset, why_outdated
 from datasets_app.core.errors import UserError
@@ -195,6 +196,12 @@ def test_a_signature_holds_until_something_comes_or_changes(dataset: Dataset, tm
     assert current_review(dataset) is not None
     scrub_dataset(dataset, STRICT)
     assert "a scrub has changed it since" in listed(dataset)["legal"].reason
+    sign_review(dataset, actor=dana)
+    edit_dataset(dataset.pk, {"license": "CC0-1.0"}, actor=None)
+    assert "license or other metadata has been changed since" in listed(dataset)["legal"].reason
+    sign_review(dataset, actor=dana)
+    change_origin(dataset, "external", override="Agreed", actor=None)
+    assert current_review(dataset) is None
     sign_review(dataset, actor=dana)
     add(tmp_path)
     item = listed(dataset)["legal"]

@@ -94,6 +94,18 @@ def test_an_invalid_line_within_it_does_not_hide_it(dataset: Dataset, tmp_path: 
     assert stored_ids() == {"kept"}
 
 
+def test_an_erasure_while_the_file_is_read_counts(dataset: Dataset, tmp_path: Path) -> None:
+    lines = make_session("kept")
+
+    def erase_meanwhile(done: int, total: int = 0) -> None:
+        if done > total / 3 and "kept" in stored_ids():  # the first of three passes looks at no session
+            erase(dataset, "kept")
+
+    with pytest.raises(UserError, match="A session was erased while the file was read"):
+        import_lines(tmp_path, lines, "elsewhere", report_progress=erase_meanwhile)
+    assert not stored_ids()
+
+
 @pytest.mark.parametrize("place", [{}, {"session_id": "renamed", "turn_index": 1}])
 def test_the_text_of_a_label_does_not_bring_it_back(tmp_path: Path, place: dict[str, Any]) -> None:
     label = {"text": TEXT, "label": 1, "persona_id": "p"}

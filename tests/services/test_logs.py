@@ -70,6 +70,13 @@ def test_a_traceback_that_another_formatter_left_on_the_record_is_not_repeated(w
     assert CANARY not in written.getvalue()
 
 
+def test_what_was_sent_with_an_address_is_not_repeated(written: io.StringIO) -> None:
+    for name, told in (("DisallowedModelAdminToField", False), ("DisallowedHost", True)):
+        error = ValueError(CANARY)
+        logging.getLogger(f"django.security.{name}").error(f"Invalid {CANARY}", exc_info=error)
+        assert (CANARY in written.getvalue()) == told
+
+
 def _info(error: BaseException) -> Any:
     return type(error), error, error.__traceback__
 

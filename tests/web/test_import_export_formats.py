@@ -21,6 +21,8 @@ awkward = st.sampled_from(
         "@x",
         "\tx",
         "\rx",
+        "\n=1",
+        "＝1",
         "'=1",
         "''",
         "'x",
@@ -105,7 +107,7 @@ def test_numbers_in_a_workbook_stay_numbers(given_table) -> None:
     assert there_and_back(XLSX, headers, rows) == as_rows(headers, rows)
 
 
-@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "＝1"])
 def test_no_spreadsheet_evaluates_what_people_wrote(text: str) -> None:
     written = CSV().export_data(table(["notes", "x"], [(text, -3)])).decode()
     assert list(csv.reader(io.StringIO(written, newline="")))[1] == ["'" + text, "-3"]

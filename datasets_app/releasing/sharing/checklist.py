@@ -44,6 +44,7 @@ from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.domain.wording import format_count
 from datasets_app.models import (
+    AuditEvent,
     CheckFinding,
     CheckReport,
     Dataset,
@@ -101,6 +102,12 @@ def current_review(dataset: Dataset) -> SharingReview | None:
     return known.review if known.review and not known.review_void_reason else None
 
 
+def was_edited_since(dataset: Dataset, at: datetime) -> bool:
+    """Whether people have changed what the dataset is said to be, such as its license or origin."""
+    events = AuditEvent.objects.filter(dataset_name=dataset.name, at__gt=at)
+    return events.filter(action__in=("edit_dataset", "change_origin")).exists()
+
+
 class _DatasetEvidence:
     """What is known about a dataset, from one query for each source; scrubs are newest first."""
 
@@ -138,7 +145,11 @@ class _DatasetEvidence:
             return ""
         if self.last_session > self.review.last_session:
             return "sessions have been added since"
-        return "a scrub has changed it since" if self.last_scrub != self.review.last_scrub else ""
+        if self.last_scrub != self.review.last_scrub:
+            return "a scrub has changed it since"
+        if was_edited_since(self.review.dataset, self.review.signed_at):
+            return "its origin, license or other metadata has been changed since"
+        return ""
 
     def found_by_checks(self, kinds: Collection[str]) -> dict[str, int]:
         """Findings by code."""

@@ -1,5 +1,6 @@
 """Signs the legal review: a person states with their account that the current dataset may be shared."""
 
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -10,6 +11,7 @@ from datasets_app.core import audit
 from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, ScrubRun, Session, SharingReview
+from datasets_app.releasing.sharing.checklist import was_edited_since
 
 MAX_STATEMENT_CHARACTERS = 2_000
 
@@ -27,17 +29,24 @@ def get_state(dataset: Dataset) -> ReviewedState:
     return ReviewedState(sessions.first(), scrubs.first())
 
 
-def _refuse_changed(dataset: Dataset, reviewed: ReviewedState | None) -> None:
-    if reviewed is not None and reviewed != get_state(dataset):
+def _refuse_changed(dataset: Dataset, reviewed: ReviewedState | None, at: datetime | None) -> None:
+    edited = at is not None and was_edited_since(dataset, at)
+    if edited or reviewed not in (None, get_state(dataset)):
         raise UserError(
             f"{dataset.name} has changed since the signature was requested. Review and sign it again."
         )
 
 
 def sign_review(
-    dataset: Dataset, *, statement: str = "", actor: Any, reviewed: ReviewedState | None = None
+    dataset: Dataset,
+    *,
+    statement: str = "",
+    actor: Any,
+    reviewed: ReviewedState | None = None,
+    reviewed_at: datetime | None = None,
 ) -> SharingReview:
-    """Store the signature of the account ``actor``. It holds until sessions are added or scrubbed.
+    """Store the signature of the account ``actor``. It holds until sessions are added or scrubbed, or
+    somebody edits the metadata.
 
     Raises UserError, also if the dataset is no longer what was ``reviewed``.
     """
@@ -50,7 +59,7 @@ def sign_review(
         # Imports wait, so that the signature covers exactly what is stored now.
         row = lock_dataset(dataset.pk)
         gates.check_can_copy(row)
-        _refuse_changed(row, reviewed)
+        _refuse_changed(row, reviewed, reviewed_at)
         last = Session.objects.filter(dataset=row).order_by("-pk").values_list("pk", flat=True).first()
         if last is None:
             raise UserError(f"{row.name} has no sessions; there is nothing to sign.")

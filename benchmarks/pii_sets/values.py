@@ -315,7 +315,7 @@ def make_valid_phone(choose: random.Random, country: str) -> str:
         lambda: local,
         lambda: local.replace(" ", "").replace("-", ""),
         lambda: local.replace(" ", "-"),
-        lambda: local.replace(" ", "."),
+        lambda: local.replace(" ", ".") if local.count(" ") > 1 else local,
         lambda: phonenumbers.format_number(number, formats.INTERNATIONAL),
         lambda: phonenumbers.format_number(number, formats.E164),
     )

@@ -124,6 +124,8 @@ def test_look_alikes_of_ibans(text: str):
         ("Policy No: POL/2024/123456", ["POL/2024/123456"]),
         ("my loyalty card number is 1234 5678 90", ["1234 5678 90"]),
         ("customer reference number 714905", ["714905"]),
+        ("my loyalty card 714905, my member number's 714906", ["714905", "714906"]),
+        ("Frequent flyer: 714905", ["714905"]),
         ("can you look up member 1434875", ["1434875"]),
         ('{"account_number": "12345678"}', ["12345678"]),
         ("customerId=48213", ["48213"]),
@@ -175,6 +177,8 @@ def test_announced_accounts(text: str, expected: list[str]):
         "sort order 123456",
         "commit 0001234acc567890",
         "[ACCOUNT] 12345678",
+        "the zip code of the customer, such as '12345'",
+        "294 miles = 473.1473 kilometers",
     ],
 )
 def test_other_numbers_near_such_words(text: str):

@@ -35,6 +35,14 @@ def phones(text: str) -> list[str]:
         ("emergency contact: Jane Roe 5849573931", ["5849573931"]),
         ("name,phone\nJane,4021 7765", ["4021 7765"]),
         ("| Phone | 40217765 |", ["40217765"]),
+        ("Jane Roe (jane@acme.com, 40217765), order 88213", ["40217765"]),
+        ("T 040217765\nM 40217765\njane@acme.com", ["040217765", "40217765"]),
+        ("(o) 40217765, (m) 5551234", ["40217765", "5551234"]),
+        ("Caller ID: 40217765", ["40217765"]),
+        ("CALL dir=in from=32 9421-0028 dur=12", ["32 9421-0028"]),
+        ("can you send the code to 512-346-849?", ["512-346-849"]),
+        ("somebody from 4021 7765 rang", ["4021 7765"]),
+        ("40217765 <- my new mobile", ["40217765"]),
         # One announces the next.
         ("call me on 40217765 or 5551234", ["40217765", "5551234"]),
         ("my phone is 40217765, please don't use any other; or use 5551234", ["40217765"]),
@@ -100,6 +108,10 @@ def test_announced_numbers(text: str, expected: list[str]):
         "the hotel in tel aviv 40217765",
         "i can count one two three four five six seven eight nine",
         "[PHONE] 40217765",
+        '{"Smartphone": "1801728040", "Office chair": "4794339885", "Portable charger": "6942297802"}',
+        '{"product_id": "9832717871", "description": "a phone"}',
+        "ana@example.com, 1658738210",
+        "call 13.000-20.000 people",
     ],
 )
 def test_other_numbers_near_such_words(text: str):

@@ -7,7 +7,8 @@ def _split(text: str) -> frozenset[str]:
 
 # Of which six digits need no further word: "into account 12345678".
 ACCOUNTS = _split("""
-    account acct acc membership policy policyholder customer client member subscriber payee beneficiary
+    account acct acc membership policy policyholder customer client member subscriber flyer flier payee
+    beneficiary
     iban bban
     bsb aba rtn routing
     konto kto bankleitzahl kunde compte cuenta cliente socio conto rekening klant conta konta rachunku
@@ -17,7 +18,7 @@ ACCOUNTS = _split("""
 """)
 # Whose number it is, or of what.
 SUBJECTS = ACCOUNTS | _split("""
-    accounts accts cust insurance insured loyalty reward rewards flyer flier mileage mileageplus miles club
+    accounts accts cust insurance insured loyalty reward rewards mileage mileageplus miles club
     bonus
     patron donor employee staff student personnel payroll depositor library bank banking checking chequing
     savings
@@ -52,9 +53,10 @@ NUMBER_WORDS = _split("""
 """)
 # What may stand between the word and the number.
 FILLERS = _split("""
-    is are was be it it's its this my our your his her their the of for on in at by to from with you us new
+    s is are was be it its this under my our your his her their the of for on in at by to from with you us
+    new
     old
-    current full up question please and or card plan program programme holder holder's account bank checking
+    current full up question please and or card plan program programme holder account bank checking
     savings business joint primary main online personal private ending ends
     ist lautet war die der meine mein und
     est le la du de des ma mon d l courant bancaire bancaria bancario et es el mi su del corriente

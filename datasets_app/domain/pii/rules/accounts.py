@@ -29,13 +29,13 @@ _MAX_CODE_CHARACTERS = 40
 _MIN_DIGITS, _MIN_DIGITS_OF_PLAIN, _MAX_DIGITS = 5, 6, 34
 _DATE_OR_DECIMAL = re.compile(
     r"(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)\d\d"
-    r"|\d+\.\d{1,2}|(?:19|20)\d\d ?- ?(?:19|20)\d\d"
+    r"|\d+\.\d+|(?:19|20)\d\d ?- ?(?:19|20)\d\d"
 )
 # An amount of money, a share, part of a number with its thousands set off, or of an address.
 _NOT_BEFORE = re.compile(r"(?:[$€£¥@_]|\d[.,:])\Z")
 _NOT_AFTER = re.compile(
     r"[.,:]\d|[@_]| ?[%€$£]"
-    r"| ?(?:eur|usd|gbp|dollars?|euros?|pounds|rupees|rs|points|miles|days|years|users)\b",
+    r"| ?(?:eur|usd|gbp|dollars?|euros?|pounds|rupees|rs|points|miles|km|days|years|users)\b",
     re.IGNORECASE,
 )
 _BLOCKED, NO_CUE, _PLAIN, _NUMBERED = -1, 0, 1, 2
@@ -86,9 +86,16 @@ def _rate_before(tokens: Sequence[str]) -> int:
             if is_numbered and token in _REFERENCES and further and further[0] in SUBJECTS:
                 continue  # customer reference number
             return _BLOCKED if unknown <= 1 else NO_CUE
+        if token == "card" and further[:1] and further[0] in SUBJECTS:
+            is_numbered = True  # loyalty card
+            continue
         if token in SUBJECTS and not (token == "card" and not is_numbered):
-            is_numbered = is_numbered or place > 0 and tokens[place - 1] in ":="
-            return _rate_subject(token, further, is_numbered, not unknown or tokens[0] in _IS)
+            is_numbered = is_numbered or (token in ACCOUNTS and place > 0 and tokens[place - 1] in ":=")
+            if unknown and not is_numbered:
+                return _PLAIN if token in ACCOUNTS and tokens[0] in _IS else NO_CUE
+            return (
+                _NUMBERED if is_numbered or _is_numbered(further) else _PLAIN if token in ACCOUNTS else NO_CUE
+            )
         if token == NEWLINE:
             lines += 1
             if lines > _MAX_LINES:
@@ -108,16 +115,14 @@ _REFERENCES = frozenset("reference ref".split())
 _IS = frozenset("is ist est es è é".split())
 
 
-def _rate_subject(subject: str, further: Sequence[str], is_numbered: bool, is_said: bool) -> int:
-    """``further`` are the words before the subject: "número de cuenta"."""
-    for token in further:
+def _is_numbered(further: Sequence[str]) -> bool:
+    """``further`` are the words before the subject: "número de cuenta", but not "zip code of a customer"."""
+    for place, token in enumerate(further):
         if token in NUMBER_WORDS:
-            is_numbered = True
-        elif token not in FILLERS and token not in SUBJECTS:
-            break
-    if is_numbered:
-        return _NUMBERED
-    return _PLAIN if subject in ACCOUNTS and is_said else NO_CUE
+            return OTHERS.isdisjoint(further[place + 1 : place + 2])
+        if token not in FILLERS and token not in SUBJECTS:
+            return False
+    return False
 
 
 def _rate_after(tokens: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ NEWLINE = "\n"
 PHONE_SIGN = "☎"
 
 _NON_LETTERS_TO_SPACES = bytes(byte if byte >= 0x80 or chr(byte).isalpha() else 32 for byte in range(256))
-_TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]{1,2}\b)?|\d+|\n|[^\w ]")
+_TOKEN = re.compile(r"[^\W\d_]+|\d+|\n|[^\w ]")
 # Of scripts written without spaces: each is a word wherever it stands.
 _UNSPACED = re.compile(
     "电话|電話|手机|手機|座机|传真|傳真|携帯|ファックス|ファクス|전화|휴대폰|핸드폰|연락처|โทรศัพท์|เบอร์|โทร"
@@ -47,7 +47,9 @@ class Window:
 
 
 def _prepare(text: str) -> str:
-    lower = text.lower().replace("a/c", "account")
+    lower = text.lower()
+    if "/c" in lower:
+        lower = lower.replace("a/c", "account").replace("c/c", "conto")
     return lower if lower.isascii() else _UNSPACED.sub(r" \g<0> ", lower)
 
 

@@ -59,21 +59,25 @@ class _Search(NamedTuple):
     """A search for values of ``kinds``, and the necessary condition that spares it most texts.
 
     ``may_hold`` is told the text in UTF-8, and its shape: see :func:`_get_shape`. ``find`` is given the
-    folded text with its placeholders blanked.
+    folded text with its placeholders blanked. :func:`find_quickly` leaves out a search that isn't ``quick``.
     """
 
     kinds: frozenset[str]
     may_hold: Callable[[bytes, bytes], bool]
     find: Callable[[str], list[Match]]
+    quick: bool = True
 
 
 # A further class of personal data is a module of its own in this package, and a line here.
 _SEARCHES: tuple[_Search, ...] = (
     _Search(frozenset({ID_NUMBER}), id_numbers.may_hold, id_numbers.search_folded),
-    _Search(frozenset({ACCOUNT, PHONE}), spelled_numbers.may_hold, spelled_numbers.search_folded),
-    _Search(frozenset({CRYPTO_WALLET}), wallets.may_hold, wallets.search_folded),
-    _Search(frozenset({MAC}), mac_addresses.may_hold, mac_addresses.search_folded),
+    _Search(
+        frozenset({ACCOUNT, PHONE}), spelled_numbers.may_hold, spelled_numbers.search_folded, quick=False
+    ),
+    _Search(frozenset({CRYPTO_WALLET}), wallets.may_hold, wallets.search_folded, quick=False),
+    _Search(frozenset({MAC}), mac_addresses.may_hold, mac_addresses.search_folded, quick=False),
 )
+_QUICK_SEARCHES = tuple(search for search in _SEARCHES if search.quick)
 
 
 def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
@@ -83,7 +87,8 @@ def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
     if EMAIL in kinds and (b"dot" in encoded or _may_be_escaped(encoded)):
         found += find_spelled_emails(folded)
     shape = encoded.translate(_SHAPE_TABLE)
-    searches = _choose_searches(encoded, shape, kinds) + _choose_further_searches(encoded, shape, kinds)
+    searches = _choose_searches(encoded, shape, kinds)
+    searches += _choose_further_searches(_SEARCHES, encoded, shape, kinds)
     if searches:
         blank = blank_placeholders(folded)
         for search in searches:
@@ -118,6 +123,9 @@ _UNUSUAL_SIGN = re.compile(
     r"|(?<=:)(?:(?<=word:)|(?<=WORD:)|(?<=word\":)|(?<=phrase:)|(?<=[Pp]ass:)|(?<=code:)|(?=//\w+[/:\s]))"
     r"|(?<=-)(?=----)"  # -----BEGIN … PRIVATE KEY-----
     r"|(?<=[A-Za-z]-[0-9])"  # web-03
+    r"|(?<=[:-])(?=[0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-])"  # 00:1a:2b:3c:4d:5e
+    r"|(?<=\.)(?=[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4})"  # 4011.1213.141f
+    r"|(?=[A-Za-z]{20})"  # a wallet's address whose only digit is the first
     r")",
     re.ASCII,
 )
@@ -145,7 +153,7 @@ def find_quickly(text: str) -> list[Match]:
     found = patterns.search_numbers(text, encoded)
     if len(found) > 1:
         found = merge_matches(found)
-    searches = _choose_further_searches(encoded, encoded.translate(_SHAPE_TABLE), ALL_KINDS)
+    searches = _choose_further_searches(_QUICK_SEARCHES, encoded, encoded.translate(_SHAPE_TABLE), ALL_KINDS)
     if searches:
         blank = blank_placeholders(text)
         found = sorted(chain(found, *(search(blank) for search in searches)), key=_get_place)
@@ -198,11 +206,11 @@ def _choose_searches(
 
 
 def _choose_further_searches(
-    encoded: bytes, shape: bytes, kinds: frozenset[str]
+    searches: Iterable[_Search], encoded: bytes, shape: bytes, kinds: frozenset[str]
 ) -> list[Callable[[str], list[Match]]]:
     return [
         search.find
-        for search in _SEARCHES
+        for search in searches
         if not kinds.isdisjoint(search.kinds) and search.may_hold(encoded, shape)
     ]
 

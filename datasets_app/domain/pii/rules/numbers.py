@@ -27,8 +27,7 @@ Span = tuple[str, int, int]  # kind, start, end
 # repeats single characters only, for the sake of speed.)
 _DIGIT_RUN = re.compile(r"[0-9][0-9 ().\-/]{3,}[0-9]")
 _MIN_PHONE_CHARACTERS, _MIN_CARD_CHARACTERS, _MIN_FORMATTED_DIGITS = 7, 12, 7
-# A part of an address, of an amount, or of a number with its thousands set off.
-_NOT_BEFORE = re.compile(r"(?:[/$€£¥_]|\d,)\Z")
+_SIGNS_BEFORE_OTHERS = frozenset("/$€£¥_,")
 # Right before a number they leave no doubt.
 _OTHER_WORDS = (phone_words.OTHERS & account_words.OTHERS) - {"reference", "ref", "ssn"}
 _SSN_CUES = frozenset(b"ssn itin social ss s tax taxpayer".split())
@@ -43,27 +42,31 @@ def find_numbers(text: str) -> list[Span]:
     for run in _DIGIT_RUN.finditer(text):
         start, end = run.span()
         value = run[0]
-        if value.isdigit() and _NOT_BEFORE.search(text, max(0, start - 2), start):
+        is_bare, is_short = value.isdigit(), end - start < _MIN_PHONE_CHARACTERS
+        if is_bare and start and text[start - 1] in _SIGNS_BEFORE_OTHERS and _is_part(text, start):
             continue
-        if end - start < _MIN_PHONE_CHARACTERS:
-            # The number of an account, or of anything.
-            if not value.isdigit():
+        if not is_short:
+            if not is_bare and _is_date(value) and text[start - 1 : start] != "+":
                 continue
-        elif _is_date(value) and not text.startswith("+", start - 1):
-            continue
-        else:
             found += _find_formatted(text, value, start, end)
+        elif not is_bare:
+            continue
         if not _OTHER_WORDS.isdisjoint(text[max(0, start - 24) : start].lower().split()[-2:]):
             continue
         if len(text) > MAX_WINDOW_CHARACTERS:
             words = split_words(Window(text, start, end).join_text())
         elif words is None:
             words = split_words(text)
-        if not _CUES.isdisjoint(words):
+        if "@" in text or not _CUES.isdisjoint(words):
             announced = list(_find_announced(text, start, end, words, phone))
             phone = next((span for span in announced if span[0] == PHONE), phone)
             found += announced
     return found
+
+
+def _is_part(text: str, start: int) -> bool:
+    """Whether it is part of an address, of an amount, or of a number with its thousands set off."""
+    return text[start - 1] != "," or text[start - 2 : start - 1].isdigit()
 
 
 def _find_formatted(text: str, value: str, start: int, end: int) -> Iterator[Span]:
@@ -84,7 +87,7 @@ def _find_announced(
     """Numbers that are told by the words around them."""
     phones: list[Span] = []
     is_long = end - start >= _MIN_PHONE_CHARACTERS
-    if is_long and not phone_words.CUES.isdisjoint(words):
+    if is_long and ("@" in text or not phone_words.CUES.isdisjoint(words)):
         window = Window(text, start, end)
         if earlier_phone and start - earlier_phone[2] < BEFORE_CHARACTERS:
             window.mark_phone(earlier_phone[2] - earlier_phone[1], start - earlier_phone[2])

@@ -1,5 +1,6 @@
 """How far the words around a number say that it is a telephone number."""
 
+import re
 from collections.abc import Sequence
 
 from datasets_app.domain.pii.rules.account_words import SUBJECTS
@@ -8,89 +9,162 @@ from datasets_app.domain.pii.rules.phone_words import (
     ENDINGS,
     FILLERS,
     HINTS,
-    LABEL_LETTERS,
+    LABELS,
+    LOG_FIELDS,
     NOUNS,
     NUMBER_WORDS,
     OTHERS,
     OWNERS,
     PLACES,
+    SENDING,
+    SENT_THINGS,
     VERBS,
 )
 
-# A weak cue stands in the neighborhood: then the number itself must look like a telephone number.
-BLOCKED, NO_CUE, WEAK_CUE, STRONG_CUE = -1, 0, 1, 2
+# A weak cue is farther away: then the number itself must look like a telephone number.
+BLOCKED, NO_CUE, WEAK_CUE, EMAIL_CUE, STRONG_CUE = -1, 0, 1, 2, 3
 
 _MAX_WORDS_FROM_NOUN, _MAX_WORDS_FROM_VERB, _MAX_WORDS_FROM_NUMBER = 5, 3, 3
+_MAX_WORDS_FROM_PHONE = 2
 _AT = frozenset("at on under".split())  # "call customer service at"
 _MAX_LINES = 2
 _SENTENCE_ENDS = frozenset("!?;.")
+_EMAIL_BEFORE = re.compile(r"@[\w.\-]{3,40} ?[,;|/\n] ?\Z")
+_EMAIL_AFTER = re.compile(r" ?[,;|/\n] ?[\w.+\-]{1,40}@\w")
+_QUOTES = frozenset("\"'\\")
+_KNOWN = NOUNS | VERBS | NUMBER_WORDS | HINTS | PLACES | OWNERS | FILLERS | LABELS | LOG_FIELDS
+_NUMBER_STARTS = frozenset({NEWLINE, "the", "your"})
+_LABEL_STARTS = f"{NEWLINE}|,;/({PHONE_SIGN}"
 _PURPOSES = frozenset("to for where i you we on".split())  # "is the best number to reach me"
-_BEFORE_NAME = OWNERS | frozenset("( ) [ ] - – — : , | / = \" ' the is was are ist est es è".split())
+_BEFORE_NAME = OWNERS | frozenset("< > → ← ( ) [ ] - – — : , | / = \" ' the is was are ist est es è".split())
 _OBJECT_OF = frozenset("on for of in to with from".split())
 _OWNER_OF = frozenset({"of"})
 _ARTICLES = frozenset("the my our this your that".split())
 
 
 def rate_phone_words(window: Window) -> int:
-    """One of the four."""
-    before = _rate_before(window.list_tokens_before())
-    tokens = window.list_tokens_after()
-    after = _rate_after(tokens)
+    """One of the five."""
+    tokens_before, tokens = window.list_tokens_before(), window.list_tokens_after()
+    while tokens_before[:1] and tokens_before[0] in "+(":
+        del tokens_before[0]
+    if tokens_before[:1] == ["from"] and tokens[:1] and tokens[0] in VERBS:
+        return STRONG_CUE
+    before, after = _rate_before(tokens_before), _rate_after(tokens)
+    if _is_beside_email(window) and OTHERS.isdisjoint(tokens[:2]):
+        before = max(before, EMAIL_CUE)
     if before == BLOCKED or (after == BLOCKED and before < STRONG_CUE):
         return after if after == STRONG_CUE and tokens[0] in ("is", "was") else NO_CUE
     return max(before, after)
 
 
+def _is_beside_email(window: Window) -> bool:
+    """As in "Jane Roe (jane@acme.com, 40217765)": what people sign with."""
+    return _EMAIL_BEFORE.search(window.before) is not None or _EMAIL_AFTER.match(window.after) is not None
+
+
 def _rate_before(tokens: Sequence[str]) -> int:
     """``tokens`` come the nearest first."""
-    unknown = lines = 0
-    is_sentence_over = is_of_account = is_of_phone = False
-    rating = WEAK_CUE if _is_label_letter(tokens[:3]) else NO_CUE
-    number_at = -1
+    if _is_label(tokens[:3]) or _is_recipient(tokens[:8]):
+        return STRONG_CUE
+    words = _WordsBefore(tokens)
+    if words.is_other_label and '"' in tokens[:4]:
+        return BLOCKED  # {"Portable charger": "40217765"}
     for place, token in enumerate(tokens):
-        if token in OTHERS and not _is_object(tokens, place) or (token.isdigit() and len(token) > 1):
-            return rating or (BLOCKED if unknown <= 2 and not lines else NO_CUE)
+        rating = words.rate(place, token)
+        if rating is not None:
+            return rating
+    return words.rate_end()
+
+
+class _WordsBefore:
+    """What was passed on the way from a number to the word that says what it is."""
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self.tokens = tokens
+        self.is_other_label = _is_other_label(tokens)
+        is_log_field = tokens[:1] == ["="] and tokens[1:2] != [] and tokens[1] in LOG_FIELDS
+        self._rating = WEAK_CUE if is_log_field else NO_CUE
+        self._unknown = self._lines = 0
+        self._number_at = -1
+        self._is_sentence_over = self._is_of_account = self._is_of_phone = False
+
+    def rate(self, place: int, token: str) -> int | None:
+        """The rating, if ``token`` decides it."""
+        if token in OTHERS or (token.isdigit() and len(token) > 1):
+            if token == "id" and self.tokens[place + 1 : place + 2] == ["caller"]:
+                return STRONG_CUE
+            if token.isdigit() or not _is_object(self.tokens, place):
+                return self._rating or (BLOCKED if self._unknown <= 2 and not self._lines else NO_CUE)
         if token in NOUNS:
-            if _is_object(tokens, place, _OWNER_OF):
-                is_of_phone = True  # its number, or its serial number
-                continue
-            is_near = unknown <= _MAX_WORDS_FROM_NOUN and not is_sentence_over
-            return STRONG_CUE if is_near else WEAK_CUE
-        if token in VERBS or token == PHONE_SIGN:
-            is_label = place > 0 and tokens[place - 1] == ":" and unknown <= _MAX_WORDS_FROM_NOUN
-            is_near = unknown == 0 or is_label or (unknown <= _MAX_WORDS_FROM_VERB and tokens[0] in _AT)
-            return STRONG_CUE if is_near and not is_sentence_over else WEAK_CUE
-        if number_at >= 0 and (token in OWNERS or is_of_phone):
+            if not _is_object(self.tokens, place, _OWNER_OF):
+                is_near = self._unknown <= _MAX_WORDS_FROM_NOUN and not self.is_other_label
+                return STRONG_CUE if is_near and not self._is_sentence_over else WEAK_CUE
+            self._is_of_phone = True  # its number, or its serial number
+        elif token in VERBS or token == PHONE_SIGN:
+            return self._rate_verb(place, token)
+        elif self._number_at >= 0 and (token in OWNERS or self._is_of_phone):
             return STRONG_CUE
+        else:
+            return self._pass(place, token)
+        return None
+
+    def _rate_verb(self, place: int, token: str) -> int:
+        unknown = self._unknown
+        if token == PHONE_SIGN and (unknown > _MAX_WORDS_FROM_PHONE or self.is_other_label):
+            return self._rating
+        is_label = place > 0 and self.tokens[place - 1] == ":" and unknown <= _MAX_WORDS_FROM_NOUN
+        is_near = unknown == 0 or is_label or (unknown <= _MAX_WORDS_FROM_VERB and self.tokens[0] in _AT)
+        return STRONG_CUE if is_near and not self._is_sentence_over else WEAK_CUE
+
+    def _pass(self, place: int, token: str) -> int | None:
+        """Remember a word that decides nothing; the rating, if one further on can't decide it either."""
         if token == NEWLINE:
-            lines += 1
-            if lines > _MAX_LINES:
-                return rating
-        elif token in _SENTENCE_ENDS:
-            is_sentence_over = is_sentence_over or unknown > 0 or token not in ".?"
+            self._lines += 1
+            return self._rating if self._lines > _MAX_LINES else None
+        if token in _SENTENCE_ENDS:
+            self._is_sentence_over = self._is_sentence_over or self._unknown > 0 or token not in ".?"
         elif token in NUMBER_WORDS:
-            if is_of_account:
-                return rating
-            if number_at < 0 and unknown <= _MAX_WORDS_FROM_NUMBER:
-                number_at = place
-        elif token in HINTS or (token in PLACES and place > 0 and tokens[place - 1] == ":"):
-            rating = WEAK_CUE
+            if self._is_of_account:
+                return self._rating
+            if self._number_at < 0 and self._unknown <= _MAX_WORDS_FROM_NUMBER:
+                self._number_at = place
+        elif token in HINTS or (token in PLACES and place > 0 and self.tokens[place - 1] == ":"):
+            self._rating = WEAK_CUE
         elif token not in FILLERS:
-            unknown += 1
-            is_of_account = is_of_account or (token in SUBJECTS and not _is_object(tokens, place))
-            if 0 <= number_at == place - 1:
-                return rating  # the number of something: a flight, a room
-    return STRONG_CUE if number_at >= 0 and is_of_phone else rating
+            self._unknown += 1
+            if token in SUBJECTS and not _is_object(self.tokens, place):
+                self._is_of_account = True
+            if 0 <= self._number_at == place - 1:
+                return self._rating  # the number of something: a flight, a room
+        return None
+
+    def rate_end(self) -> int:
+        if self._number_at < 0:
+            return self._rating
+        if self._is_of_phone:
+            return STRONG_CUE
+        following = self.tokens[self._number_at + 1 : self._number_at + 2]
+        return WEAK_CUE if not following or following[0] in _NUMBER_STARTS else self._rating
 
 
-def _is_label_letter(tokens: Sequence[str]) -> bool:
+def _is_label(tokens: Sequence[str]) -> bool:
     """As in "T: 030 1234567", at the beginning of a line or behind a sign."""
-    return (
-        len(tokens) > 1
-        and tokens[0] in ":.)"
-        and tokens[1] in LABEL_LETTERS
-        and (len(tokens) == 2 or not tokens[2].isalnum())
-    )
+    at = 1 if tokens[:1] and tokens[0] in ":.)" else 0
+    if tokens[at : at + 1] == [] or (tokens[at] not in LABELS and tokens[at] not in PLACES):
+        return False
+    before = tokens[at + 1 : at + 2]
+    return not before or before[0] in (_LABEL_STARTS if at else NEWLINE)
+
+
+def _is_other_label(tokens: Sequence[str]) -> bool:
+    """Whether the word of a label is none of ours: "phone charger: 40217765"."""
+    words = [token for token in tokens[:8] if token not in _QUOTES]
+    return words[:1] == [":"] and words[1:2] != [] and words[1].isalpha() and words[1] not in _KNOWN
+
+
+def _is_recipient(tokens: Sequence[str]) -> bool:
+    """As in "send the code to"."""
+    return tokens[:1] == ["to"] and not SENT_THINGS.isdisjoint(tokens) and not SENDING.isdisjoint(tokens)
 
 
 def _is_object(tokens: Sequence[str], place: int, prepositions: frozenset[str] = _OBJECT_OF) -> bool:
@@ -110,7 +184,8 @@ def _rate_after(tokens: Sequence[str]) -> int:
         if token in OTHERS or token.isdigit():
             return NO_CUE
         is_noun = token in NOUNS
-        if is_noun or token in PLACES or (token in NUMBER_WORDS and place > 1):
+        is_letter = token in LABELS and place > 0 and tokens[place - 1] == "("  # "(m)"
+        if is_noun or is_letter or token in PLACES or (token in NUMBER_WORDS and place > 1):
             following = tokens[place + 1] if place + 1 < len(tokens) else NEWLINE
             if is_noun and following.isdigit():
                 return NO_CUE  # it names the number behind it

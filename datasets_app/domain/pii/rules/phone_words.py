@@ -7,10 +7,12 @@ def _split(text: str) -> frozenset[str]:
 
 # Things that are telephones, or are reached by one.
 NOUNS = _split("""
-    phone phones telephone telephones cellphone cellphones smartphone phonenumber mobilenumber mobile
+    phone phones telephone telephones cellphone cellphones phonenumber mobilenumber mobile
     mobiles
     cell cells mob cel tel tels telno ph fax faxes whatsapp telegram viber wechat callback callbacks caller
-    callers sms hotline helpline landline handset voicemail pager beeper switchboard
+    callers robocall robocalls ani dnis cli msisdn sms hotline helpline helpdesk landline reception toll
+    voice sim handset voicemail pager
+    beeper switchboard
     telefon telefone telefones telefono telefonos teléfono teléfonos telefonu telefonem telefony telefonul
     telefonum
     telefonunuz telefoon telefonní telefonne telefónne téléphone téléphonique telefonszám telefonszámom
@@ -30,7 +32,8 @@ NOUNS = _split("""
 """)
 # What is done with a number: it stands right behind, or behind such words as "me on".
 VERBS = _split("""
-    call calls called calling text texts texted texting ring rings ringing phoned phoning reach reaches
+    call calls called calling text texts texted texting ring rings ringing rang rung phoned phoning faxed
+    faxing reach reaches
     reached
     reaching dial dials dialed dialled dialing dialling contact contacts contacted contacting message
     messages
@@ -56,18 +59,20 @@ OWNERS = _split("""
     min mitt vår vores mój moja moj мой наш
 """)
 # Words of the neighborhood that decide nothing by themselves.
-HINTS = _split("registered contactable available office reachable emergency line desk")
+HINTS = _split("registered contactable available office reachable emergency line desk broadband kin hold")
 # What may stand between a verb and the number, or the number is of something else.
 FILLERS = NUMBER_WORDS | _split("""
-    me us him her them my our his their your the a an at on to via by back is was are be been n line home
+    s m me us him her them my our his their your the a an in at on to via by back is was are be been n line
+    home
     work
     office mobile cell cellphone phone telephone tel fax direct new old best main private business personal
     now
-    please pls under this it it's that's there then instead not either again or and any anytime first from
+    please pls under this it that there then instead not either again or and any anytime first from
     use
-    using with for if needed contact whatsapp uk also still changed here here's desk day night urgently only
-    directly quickly soon asap today tomorrow reached reach call text free hotline registered as emergency
-    through over i'm code send sent
+    using with for if needed contact whatsapp uk also still changed here desk day night urgently only
+    directly quickly soon asap today tomorrow reached reach call text free hotline registered file record
+    as emergency
+    through over i code send sent
     unter der die das auf mich uns mir sie ist lautet bitte meine unsere neue an dienstlich privat
     au le la les sur moi nous est mon notre al el nos es mi nuestro il lo mio nostro è ci o meu nosso é
     op naar mij ons mijn på mig meg til är er pod mnie под на по мне нам мой наш
@@ -77,7 +82,6 @@ FILLERS = NUMBER_WORDS | _split("""
 # Behind a number, these too: "020 7946 0958 (office)". They must be the end of what is said of it.
 PLACES = _split("""
     office home work main direct private personal business ext reception desk frontdesk day evening
-    o h w m c f t d p
     büro privat dienstlich zentrale geschäftlich zuhause bureau domicile maison travail casa trabajo oficina
     ufficio lavoro escritório trabalho kantoor thuis werk arbete hem arbejde hjem dom praca biuro
     дом домашний рабочий офис
@@ -86,8 +90,13 @@ PLACES = _split("""
 ENDINGS = frozenset("\n") | _split("""
     or and is only please number no nr line if und et y e o ou . , ; : ! ? ( ) ] | / - – — + < > " '
 """)
-# At the beginning of a line, with a colon: "T: 030 1234567".
-LABEL_LETTERS = _split("t m f p h w o c")
+# At the beginning of a line: "T: 030 1234567", "M 0171 1234567".
+LABELS = _split("t m f p h w o c port")
+# In the log of an exchange: "from=030 1234567".
+LOG_FIELDS = _split("from to src dst called calling callee sender recipient")
+# "Send the code to 030 1234567."
+SENT_THINGS = _split("code codes otp pin passcode link sms text message password verification confirmation")
+SENDING = _split("send sends sent sending resend forward deliver delivered go goes went")
 # One of these between them, and the word doesn't speak of the number.
 OTHERS = _split("""
     order orders ordered ticket tickets case cases ref reference id ids uuid track tracking transaction
@@ -105,4 +114,6 @@ OTHERS = _split("""
     주문
     $ € £ ¥ % @
 """)
-CUES = frozenset(word.encode() for word in NOUNS | VERBS | NUMBER_WORDS | HINTS | PLACES | LABEL_LETTERS)
+CUES = frozenset(
+    word.encode() for word in NOUNS | VERBS | NUMBER_WORDS | HINTS | PLACES | LABELS | SENT_THINGS
+)

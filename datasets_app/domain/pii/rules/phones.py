@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import PHONE
 from datasets_app.domain.pii.rules.cues import Window
-from datasets_app.domain.pii.rules.phone_cues import NO_CUE, STRONG_CUE, rate_phone_words
+from datasets_app.domain.pii.rules.phone_cues import EMAIL_CUE, NO_CUE, STRONG_CUE, rate_phone_words
 from datasets_app.domain.pii.rules.phone_plans import has_national_grouping, is_mobile
 
 Span = tuple[str, int, int]  # kind, start, end
@@ -88,17 +88,20 @@ _PLAIN_NUMBER = re.compile(
 )
 _MIN_DIGITS, _MAX_DIGITS = 6, 15
 _MIN_DIGITS_FROM_ZERO, _MAX_DIGITS_FROM_ZERO = 8, 13
-_MIN_BARE_DIGITS, _MIN_GROUPED_DIGITS = 10, 8
+_MIN_BARE_DIGITS, _MIN_GROUPED_DIGITS, _MIN_DIGITS_BESIDE_EMAIL = 10, 8, 8
 _BARE_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
-_DECIMAL = re.compile(r"\d+\.\d+")
+_DECIMAL = re.compile(r"(?!0\d)\d+\.\d+")
+# Also ranges of amounts: 13.000-20.000.
 _VERSION_OR_TIMES = re.compile(
     r"(?!\d\d\.\d\d\.\d\d\.\d\d)\d{1,2}(?:\.\d{1,5}){3}"
+    r"|[1-9]\d{0,2}(?:\.\d{3})+ ?- ?\d{1,3}(?:\.\d{3})+"
     r"|(?:[01]?\d|2[0-4])[.:]?(?:00|15|30|45) ?- ?(?:[01]?\d|2[0-4])[.:]?(?:00|15|30|45)"
 )
 _UNIT = re.compile(
     r" ?(?:[mµn]?s|secs?|seconds?|minutes?|[kmgt]?b|bytes?|k?m|km/h|kg|usd|eur|gbp|rs|inr|dollars?|euros?)\b",
     re.IGNORECASE,
 )
+_EPOCH_OR_AMOUNT = re.compile(r"1[4-9]\d{8}(?:\d{3})?|[1-9]\d{0,2}(?:\.\d{3})+")
 _FOURS = re.compile(r"\d{4}\.\d{4}")
 _GROUP = re.compile(r"\d+")
 # "reach 1000000 users" counts something.
@@ -131,13 +134,15 @@ def _is_said_to_be_phone(value: str, after: str, cue: int) -> bool:
         return False
     if _VERSION_OR_TIMES.fullmatch(number) or _UNIT.match(after):
         return False
-    if _BARE_DATE.fullmatch(number):
+    if _BARE_DATE.fullmatch(number) or (cue < STRONG_CUE and _EPOCH_OR_AMOUNT.fullmatch(number)):
         return False
     if _DECIMAL.fullmatch(number) and not (cue == STRONG_CUE and _FOURS.fullmatch(number)):
         return False
     is_bare = number.isdigit()
     if is_bare and len(digits) <= _MAX_COUNTED_DIGITS and digits[0] != "0" and _COUNTED_NOUN.match(after):
         return False
+    if cue == EMAIL_CUE:
+        return len(digits) >= _MIN_DIGITS_BESIDE_EMAIL
     return cue == STRONG_CUE or _looks_like_phone(number, digits, is_bare)
 
 

@@ -59,11 +59,7 @@ _CUE_CHARACTERS = 80
 
 def may_hold(encoded: bytes, shape: bytes) -> bool:
     """A row of letters and digits that is longer than any word."""
-    return (
-        b"0" in shape
-        and (b"a0" in shape or b"0a" in shape)
-        and _LONG_CODE in encoded.translate(_ALPHANUMERIC_TO_A)
-    )
+    return b"0a" in shape and _LONG_CODE in encoded.translate(_ALPHANUMERIC_TO_A)
 
 
 def search_folded(text: str) -> list[Match]:

@@ -13,7 +13,7 @@ from datasets_app.domain.pii.rules import address_words as vocabulary
 from datasets_app.domain.pii.rules.address_blocks import find_blocks
 from datasets_app.domain.pii.rules.address_tails import Tail, find_start, read_tail
 from datasets_app.domain.pii.rules.announced_addresses import ADDRESS_CUES, find_announced_addresses
-from datasets_app.domain.pii.rules.cue_words import make_cues, split_words
+from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
 from datasets_app.domain.pii.rules.street_lines import Evidence, StreetLine, find_street_lines
 
 _STREET_WORDS = make_cues(
@@ -26,11 +26,57 @@ _STREET_WORDS = make_cues(
         | frozenset("route rte rt box postfach postbus postboks psc cmr hwy apt suite apartado casella caixa".split())
     )
 ) - make_cues("c al r point route place pass view way os str run cross field fields rise eje cours")
-# With a suffix, a street is one word: Hauptstraße, Storgatan. Its last letters tell that of most words.
+_STATE_WORDS = make_cues(" ".join(name.split()[-1].strip("()?") for name in vocabulary.STATE_NAMES.split("|")))
+# With its suffix, a street is one word before the number: Hauptstraße 5. Its last letters tell that of most words.
 _SUFFIXES = tuple({form.encode() for ending in vocabulary.SUFFIX_TYPES for form in (ending, ending.upper())})
-_LAST_LETTERS = frozenset(suffix[-3:] for suffix in _SUFFIXES)
-# Postal codes by their shape: SW1A 1AA, K1A 0B1, IL 62704, 10115 Berlin, 1234 AB, 00-001 Warszawa, 01234-567.
-_CODE_SHAPES = (b"0 0aa", b"0a 0a0", b"0a0a0a", b"0a-0a0", b"aa 00000", b"00000 a", b"0000 aa", b"0000aa", b"00-000", b"00000-0", b"000 00 a", b"-000", b"a 000000", b"0a 0aa")
+_LAST_LETTERS = b"|".join(sorted({re.escape(suffix[-3:]) for suffix in _SUFFIXES}))
+_NUMBER_BEHIND_SUFFIX = re.compile(rb" [0-9](?:(?<=(?:%b)..)|(?<=(?:%b)[.,]..))" % (_LAST_LETTERS, _LAST_LETTERS))
+# A number, and digits with a place behind them: "brekkerøa 16, 9512 andreassen".
+_NUMBER_AND_CODE = re.compile(
+    rb"0(?:(?<=a 0)|(?<=a[. ] 0))0{0,3}a?(?:[-/][0a]{1,3})?[. ] ?(?:a{1,3}-)?0{4,5}(?:aa)? ?[ \n]?a"
+)
+# Other postal codes by their shape: SW1A 1AA, K1A 0B1, IL 62704, 1234 AB, 00-001, 01234-567, 123 45, 104-0061, 560001.
+_CODE_SHAPE = re.compile(
+    rb"0(?: 0aa|a 0a[a0]|a[ -]?0a0|0-000|000aa|0000-0|00 00 a|00-0000|(?<= aa 0)0000|(?<=a-0)00000(?!0)|(?<=a - 0)00000(?!0))"
+)
+# How far behind a cue its address has a number.
+_REACH = 80
+
+
+def may_hold(encoded: bytes, shape: bytes) -> bool:
+    cues = find_cues(encoded)
+    if b"0" not in shape:
+        return bool(cues) and not (ADDRESS_CUES.isdisjoint(cues) or _STREET_WORDS.isdisjoint(cues))
+    if cues and not (
+        _STREET_WORDS.isdisjoint(cues)
+        and (ADDRESS_CUES.isdisjoint(cues) or not _has_number_behind(encoded, shape, cues & ADDRESS_CUES))
+        and (_STATE_WORDS.isdisjoint(cues) or b"a 00000" not in shape)
+    ):
+        return True
+    return (
+        _CODE_SHAPE.search(shape) is not None
+        or (b"0000" in shape and _NUMBER_AND_CODE.search(shape) is not None)
+        or any(_ends_as_street(encoded, number.start()) for number in _NUMBER_BEHIND_SUFFIX.finditer(encoded))
+        or (not encoded.isascii() and _ASIAN_BYTE.search(encoded) is not None)
+    )
+
+
+def _has_number_behind(encoded: bytes, shape: bytes, cues: Iterable[bytes]) -> bool:
+    lower = encoded.lower()
+    for cue in cues:
+        place = lower.find(cue)
+        while place >= 0:
+            if b"0" in shape[place : place + _REACH]:
+                return True
+            place = lower.find(cue, place + 1)
+    return False
+
+
+def _ends_as_street(encoded: bytes, end: int) -> bool:
+    """Whether the word before ``end`` has the suffix of a street."""
+    return encoded[max(0, end - 12) : end].rstrip(b".,").endswith(_SUFFIXES)
+
+
 _ASIAN = re.compile(
     r"(?:〒 ?\d{3}-?\d{4}[ \n]{0,3})?(?:[一-龥]{2,3}[都道府県])?(?:[一-龥ぁ-んァ-ヶ]{1,8}[市区町村郡]){1,3}[一-龥ぁ-んァ-ヶ々ー]{0,14}"
     r"\d{1,4}(?:丁目|番地?|号|の|[-－ー]|\d|条|線){0,14}号?(?:[ 　][一-龥ぁ-んァ-ヶーA-Za-z・]{1,20}[ ]?\d{1,4}号?室?)?"
@@ -38,20 +84,9 @@ _ASIAN = re.compile(
     r"|(?:[가-힣]{2,8}(?:특별시|광역시|특별자치시|도|시)[ ])?(?:[가-힣]{1,8}(?:시|군|구)[ ]){1,2}[가-힣0-9]{1,14}[로길동읍면가리][ ]?(?:지하)?\d{1,4}(?:-\d{1,4})?"
     r"(?:[ ]?\([가-힣0-9 ]{1,14}\))?(?:[ ]\d{1,4}(?:동|호|층)){0,2}"
 )
-_ASIAN_SIGN = re.compile("[市区町村郡路街로길동]")
-
-
-def may_hold(encoded: bytes, shape: bytes) -> bool:
-    words = split_words(encoded)
-    if b"0" not in shape:
-        return not ADDRESS_CUES.isdisjoint(words) and not _STREET_WORDS.isdisjoint(words)
-    return (
-        not _STREET_WORDS.isdisjoint(words)
-        or not ADDRESS_CUES.isdisjoint(words)
-        or any(code in shape for code in _CODE_SHAPES)
-        or any(word[-3:] in _LAST_LETTERS and word.endswith(_SUFFIXES) for word in words)
-        or (not encoded.isascii() and _ASIAN_SIGN.search(encoded.decode("utf-8", "surrogatepass")) is not None)
-    )
+_ASIAN_LETTER = re.compile("[\u3040-\u9fff\uac00-\ud7a3]")
+# The first byte of most Chinese, Japanese and Korean letters in UTF-8.
+_ASIAN_BYTE = re.compile(rb"[\xe4-\xed]")
 
 
 def search_folded(text: str) -> list[Match]:
@@ -59,7 +94,7 @@ def search_folded(text: str) -> list[Match]:
     # The line breaks of a JSON string.
     text = text.replace("\\n", " \n") if "\\n" in text else text
     found = [*_find_by_street(text), *find_blocks(text), *find_announced_addresses(text)]
-    if not text.isascii():
+    if _ASIAN_LETTER.search(text):
         found += (match.span() for match in _ASIAN.finditer(text))
     return [Match(ADDRESS, start, end) for start, end in _join(found, text)] if found else []
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.rules import address_words as vocabulary
-from datasets_app.domain.pii.rules.cue_words import compile_cue_starts, find_cue_starts, make_cues
+from datasets_app.domain.pii.rules.cue_words import make_cue_starts, find_cue_starts, make_cues
 
 MAX_WORDS = 18
 
@@ -18,7 +18,7 @@ ADDRESS_CUES = make_cues(
     osoite asun cím lakcím lakom adresa bydlím bydliště адрес проживаю живу adresi alamat pincode codepostal code codice código
     """
 )
-_CUE_STARTS = compile_cue_starts(
+_CUE_STARTS = make_cue_starts(
     """
     address adress addr lives live living resid stay located moved ship deliver send sent mail forward bring post dispatch
     courier move moving come came taxi cab ride pick situated is_at are_at was_at anschrift adresse wohn adres

@@ -8,22 +8,22 @@ from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.rules.cue_words import compile_cue_starts, find_cue_starts, make_cues
+from datasets_app.domain.pii.rules.cue_words import make_cue_starts, find_cue_starts, make_cues
 from datasets_app.domain.pii.rules.handle_words import GROUP_WORDS, STATE_WORDS
 
 # One of these words is in every text that announces a user name, and the words begin so.
 HANDLE_CUES = make_cues(
     """
-    user users username usernames userid userhandle handle nick nickname gamertag gamer ign alias login logon insta
+    username usernames userid userhandle nick nickname gamertag gamer ign insta
     instagram ig discord skype snap snapchat sc telegram tg tiktok tik twitter psn xbox kik venmo cashapp wechat twitch
-    reddit facebook fb steam epic riot battletag battle mastodon bluesky bsky tumblr pinterest github gitlab minecraft
+    reddit fb battletag mastodon bluesky bsky tumblr pinterest github gitlab minecraft
     roblox fortnite nintendo youtube viber linkedin soundcloud spotify screenname pseudo pseudonyme identifiant
     utilisateur usuario usuário utente gebruikersnaam brugernavn brukernavn användarnamn użytkownika kullanıcı
     käyttäjätunnus käyttäjätunnukseni käyttäjänimi käyttäjänimeni uživatelské felhasználónév felhasználónevem benutzername
-    nutzername логин пользователя ник никнейм uname usr ruser acct logname publickey samaccountname cash
+    nutzername логин пользователя ник никнейм uname usr ruser acct logname publickey samaccountname
     """
 )
-_CUE_STARTS = compile_cue_starts(
+_CUE_STARTS = make_cue_starts(
     """
     user screen gamer game ingame in-game log battle nom nome nombre gebruiker bruger bruker användar nazwa kullanıcı käyttäjä
     uživatel felhaszn benutzer nutzer имя никнейм ник handle nick ign alias pseudo identifiant usuario usuário display profile

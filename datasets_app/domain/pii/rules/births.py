@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, Match, Span, drop_overlaps
-from datasets_app.domain.pii.rules.cue_words import make_cues, split_words
+from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
 from datasets_app.domain.pii.rules.dates import (
     find_dates,
     has_year,
@@ -56,6 +56,7 @@ _CUE_WORDS = make_cues(
     """
 )
 _UNSPACED_CUES = tuple(word.encode() for word in "生年月日 出生 생년월일 生日 誕生日 生まれ 生于 วันเกิด जन्म".split())
+_SPELLED_CUE = make_cues("d o b")
 _MAX_DISTANCE = 48
 _MAX_DATES = 8
 
@@ -118,11 +119,11 @@ _DIGITS = re.compile(r"\d+")
 def may_hold(encoded: bytes, shape: bytes) -> bool:
     if b"0" not in shape:
         return False
-    words = split_words(encoded)
+    cues = find_cues(encoded)
     return (
-        not _CUE_WORDS.isdisjoint(words)
-        or (b"o" in words and b"b" in words)
-        or (len(words) < len(encoded) and not encoded.isascii() and any(cue in encoded for cue in _UNSPACED_CUES))
+        not _CUE_WORDS.isdisjoint(cues)
+        or _SPELLED_CUE <= cues
+        or (not encoded.isascii() and any(cue in encoded for cue in _UNSPACED_CUES))
     )
 
 

@@ -1,7 +1,5 @@
 """The words of a text, for all rules that look for a cue in it."""
 
-import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 # Letters, also of other scripts; ASCII capitals become small, all else a space.
@@ -10,36 +8,46 @@ _LETTERS = bytes(
 )
 
 
-@lru_cache(maxsize=1)
-def split_words(encoded: bytes) -> frozenset[bytes]:
-    """The distinct words of a text in UTF-8, in the form of :func:`make_cues`."""
-    return frozenset(encoded.translate(_LETTERS).split())
+_ALL_CUES: set[bytes] = set()
 
 
 def make_cues(words: str) -> frozenset[bytes]:
-    """Words to look for among those of :func:`split_words`: small, all in capitals, or with one."""
-    return frozenset(
+    """Words that :func:`find_cues` finds: small, all in capitals, or with one."""
+    cues = frozenset(
         form.encode().translate(_LETTERS)
         for word in words.split()
         for form in (word, word.upper(), word.capitalize())
     )
+    _ALL_CUES.update(cues)
+    return cues
 
 
-def compile_cue_starts(starts: str) -> re.Pattern[str]:
-    """Finds where one of these begins, in small letters; an underscore is a space.
+@lru_cache(maxsize=1)
+def find_cues(encoded: bytes) -> set[bytes]:
+    """The cues of all rules in a text in UTF-8, which is split into words once for all of them."""
+    return _ALL_CUES.intersection(encoded.translate(_LETTERS).split())
 
-    To try a long expression at the few places where its first word stands takes a hundredth of a search for it.
+
+def make_cue_starts(starts: str) -> tuple[str, ...]:
+    """What words of a cue begin with, in small letters; an underscore is a space."""
+    return tuple(start.replace("_", " ") for start in starts.split())
+
+
+def find_cue_starts(starts: tuple[str, ...], text: str) -> list[int]:
+    """Where in ``text`` a word begins with one of ``starts``, in any letter case.
+
+    To try a long expression at these few places takes a hundredth of a search for it.
     """
-    words = sorted((word.replace("_", " ") for word in starts.split()), reverse=True)
-    return re.compile("|".join(map(re.escape, words)))
-
-
-def find_cue_starts(pattern: re.Pattern[str], text: str) -> Iterator[int]:
-    """Where in ``text`` a word begins with one of the starts, in any letter case."""
-    for match in pattern.finditer(lower_in_place(text)):
-        start = match.start()
-        if start == 0 or not text[start - 1].isalnum():
-            yield start
+    lower = lower_in_place(text)
+    found = set()
+    for start in starts:
+        if start in lower:
+            place = lower.find(start)
+            while place >= 0:
+                if place == 0 or not lower[place - 1].isalnum():
+                    found.add(place)
+                place = lower.find(start, place + 1)
+    return sorted(found)
 
 
 def lower_in_place(text: str) -> str:

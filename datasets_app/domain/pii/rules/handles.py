@@ -5,22 +5,44 @@ pattern begins with a sign or a word that few texts have, and repeats within bou
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
 from datasets_app.domain.pii.rules.announced_handles import HANDLE_CUES, find_announced_handles, is_ordinary
-from datasets_app.domain.pii.rules.cue_words import split_words
+from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
 from datasets_app.domain.pii.rules.handle_words import CODE_WORDS, GROUP_WORDS, TAG_WORDS, UNITS
 from datasets_app.domain.pii.rules.profiles import find_profiles, may_hold_profile
 
 
+# In technical texts these are as common as rare elsewhere: only what announces a name counts.
+_LOOSE_CUES = make_cues("user users login logon handle steam facebook riot epic battle alias cash origin")
+_ANNOUNCING_SIGNS = (b":", b"=", b"name", b"id", b"is ", b"was ", b"handle", b"tag", b"on ", b"app", b"games", b"-")
+_ANNOUNCING_WORDS = (b"for", b"by", b"as", b"from", b"invalid", b"unknown", b"illegal", b"my", b"on", b"at", b"via", b"his", b"her")
+
+
+def _announce_name(encoded: bytes, cues: Iterable[bytes]) -> bool:
+    """Whether one of the cues stands where it announces a name: "login: jane", "for user jane"."""
+    lower = encoded.lower()
+    for cue in cues:
+        place = lower.find(cue)
+        while place >= 0:
+            end = place + len(cue)
+            behind = lower[end : end + 12].lstrip(b" \t_-")
+            before = lower[max(0, place - 12) : place].rstrip()
+            if behind.lstrip(b"\"'`").startswith(_ANNOUNCING_SIGNS) or before.endswith(_ANNOUNCING_WORDS) or behind[:1] in b"\"'`(":
+                return True
+            place = lower.find(cue, end)
+    return False
+
+
 def may_hold(encoded: bytes, shape: bytes) -> bool:
-    return (
+    return bool(
         b"@" in encoded
         or b"u/" in encoded
         or (b"<" in encoded and b"> " in encoded)
-        or not HANDLE_CUES.isdisjoint(split_words(encoded))
-        or may_hold_profile(encoded)
+        or not HANDLE_CUES.isdisjoint(cues := find_cues(encoded))
+        or (cues and not _LOOSE_CUES.isdisjoint(cues) and _announce_name(encoded, _LOOSE_CUES & cues))
+        or (b"/" in encoded and may_hold_profile(encoded))
     )
 
 

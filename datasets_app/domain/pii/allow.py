@@ -9,7 +9,7 @@ class AllowList:
     """Terms that stay wherever they are found, and every part of them there; letter case doesn't matter."""
 
     def __init__(self, terms: Iterable[str]) -> None:
-        self._terms = {same for term in terms if (same := normalize_term(term))}
+        self._terms = {same for term in terms if (same := _strip_at(normalize_term(term)))}
 
     def __bool__(self) -> bool:
         return bool(self._terms)
@@ -19,12 +19,19 @@ class AllowList:
         if not self._terms:
             return False
         value = normalize_term(text[start:end])
+        bare = _strip_at(value)
+        value, start = bare, start + len(value) - len(bare)
         return value in self._terms or any(
             _is_within(term, value, text, start) for term in self._terms if value in term
         )
 
 
 NOTHING_EXEMPT = AllowList(())
+
+
+def _strip_at(term: str) -> str:
+    """A user name without its sign: who lists a brand means "@brand", too."""
+    return term.removeprefix("@")
 
 
 def normalize_term(value: str) -> str:

@@ -9,10 +9,13 @@ from collections.abc import Callable, Iterator
 
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
+    ADDRESS,
     CREDENTIAL,
     CREDIT_CARD,
     CRYPTO_WALLET,
+    DATE_OF_BIRTH,
     EMAIL,
+    HANDLE,
     IBAN,
     ID_NUMBER,
     MAC,
@@ -22,6 +25,9 @@ from datasets_app.domain.pii.detector import (
     Match,
 )
 from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.rules.announced_addresses import find_answered_addresses
+from datasets_app.domain.pii.rules.announced_handles import find_answered_handles
+from datasets_app.domain.pii.rules.births import find_answered_dates
 from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_requested
 
 # High enough to replace the answer, and below the score of values that have a shape.
@@ -70,7 +76,8 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     ),
     IBAN: re.compile(r"\biban\b", re.IGNORECASE),
     ACCOUNT: re.compile(
-        r"\b(?:account|acct|a/c|bank|customer|client|member(?:ship)?|subscriber|policy|insurance|loyalty|rewards?"
+        r"\b(?:account|acct|a/c|bank|customer|client|member(?:ship)?|subscriber|policy|insurance|loyalty"
+        r"|rewards?"
         r"|frequent[ -]fl[iy]er|mileage|routing|sort|bsb)(?: account| card)? ?"
         r"(?:numbers?|no\b|num\b|#|id\b|code|details)"
         r"|\bnumber (?:of|for|on) (?:the|your) (?:\w+ )?(?:account|policy|membership)\b"
@@ -86,6 +93,38 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     MAC: re.compile(r"\b(?:mac|hardware|physical|ethernet) address\b|\bmac id\b", re.IGNORECASE),
+    HANDLE: re.compile(
+        r"\b(?:your|ur|yr|which|what(?:'s| is)(?: the)?|under what|a|the) (?:\w+ ){0,2}?"
+        r"(?:user ?-?names?|user ?id|handle|gamer ?tag|screen ?name|nick(?:name)?|ign|battle ?tag|login "
+        r"name|login id"
+        r"|(?:discord|insta(?:gram)?|twitter|telegram|snap(?:chat)?|skype|tik ?tok|reddit|psn|xbox|steam"
+        r"|github)"
+        r"(?: (?:handle|name|tag|user ?name|account|id))?)\b"
+        r"|benutzername|nutzername|nom d['’]utilisateur|nombre de usuario|nome utente|nome de usu"
+        r"|gebruikersnaam",
+        re.IGNORECASE,
+    ),
+    ADDRESS: re.compile(
+        r"(?<!mail )(?<!ip )(?<!mac )(?<!web )(?<!wallet )(?<!email-)(?<!btc )(?<!bitcoin )(?<!eth )"
+        r"(?<!crypto )"
+        r"(?<!hardware )(?<!deposit )(?<!payout )\baddress\b"
+        r"|\bzip\b|\bpost ?code\b|\bpostal code\b|\bpin ?code of your\b|\bwhere (?:do|does|are) (?:you|he"
+        r"|she|they) (?:live|located)"
+        r"|\bwhere (?:should|shall|can|do|would) (?:we|i|you like|you want)\b.{0,20}\b(?:ship|send|deliver"
+        r"|pick)|\bwhich street\b"
+        r"|anschrift|adresse\b|postleitzahl|\bplz\b|code postal|direcci[óo]n|c[óo]digo postal|indirizzo"
+        r"|endere[çc]o|\bcep\b"
+        r"|\badres\b|kod pocztowy|住所|地址|주소|адрес",
+        re.IGNORECASE,
+    ),
+    DATE_OF_BIRTH: re.compile(
+        r"\bdates? of birth\b|\bbirth ?(?:date|day|year)\b|\bd\.?o\.?b\b|\b(?:were|was|are) (?:you|he|she"
+        r"|they|the \w+) born\b"
+        r"|\byear of birth\b|geburts(?:datum|tag)|geboren|naissance|fecha de nac|data di nascita|data de "
+        r"nasc|geboortedatum"
+        r"|födelse|fødsels|data urodzenia|дата рождения|生年月日|出生日期|생년월일",
+        re.IGNORECASE,
+    ),
     EMAIL: re.compile(r"\be-?mail\b", re.IGNORECASE),
     CREDENTIAL: re.compile(
         r"\b(?:your|ur|the|current|new|old) (?:\w+ )?(?:password|passcode|passphrase|pin|otp|security code"
@@ -94,7 +133,12 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     ),
 }
 _QUESTION_HINT = re.compile(
-    r"name|who|phon|mobil|cel|contact|fax|whatsapp|num|reach|call|text|ssn|social|card|mail|pass|\bpin\b|otp|code"
+    r"name|who|phon|mobil|cel|contact|fax|whatsapp|num|reach|call|text|ssn|social|card|mail|pass|\bpin\b"
+    r"|otp|code"
+    r"|cv[vc]|user|nick|handle|gamer|tag|discord|insta|twitter|telegram|skype|snap|zip|post|where|street"
+    r"|anschrift|adress?e|plz|direc"
+    r"|indirizzo|endere|cep|kod|birth|born|geb|naiss|nac|nasc|födel|føds|urodz|dob|d\.o\.b|рожд|адрес"
+    r"|[住地주出生생]"
     r"|cv[vc]|iban|account|acct|a/c|\bid\b|\bno\b|#|details|wallet|address|tel|ihre|номер|[电手電携전연账会口会계]",
     re.IGNORECASE,
 )
@@ -266,6 +310,9 @@ _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     ACCOUNT: _make_code_finder(_CODE_WORD, _MIN_ACCOUNT_DIGITS),
     CRYPTO_WALLET: lambda reply: (match.span() for match in _LONG_WORD.finditer(reply)),
     MAC: lambda reply: (match.span() for match in _HEX_DIGITS.finditer(reply)),
+    HANDLE: find_answered_handles,
+    ADDRESS: find_answered_addresses,
+    DATE_OF_BIRTH: find_answered_dates,
     EMAIL: lambda reply: (match.span() for match in _ADDRESS.finditer(reply)),
     CREDENTIAL: _find_secrets,
 }

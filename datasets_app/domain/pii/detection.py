@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from datasets_app.domain.pii.ages import find_ages
 from datasets_app.domain.pii.custom_patterns import CustomPatterns
-from datasets_app.domain.pii.detector import NAME, Detector, Match
+from datasets_app.domain.pii.detector import DATE_OF_BIRTH, NAME, Detector, Match
 from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.policy import Policy
@@ -48,6 +49,7 @@ class Detection:
             self._rules.append(RecognizerDetector(policy.recognizers))
         if policy.missed:
             self._rules.append(MissedValueDetector(policy.missed, key))
+        self._finds_ages = DATE_OF_BIRTH in kinds
         self._names: NameFinder | None = None
         if NAME in kinds and not rules_only:
             from datasets_app.domain.pii.names.names import load_name_finder
@@ -75,9 +77,14 @@ class Detection:
         )
         return [
             rules
-            + drop_matches_in_codes(found if item.is_text else _keep_full_names(found, item.text), item.text)
+            + self._complete_names(found if item.is_text else _keep_full_names(found, item.text), item.text)
             for item, rules, found in zip(inputs, by_rules, names, strict=True)
         ]
+
+    def _complete_names(self, found: list[Match], text: str) -> list[Match]:
+        """The names that are people, and the ages beside them."""
+        names = drop_matches_in_codes(found, text)
+        return [*names, *find_ages(text, names)] if names and self._finds_ages else names
 
     def _find_by_rules(self, item: DetectionInput) -> list[Match]:
         found = list(chain.from_iterable(detector.find(item.text) for detector in self._rules))

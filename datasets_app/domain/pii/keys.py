@@ -1,14 +1,18 @@
 """Keys under which a person is named, whatever the value looks like: ``user_id``, ``email``, ``ip``."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
+    ADDRESS,
     CREDENTIAL,
     CRYPTO_WALLET,
+    DATE_OF_BIRTH,
     EMAIL,
+    HANDLE,
     HOST,
     IBAN,
     ID_NUMBER,
@@ -31,8 +35,8 @@ _KEYS_BY_KIND = {
     ID_NUMBER: "sin tin ein vin vinno nin nid pan nie fin passportid licenseid plate licenseplatenumber vrn "
     "vehicleplate healthid ninumber",
     IP: "ip ipaddress ipaddr clientip userip remoteip remoteaddr sourceip xforwardedfor xrealip",
-    NAME: "firstname lastname fullname surname givenname familyname middlename maidenname nickname "
-    "customername clientname username agentname contactname displayname patientname cardholder "
+    NAME: "firstname lastname fullname surname givenname familyname middlename maidenname "
+    "customername clientname agentname contactname displayname patientname cardholder "
     "cardholdername accountholder passengername guestname author authorname employeename operatorname",
     CREDENTIAL: "password passwd pwd passphrase passcode secret clientsecret apikey accesstoken "
     "refreshtoken authtoken sessiontoken idtoken bearertoken authorization cookie setcookie privatekey "
@@ -49,14 +53,35 @@ _KEYS_BY_KIND = {
     "withdrawaladdress payoutaddress",
     MAC: "mac macaddress macaddr hwaddr hwaddress hardwareaddress ethernetaddress bssid wifimac "
     "bluetoothaddress",
+    HANDLE: "username nickname nick handle userhandle screenname login loginname loginid userlogin gamertag gamername "
+    "playername profilename accountname preferredusername twitter twitterhandle twitterusername instagram "
+    "instagramhandle instagramusername insta discord discordtag discordusername discordhandle telegram "
+    "telegramhandle telegramusername skype skypeid skypename snapchat tiktok tiktokhandle githubusername "
+    "githublogin githubhandle redditusername reddituser steamid psnid xboxgamertag battletag wechatid kik "
+    "mastodon mastodonhandle blueskyhandle socialhandle ircnick benutzername nutzername usuario utente "
+    "pseudo "
+    "identifiant gebruikersnaam",
+    ADDRESS: "address addresses postaladdress mailingaddress homeaddress shippingaddress billingaddress deliveryaddress "
+    "streetaddress street streetname streetname1 addressline addressline1 addressline2 addressline3 address1 "
+    "address2 address3 addr addr1 addr2 line1 line2 fulladdress customeraddress residentialaddress "
+    "currentaddress permanentaddress workaddress officeaddress zip zipcode postcode postalcode postal plz "
+    "cep "
+    "codepostal codigopostal zippostalcode housenumber aptnumber apartmentnumber anschrift adresse strasse "
+    "strassehausnummer hausnummer postleitzahl rue direccion calle indirizzo via endereco rua logradouro "
+    "adres "
+    "straat adress gatuadress ulica kodpocztowy addresscity",
+    DATE_OF_BIRTH: "dob dateofbirth birthdate birthday bday birthdt dateofbirthiso birthyear yearofbirth yob birth "
+    "bornon borndate patientdob customerdob userdob geburtsdatum geburtstag datedenaissance datenaissance "
+    "fechadenacimiento fechanacimiento datadinascita datanascita datadenascimento datanascimento "
+    "geboortedatum "
+    "fodelsedatum dataurodzenia",
     ID: "userid uid patientid employeeid contactid personid personnelnumber deviceid deviceuuid "
-    "advertisingid idfa gaid visitorid anonymousid login loginname userlogin userhandle handle userkey "
-    "usernumber externaluserid",
+    "advertisingid idfa gaid visitorid anonymousid userkey usernumber externaluserid",
 }
 _KIND_BY_KEY = {key: kind for kind, keys in _KEYS_BY_KIND.items() for key in keys.split()}
 # A tag is often a key and a value: agent:maria.
 _KIND_BY_TAG_KEY = _KIND_BY_KEY | {
-    "user": ID,
+    "user": HANDLE,
     "customer": ID,
     "client": ID,
     "agent": NAME,
@@ -64,6 +89,16 @@ _KIND_BY_TAG_KEY = _KIND_BY_KEY | {
     "assignee": NAME,
     "owner": NAME,
 }
+# What a place stands under; beside a street it is part of the address.
+_PLACE_KEYS = frozenset(
+    "city town village suburb district county state province region locality ort stadt wohnort ville "
+    "ciudad citta cidade "
+    "bairro plaats stad miasto postort".split()
+)
+PLACE_OF_ADDRESS = "address_city"
+# Under these, one word without a digit is an address, too.
+_STREET_KEYS = frozenset("addresscity street streetname strasse straat rua rue calle ulica".split())
+_NO_POSTAL_ADDRESS = re.compile(r"@|://|\d\.\d{1,3}\.\d|0[xX][0-9a-fA-F]|[/\\][\w.]|\A[\d.,:;() +-]{11,}\Z")
 _CODE = re.compile(r"[0-9A-Za-z:.\-_]{12,200}")
 _SEPARATORS = re.compile(r"[\s_.\-]+")
 
@@ -79,9 +114,26 @@ def get_kind_by_key(key: str, value: Any) -> str | None:
         return None  # {"passport": "required"}
     if kind == CREDENTIAL:
         return None if isinstance(value, int) else kind
+    if kind == DATE_OF_BIRTH and not any(map(str.isdigit, str(value))):
+        return None  # {"birth": "unknown"}
+    if kind == ADDRESS and not _may_be_address(_normalize_key(key), str(value)):
+        return None  # {"address": "required"}, {"via": "e-mail"}
     if kind in (CRYPTO_WALLET, MAC):
         return kind if isinstance(value, str) and _CODE.fullmatch(value) else None
     return kind
+
+
+def find_place_keys(keys: Iterable[str]) -> frozenset[str]:
+    """The keys of an object under which the place of an address stands: those beside its street."""
+    keys = list(keys)
+    places = frozenset(key for key in keys if _normalize_key(key) in _PLACE_KEYS)
+    return places if places and any(_find_kind(key) == ADDRESS for key in keys) else frozenset()
+
+
+def _may_be_address(key: str, value: str) -> bool:
+    if _NO_POSTAL_ADDRESS.search(value):
+        return False
+    return key in _STREET_KEYS or " " in value.strip() or any(map(str.isdigit, value))
 
 
 def parse_tag_kind(tag: str) -> tuple[str, int] | None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.keys import get_kind_by_key
+from datasets_app.domain.pii.keys import PLACE_OF_ADDRESS, find_place_keys, get_kind_by_key
 
 MIN_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
 # Stands for a replaced value or an earlier placeholder: no detector matches it.
@@ -144,10 +144,12 @@ PERSONA_PLACES = (PERSONA_PLACE, LABEL_PERSONA_PLACE)
 def visit_object(value: dict[str, Any], field: str, visit: Visitor) -> dict[str, Any]:
     """Pass the keys and strings of a JSON object through ``visit``, and lose none of its entries."""
     result: dict[str, Any] = {}
+    places = find_place_keys(value)
     for key, item in value.items():
         new_key = visit(Place(f"a key of {field}" if field else "a key", "", True), key)
         path = join_path(field, new_key)
-        result[_make_unique_key(result, value, key, new_key)] = _visit_value(item, path, key, visit)
+        last_key = PLACE_OF_ADDRESS if key in places else key
+        result[_make_unique_key(result, value, key, new_key)] = _visit_value(item, path, last_key, visit)
     return result
 
 

@@ -3,10 +3,19 @@
 import re
 from collections.abc import Iterator
 
-from datasets_app.domain.pii.detector import CREDENTIAL, NAME, Match, is_digit_value
+from datasets_app.domain.pii.detector import (
+    ADDRESS,
+    CREDENTIAL,
+    DATE_OF_BIRTH,
+    HANDLE,
+    NAME,
+    Match,
+    is_digit_value,
+)
 from datasets_app.domain.pii.folding import extract_digits
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.policy import ID
+from datasets_app.domain.pii.rules.announced_handles import is_ordinary
 
 _NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 _DIGIT_RUN = re.compile(r"\d[\d ().\-/]*\d")
@@ -44,6 +53,8 @@ class KnownValues:
                 self._words.setdefault(value.lower(), NAME)
         elif len(value) >= MIN_VALUE_CHARACTERS and _is_distinctive(kind, value):
             self._words.setdefault(value.lower(), kind)
+            if kind == HANDLE and value[0] == "@" and _is_distinctive(kind, value[1:]):
+                self._words.setdefault(value[1:].lower(), kind)
 
     def find_occurrences(self, text: str) -> Iterator[Match]:
         lower = text.lower()
@@ -87,7 +98,11 @@ def _is_distinctive(kind: str, value: str) -> bool:
     """False for a password that is a word, or an id that is a small number: elsewhere they mean nothing."""
     if kind == CREDENTIAL:
         return len(value) >= 12 or not value.isalpha()
-    return kind != ID or (len(value) >= 6 and any(map(str.isdigit, value)))
+    if kind == HANDLE:
+        return value[0] == "@" or (len(value) >= MIN_VALUE_CHARACTERS and not is_ordinary(value))
+    if kind == ADDRESS:
+        return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return kind not in (ID, DATE_OF_BIRTH) or (len(value) >= 6 and any(map(str.isdigit, value)))
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

@@ -6,38 +6,50 @@ looks for: a few searches for constants tell that of most texts.
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
+    ADDRESS,
     CREDENTIAL,
     CRYPTO_WALLET,
+    DATE_OF_BIRTH,
     EMAIL,
+    HANDLE,
     HOST,
     ID_NUMBER,
     MAC,
     PATH,
     PATTERN_KINDS,
     PHONE,
+    URL,
     Match,
     merge_matches,
 )
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original, needs_folding
 from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.pii.rules import (
+    addresses,
+    births,
     credentials,
+    handles,
     hosts,
     id_numbers,
     mac_addresses,
     paths,
     patterns,
     spelled_numbers,
+    urls,
     wallets,
 )
 from datasets_app.domain.pii.rules.emails import find_spelled_emails
+from datasets_app.domain.pii.rules.profiles import is_profile_site
 
 ALL_KINDS = frozenset(PATTERN_KINDS)
+# What makes an address of the web personal; its folders are no paths of a file system.
+_KINDS_IN_URLS = ALL_KINDS - {URL, HOST, PATH}
 _NUMBERS_AND_ADDRESSES = frozenset(patterns.SHAPED_KINDS)
 
 
@@ -68,6 +80,10 @@ class _Search(NamedTuple):
     quick: bool = True
 
 
+def _find_values_in_url(text: str) -> list[Match]:
+    return find_all(text, _KINDS_IN_URLS)
+
+
 # A further class of personal data is a module of its own in this package, and a line here.
 _SEARCHES: tuple[_Search, ...] = (
     _Search(frozenset({ID_NUMBER}), id_numbers.may_hold, id_numbers.search_folded),
@@ -76,6 +92,16 @@ _SEARCHES: tuple[_Search, ...] = (
     ),
     _Search(frozenset({CRYPTO_WALLET}), wallets.may_hold, wallets.search_folded, quick=False),
     _Search(frozenset({MAC}), mac_addresses.may_hold, mac_addresses.search_folded, quick=False),
+    _Search(frozenset({HANDLE}), handles.may_hold, handles.search_folded),
+    _Search(frozenset({ADDRESS}), addresses.may_hold, addresses.search_folded),
+    _Search(frozenset({DATE_OF_BIRTH}), births.may_hold, births.search_folded),
+    # Every address of the web has an unusual sign.
+    _Search(
+        frozenset({URL}),
+        urls.may_hold,
+        partial(urls.search_folded, find_values=_find_values_in_url),
+        quick=False,
+    ),
 )
 _QUICK_SEARCHES = tuple(search for search in _SEARCHES if search.quick)
 
@@ -132,6 +158,7 @@ _UNUSUAL_SIGN = re.compile(
 # Sites known to be public: a file repeats the same few, so each is checked once.
 _KNOWN_SITES: set[str] = set()
 _MAX_KNOWN_SITES = 10_000
+_MAX_PATH_CHARACTERS = 200
 _SITE_PATTERN = re.compile(r"(?<=://)[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}(?=/)")
 
 
@@ -146,6 +173,8 @@ def find_quickly(text: str) -> list[Match]:
         site = _SITE_PATTERN.match(text, text.rfind("/", 0, unusual.start()) + 1)
         if site is None or site[0] not in _KNOWN_SITES:
             return _find_and_remember_sites(text)
+        if urls.PEOPLE_FOLDER_PATTERN.search(text, site.end(), site.end() + _MAX_PATH_CHARACTERS):
+            return find_all(text)
         unusual = _UNUSUAL_SIGN.search(text, site.end())
     if not text.isascii() and needs_folding(text.encode("utf-8", "surrogatepass").translate(None, _ASCII)):
         return find_all(text)
@@ -163,7 +192,7 @@ def find_quickly(text: str) -> list[Match]:
 def _find_and_remember_sites(text: str) -> list[Match]:
     found = find_all(text)
     if not found and len(_KNOWN_SITES) < _MAX_KNOWN_SITES:
-        _KNOWN_SITES.update(_SITE_PATTERN.findall(text))
+        _KNOWN_SITES.update(site for site in _SITE_PATTERN.findall(text) if not is_profile_site(site))
     return found
 
 

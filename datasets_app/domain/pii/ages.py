@@ -1,0 +1,43 @@
+"""The age of a person who is named beside it: with the name, it is as good as a year of birth."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from datasets_app.domain.pii.detector import DATE_OF_BIRTH, Match
+
+MAX_DISTANCE = 100
+_AGE = re.compile(
+    r"(?<![\w.,/$€£-])(?P<years>\d{1,3}(?:[ -]?(?:years?|yrs?)[ -]?old|[ -]?y/?o|[ ]?(?:jahre alt|ans|años"
+    r"|anni|anos|jaar oud|år|lat)))(?!\w)"
+    r"|\b(?:aged?|alter|âge|edad|età|idade|leeftijd|ålder|wiek)\b[\"']?(?:[ ]?[:=]|[ ](?:is|of|de|von))?[ "
+    r"\"']{0,3}(?P<number>\d{1,3})(?![\w.,/%-]\d|\w)",
+    re.IGNORECASE,
+)
+# "Maria, 34, called": right behind the name.
+_APPOSITION = re.compile(
+    r"(?:,[ ]?|[ ]\()(?P<number>\d{2})(?=[,);]|[ ]?\Z|\.(?:\s|\Z)|[ ](?:and|from|of|who|is|was|called"
+    r"|lives)\b)"
+)
+_SENTENCE_END = re.compile(r"[.!?][\s\"')]|\n\n")
+_NUMBER = re.compile(r"\d+")
+_OLDEST = 120
+
+
+def find_ages(text: str, names: Sequence[Match]) -> Iterator[Match]:
+    """The ages in the sentences of ``names``, with the score of the name."""
+    if not names or not any(map(str.isdigit, text)):
+        return
+    for name in names:
+        found = _APPOSITION.match(text, name.end)
+        if found:
+            yield Match(DATE_OF_BIRTH, *found.span("number"), name.score)
+    for found in _AGE.finditer(text):
+        start, end = found.span("years" if found["years"] else "number")
+        name = next((name for name in names if _is_same_sentence(text, name, start, end)), None)
+        if name and 0 < int(_NUMBER.findall(found[0])[0]) <= _OLDEST:
+            yield Match(DATE_OF_BIRTH, start, end, name.score)
+
+
+def _is_same_sentence(text: str, name: Match, start: int, end: int) -> bool:
+    first, last = (name.end, start) if name.end <= start else (end, name.start)
+    return 0 <= last - first <= MAX_DISTANCE and not _SENTENCE_END.search(text, first, last)

@@ -1,0 +1,108 @@
+"""Dates as people write them: numeric, ISO, with the month as a word of some twenty languages.
+
+Only the rules for dates of birth look for them, behind a word that says what a date is; so each pattern is
+matched at a few places of a text, and never searched for throughout it.
+"""
+
+import re
+from collections.abc import Iterator
+
+# Where two languages share a spelling, one of them has it.
+_MONTHS_TEXT = """
+    january february march april may june july august september october november december
+    jan feb mar apr jun jul aug sept sep oct nov dec
+    januar jänner feber februar märz maerz mai juni juli oktober dezember jän mär mrz okt dez
+    janvier février fevrier mars avril juin juillet août aout septembre octobre novembre décembre decembre
+    janv févr fevr avr juil déc
+    enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
+    ene abr ago set dic
+    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre gen mag giu lug ott
+    janeiro fevereiro março marco maio junho julho setembro outubro novembro dezembro fev out
+    januari februari maart mei augustus mrt maj augusti marts desember
+    tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta
+    lokakuuta marraskuuta joulukuuta
+    stycznia lutego marca kwietnia maja czerwca lipca sierpnia września pazdziernika października
+    listopada grudnia
+    ledna února března dubna května června července srpna září října listopadu prosince
+    január február március április május június július augusztus szeptember október
+    ianuarie februarie martie aprilie iunie iulie septembrie octombrie noiembrie decembrie
+    ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
+    maret agustus
+    января февраля марта апреля мая июня июля августа сентября октября ноября декабря
+    січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня
+    ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου
+    νοεμβρίου δεκεμβρίου
+"""
+_MONTH = rf"(?:{'|'.join(sorted(_MONTHS_TEXT.split(), key=len, reverse=True))})(?![^\W\d_])"
+_ORDINALS = (
+    r"(?:twenty|thirty)[ -](?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)"
+    r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth"
+    r"|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth"
+)
+_FULL_YEAR = r"(?:1[5-9]|20)\d\d"
+_YEAR = rf"(?:{_FULL_YEAR}|['’]?\d\d)(?!\d)"
+_DAY = rf"(?:\d{{1,2}} ?(?:st|nd|rd|th|er|re|º|ª|°|:?e|:a|-?go|-?ого)(?![^\W_])|\d{{1,2}}|{_ORDINALS})"
+_OF = r"(?:of|de|del|do|di|den)"
+_SEPARATOR = r"[ \t]{0,2}[-/.,][ \t]{0,2}|[ \t]{1,2}"
+_END = r"(?!\d|[-/.:]\d)"
+
+_DATE_FORMS = (
+    # 1980-05-03, 1980/5/3, 1980. 05. 03.
+    rf"{_FULL_YEAR}(?:{_SEPARATOR})\d{{1,2}}(?:{_SEPARATOR})\d{{1,2}}{_END}(?:T[\d:.]{{5,15}}Z?)?",
+    # 03/05/1980, 3.5.80, 3. 5. 1980
+    rf"\d{{1,2}}(?:{_SEPARATOR})\d{{1,2}}(?:{_SEPARATOR}){_YEAR}{_END}",
+    # 3 May 1980, 3rd of May, 3. Mai '80, 3 de mayo de 1980, 03-May-80
+    rf"{_DAY}(?:{_SEPARATOR})?(?:{_OF} )?(?:the |month )?{_MONTH}"
+    rf"(?:\.?,?(?:{_SEPARATOR})(?:{_OF} )?{_YEAR}{_END})?",
+    # May 3, 1980; May the 3rd; may 3 80
+    rf"{_MONTH}\.?(?:{_SEPARATOR})(?:the )?{_DAY}(?![^\W_])(?:,?(?:{_SEPARATOR})(?:{_OF} )?{_YEAR}{_END})?",
+    # 1980 May 3, 1980. május 3.
+    rf"{_FULL_YEAR}(?:{_SEPARATOR}){_MONTH}\.?(?:{_SEPARATOR}){_DAY}(?![^\W_])\.?",
+    # May 1980
+    rf"{_MONTH}\.?,? (?:{_OF} )?{_FULL_YEAR}{_END}",
+    # 1980年5月3日, 昭和55年5月3日, 1980년 5월 3일
+    r"(?:(?:昭和|平成|大正|令和) ?)?\d{1,4} ?[年년] ?\d{1,2} ?[月월] ?\d{1,2} ?[日일]?",
+)
+_DATE = re.compile(rf"(?<![\d.,/:-])(?<!\d )(?:{'|'.join(_DATE_FORMS)})", re.IGNORECASE)
+_COMPACT_DATE = re.compile(
+    rf"(?<!\w)(?:{_FULL_YEAR}[01]\d[0-3]\d|[0-3]\d[0-3]\d{_FULL_YEAR}|[0-3]\d[0-3]\d\d\d)(?![\w-])"
+)
+_YEAR_ALONE = re.compile(rf"(?<![\w.,/:-]){_FULL_YEAR}(?![\w-]|[./:,]\d)")
+_NUMBER = re.compile(r"\d+")
+
+
+def match_date(text: str, start: int) -> int | None:
+    """The end of the date that begins at ``start``, if one does: of day and month, or month and year."""
+    found = _DATE.match(text, start)
+    return found.end() if found and _is_in_calendar(found[0]) else None
+
+
+def match_compact_date(text: str, start: int) -> int | None:
+    """The same for 19800503, 03051980 and 030580, which only a word before them tells to be dates."""
+    found = _COMPACT_DATE.match(text, start)
+    return found.end() if found else None
+
+
+def match_year(text: str, start: int) -> int | None:
+    found = _YEAR_ALONE.match(text, start)
+    return found.end() if found else None
+
+
+def has_year(date: str) -> bool:
+    numbers = _NUMBER.findall(date)
+    return len(numbers) > 1 or any(len(number) == 4 for number in numbers)
+
+
+def find_dates(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Every date in ``text[start:end]``."""
+    for found in _DATE.finditer(text, start, end):
+        if _is_in_calendar(found[0]):
+            yield found.span()
+
+
+def _is_in_calendar(date: str) -> bool:
+    """Whether its numbers may be a day and a month: 45/67/89 and 13/31/80 are none."""
+    numbers = [int(number) for number in _NUMBER.findall(date.partition("T")[0])]
+    if len(numbers) < 3:
+        return all(0 < number <= 31 or number >= 100 for number in numbers[:1])
+    return sum(0 < number <= 31 for number in numbers) >= 2 and any(0 < number <= 12 for number in numbers)

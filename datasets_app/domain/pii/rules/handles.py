@@ -1,0 +1,187 @@
+"""User names: "@jane_doe", "u/jane", "my username is jane77", "add me on discord: jane#1234", "<jane> hi".
+
+What follows an @ may also be code, a group, a place or a time. Linear in the length of the text: every
+pattern begins with a sign or a word that few texts have, and repeats within bounds.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
+from datasets_app.domain.pii.rules.announced_handles import HANDLE_CUES, find_announced_handles, is_ordinary
+from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
+from datasets_app.domain.pii.rules.handle_words import CODE_WORDS, GROUP_WORDS, TAG_WORDS, UNITS
+from datasets_app.domain.pii.rules.profiles import find_profiles, may_hold_profile
+
+# In technical texts these are as common as rare elsewhere: only what announces a name counts.
+_LOOSE_CUES = make_cues("user users login logon handle steam facebook riot epic battle alias cash origin")
+_ANNOUNCING_SIGNS = (
+    b":",
+    b"=",
+    b"name",
+    b"id",
+    b"is ",
+    b"was ",
+    b"handle",
+    b"tag",
+    b"on ",
+    b"app",
+    b"games",
+    b"-",
+)
+_ANNOUNCING_WORDS = (
+    b"for",
+    b"by",
+    b"as",
+    b"from",
+    b"invalid",
+    b"unknown",
+    b"illegal",
+    b"my",
+    b"on",
+    b"at",
+    b"via",
+    b"his",
+    b"her",
+)
+
+
+def _announce_name(encoded: bytes, cues: Iterable[bytes]) -> bool:
+    """Whether one of the cues stands where it announces a name: "login: jane", "for user jane"."""
+    lower = encoded.lower()
+    for cue in cues:
+        place = lower.find(cue)
+        while place >= 0:
+            end = place + len(cue)
+            behind = lower[end : end + 12].lstrip(b" \t_-")
+            before = lower[max(0, place - 12) : place].rstrip()
+            if (
+                behind.lstrip(b"\"'`").startswith(_ANNOUNCING_SIGNS)
+                or before.endswith(_ANNOUNCING_WORDS)
+                or behind[:1] in b"\"'`("
+            ):
+                return True
+            place = lower.find(cue, end)
+    return False
+
+
+def may_hold(encoded: bytes, shape: bytes) -> bool:
+    return bool(
+        b"@" in encoded
+        or b"u/" in encoded
+        or (b"<" in encoded and b"> " in encoded)
+        or not HANDLE_CUES.isdisjoint(cues := find_cues(encoded))
+        or (cues and not _LOOSE_CUES.isdisjoint(cues) and _announce_name(encoded, _LOOSE_CUES & cues))
+        or (b"/" in encoded and may_hold_profile(encoded))
+    )
+
+
+def search_folded(text: str) -> list[Match]:
+    """Every user name in a folded text without placeholders, by its start, without overlaps."""
+    found: list[Span] = [*find_announced_handles(text), *find_profiles(text)]
+    if "@" in text:
+        found += _find_mentions(text)
+    if "u/" in text:
+        found += (match.span() for match in _REDDIT_USER.finditer(text))
+    if "<" in text:
+        found += _find_speakers(text)
+    return drop_overlaps(HANDLE, found)
+
+
+# --- behind an @ -------------------------------------------------------------------------------
+
+# Scripts written without spaces: the words behind a name are not part of it. Tweets are passed on with
+# names taken apart: "RT @jane _ doe: …", "RT @jane 73: …".
+_MENTION = re.compile(
+    r"(?<![\w@+/\\%$#=&~^])(?<![\w)\].]-)(?<![\w)]\.)@(?P<name>(?:_ )?(?:[^\W\u2e80-\u9fff\uac00-\ud7af]"
+    r"|[.-](?=[^\W_])){1,64}"
+    r"|[\u2e80-\u9fff\uac00-\ud7af]{2,20})"
+    r"(?:(?P<server>@(?:[\w-]{1,63}\.){1,5}[a-z]{2,24})|(?: _ [^\W_]\w{0,30}){1,3})?(?:(?<=[^\W\d_]) "
+    r"\d{1,5}(?=:\s))?"
+)
+# <@U024BE7LH> is found by the pattern above, <@123456789012345678> is not.
+_NUMBERED_MENTION = re.compile(r"<@!?\d{15,20}>")
+_REDDIT_USER = re.compile(r"(?<![\w.~%-])(?<!\w/)/?u/(?=[\w-]{0,19}[A-Za-z])[A-Za-z0-9_-]{3,20}(?![\w/-])")
+_DOMAIN = re.compile(
+    r".*\.(?:com|net|org|edu|gov|info|biz|io|co|dev|app|me|us|uk|de|fr|es|it|nl|eu|ch|at|ca|au|in|jp|br|ru)",
+    re.I,
+)
+_NUMBER_WITH_UNIT = re.compile(r"\d[\d.,:-]*([^\W\d_]*)")
+# What makes code of a name: a call, a scope of packages, an assignment, a key in quotation marks.
+_CODE_BEHIND = re.compile(
+    r"[({\\`]|/(?!@)|::|\._|[ \t]*(?::=|[-+*|]?=(?!=))|[\"']\s{0,3}:"
+    r"|[ \t]{1,2}(?:decorator|annotation|directive|rule|scope|package|keyword|macro|mixin|attribute|symbol"
+    r"|sign|block"
+    r"|quer(?:y|ies)|import|param(?:eter)?|tag|operator|syntax|namespace|modifier|wrapper)s?\b"
+    r"|[ \t]{1,2}(?:(?:public|private|protected|internal|open|weak|static|override|async|abstract|final"
+    r"|suspend)[ \t]{1,2})"
+    r"(?:\w{1,30}[ \t]{1,2})?\w{1,30}[ \t]{0,2}\w{0,30}[ \t]{0,2}[({=:;]"
+    r"|[ \t]{1,2}(?:(?:var|let|val)[ \t]\w{1,40}[ \t]?[:=]|(?:func|fun|def)[ \t]\w{1,40}[ \t]?[(<]|class[ "
+    r"\t]\w{1,40}[ \t]?[({:])"
+    r"|[ \t]*\r?\n[ \t]*(?:\.\.\.[ \t]{1,4})?(?:@\w|(?:async[ \t]|export[ \t]|data[ \t]|sealed[ \t])?"
+    r"(?:def|class|public|private|protected|static"
+    r"|final|function|const|let|var|val|fun|func|override|suspend|abstract|interface|enum|struct|void"
+    r"|internal|export)[ \t])"
+)
+_CODE_BEFORE = re.compile(
+    r"(?:(?:\b(?:SET|DECLARE|SELECT|EXEC|WHERE|INTO|OUTPUT|PRINT|AND|declare|select|exec|decorator"
+    r"|annotation|directive"
+    r"|mixin|(?:npm|yarn|pnpm|bun)(?:[ \t](?:i|install|add|run|remove|update|dlx|exec))?|npx)"
+    r"|(?<!\w)-(?:d|F|T)|--(?:data|form|upload)[\w-]{0,20})[ \t]{1,2}[\"']?"
+    r"|(?:^|\n)[ \t]{0,20}(?:///?!?|/\*\*|--|\*(?=[ \t]@\w{1,30}[ \t]{1,3}[{<]))[ \t]{0,4})\Z"
+)
+
+
+_COMMENT_LINE = re.compile(r"(?:^|\n)[ \t]*/?\*+[ \t]*\Z")
+
+
+def _find_mentions(text: str) -> Iterator[Span]:
+    for match in _MENTION.finditer(text):
+        start, end = match.span()
+        if match["server"] or _is_name(match["name"]) and not _is_code(text, start, end):
+            yield start, end
+    if "<@" in text:
+        for match in _NUMBERED_MENTION.finditer(text):
+            yield match.span()
+
+
+def _is_name(name: str) -> bool:
+    lower = name.lower()
+    if len(name) < 2 or lower in GROUP_WORDS or lower in CODE_WORDS or _DOMAIN.fullmatch(name):
+        return False
+    if "." in lower and not CODE_WORDS.isdisjoint(lower.split(".")):
+        return False
+    if name[0].isdigit():
+        quantity = _NUMBER_WITH_UNIT.fullmatch(lower)
+        return quantity is None or (len(quantity[1]) >= 3 and quantity[1] not in UNITS)
+    return sum(map(str.isalpha, name)) >= 2
+
+
+def _is_code(text: str, start: int, end: int) -> bool:
+    if text[start - 1 : start] == "`" and text[end : end + 1] == "`":
+        return True
+    if "*/" in text and _COMMENT_LINE.search(text, max(0, start - 40), start):
+        return True
+    return (
+        _CODE_BEHIND.match(text, end) is not None
+        or _CODE_BEFORE.search(text, max(0, start - 240), start) is not None
+    )
+
+
+# --- in front of a line ------------------------------------------------------------------------
+
+_SPEAKER = re.compile(
+    r"^[ \t]{0,4}(?P<time>[\[(]?\d{1,2}:\d\d(?::\d\d)?[\])]?[ \t]{1,2})?<[@+%&~!]?"
+    r"(?P<name>[A-Za-z_\[\]{}^`|\\][\w\[\]{}^`|\\-]{1,30})>(?=[ \t]+[^\s<])",
+    re.MULTILINE,
+)
+
+
+def _find_speakers(text: str) -> Iterator[Span]:
+    """<jane> in front of what she writes, as chats are logged; no element of a page, no stand-in."""
+    for match in _SPEAKER.finditer(text):
+        name = match["name"]
+        if name.lower() in TAG_WORDS or f"</{name}" in text:
+            continue
+        if match["time"] or not is_ordinary(name):
+            yield match.span("name")

@@ -1,0 +1,112 @@
+"""Pages of people at sites where everybody has one: "twitter.com/jane", "t.me/jane", "linkedin.com/in/jane-doe"."""
+
+import re
+from collections.abc import Iterator
+
+from datasets_app.domain.pii.detector import Span
+
+_NAME = r"(?P<name>[@$~]?[^\W_](?:[\w.%-]{0,60}\w)?)"
+# Whatever stands behind the address is a person's, or a team's, page.
+_SITES = (
+    r"(?:twitter|x|instagram|facebook|fb|tiktok|threads|snapchat|pinterest|twitch|soundcloud|vk|venmo"
+    r"|ko-fi|patreon"
+    r"|onlyfans|medium|flickr|myspace|vimeo|keybase|tumblr|weibo|quora|dribbble|behance|kaggle|replit|cash"
+    r"|linktr|paypal|letterboxd|strava|last|goodreads|codepen|trello|gravatar)\.(?:com|tv|me|net|org|io"
+    r"|app|ee|fm|ca|ru)"
+    r"|t\.me|fb\.me|m\.me|about\.me|wa\.me|snapchat\.com/add|(?:www\.)?paypal\.(?:me|com/paypalme)"
+    r"|telegram\.me|instagr\.am"
+    r"|linkedin\.com/in|linkedin\.com/pub|reddit\.com/(?:u|user)|youtube\.com/(?:c|user)|flickr\.com/"
+    r"(?:photos|people)"
+    r"|steamcommunity\.com/(?:id|profiles)|discord\.com/users|bsky\.app/profile"
+    r"|news\.ycombinator\.com/user\?id="
+    r"|stackoverflow\.com/users/\d{1,9}|last\.fm/user|open\.spotify\.com/user|goodreads\.com/user/show"
+    r"|facebook\.com/profile\.php\?id="
+)
+_PROFILE = re.compile(
+    rf"(?<![\w@-])(?<!\w\.)(?:https?://)?(?:(?:www|m|mobile|old|new|[a-z]{{2}})\.)?(?:{_SITES})/?"
+    rf"(?<=[/=\d]){_NAME}(?![\w@])",
+    re.IGNORECASE,
+)
+# https://mastodon.social/@jane, youtube.com/@jane
+_AT_PROFILE = re.compile(
+    r"(?<![\w@.-])(?:https?://)?(?!(?:[a-z0-9-]{1,40}\.){0,2}(?:npmjs|unpkg|jsdelivr|esm|skypack|yarnpkg"
+    r"|deno|jsr)\.)"
+    r"(?:[a-z0-9-]{1,40}\.){1,3}[a-z]{2,12}/(?:profile/)?(?P<name>@\w(?:[\w.-]{0,60}\w)?)",
+    re.IGNORECASE,
+)
+_CODE_HOST = re.compile(
+    r"(?<![\w@.-])(?:https?://)?(?:www\.)?(?:github|gitlab|bitbucket)\.(?:com|org)/"
+    r"(?P<name>\w[\w-]{0,38})/?(?![\w/-])",
+    re.IGNORECASE,
+)
+_SAID_TO_BE_OWN = re.compile(
+    r"\b(?:my|his|her|their|your|follow|profile|portfolio|i['’]m|i am|account)\b[^\n.!?]{0,40}\Z",
+    re.IGNORECASE,
+)
+# Pages of the sites themselves, and kinds of pages that are nobody's.
+_SITE_PAGES_TEXT = """
+    home explore search i intent share sharer hashtag settings login signin signup join register about privacy
+    tos terms help support legal policies policy business ads developer developers docs api blog careers
+    jobs press
+    groups group events event pages page watch marketplace gaming messages notifications profile profile.php
+    p reel
+    reels stories tv story photo photos video videos discover trending music tag tags topic topics public feed
+    features pricing orgs organizations sponsors apps app enterprise security customer-stories collections
+    new import dashboard issues pulls notifications stars login.php dialog plugins permalink.php story.php
+    hashtags directory games directory-listing download downloads store shop cart checkout status community
+    communities lists compose me you people r s c user users u id add channel playlist results shorts live
+    addstickers joinchat proxy socks setlanguage bot login-code learning company school showcase games pulse
+    datasets competitions models discussions kernels code
+    web mobile desktop ios android index.html index.php robots.txt favicon.ico sitemap.xml membership creators
+    photo.php media albums sets upload following followers likes favorites recent popular subscriptions
+"""
+_SITE_PAGES = frozenset(_SITE_PAGES_TEXT.split())
+_SITE_HINT = re.compile(
+    rb"(?:twitter|x|instagram|facebook|fb|tiktok|threads|snapchat|pinterest|twitch|soundcloud|vk|venmo"
+    rb"|ko-fi|patreon|onlyfans"
+    rb"|medium|flickr|myspace|vimeo|keybase|tumblr|weibo|quora|dribbble|behance|kaggle|replit|cash|linktr"
+    rb"|paypal|letterboxd"
+    rb"|strava|last|goodreads|codepen|trello|gravatar|linkedin|reddit|youtube|steamcommunity|discord"
+    rb"|ycombinator|stackoverflow"
+    rb"|github|gitlab|bitbucket|telegram|instagr|spotify|bsky)\.(?:com|tv|me|net|io|app|ee|fm|ru|am)/"
+    rb"|\b(?:t|fb|m|about|wa)\.me/|[a-z]/@|[a-z]/profile/@",
+    re.IGNORECASE,
+)
+
+
+_OTHER_ENDINGS = (b".me/", b"/@", b".tv/", b".app/", b".io/", b".ee/", b".fm/", b".net/", b".ru/", b".am/")
+
+
+def may_hold_profile(encoded: bytes) -> bool:
+    """Whether an address of one of the sites is in the text, with a page behind it."""
+    return (
+        b"/" in encoded
+        and b"." in encoded
+        and (b".com/" in encoded or any(ending in encoded for ending in _OTHER_ENDINGS))
+        and _SITE_HINT.search(encoded) is not None
+    )
+
+
+def is_profile_site(host: str) -> bool:
+    """Whether everybody's page at this site begins with its host: "https://twitter.com"."""
+    return _SITE_HINT.search(f"{host}/".encode()) is not None
+
+
+def find_profiles(text: str) -> Iterator[Span]:
+    """Addresses of pages, with everything before the name, to the end of the name."""
+    if "/" not in text:
+        return
+    for pattern in (_PROFILE, _AT_PROFILE):
+        for match in pattern.finditer(text):
+            if is_name_on_site(match["name"]):
+                yield match.span()
+    for match in _CODE_HOST.finditer(text):
+        if is_name_on_site(match["name"]) and _SAID_TO_BE_OWN.search(
+            text, max(0, match.start() - 60), match.start()
+        ):
+            yield match.span()
+
+
+def is_name_on_site(name: str) -> bool:
+    """Whether the first part of a path is a name, and no page of the site itself."""
+    return name.lower() not in _SITE_PAGES and "%" not in name and any(map(str.isalnum, name))

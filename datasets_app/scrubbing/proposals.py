@@ -12,13 +12,13 @@ from django.db import connection
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
-from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.products import build_cue_patterns
 from datasets_app.domain.pii.proposals import (
     MAX_PROPOSALS,
     MIN_SESSIONS,
     TermCount,
     is_proposed,
+    may_be_name,
     normalize_proposal,
 )
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, ScrubRun
@@ -28,7 +28,7 @@ MAX_CANDIDATES = 2_000
 CUE_CHARACTERS = 30
 
 _CANDIDATES = r"""
-SELECT min(id), count(DISTINCT session_id), count(*), count(*) FILTER (WHERE role = 'assistant'),
+SELECT min(value), min(id), count(DISTINCT session_id), count(*), count(*) FILTER (WHERE role = 'assistant'),
     count(*) FILTER (WHERE before ~* %(cue_before)s OR behind ~* %(cue_behind)s)
 FROM (
     SELECT f.id, f.session_id, t.role,
@@ -70,9 +70,13 @@ def find_proposals(scrub: ScrubRun) -> list[list[int]]:
     }
     with connection.cursor() as cursor:
         cursor.execute(_CANDIDATES, values)
-        rows: list[tuple[int, ...]] = cursor.fetchall()
-    wanted = [row for row in rows if is_proposed(TermCount(*row[1:]), scrub.session_count)]
-    return [list(row) for row in wanted[:MAX_PROPOSALS]]
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    wanted = [
+        [finding, *counts]
+        for value, finding, *counts in rows
+        if is_proposed(value, TermCount(*counts), scrub.session_count)
+    ]
+    return wanted[:MAX_PROPOSALS]
 
 
 def count_open_proposals(dataset: Dataset) -> int:
@@ -92,15 +96,10 @@ def list_proposals(scrub: ScrubRun) -> list[Proposal]:
     snippets = load_snippets(ScrubFinding.objects.filter(scrub=scrub, pk__in=rows))
     decided = _Decisions(scrub.dataset)
     return [
-        Proposal(finding, count, snippet, _may_be_name(snippet.value))
+        Proposal(finding, count, snippet, may_be_name(snippet.value))
         for finding, count in rows.items()
         if (snippet := snippets.get(finding)) and not decided.include(snippet.value)
     ]
-
-
-def _may_be_name(value: str) -> bool:
-    facts = [look_up_word(word) for word in normalize_proposal(value).split()]
-    return all(fact.first or fact.last for fact in facts)
 
 
 class _Decisions:

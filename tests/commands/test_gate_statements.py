@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from datasets_app.models import AuditEvent, ScrubMark
+from datasets_app.catalog import gates
+from datasets_app.catalog.dataset_facts import describe_text
+from datasets_app.models import AuditEvent, ScrubMark, Turn
 from tests.factories import make_dataset, make_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,3 +53,25 @@ def test_a_scrub_refuses_to_ignore_what_a_pattern_matches(tmp_path: Path) -> Non
 def run_scrub() -> str:
     run("sanitize_dataset", "--dataset", "support")
     return str(AuditEvent.objects.get(action="scrub").details["text"])
+
+
+def test_terms_are_kept_in_a_dataset_or_in_all(tmp_path: Path) -> None:
+    text = "Ask Fredo or Jelkmann, and tell Maria Garcia."
+    stored = make_dataset(tmp_path, [make_turn(f"s{number}", text=text) for number in range(3)])
+    (tmp_path / "terms.txt").write_text("fredo\t3\t3\t0%\t0%\n")
+    (tmp_path / "all.txt").write_text("Jelkmann\n")
+    out = tmp_path / "out.txt"
+    with pytest.raises(SystemExit):
+        run("sanitize_dataset", "--dataset", "support", "--dry-run", "--propose-terms", str(out))
+    assert "fredo" in out.read_text().lower()
+    with pytest.raises(CommandError, match="goes with --dry-run"):
+        run("sanitize_dataset", "--dataset", "support", "--propose-terms", "out.txt")
+    said = run("keep_terms", str(tmp_path / "all.txt"))
+    assert said == "1 term kept in all datasets, from the next preview, check or scrub on.\n"
+    run("keep_terms", str(tmp_path / "terms.txt"), "--dataset", "support")
+    run("keep_terms", str(tmp_path / "terms.txt"), "--dataset", "support", "--remove")
+    assert not ScrubMark.objects.filter(dataset=stored).exists()
+    run("sanitize_dataset", "--dataset", "support", "--keep-terms", str(tmp_path / "terms.txt"))
+    assert Turn.objects.values_list("text", flat=True)[0] == "Ask Fredo or Jelkmann, and tell [NAME]."
+    # They count in the verdict from then on.
+    assert "except 2 ignored terms (6 occurrences)" in describe_text(gates.load_facts(stored))

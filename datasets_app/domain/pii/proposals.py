@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.folding import fold
+from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.products import has_product_cue
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
 from datasets_app.domain.pii.scrubber import SessionInput
@@ -44,16 +45,23 @@ class TermCount(NamedTuple):
 TermCounts = dict[str, TermCount]
 
 
-def is_proposed(count: TermCount, sessions: int) -> bool:
-    """Whether a term stands in many of ``sessions``, and is mostly said by the assistant or beside words for
-    products; or in very many."""
+def is_proposed(term: str, count: TermCount, sessions: int) -> bool:
+    """Whether a term is in many of ``sessions``, and is mostly said by the assistant or beside words for
+    products, or has words that no list of names knows; or is in very many."""
     if count.sessions < max(MIN_SESSIONS, MIN_SESSION_SHARE * sessions):
         return False
     return (
         count.sessions >= COMMON_SESSION_SHARE * sessions
         or count.assistant_share >= MIN_ASSISTANT_SHARE
         or count.product_share >= MIN_PRODUCT_SHARE
+        or not may_be_name(term)
     )
+
+
+def may_be_name(term: str) -> bool:
+    """Whether lists of names have every word of a term."""
+    facts = [look_up_word(word) for word in normalize_proposal(term).split()]
+    return all(fact.first or fact.last for fact in facts)
 
 
 def normalize_proposal(value: str) -> str:
@@ -102,7 +110,7 @@ class TermTally:
 
     def choose_proposals(self, sessions: int) -> list[tuple[str, TermCount]]:
         """The terms to propose, of those found in ``sessions`` sessions; the most frequent first."""
-        return [item for item in self._sort() if is_proposed(item[1], sessions)][:MAX_PROPOSALS]
+        return [item for item in self._sort() if is_proposed(*item, sessions)][:MAX_PROPOSALS]
 
     def _sort(self) -> list[tuple[str, TermCount]]:
         return sorted(

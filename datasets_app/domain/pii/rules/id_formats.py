@@ -15,9 +15,14 @@ _MAX_SIGNS_BETWEEN_WORDS = 2
 # Written in one word: Reisepassnummer, passportNo.
 _COMPOUND_ENDINGS = ("number", "no", "num", "nr", "nummer")
 # Of the words of a cue those that tell least about a text.
-_FREQUENT_WORDS = frozenset(
-    "number numbers card numero nummer numer no nr of the de di da do du personal id".split()
+_FREQUENT_WORDS = (
+    frozenset(
+        "number numbers no nr card code document file numero nummer numer of the de di da do du".split()
+    ),
+    frozenset("personal id national health service driver car".split()),
 )
+# The words of a cue in one ("driverslicense") count from this length: "sa id" is no "said".
+_MIN_JOINED_CHARACTERS = 5
 # Scripts that don't separate words, or whose words have signs in them that are no letters.
 _UNDIVIDED_SCRIPTS = re.compile("[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NUMBER_WORD = re.compile(
@@ -174,12 +179,12 @@ def _add_cue(entries: dict[str, _Entry], cue: str, entry: _Entry) -> set[bytes]:
     rare: set[str] = set()
     for words in written:
         _add_entry(entries, " ".join(words), entry)
-        rare.add(max(words, key=lambda word: (word not in _FREQUENT_WORDS, len(word))))
+        rare.add(max(words, key=lambda word: (*(word not in few for few in _FREQUENT_WORDS), len(word))))
         joined = "".join(words)
-        if len(words) > 1:
+        if len(words) > 1 and len(joined) >= _MIN_JOINED_CHARACTERS:
             _add_entry(entries, joined, entry)  # driversLicense
             rare.add(joined)
-        if len(words) == 1 or len(joined) < 20:
+        if 3 <= len(joined) < 20:
             compounds = {joined + ending for ending in _COMPOUND_ENDINGS}
             for compound in compounds:
                 _add_entry(entries, compound, _Entry(entry.formats, False, False))

@@ -33,9 +33,9 @@ def find_ages(text: str, names: Sequence[Match]) -> Iterator[Match]:
             yield Match(DATE_OF_BIRTH, *found.span("number"), name.score)
     for found in _AGE.finditer(text):
         start, end = found.span("years" if found["years"] else "number")
-        name = next((name for name in names if _is_same_sentence(text, name, start, end)), None)
-        if name and 0 < int(_NUMBER.findall(found[0])[0]) <= _OLDEST:
-            yield Match(DATE_OF_BIRTH, start, end, name.score)
+        nearby = next((name for name in names if _is_same_sentence(text, name, start, end)), None)
+        if nearby and 0 < int(_NUMBER.findall(found[0])[0]) <= _OLDEST:
+            yield Match(DATE_OF_BIRTH, start, end, nearby.score)
 
 
 def _is_same_sentence(text: str, name: Match, start: int, end: int) -> bool:

@@ -53,7 +53,8 @@ _KEYS_BY_KIND = {
     "withdrawaladdress payoutaddress",
     MAC: "mac macaddress macaddr hwaddr hwaddress hardwareaddress ethernetaddress bssid wifimac "
     "bluetoothaddress",
-    HANDLE: "username nickname nick handle userhandle screenname login loginname loginid userlogin gamertag gamername "
+    HANDLE: "username nickname nick handle userhandle screenname login loginname loginid userlogin "
+    "gamertag gamername "
     "playername profilename accountname preferredusername twitter twitterhandle twitterusername instagram "
     "instagramhandle instagramusername insta discord discordtag discordusername discordhandle telegram "
     "telegramhandle telegramusername skype skypeid skypename snapchat tiktok tiktokhandle githubusername "
@@ -61,7 +62,8 @@ _KEYS_BY_KIND = {
     "mastodon mastodonhandle blueskyhandle socialhandle ircnick benutzername nutzername usuario utente "
     "pseudo "
     "identifiant gebruikersnaam",
-    ADDRESS: "address addresses postaladdress mailingaddress homeaddress shippingaddress billingaddress deliveryaddress "
+    ADDRESS: "address addresses postaladdress mailingaddress homeaddress shippingaddress "
+    "billingaddress deliveryaddress "
     "streetaddress street streetname streetname1 addressline addressline1 addressline2 addressline3 address1 "
     "address2 address3 addr addr1 addr2 line1 line2 fulladdress customeraddress residentialaddress "
     "currentaddress permanentaddress workaddress officeaddress zip zipcode postcode postalcode postal plz "
@@ -70,7 +72,8 @@ _KEYS_BY_KIND = {
     "strassehausnummer hausnummer postleitzahl rue direccion calle indirizzo via endereco rua logradouro "
     "adres "
     "straat adress gatuadress ulica kodpocztowy addresscity",
-    DATE_OF_BIRTH: "dob dateofbirth birthdate birthday bday birthdt dateofbirthiso birthyear yearofbirth yob birth "
+    DATE_OF_BIRTH: "dob dateofbirth birthdate birthday bday birthdt dateofbirthiso birthyear "
+    "yearofbirth yob birth "
     "bornon borndate patientdob customerdob userdob geburtsdatum geburtstag datedenaissance datenaissance "
     "fechadenacimiento fechanacimiento datadinascita datanascita datadenascimento datanascimento "
     "geboortedatum "

@@ -19,7 +19,7 @@ MAX_LINES = 5
 
 
 class Block(NamedTuple):
-    """The parts before a postal code, back to ``start``, and what is among them; ``rare_words`` no dictionary has."""
+    """The parts before a postal code, back to ``start``; ``rare_words`` are in no dictionary."""
 
     start: int
     parts: int
@@ -120,9 +120,14 @@ def _around_formed_code(text: str, code: re.Match[str], is_plausible: bool) -> I
     block = read_block(text, code.start())
     if block and (block.has_number or block.has_street or block.parts > 1):
         yield _finish(text, block.start, code.end())
-    elif is_plausible and code[0].isupper() and code["gap"] and len(code[0]) > 6:
-        if not _NUMBERED_THINGS.search(text, max(0, code.start() - 30), code.start()):
-            yield _finish(text, block.start if block and block.parts == 1 else code.start(), code.end())
+    elif (
+        is_plausible
+        and code[0].isupper()
+        and code["gap"]
+        and len(code[0]) > 6
+        and not _NUMBERED_THINGS.search(text, max(0, code.start() - 30), code.start())
+    ):
+        yield _finish(text, block.start if block and block.parts == 1 else code.start(), code.end())
 
 
 def _around_weak_code(text: str, code: re.Match[str], *, min_parts: int = sys.maxsize) -> Iterator[Span]:
@@ -165,7 +170,7 @@ def _count_separators(text: str, end: int) -> int:
 
 
 def _is_state(state: re.Match[str], code: str, block: Block) -> bool:
-    """Four digits may be a year, two letters a word; other countries have states of their own (Puebla, PUE 72000)."""
+    """Four digits may be a year, two letters a word; some countries have states (Puebla, PUE 72000)."""
     letters = state["code"]
     if len(code) == 4:
         is_year = code[:2] in ("17", "18", "19", "20")
@@ -181,7 +186,7 @@ def _is_state(state: re.Match[str], code: str, block: Block) -> bool:
 def read_block(text: str, end: int) -> Block | None:
     """The parts of an address right before ``end``; None if nothing like it is there."""
     first = max(0, end - _REACH)
-    tokens = [token for token in _TOKEN.finditer(text, first, end)]
+    tokens = list(_TOKEN.finditer(text, first, end))
     kept: list[re.Match[str]] = []
     for place, token in enumerate(tokens):
         if kept and text.count("\n", kept[-1].end(), token.start()) > 1:

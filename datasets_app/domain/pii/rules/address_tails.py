@@ -1,4 +1,4 @@
-"""What follows the street of an address, and what stands before it: unit, place, state, postal code, country."""
+"""What follows the street of an address, and precedes it: unit, place, state, postal code, country."""
 
 import re
 from typing import NamedTuple
@@ -37,7 +37,10 @@ _UNIT = re.compile(
     r"(?=[,\n]))",
     re.IGNORECASE,
 )
-_CODE_CUE = r"(?:(?:zip ?(?:code)?|post(?:al)? ?code|postcode|plz|c\.?p\.?|cep|cap|code postal|pin ?(?:code)?|kode pos|p\.?c\.?)[ :.-]{1,3})?"
+_CODE_CUE = (
+    r"(?:(?:zip ?(?:code)?|post(?:al)? ?code|postcode|plz|c\.?p\.?|cep|cap|code postal|pin ?(?:code)?"
+    r"|kode pos|p\.?c\.?)[ :.-]{1,3})?"
+)
 _UK_CODE = r"(?:[A-Z]{1,2}\d[A-Z\d]?[ ]?\d[ABD-HJLNP-UW-Z]{2}|GIR ?0AA)"
 _CANADIAN_CODE = r"[ABCEGHJ-NPRSTVXY]\d[A-Z][ -]?\d[A-Z]\d"
 # Told by their form; in the others, digits alone, a place must be near.
@@ -127,7 +130,7 @@ def _counts(text: str, place: int) -> bool:
 
 
 def place_follows(text: str, place: int) -> bool:
-    """Whether a word that may name a place stands behind a postal code; in small letters, one that no dictionary has."""
+    """Whether a word behind a postal code may name a place; in small letters, one in no dictionary."""
     word = _WORD.match(text, place + 1) if text[place : place + 1] in (" ", ",", "\n") else None
     return (
         word is not None

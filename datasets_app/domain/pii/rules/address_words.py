@@ -91,7 +91,8 @@ SUFFIX_TYPES = tuple(
 LOOSE_SUFFIX_TYPES = tuple(
     "ring pfad hof berg graben markt winkel kamp park promenade wall tor tie ranta rinne tori gate plass "
     "vei plads "
-    "veg pad hoek burg wal plan slingan väg gård gården gang haven bakken parken hagen marken toften ager ruelle horst feld zeile".split()
+    "veg pad hoek burg wal plan slingan väg gård gården gang haven bakken parken hagen marken toften ager "
+    "ruelle horst feld zeile".split()
 )
 # Words behind a name of their own: "Petőfi utca 12", "Lange Straße 5", "Brivibas iela 3".
 SEPARATE_TYPES = _split(
@@ -202,7 +203,9 @@ STOP_WORDS = _split(
     live lives living lived
     stay staying work works move moved moving visit find found look looking help try book booked order
     ordered pay paid
-    reach reached listed called named headed heading going visit visited attraction attractions as use used leave left arrive arrived meet pick drop change changed update updated check confirm show open opened close(d) closed
+    reach reached listed called named headed heading going visit visited attraction attractions as
+    use used leave left arrive arrived meet pick drop change changed update updated check confirm
+    show open opened close(d) closed
     start started stop stopped put keep let add added cost costs
     minute minutes min mins hour hours hr hrs second seconds sec secs day days week weeks month months year
     years yr yrs times
@@ -214,7 +217,8 @@ STOP_WORDS = _split(
     usd eur percent
     item items copies copy orders points lanes hotels hotel restaurants restaurant options option places
     stops cars car bike bikes
-    seats seat tables table rides ride trips trip homes house(s) houses apartments properties events songs movies different other
+    seats seat tables table rides ride trips trip homes house(s) houses apartments properties events
+    songs movies different other
     others more less most least few many much several some any all both each every another same only just
     also still already again
     very really quite too even ever never always often soon now today tomorrow last next first tonight

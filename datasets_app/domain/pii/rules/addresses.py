@@ -1,8 +1,8 @@
 """Postal addresses as people write them in some thirty countries, on one line or several.
 
 Most are told by the line with the street, others by a postal code with its place, by the words before them
-("I live at …", "ship it to …"), or by the signs of Chinese, Japanese and Korean addresses. All of it is linear
-in the length of the text: around a number, a code or a word a bounded part is read.
+("I live at …", "ship it to …"), or by the signs of Chinese, Japanese and Korean addresses. All of it is
+linear in the length of the text: around a number, a code or a word a bounded part is read.
 """
 
 import re
@@ -31,7 +31,7 @@ _STREET_WORDS = make_cues(
 _STATE_WORDS = make_cues(
     " ".join(name.split()[-1].strip("()?") for name in vocabulary.STATE_NAMES.split("|"))
 )
-# With its suffix, a street is one word before the number: Hauptstraße 5. Its last letters tell that of most words.
+# With its suffix, a street is one word before the number: Hauptstraße 5. Its last letters tell.
 _SUFFIXES = tuple({form.encode() for ending in vocabulary.SUFFIX_TYPES for form in (ending, ending.upper())})
 _LAST_LETTERS = b"|".join(sorted({re.escape(suffix[-3:]) for suffix in _SUFFIXES}))
 _NUMBER_BEHIND_SUFFIX = re.compile(
@@ -41,7 +41,7 @@ _NUMBER_BEHIND_SUFFIX = re.compile(
 _NUMBER_AND_CODE = re.compile(
     rb"0(?:(?<=a 0)|(?<=a[. ] 0))0{0,3}a?(?:[-/][0a]{1,3})?[. ] ?(?:a{1,3}-)?0{4,5}(?:aa)? ?[ \n]?a"
 )
-# Other postal codes by their shape: SW1A 1AA, K1A 0B1, IL 62704, 1234 AB, 00-001, 01234-567, 123 45, 104-0061, 560001.
+# Other postal codes by shape: SW1A 1AA, K1A 0B1, IL 62704, 1234 AB, 00-001, 01234-567, 123 45, 560001.
 _CODE_SHAPE = re.compile(
     rb"0(?: 0aa|a 0a[a0]|a[ -]?0a0|0-000|000aa|0000-0|00 00 a|00-0000|(?<= aa 0)0000|(?<=a-0)00000(?!0)|"
     rb"(?<=a - 0)00000(?!0))"
@@ -85,11 +85,14 @@ def _ends_as_street(encoded: bytes, end: int) -> bool:
 
 
 _ASIAN = re.compile(
-    r"(?:〒 ?\d{3}-?\d{4}[ \n]{0,3})?(?:[一-龥]{2,3}[都道府県])?(?:[一-龥ぁ-んァ-ヶ]{1,8}[市区町村郡]){1,3}[一-龥ぁ-んァ-ヶ々ー]{0,14}"
-    r"\d{1,4}(?:丁目|番地?|号|の|[-－ー]|\d|条|線){0,14}号?(?:[ 　][一-龥ぁ-んァ-ヶーA-Za-z・]{1,20}[ ]?\d{1,4}号?室?)?"
+    r"(?:〒 ?\d{3}-?\d{4}[ \n]{0,3})?(?:[一-龥]{2,3}[都道府県])?(?:[一-龥ぁ-んァ-ヶ]{1,8}[市区町村郡]){1,3}"
+    r"[一-龥ぁ-んァ-ヶ々ー]{0,14}"
+    r"\d{1,4}(?:丁目|番地?|号|の|[-－ー]|\d|条|線){0,14}号?"
+    r"(?:[ 　][一-龥ぁ-んァ-ヶーA-Za-z・]{1,20}[ ]?\d{1,4}号?室?)?"
     r"|(?:[一-龥]{2,8}(?:省|市|自治区))(?:[一-龥]{1,8}(?:市|区|县|州)){0,2}[一-龥]{1,10}(?:路|街|道|巷|弄|村|镇"
     r"|座)[一-龥A-Z]{0,4}\d{0,5}号?(?:[ ]?\d{1,4}(?:号楼|单元|室|座|层|弄|幢|栋|号)){0,4}(?:[ ]\d{6})?"
-    r"|(?:[가-힣]{2,8}(?:특별시|광역시|특별자치시|도|시)[ ])?(?:[가-힣]{1,8}(?:시|군|구)[ ]){1,2}[가-힣0-9]{1,14}[로길동읍면가리][ ]?"
+    r"|(?:[가-힣]{2,8}(?:특별시|광역시|특별자치시|도|시)[ ])?(?:[가-힣]{1,8}(?:시|군|구)[ ]){1,2}"
+    r"[가-힣0-9]{1,14}[로길동읍면가리][ ]?"
     r"(?:지하)?\d{1,4}(?:-\d{1,4})?"
     r"(?:[ ]?\([가-힣0-9 ]{1,14}\))?(?:[ ]\d{1,4}(?:동|호|층)){0,2}"
 )

@@ -1,4 +1,4 @@
-"""Addresses that the words before them announce: "my address is …", "we live on Maple Street", "zip code 62704"."""
+"""Addresses that the words before them announce: "my address is …", "we live on …", "zip code 62704"."""
 
 import re
 from collections.abc import Iterator

@@ -63,9 +63,13 @@ _PLATFORM = (
 )
 # Those after which a colon introduces a name, and hardly anything else.
 _PERSONAL_PLATFORMS = frozenset(
-    "discord insta instagram ig snap snapchat telegram tg tiktok skype psn kik venmo cashapp wechat twitch sc".split()
+    "discord insta instagram ig snap snapchat telegram tg tiktok skype psn kik venmo cashapp wechat "
+    "twitch sc".split()
 )
-_POSSESSIVE = r"(?:my|his|her|their|our|your|ur|mein|meine|dein|ihr|mon|ton|son|mi|tu|su|il mio|meu|minha|mijn|mitt|min|mój|moja)"
+_POSSESSIVE = (
+    r"(?:my|his|her|their|our|your|ur|mein|meine|dein|ihr|mon|ton|son|mi|tu|su|il mio|meu|minha|mijn|mitt|min"
+    r"|mój|moja)"
+)
 _VALUE = (
     r"(?:[\"'“‘«`(\[](?P<quoted>[@$]?[^\W_][\w.-]{0,39}(?:#\w{3,5})?)[\"'”’»`)\]]"
     r"|(?P<value>[@$]?[\w](?:[\w.-]{0,38}\w)?(?:#\w{3,5})?)(?![\w@\\]|[.+-][\w@]|/\w|[(\[]|:[\w/]))"
@@ -182,9 +186,14 @@ def _find_at(text: str, start: int) -> Iterator[Span]:
 
 def _find_in_log(text: str, start: int) -> Iterator[Span]:
     field = _LOG_FIELD.match(text, start)
-    if field and text[start - 1 : start] != "." and _is_free(field["value"]) and not field["value"].isdigit():
-        if field["mark"] or not is_ordinary(field["value"]):
-            yield field.span("value")
+    is_field = field and text[start - 1 : start] != "." and _is_free(field["value"])
+    if (
+        field
+        and is_field
+        and not field["value"].isdigit()
+        and (field["mark"] or not is_ordinary(field["value"]))
+    ):
+        yield field.span("value")
     user = _LOG_USER.match(text, start)
     if user and (user["mark"] or _LOG_USER_BEFORE.search(text, max(0, start - 10), start)):
         value = user["value"]

@@ -28,7 +28,8 @@ _CERTAIN = (
     r"|dat(?:um|a) narozen[íi]"
     r"|dátum narodenia|születési (?:idő|dátum)\w{0,3}|data na[șs]terii|doğum (?:tarihi|günü)\w{0,3}"
     r"|tanggal lahir"
-    r"|datum ro[đd]enja|datum rojstva|дат[аыу] рождения|дата народження|ημερομηνία γέννησης|生年月日|出生(?:日期"
+    r"|datum ro[đd]enja|datum rojstva|дат[аыу] рождения|дата народження|ημερομηνία γέννησης"
+    r"|生年月日|出生(?:日期"
     r"|年月日)|생년월일"
     r"|生日|誕生日|जन्म ?(?:तिथि|दिनांक|तारीख)|תאריך לידה|تاريخ (?:الميلاد|الولادة)|ngày sinh|วันเกิด"
 )
@@ -75,7 +76,7 @@ _SPELLED_CUE = make_cues("d o b")
 _MAX_DISTANCE = 48
 _MAX_DATES = 8
 
-# What may stand between the word and the date: signs, elements, a hint of the form (dd/mm/yyyy), words that name
+# What may stand between the word and the date: signs, elements, the form (dd/mm/yyyy), words that name
 # no other event. "Your date of birth? 3/5/80" is two sentences.
 _FORMAT_HINT = r"[dmyjat]{1,4}(?:[-/. ][dmyjat]{1,4}){1,2}(?![^\W_])"
 _OTHER_EVENT = (
@@ -234,9 +235,8 @@ def _find_before(text: str, cue: re.Match[str]) -> Iterator[Span]:
     """The date that the cue stands behind, unless the cue announces another one."""
     if _STARTS_ANOTHER.match(text, cue.end()) or cue[0].lower() in _LEADING_CUES:
         return
-    last = None
-    for last in find_dates(text, max(0, cue.start() - _MAX_DISTANCE), cue.start()):
-        pass
+    dates = list(find_dates(text, max(0, cue.start() - _MAX_DISTANCE), cue.start()))
+    last = dates[-1] if dates else None
     link = _LINK_TO_CUE.fullmatch(text, last[1], cue.start()) if last else None
     if (
         last

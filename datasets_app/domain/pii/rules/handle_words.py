@@ -85,7 +85,8 @@ GROUP_WORDS = frozenset(_GROUP_TEXT.split())
 UNITS = frozenset(
     "am pm a p ish oclock h hr hrs min mins s sec ms fps hz khz mhz ghz p i k m b kb mb gb tb px x st nd "
     "rd th d w wk "
-    "yr y km kmh mph kg lb lbs g oz ml l cm mm in ft v mv ma mah w kw kwh c f usd eur gbp inr pcs pc ea each".split()
+    "yr y km kmh mph kg lb lbs g oz ml l cm mm in ft v mv ma mah w kw kwh c f usd eur gbp inr pcs pc ea "
+    "each".split()
 )
 
 # What is said of user names, and what else stands after "username:", in lower case.

@@ -1,4 +1,4 @@
-"""Pages of people at sites where everybody has one: "twitter.com/jane", "t.me/jane", "linkedin.com/in/jane-doe"."""
+"""Pages of people at sites where everybody has one: "twitter.com/jane", "linkedin.com/in/jane-doe"."""
 
 import re
 from collections.abc import Iterator

@@ -321,7 +321,7 @@ def _find_name_start(before: Sequence[_Word], place: int) -> int:
 
 
 def _read_plain_street(before: Sequence[_Word], number: re.Match[str]) -> StreetLine | None:
-    """A name and a number, "Am Markt 5" or "brekkerøa 16": only with a postal code and its place behind them."""
+    """A name and a number, "Am Markt 5" or "brekkerøa 16": only with a postal code and its place."""
     place = len(before) - 1
     last = before[place]
     if last.lower in vocabulary.STOP_WORDS or len(last.lower) < 3:

@@ -107,7 +107,7 @@ def _carries_value(url: str, find_values: FindValues) -> bool:
     if not path.strip("/") and not rest:
         return False
     if _names_person(path.split("/")) or any(
-        _is_personal(*pair, find_values) for pair in _PAIR.findall(parts["rest"])
+        _is_personal(key, value, find_values) for key, value in _PAIR.findall(parts["rest"])
     ):
         return True
     found = find_values(f"http://{parts['host']}{path}{rest}")
@@ -154,7 +154,7 @@ def _is_personal(key: str, value: str, find_values: FindValues) -> bool:
 
 
 def is_person(value: str) -> bool:
-    """Whether the words of a value are the name of a person, one of them a first name and none an ordinary word."""
+    """Whether a value is the name of a person: a first name among its words, and no ordinary one."""
     words = [word for word in _WORD.findall(value) if len(word) > 1]
     facts = [look_up_word(word) for word in words]
     return (

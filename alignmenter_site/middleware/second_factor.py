@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from alignmenter_site.middleware.staff_only import is_own_account
 
 SUPERUSER = "superuser"
-# In the session: whether the company's provider asked for a second factor.
+# In the session: whether the company's provider required a second factor.
 SECOND_FACTOR_USED = "second_factor_used"
 MESSAGE = "Your role needs a second factor. Set up an authenticator app or a passkey to continue."
 

@@ -105,6 +105,12 @@ def _allauth_settings(https: bool) -> dict[str, Any]:
         "ACCOUNT_SESSION_REMEMBER": True,
         "ACCOUNT_DEFAULT_HTTP_PROTOCOL": "https" if https else "http",
         "MFA_ADAPTER": "alignmenter_site.sign_in.adapters.SecondFactorAdapter",
+        "MFA_FORMS": {
+            "authenticate": "alignmenter_site.sign_in.forms.CodeForm",
+            "reauthenticate": "alignmenter_site.sign_in.forms.ReauthenticationCodeForm",
+        },
+        # The clock of a phone may be half a minute off.
+        "MFA_TOTP_TOLERANCE": 1,
         "MFA_SUPPORTED_TYPES": ["totp", "webauthn", "recovery_codes"],
         "MFA_PASSKEY_LOGIN_ENABLED": True,
         # A passkey can't be guessed; this is about load, and an office may share an address.

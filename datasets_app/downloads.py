@@ -26,7 +26,9 @@ from datasets_app.releasing.versions import find_release
 @login_required
 def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Send an input or output file of a job, always as an attachment, and record the download."""
-    job_file = get_object_or_404(JobFile.objects.select_related("job_run"), pk=pk)
+    # Files of hidden datasets first: a refusal would tell that there are such.
+    not_hidden = JobFile.objects.filter(job_run__in=JobRun.objects.visible_to(request.user))
+    job_file = get_object_or_404(not_hidden.select_related("job_run"), pk=pk)
     job = job_file.job_run
     if not can_download(job, job_file.kind, request.user):
         raise PermissionDenied
@@ -94,7 +96,8 @@ def _release_details(job: JobRun) -> dict[str, str]:
 @login_required
 def download_release(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Send a file of a release, byte for byte as it was released, and record the download."""
-    release_file = get_object_or_404(ReleaseFile.objects.select_related("release__dataset"), pk=pk)
+    not_hidden = ReleaseFile.objects.exclude(release__dataset__in=Dataset.objects.hidden_from(request.user))
+    release_file = get_object_or_404(not_hidden.select_related("release__dataset"), pk=pk)
     release, has = release_file.release, request.user.has_perm
     if not (has("datasets_app.release_dataset") or has("datasets_app.export_dataset")):
         raise PermissionDenied

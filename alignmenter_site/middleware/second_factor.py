@@ -13,6 +13,8 @@ from django.shortcuts import redirect
 from alignmenter_site.middleware.staff_only import is_own_account
 
 SUPERUSER = "superuser"
+# In the session: whether the company's provider required a second factor.
+SECOND_FACTOR_USED = "second_factor_used"
 MESSAGE = "Your role needs a second factor. Set up an authenticator app or a passkey to continue."
 
 
@@ -34,7 +36,9 @@ class SecondFactorMiddleware:
 
 def lacks_second_factor(request: Any) -> bool:
     user = request.user
-    return needs_second_factor(user) and not has_second_factor(user)
+    if not needs_second_factor(user) or request.session.get(SECOND_FACTOR_USED):
+        return False
+    return not has_second_factor(user)
 
 
 def needs_second_factor(user: Any) -> bool:

@@ -116,6 +116,7 @@ class CompanyAdapter(DefaultSocialAccountAdapter):
             self._connect_allowed(request, sociallogin, claims)
         if sociallogin.is_existing:
             company.set_roles(sociallogin.user, roles)
+        request.used_second_factor = company.used_second_factor(claims)
         return None
 
     def _connect_allowed(self, request: Any, sociallogin: Any, claims: dict[str, Any]) -> None:

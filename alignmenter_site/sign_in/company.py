@@ -46,6 +46,12 @@ def is_fresh(claims: dict[str, Any]) -> bool:
     return isinstance(signed_in_at, int) and time.time() - signed_in_at < settings.RECENT_SIGN_IN_SECONDS
 
 
+def used_second_factor(claims: dict[str, Any]) -> bool:
+    """Whether the provider says that the person signed in with several factors (RFC 8176)."""
+    methods = claims.get("amr")
+    return isinstance(methods, list) and "mfa" in methods
+
+
 def find_allowed_account(claims: dict[str, Any]) -> SocialAccount | None:
     """The account that an administrator has allowed to be connected to this verified e-mail address."""
     email = str(claims.get("email") or "").lower()

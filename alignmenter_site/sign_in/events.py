@@ -18,6 +18,7 @@ from django.contrib.auth import signals as auth_signals
 from django.contrib.auth.models import User
 from django.core.cache import cache
 
+from alignmenter_site.middleware.second_factor import SECOND_FACTOR_USED
 from alignmenter_site.middleware.session_limits import extend_session
 from datasets_app.core import audit
 from datasets_app.core.web.reauthentication import SIGNED_IN_AT, mark_recent_sign_in
@@ -65,10 +66,13 @@ def _describe(user: Any) -> dict[str, Any]:
 
 def _record_sign_in(request: Any, user: Any, **_: Any) -> None:
     request.session[SIGNED_IN_AT] = time.time()
+    # Said of this sign-in by the company's provider; a session may have been another person's before.
+    request.session[SECOND_FACTOR_USED] = getattr(request, "used_second_factor", False)
     mark_recent_sign_in(request)
     extend_session(request.session)
     records = get_authentication_records(request, user)
     methods = [record.get("type") or record["method"] for record in records]
+    methods += ["mfa"] * request.session[SECOND_FACTOR_USED]
     details = {"by": [_METHOD_NAMES.get(method, method) for method in methods]} if methods else {}
     audit.record("log_in", actor=user, **details)
     log.info("account %s signed in, from %s", user.pk, audit.current_address())

@@ -1,6 +1,12 @@
 from typing import Any
 
 from allauth.account import forms
+from allauth.core.internal.cryptokit import normalize_user_code
+from allauth.mfa import app_settings
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.base import forms as code_forms
+from allauth.mfa.models import Authenticator
+from django.core.cache import cache
 
 from alignmenter_site.sign_in.company import has_company_sign_in
 
@@ -23,6 +29,30 @@ class SetPasswordForm(forms.ResetPasswordKeyForm):
         super().__init__(*args, **options)
         self.fields["password1"].label = "New password"
         self.fields["password2"].label = "New password again"
+
+
+class _OneTimeCodeForm(code_forms.BaseAuthenticateForm):
+    """Accepts a code of an authenticator app once. django-allauth remembers it for one period only, but with
+    a tolerance it is valid for longer."""
+
+    def clean_code(self) -> str:
+        code: str = super().clean_code()
+        periods = 1 + 2 * app_settings.TOTP_TOLERANCE
+        key = f"one-time-code:{self.user.pk}:{normalize_user_code(code)}"
+        if self.authenticator.type == Authenticator.Type.TOTP and not cache.add(
+            key, True, periods * app_settings.TOTP_PERIOD
+        ):
+            self._emit_authentication_failed(self.authenticator)
+            raise get_adapter().validation_error("incorrect_code")
+        return code
+
+
+class CodeForm(_OneTimeCodeForm, code_forms.AuthenticateForm):
+    pass
+
+
+class ReauthenticationCodeForm(_OneTimeCodeForm, code_forms.ReauthenticateForm):
+    pass
 
 
 class ResetPasswordForm(forms.ResetPasswordForm):

@@ -16,7 +16,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from import_export.forms import ConfirmImportForm
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldForeignKeyRawIdWidget,
+)
 
 from annotations_app.admin.annotation_resource import FORMATS, AnnotationResource
 from annotations_app.admin.label_filters import AnnotatorFilter, BoundedPaginator, PersonaFilter
@@ -74,6 +78,13 @@ def _is_kept(request: HttpRequest, label: Any) -> bool:
     return label is not None and (
         has_history(label) or label.dataset.legal_hold or not raw_access.may_read(request.user, label.dataset)
     )
+
+
+class _TurnWidget(UnfoldForeignKeyRawIdWidget):
+    """Without a label beside the number: the framework would describe turns of hidden datasets, too."""
+
+    def label_and_url_for_value(self, value: Any) -> tuple[str, str]:
+        return "", ""
 
 
 @admin.register(Annotation)
@@ -288,6 +299,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         if db_field.name == "turn":
             visible = Dataset.objects.visible_to(request.user)
             more["queryset"] = Turn.objects.filter(session__dataset__in=visible)
+            more["widget"] = _TurnWidget(db_field.remote_field, self.admin_site)
         return super().formfield_for_foreignkey(db_field, request, **more)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:

@@ -14,13 +14,20 @@ from annotations_app.admin import campaign_create, campaign_pages
 from annotations_app.agreement import adjudication_pages
 from annotations_app.agreement import pages as agreement_pages
 from annotations_app.campaigns.pages_common import visible_campaigns
+from annotations_app.campaigns.preparation import find_preparation_job, is_stopped
 from annotations_app.labels import export_pages
 from annotations_app.models import Campaign
 from datasets_app.core.web.filters import VisibleRelatedFilter
 from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.templatetags.datasets_display import short_datetime
 
-STATUS_COLORS = {"preparing": "info", "open": "success", "paused": "warning", "closed": ""}
+STATUS_COLORS = {
+    "preparing": "info",
+    "stopped": "danger",
+    "open": "success",
+    "paused": "warning",
+    "closed": "",
+}
 
 
 @admin.register(Campaign)
@@ -41,8 +48,12 @@ class CampaignAdmin(ReadOnlyAdmin):
     search_help_text = "Part of the name of a campaign, dataset or persona"
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return visible_campaigns(request.user).annotate(
-            people=Count("members", filter=Q(members__active=True)), labels=Sum("members__labelled")
+        return (
+            visible_campaigns(request.user)
+            .annotate(
+                people=Count("members", filter=Q(members__active=True)), labels=Sum("members__labelled")
+            )
+            .order_by("-id")
         )
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
@@ -62,6 +73,10 @@ class CampaignAdmin(ReadOnlyAdmin):
 
     @display(description="Status", ordering="status", label=STATUS_COLORS)
     def show_status(self, campaign: Campaign) -> tuple[str, str]:
+        if campaign.status == Campaign.Status.PREPARING and is_stopped(
+            campaign, find_preparation_job(campaign)
+        ):
+            return "stopped", "Not prepared"
         return campaign.status, campaign.get_status_display()
 
     @display(description="Labels")
@@ -97,6 +112,7 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("<int:pk>/agreement/parts/", partial(breakdown, scope_of=campaign), "parts"),
             ("<int:pk>/change/", campaign_pages.overview, "change"),
             ("<int:pk>/preparing/", campaign_pages.preparation_status, "preparing"),
+            ("<int:pk>/discard/", campaign_pages.discard, "discard"),
             ("<int:pk>/agreement/", agreement_pages.campaign_agreement, "agreement"),
             ("<int:pk>/agreement/measured/", partial(report, scope_of=campaign), "measured"),
             ("<int:pk>/flagged/", campaign_pages.flagged_replies, "flagged"),

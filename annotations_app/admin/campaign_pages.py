@@ -20,13 +20,13 @@ from annotations_app.campaigns.pages_common import (
     require_permissions,
     visible_campaign,
 )
+from annotations_app.campaigns.preparation import discard_campaign, find_preparation_job, is_stopped
 from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.paging import paginate_newest_first
 from datasets_app.domain.wording import format_count
-from datasets_app.models import JobRun
 
 MAX_TEXT_CHARACTERS = 300
 
@@ -103,8 +103,22 @@ def preparation_status(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _preparation_context(campaign: Campaign) -> dict[str, Any]:
-    jobs = JobRun.objects.filter(operation="create_campaign", parameters__campaign=campaign.pk)
-    return {"campaign": campaign, "job": jobs.first()}
+    job = find_preparation_job(campaign)
+    return {"campaign": campaign, "job": job, "is_stopped": is_stopped(campaign, job)}
+
+
+@require_POST
+def discard(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete a campaign whose preparation failed, or was canceled or declined."""
+    campaign = visible_campaign(request, pk)
+    require_permissions(request, "add_campaign")
+    try:
+        discard_campaign(campaign, actor=request.user)
+    except UserError as refusal:
+        messages.error(request, refusal.message)
+        return redirect(campaign_url(campaign))
+    messages.success(request, f"{campaign.name} was discarded.")
+    return redirect("admin:annotations_app_campaign_changelist")
 
 
 # --- flagged -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from annotations_app.campaigns.rows import ReplyFilter
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.domain.assignment import gold_item_target
 from annotations_app.models import Campaign, CampaignMember
-from datasets_app.catalog import gates, policies
+from datasets_app.catalog import gates, policies, raw_access
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -29,23 +29,24 @@ def create_campaign(
     """Create a campaign with its items and open it; see :func:`prepare_campaign`."""
     with transaction.atomic():
         campaign = prepare_campaign(settings, override=override, actor=actor)
-        return fill_campaign(campaign, report_progress=report_progress)
+        return fill_campaign(campaign, override=override, actor=actor, report_progress=report_progress)
 
 
-def prepare_campaign(
-    settings: CampaignSettings, *, override: str = "", deferred: bool = False, actor: Any = None
-) -> Campaign:
+def prepare_campaign(settings: CampaignSettings, *, override: str = "", actor: Any = None) -> Campaign:
     """Create the row of a campaign and its annotators, without items; see :func:`fill_campaign`.
 
-    ``override`` is the reason for labeling unscrubbed production data or the test split. If it is
-    ``deferred``, :func:`fill_campaign` records it, once a second person has approved it. Raises UserError.
+    ``override`` is the reason for labeling raw text or the test split. A person waits for this: so it refuses
+    only what is known to be closed. :func:`fill_campaign` searches the text and records the override. Raises
+    UserError.
     """
     users = settings.validate()
     with transaction.atomic():
-        check = _ask_gates if deferred else _check_gates
-        overridden = check(settings.dataset, settings.split, override=override, actor=actor)
+        overridden = _ask_gates(settings.dataset, settings.split, override=override, actor=actor)
         campaign = Campaign(**settings.model_fields(), overridden=overridden, created_by=actor)
         reply_filter = _reply_filter(campaign)
+        if not raw_access.may_read(actor, settings.dataset):
+            # Whether there are any would tell which tags there are.
+            reply_filter = reply_filter._replace(tag="")
         _require_replies(campaign, *rows.replies_exist(reply_filter))
         campaign.save()
         _add_members(campaign, users, actor)
@@ -59,9 +60,9 @@ def fill_campaign(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> Campaign:
-    """Create the items of a prepared campaign and open it. Does nothing if that was done before.
+    """Create the items of a prepared campaign and open it, with the ``override`` that it was prepared with.
 
-    ``override`` is the one that was deferred when the campaign was prepared.
+    Does nothing if that was done before. Raises UserError.
     """
     with transaction.atomic():
         campaign = (
@@ -71,10 +72,7 @@ def fill_campaign(
         )
         if campaign.status != Campaign.Status.PREPARING:
             return campaign
-        if override:
-            campaign.overridden = _check_gates(
-                campaign.dataset, campaign.split, override=override, actor=actor
-            )
+        campaign.overridden = _check_gates(campaign.dataset, campaign.split, override=override, actor=actor)
         reply_filter = _reply_filter(campaign)
         replies, known = rows.count_replies(reply_filter)
         _require_replies(campaign, replies > 0, known > 0)
@@ -107,7 +105,7 @@ def _reply_filter(campaign: Campaign) -> ReplyFilter:
 
 
 def _check_gates(dataset: Dataset, split: str, *, override: str, actor: Any) -> bool:
-    """Whether labeling unscrubbed data took an override. Raises UserError."""
+    """Whether labeling raw text took an override. Raises UserError."""
     reason = gates.check_gate(policies.ANNOTATE, dataset, actor=actor, override=override)
     if split == policies.LOCKED_SPLIT:
         gates.check_gate(policies.ANNOTATE_TEST_SPLIT, dataset, actor=actor, override=override)
@@ -115,14 +113,13 @@ def _check_gates(dataset: Dataset, split: str, *, override: str, actor: Any) -> 
 
 
 def _ask_gates(dataset: Dataset, split: str, *, override: str, actor: Any) -> bool:
-    """The same without recording anything: the override is only requested."""
-    locked = [policies.ANNOTATE_TEST_SPLIT] if split == policies.LOCKED_SPLIT else []
-    verdicts = [
-        gates.ask_gate(gate, dataset, actor=actor, override=override) for gate in [policies.ANNOTATE, *locked]
-    ]
-    for verdict in verdicts:
-        gates.check(verdict)
-    return isinstance(verdicts[0], policies.Overridden)
+    """The same by what is known, without searching or recording anything."""
+    gates.check_can_copy(dataset)
+    closed = [policies.ANNOTATE] if gates.load_facts(dataset).is_known_raw else []
+    closed += [policies.ANNOTATE_TEST_SPLIT] if split == policies.LOCKED_SPLIT else []
+    for gate in closed:
+        gates.check(gates.ask_gate(gate, dataset, actor=actor, override=override))
+    return policies.ANNOTATE in closed
 
 
 def _require_replies(campaign: Campaign, replies: bool, known: bool) -> None:

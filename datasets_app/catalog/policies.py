@@ -345,7 +345,7 @@ def decide_job_results(*, overridden: bool, permitted: bool) -> Verdict:
 
 def decide_upload_access(*, own: bool, permitted: bool) -> Verdict:
     """An uploaded file, its preview or its quarantined lines: raw text that no dataset's rules cover yet. For
-    the person who uploaded it, and for people who may limit access."""
+    the person who uploaded it, and for people who may limit access and read raw text."""
     if own or permitted:
         return Allowed()
     return Refused("This file belongs to the person who uploaded it; ask them, or a privacy officer.")

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.mail import EmailMessage
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from alignmenter_site.mail import mail_is_configured
@@ -19,7 +20,7 @@ from datasets_app.models import AuditEvent, JobRun
 
 log = logging.getLogger(__name__)
 
-_ADDING_ACTIONS = ("import", "generate", "sample", "import_annotations")
+_ADDING_ACTIONS = ("import", "generate", "sample")
 
 
 def can_decide(user: Any, job: JobRun) -> bool:
@@ -55,7 +56,9 @@ def refuse_changed_dataset(job: JobRun) -> None:
         return
     events = AuditEvent.objects.filter(dataset_name=job.dataset.name)
     requested = events.filter(action="request_approval", details__job_run=job.pk).order_by("-id").first()
-    added = events.filter(action__in=_ADDING_ACTIONS).exclude(details__sessions_added=0)
+    added = events.filter(
+        Q(action__in=_ADDING_ACTIONS) | Q(action="import_annotations", details__sessions_added__gt=0)
+    )
     if requested and added.filter(at__gt=requested.at).exists():
         raise UserError(
             f"Sessions were added to {job.dataset.name} since the request. Retry to request it again."

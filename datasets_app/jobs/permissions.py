@@ -48,9 +48,8 @@ def needs_override_permission(job: JobRun, user: Any) -> bool:
 
 def can_read_upload(job: JobRun, user: Any) -> bool:
     """Whether a user may read what was uploaded for an import, and its quarantined lines."""
-    verdict = policies.decide_upload_access(
-        own=job.actor_id == user.pk, permitted=user.has_perm(_LIMIT_ACCESS)
-    )
+    permitted = user.has_perm(_LIMIT_ACCESS) and gates.can_read_raw(user)
+    verdict = policies.decide_upload_access(own=job.actor_id == user.pk, permitted=permitted)
     return isinstance(verdict, policies.Allowed)
 
 

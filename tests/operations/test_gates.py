@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations_app.campaigns.create import prepare_campaign
+from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labels import export_annotations as exporting
 from annotations_app.labels.export_annotations import export_annotations
@@ -224,7 +224,7 @@ def make_package(dataset: Dataset, actor: Any, override: str, folder: Path) -> N
 
 def start_campaign(dataset: Dataset, actor: Any, override: str, folder: Path) -> None:
     settings = CampaignSettings("doors", dataset, campaigns.make_persona(), ["ana"], overlap=1)
-    prepare_campaign(settings, override=override, actor=actor)
+    create_campaign(settings, override=override, actor=actor)
 
 
 def split_again(dataset: Dataset, actor: Any, override: str, folder: Path) -> None:

@@ -14,6 +14,9 @@ from django.utils import timezone
 
 from annotations_app.campaigns.create import fill_campaign
 from annotations_app.models import Annotation, Assignment, Campaign
+from datasets_app.catalog import gates
+from datasets_app.catalog.text_scans import discard_scan
+from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun
 from tests.campaigns import (
     label_all_replies,
@@ -208,11 +211,44 @@ def test_production_data_is_labelled_only_scrubbed_or_for_a_reason(
     again = officer.post(address("add"), asked(dataset))
     assert "without a verified scrub" in again.context["form"].non_field_errors()[0]
     officer.post(address("add"), asked(dataset, override="A drill with made-up data"))
-    assert Campaign.objects.get().overridden
+    perform(JobRun.objects.get(operation="create_campaign").pk)
+    made = Campaign.objects.get()
+    assert (made.status, made.overridden) == ("open", True)
     assert AuditEvent.objects.get(action="override").details["reason"] == "A drill with made-up data"
 
 
-def test_what_it_comes_to_is_told_before(sign_in: Any, tmp_path: Path) -> None:
+def test_text_is_searched_by_the_job_and_what_it_refuses_can_be_discarded(
+    sign_in: Any, tmp_path: Path, empty_queue: None, settings: Any
+) -> None:
+    """Nobody waits for the search of a large dataset, and nothing stays "preparing" for ever."""
+    lines = make_sessions(2, text="Mail jo@example.org.")
+    dataset, client = make_dataset(tmp_path, lines), sign_in("superuser")
+    client.post(address("add"), asked(dataset))
+    assert gates.load_facts(dataset).is_unscanned
+    made, job = Campaign.objects.get(), JobRun.objects.get(operation="create_campaign")
+    discard = address("discard", made.pk)
+    assert "will be, so it can" in client.post(discard, follow=True).content.decode()
+    perform(job.pk)
+    html = words(html_of(client, "change", made.pk))
+    assert "Not prepared" in html
+    assert "support contains personal data (e-mail addresses: 4), so it can't be annotated." in html
+    assert "Not prepared" in client.get(address("changelist")).content.decode()
+    client.post(discard)
+    assert not Campaign.objects.exists()
+    assert AuditEvent.objects.get(action="discard_campaign").details["campaign"] == "round-2"
+
+    settings.FOUR_EYES = True
+    client.post(address("add"), asked(dataset, override="Invented addresses"))
+    made = Campaign.objects.get()
+    assert "A second person has to approve" in html_of(client, "change", made.pk)
+    officer = sign_in("privacy officer")
+    officer.post(reverse("admin:datasets_app_jobrun_decline", args=[JobRun.objects.first().pk]))
+    assert "privacy_officer declined this request." in html_of(client, "change", made.pk)
+    client.post(address("discard", made.pk))
+    assert not Campaign.objects.exists()
+
+
+def test_what_it_comes_to_is_told_before(sign_in: Any, tmp_path: Path, empty_queue: None) -> None:
     dataset, client = make_replies(tmp_path, 5), sign_in("lead")
     told = words(client.post(address("estimate"), asked(dataset)).content.decode())
     assert "Replies5" in told
@@ -225,7 +261,13 @@ def test_what_it_comes_to_is_told_before(sign_in: Any, tmp_path: Path) -> None:
     assert "Labels15 (3 per reply)" in too_few
     assert "Each reply needs 3 annotators, but only 2 are assigned." in too_few
     assert "Choose a dataset" in client.post(address("estimate"), {}).content.decode()
+    # Who may not read text isn't told which tags it has, here or by a refusal.
+    discard_scan(dataset)
+    unsearched = words(client.post(address("estimate"), asked(dataset, tag="no")).content.decode())
+    assert "Replies5" in unsearched
+    assert "Counted for all tags: support contains sessions that have not been searched" in unsearched
     assert not Campaign.objects.exists()
+    assert client.post(address("add"), asked(dataset, tag="no")).status_code == 302
 
 
 def test_guidelines_are_shown_as_they_will_be_read(sign_in: Any) -> None:

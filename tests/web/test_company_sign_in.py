@@ -1,5 +1,6 @@
 """Signing in at the company, against a real OpenID Connect provider."""
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -105,9 +106,24 @@ def test_people_without_a_password_prove_it_at_the_company(provider: Provider) -
     assert "prompt%3Dlogin" in link
     assert provider.sign_in(client, "f1", link).status_code == 403
     assert client.get("/account/app/").status_code == 302
+    provider.set_person("e1", **EVA, groups=["aad-curators"], auth_time=int(time.time()) - 3600)
+    assert provider.sign_in(client, "e1", link).status_code == 403
+    assert client.get("/account/app/").status_code == 302
+    provider.set_person("e1", **EVA, groups=["aad-curators"])
     assert provider.sign_in(client, "e1", link)["Location"] == "/account/again/company/"
     assert client.get("/account/again/company/")["Location"] == "/account/app/"
     assert client.get("/account/app/").status_code == 200
+
+
+def test_a_second_factor_at_the_provider_counts_for_that_sign_in(provider: Provider, settings: Any) -> None:
+    settings.SECOND_FACTOR_ROLES = frozenset({"curator"})
+    for methods, expected in ((["pwd"], 302), (["pwd", "mfa"], 200), ("mfa", 302)):
+        provider.set_person("e1", **EVA, groups=["aad-curators"], amr=methods)
+        client = Client()
+        provider.sign_in(client, "e1")
+        assert client.get("/admin/").status_code == expected
+        by = AuditEvent.objects.filter(action="log_in").latest("pk").details["by"]
+        assert by == (["company", "mfa"] if expected == 200 else ["company"])
 
 
 def test_without_a_provider_there_is_no_page_for_it(db: None) -> None:

@@ -8,6 +8,18 @@ from django.test.client import RequestFactory
 from django.urls import reverse
 from django.views import defaults
 
+SECURITY_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=()",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def find_missing_headers(response: Any) -> set[str]:
+    return {name for name, value in SECURITY_HEADERS.items() if value not in response.headers.get(name, "")}
+
 
 def test_pages_that_are_not_there(sign_in: Any) -> None:
     response = sign_in("none").get("/nowhere/secret-path/")
@@ -44,6 +56,12 @@ def test_a_failing_view_shows_the_page(sign_in: Any, monkeypatch: Any) -> None:
     response = client.get(reverse("admin:index"))
     assert response.status_code == 500
     assert "private text" not in response.content.decode()
+    assert not find_missing_headers(response)
+    # As early as a request can fail: while its client is looked up.
+    monkeypatch.setattr("alignmenter_site.middleware.request_origin.client_address", fail)
+    response = client.get("/login/")
+    assert response.status_code == 500
+    assert not find_missing_headers(response)
 
 
 def test_no_page_asks_for_anything_from_elsewhere(sign_in: Any) -> None:

@@ -28,6 +28,7 @@ from datasets_app.scrubbing.marks import remove_mark
 from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 from tests.conftest import RunManage
 from tests.environment import VAR_DIR
+from tests.everything import make_user_with
 from tests.operations.test_scrub_canaries import all_files, everything_in_redis
 from tests.raw_dataset import RawCase, make_raw_case
 from tests.raw_walk import (
@@ -120,6 +121,8 @@ def make_people() -> dict[str, User]:
     for name in ROLES:
         people[name].groups.add(Group.objects.get(name=name))
     people["importer"].groups.add(Group.objects.get(name="curator"))
+    # A role of the installation's own: everything that takes no permission to read raw text.
+    people["blind"] = make_user_with(excluded=("datasets_app.read_raw",), name="blind")
     return people
 
 
@@ -157,7 +160,7 @@ def visit_as_everybody(world: World) -> None:
     # Without a grant production data is not there, raw or not.
     assert not visit(people["curator"], world.telling[0], {production.word}).wrong
     limit_access.unrestrict_dataset(production.dataset, actor=None)
-    assert not visit(people["lead"], world.every, words).wrong
+    assert not visit(people["blind"], world.every, words).wrong
     queue = [address for address in world.every if address.startswith("/annotate/")]
     for person in (None, people["annotator"]):
         assert not visit(person, [*world.telling[0], *queue], words).wrong
@@ -165,9 +168,9 @@ def visit_as_everybody(world: World) -> None:
     member = visit(User.objects.get(username="ana"), queue, words, reader=True)
     assert member.telling
     assert not member.wrong
-    assert not submit(people["lead"], world.sendable, words, list_answers(production))
+    assert not submit(people["blind"], world.sendable, words, list_answers(production))
     for role in ("viewer", "lead"):
-        for addresses in world.telling[role == "lead" :]:
+        for addresses in world.telling:
             assert not visit(people[role], addresses, words).wrong
     for role in ("curator", "privacy officer"):
         assert not visit(people[role], world.telling[0], words, reader=True).wrong

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 
 from annotations_app.models import Annotation, Campaign
@@ -162,3 +162,18 @@ def test_what_is_told_of_another_dataset_does_not_name_it(
     intruder.user_permissions.clear()
     intruder.user_permissions.set(Permission.objects.filter(codename__in=["view_dataset", "view_jobrun"]))
     assert "taker" not in body(signed_in(intruder).get(pages[1]))
+
+
+@pytest.mark.parametrize("role", ["curator", "lead", "viewer"])
+def test_its_rows_answer_like_rows_that_never_were(hidden: Dataset, role: str) -> None:
+    user = User.objects.create_user(role, is_staff=True)
+    user.groups.add(Group.objects.get(name=role))
+    client = signed_in(user)
+
+    def answers(key: int) -> list[tuple[int, bool]]:
+        asked = ("/files/{}/", "/files/releases/{}/", "/admin/annotations_app/annotation/add/?turn={}")
+        found = [client.get(address.format(key)) for address in asked]
+        return [(answer.status_code, "1 user" in answer.content.decode()) for answer in found]
+
+    never = answers(7)
+    assert [answers(FIXED_PK), answers(FIXED_PK + 1)] == [never, never]

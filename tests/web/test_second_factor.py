@@ -1,5 +1,7 @@
 """Authenticator apps, recovery codes and roles that need them. Passkeys: tests/browser/test_sign_in.py."""
 
+import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,10 +19,10 @@ from datasets_app.models import AuditEvent
 PASSWORD = "a correct horse battery staple"
 
 
-def make_code(secret: str) -> str:
-    (counter,) = totp.yield_hotp_counters_from_time()
+def make_code(secret: str, *, step: int = 0) -> str:
+    _, counter, _ = totp.yield_hotp_counters_from_time()
     cache.clear()  # A code can be used once; tests are faster than thirty seconds.
-    return totp.format_hotp_value(totp.hotp_value(secret, counter))
+    return totp.format_hotp_value(totp.hotp_value(secret, counter + step))
 
 
 @pytest.fixture
@@ -85,8 +87,29 @@ def test_codes_can_not_be_guessed_or_used_twice(ana: User, secret: str, settings
     assert "Too many failures" in answer
 
 
+def test_a_clock_may_be_one_step_off_and_a_code_still_counts_once(
+    ana: User, secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr(totp, "time", SimpleNamespace(time=lambda: now))
+    for step, expected in ((-2, 200), (-1, 302), (1, 302), (2, 200)):
+        code = make_code(secret, step=step)
+        client = Client()
+        start_log_in(client)
+        assert client.post("/login/code/", {"code": code}).status_code == expected
+    code = make_code(secret)
+    for expected in (302, 200):
+        client = Client()
+        start_log_in(client)
+        assert client.post("/login/code/", {"code": f"{code[:3]} {code[3:]}"}).status_code == expected
+        # As after half a minute; the code is valid for another minute.
+        cache.delete(f"allauth.mfa.totp.used?user={ana.pk}&code={code}")
+    event = AuditEvent.objects.filter(action="log_in_failed").latest("pk")
+    assert (event.details["step"], event.details["account"]) == ("code", "ana")
+
+
 def make_code_without_clearing(secret: str) -> str:
-    (counter,) = totp.yield_hotp_counters_from_time()
+    _, counter, _ = totp.yield_hotp_counters_from_time()
     return totp.format_hotp_value(totp.hotp_value(secret, counter))
 
 

@@ -7,17 +7,23 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q
 
+from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.labels.label_places import ORIGINAL_SESSION, PLACE_SESSION, split_hashed_ids
 from annotations_app.models import Annotation, Decision
 from datasets_app.catalog.rows.turn_writer import encode_jsonb
+from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.models import Persona
 
+# What may be an e-mail address or a telephone number.
+_CONTACT = r"@|[0-9]{3}"
 # Keys of a label that hold a session id.
 _SESSION_KEYS = (PLACE_SESSION, ORIGINAL_SESSION)
 
 _UPDATE_LABELS = """
-UPDATE annotations_app_annotation a SET notes = n.notes, extra = n.extra::jsonb, persona_id = n.persona_id
-FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[]) AS n (id, notes, extra, persona_id)
+UPDATE annotations_app_annotation a
+SET notes = n.notes, extra = n.extra::jsonb, persona_id = n.persona_id, annotator = n.annotator
+FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[])
+    AS n (id, notes, extra, persona_id, annotator)
 WHERE a.id = n.id
 """
 # The turns have been scrubbed before.
@@ -34,14 +40,15 @@ TABLES = ("annotations_app_annotation", "annotations_app_decision")
 
 
 class _NoteSource(NamedTuple):
-    """By which what was said is known again: its model and primary key, of a label also its persona's id,
-    and of its unknown keys what is no text to look at. ``has_time_of_turn``: it came with the turn, in a
-    conversation file."""
+    """By which what was said is known again: its model and primary key, of a label also its persona's id and
+    its annotator, and of its unknown keys what is no text to look at. ``has_time_of_turn``: it came with the
+    turn, in a conversation file."""
 
     model: type[Annotation] | type[Decision]
     pk: int
     kept: dict[str, Any] = {}
     persona_id: str = ""
+    annotator: str | None = None
     has_time_of_turn: bool = False
 
 
@@ -60,7 +67,7 @@ def write_notes(
     changes: list[tuple[_NoteSource, dict[str, Any], dict[str, Any]]], hash_id: Callable[[str], str] | None
 ) -> None:
     """Give labels and decisions what is left of their notes, labels of their unknown keys as well."""
-    labels: list[tuple[int, str | None, str | None, str]] = []
+    labels: list[tuple[int, str | None, str | None, str, str | None]] = []
     decisions: list[tuple[int, str | None]] = []
     for own, before, after in changes:
         if own.model is Decision:
@@ -68,15 +75,19 @@ def write_notes(
                 decisions.append((own.pk, after.get("notes")))
             continue
         said, persona_id = after.get("extra") or {}, after.get("persona_id", own.persona_id)
+        annotator = own.annotator
+        if after.get("annotator") != before.get("annotator"):
+            annotator = _make_pseudonym(before["annotator"])
         if hash_id is not None:
             said = _with_hashed_ids(said, before.get("extra") or {}, hash_id)
-        if (after.get("notes"), said, persona_id) != (
+        if (after.get("notes"), said, persona_id, annotator) != (
             before.get("notes"),
             before.get("extra") or {},
             own.persona_id,
+            own.annotator,
         ):
             extra = encode_jsonb({**own.kept, **said}) if own.kept or said else None
-            labels.append((own.pk, after.get("notes"), extra, persona_id))
+            labels.append((own.pk, after.get("notes"), extra, persona_id, annotator))
     _update_rows(_UPDATE_LABELS, labels)
     with connection.cursor() as cursor:
         cursor.execute(_UPDATE_TIMES, [[own.pk for own, _, _ in changes if own.has_time_of_turn]])
@@ -84,16 +95,28 @@ def write_notes(
 
 
 def _add_labels(sessions: Sequence[int], found: _NotesBySession) -> None:
-    """Labels with notes or unknown keys, and those that repeat the turn's time or a persona that is none."""
+    """Labels with notes or unknown keys, those that repeat the turn's time or a persona that is none, and
+    imported ones whose annotator is an address or a number."""
     personas = Persona.objects.filter(persona_id=OuterRef("persona_id"))
     rows = (
         Annotation.objects.filter(turn__session__in=sessions)
-        .annotate(unknown_persona=~Exists(personas), same_time=Q(timestamp=F("turn__timestamp")))
-        .filter(Q(notes__isnull=False) | Q(extra__isnull=False) | Q(unknown_persona=True) | Q(same_time=True))
+        .annotate(
+            unknown_persona=~Exists(personas),
+            same_time=Q(timestamp=F("turn__timestamp")),
+            # Names of accounts are known here. So are those of people in files: they stay.
+            is_contact=Q(campaign=None, annotator__regex=_CONTACT),
+        )
+        .filter(
+            Q(notes__isnull=False)
+            | Q(extra__isnull=False)
+            | Q(unknown_persona=True)
+            | Q(same_time=True)
+            | Q(is_contact=True)
+        )
         .order_by("id")
         .select_for_update(of=("self",))
         .select_related("turn")
-        .only("notes", "extra", "persona_id", "turn__session_id", "turn__turn_index")
+        .only("notes", "extra", "persona_id", "annotator", "turn__session_id", "turn__turn_index")
     )
     for label in rows:
         kept, others = split_hashed_ids(label.extra)
@@ -102,10 +125,18 @@ def _add_labels(sessions: Sequence[int], found: _NotesBySession) -> None:
             "notes": label.notes,
             "extra": others or None,
             "persona_id": label.persona_id if label.unknown_persona else None,
+            "annotator": label.annotator if label.is_contact else None,
         }
-        source = _NoteSource(Annotation, label.pk, kept, label.persona_id, bool(label.same_time))
+        source = _NoteSource(
+            Annotation, label.pk, kept, label.persona_id, label.annotator, bool(label.same_time)
+        )
         said = {key: item for key, item in value.items() if item is not None}
         found[label.turn.session_id].append((source, said))
+
+
+def _make_pseudonym(annotator: str) -> str:
+    """Keeps annotators apart, as one placeholder for all would not."""
+    return f"annotator-{hash_session_id(annotator, hash_key())[:8]}"
 
 
 def _add_decisions(sessions: Sequence[int], found: _NotesBySession) -> None:

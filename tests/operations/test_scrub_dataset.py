@@ -388,6 +388,18 @@ def test_labels_of_a_conversation_file_keep_neither_its_times_nor_its_personas(t
     assert (other.persona_id, other.timestamp) == ("p", "2026-06-01")
 
 
+def test_annotators_of_a_file_are_kept_apart_without_their_addresses(tmp_path: Path) -> None:
+    names = ["ana@example.org", "ben@example.org", "Ana Silva"]
+    lines = [make_turn("s1", 1, label=1, persona_id="p", annotator=names[0])]
+    stored = make_dataset(tmp_path, lines)
+    more = [{"text": lines[0]["text"], "label": 0, "persona_id": "p", "annotator": name} for name in names]
+    import_annotations(write_jsonl(tmp_path / "labels.jsonl", more), dataset_name=stored.name)
+    scrub_dataset(stored, Policy())
+    kept = list(Annotation.objects.order_by("pk").values_list("annotator", flat=True))
+    assert (kept[0], kept[3], len({*kept})) == (kept[1], "Ana Silva", 3)
+    assert all(name.startswith("annotator-") for name in kept[:3])
+
+
 def test_notes_of_labels_are_scrubbed_with_their_session(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, mails(2))
     labelled(tmp_path, stored, 2)

@@ -394,8 +394,6 @@ def exempt_value(job: RunningJob[parameters.ExemptParameters]) -> dict[str, Any]
     findings = ScrubFinding.objects.filter(scrub__dataset=job.dataset).select_related("scrub")
     finding = findings.filter(pk=job.parameters.finding).first()
     if finding is None:
-        raise UserError(
-            "The preview that found the value was deleted. Preview the scrub and request it again."
-        )
+        raise UserError("The preview of the value was deleted. Preview the scrub and request it again.")
     mark_not_personal(job.dataset, finding=finding, actor=job.actor, override=job.override)
     return {}

@@ -148,11 +148,9 @@ def test_csv_is_safe_to_open_in_a_spreadsheet(tmp_path: Path) -> None:
         'say "hi", twice\nline',
     ]
     lines = [make_turn("s", n, role="user", text=text) for n, text in enumerate(texts, 1)]
-    rows = list(
-        csv.DictReader(
-            io.StringIO(exported(make_dataset(tmp_path, lines), format="csv").decode(), newline="")
-        )
-    )
+    # "@sum" may be somebody's name.
+    data = exported(make_dataset(tmp_path, lines), format="csv", override="Cells of a test")
+    rows = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
     assert [row["text"] for row in rows] == ["'" + text for text in texts[:6]] + texts[6:]
     assert all(not re.match(r"[=+\-@\t\r]", cell) for row in rows for cell in row.values())
 

@@ -76,7 +76,7 @@ def test_a_dataset_goes_out_with_all_its_papers(dataset: Dataset, tmp_path: Path
     assert (stated["total_turns"], len(stated["sha256"])) == (8, 64)
     report = json.loads((out / "quality_report.json").read_text())
     assert report["checks"]["turns"] == 8
-    assert len(report["sharing"]) == 8
+    assert len(report["sharing"]) == 9
     # A name with a bar in it does not break a table.
     assert "`a b`: 4 sessions" in (out / "PULL_REQUEST.md").read_text()
     for drawing in (out / "charts").iterdir():

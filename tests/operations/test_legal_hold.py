@@ -32,8 +32,10 @@ QUICK = Policy(kinds=("EMAIL",))
 
 # What may be done to a held dataset by a job: adds to it, reads it, or places its sessions in splits.
 HARMLESS = {
+    "activate_retention",
     "attest_dataset",
     "bootstrap_dataset",
+    "canary_dataset",
     "change_origin",
     "check_dataset",
     "compare_releases",

@@ -20,7 +20,7 @@ from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ITEMS = ["e-mail", "ids", "names", "timestamps", "path", "credential", "metadata", "legal"]
+ITEMS = ["e-mail", "numbers", "ids", "names", "timestamps", "path", "credential", "metadata", "legal"]
 STRICT = Policy(hash_session_ids=True, drop_timestamps=True)
 
 
@@ -47,6 +47,7 @@ def add(path: Path, name: str = "more", to: str = "support", **fields: str) -> N
 def test_what_was_never_scrubbed_cannot_be_told(dataset: Dataset) -> None:
     assert answers(dataset) == {
         "e-mail": "unknown",
+        "numbers": "unknown",
         "ids": "no",
         "names": "unknown",
         "timestamps": "no",
@@ -76,9 +77,10 @@ def test_a_preview_that_found_something_says_no(dataset: Dataset) -> None:
 
 
 def test_classes_left_out_are_not_answered(dataset: Dataset) -> None:
-    scrub_dataset(dataset, Policy(kinds=("EMAIL", "PHONE")))
+    scrub_dataset(dataset, Policy(kinds=("EMAIL", "PHONE", "ADDRESS", "HANDLE", "URL")))
     found = answers(dataset)
     assert (found["e-mail"], found["names"], found["metadata"]) == ("yes", "unknown", "unknown")
+    assert found["numbers"] == "unknown"
     assert (found["ids"], found["timestamps"]) == ("no", "no")
 
 
@@ -155,7 +157,7 @@ def test_clean_checks_answer_what_no_scrub_has(tmp_path: Path) -> None:
     made = checked(tmp_path, *factories.make_sessions(2))
     found = answers(made)
     assert {name for name, answer in found.items() if answer == "yes"} == {
-        *("e-mail", "names", "timestamps", "path", "credential", "metadata")
+        *("e-mail", "numbers", "names", "timestamps", "path", "credential", "metadata")
     }
     assert (found["ids"], found["legal"]) == ("no", "unsigned")
     assert "none found in 4 turns" in listed(made)["e-mail"].reason

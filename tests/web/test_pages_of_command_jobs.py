@@ -42,6 +42,7 @@ COMMANDS: list[tuple[int, str]] = [
     (2, "release_dataset written"),
     (0, "export_dataset written --version 1.0.0 --out released.jsonl.gz"),
     (0, "export_dataset written --package --override Trial --out package"),
+    (0, "canary_dataset written --n 20 --upper 99.9%"),
     (0, "verify_releases written"),
     (0, "verify_releases"),
     (0, "erase_session support s1 --reason Asked"),

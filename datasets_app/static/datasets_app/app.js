@@ -173,7 +173,7 @@
         for (const form of document.querySelectorAll("form[data-upload]")) prepareUpload(form);
         for (const form of document.querySelectorAll("form[data-turn-jump]")) jumpToTurn(form);
         for (const tabs of document.querySelectorAll(".ad-tabs")) prepareTabs(tabs);
-        if (document.querySelector("[data-key]")) document.addEventListener("keydown", readKeys);
+        if (document.querySelector("[data-shortcuts]")) document.addEventListener("keydown", readKeys);
         if (document.querySelector(".ad-missed")) followSelection();
         reachScrolling();
         watchPolling();

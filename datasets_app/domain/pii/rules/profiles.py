@@ -43,7 +43,7 @@ _SAID_TO_BE_OWN = re.compile(
     r"\b(?:my|his|her|their|your|follow|profile|portfolio|i['’]m|i am|account)\b[^\n.!?]{0,40}\Z",
     re.IGNORECASE,
 )
-# Pages of the sites themselves, and kinds of pages that are nobody's.
+# Pages of the sites themselves, and kinds of pages that belong to no one.
 _SITE_PAGES_TEXT = """
     home explore search i intent share sharer hashtag settings login signin signup join register about privacy
     tos terms help support legal policies policy business ads developer developers docs api blog careers

@@ -178,6 +178,19 @@ def test_a_value_found_once_is_found_throughout_its_session() -> None:
     assert texts(session)[1:] == ["ok [NAME], I call [PHONE]", "[NAME], yes; [HOST] is down"]
 
 
+def test_an_account_is_one_however_it_is_written() -> None:
+    session = conversation(
+        "my iban is DE89 3704 0044 0532 0130 01, card 4821, mac 3c:22:fb:07:9a:41",
+        "is it de89370400440532013001?",
+        "yes, DE89370400440532013001; and 3C-22-FB-07-9A-41",
+    )
+    assert texts(session, NUMBERED) == [
+        "my iban is [IBAN_1], card 4821, mac [MAC_1]",
+        "is it [IBAN_1]?",
+        "yes, [IBAN_1]; and [MAC_1]",
+    ]
+
+
 def test_a_value_is_not_carried_into_another_session() -> None:
     one = conversation("hi", "your phone number?", "9845012345", session_id="a")
     other = conversation("order 9845012345 has left", session_id="b")

@@ -385,6 +385,15 @@ fragments = st.sampled_from(
         "and",
         ",",
         "ghp_" + "a1B2" * 9,
+        "call me on",
+        "40217765",
+        "(office)",
+        "my account number is",
+        "[ACCOUNT]",
+        "iban DE89 3704 0044 0532 0130 01",
+        "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa",
+        "mac 3C22FB079A41",
+        "five five five one two three four",
     ]
 )
 strings = st.lists(fragments | st.text(max_size=6), max_size=6).map(" ".join)

@@ -178,6 +178,19 @@ def test_a_value_found_once_is_found_throughout_its_session() -> None:
     assert texts(session)[1:] == ["ok [NAME], I call [PHONE]", "[NAME], yes; [HOST] is down"]
 
 
+def test_an_account_is_one_however_it_is_written() -> None:
+    session = conversation(
+        "my iban is DE89 3704 0044 0532 0130 01, card 4821, mac 3c:22:fb:07:9a:41",
+        "is it de89370400440532013001?",
+        "yes, DE89370400440532013001; and 3C-22-FB-07-9A-41",
+    )
+    assert texts(session, NUMBERED) == [
+        "my iban is [IBAN_1], card 4821, mac [MAC_1]",
+        "is it [IBAN_1]?",
+        "yes, [IBAN_1]; and [MAC_1]",
+    ]
+
+
 def test_a_value_is_not_carried_into_another_session() -> None:
     one = conversation("hi", "your phone number?", "9845012345", session_id="a")
     other = conversation("order 9845012345 has left", session_id="b")
@@ -372,6 +385,15 @@ fragments = st.sampled_from(
         "and",
         ",",
         "ghp_" + "a1B2" * 9,
+        "call me on",
+        "40217765",
+        "(office)",
+        "my account number is",
+        "[ACCOUNT]",
+        "iban DE89 3704 0044 0532 0130 01",
+        "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa",
+        "mac 3C22FB079A41",
+        "five five five one two three four",
     ]
 )
 strings = st.lists(fragments | st.text(max_size=6), max_size=6).map(" ".join)

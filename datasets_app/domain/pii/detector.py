@@ -36,7 +36,7 @@ PATTERN_KINDS = tuple(kind for kind in KINDS if kind != NAME)
 RULES_VERSION = 2
 
 # Classes whose values are digits, with or without signs between them.
-DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN, ACCOUNT})
+DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN})
 
 _RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 _CUSTOM_RANK = -1
@@ -59,7 +59,7 @@ Span = tuple[int, int]
 
 def is_digit_value(kind: str, value: str) -> bool:
     """Whether a value is the same with other signs between its digits."""
-    return kind in DIGIT_KINDS or (kind == ID_NUMBER and not any(map(str.isalpha, value)))
+    return kind in DIGIT_KINDS or (kind in (ID_NUMBER, ACCOUNT) and not any(map(str.isalpha, value)))
 
 
 class Detector(Protocol):

@@ -8,6 +8,7 @@ from datasets_app.domain.pii.detector import (
     CREDENTIAL,
     DATE_OF_BIRTH,
     HANDLE,
+    IBAN,
     NAME,
     Match,
     is_digit_value,
@@ -52,9 +53,8 @@ class KnownValues:
             if " " in value and any(look_up_word(word).common < 2 for word in _NAME_WORD.findall(value)):
                 self._words.setdefault(value.lower(), NAME)
         elif len(value) >= MIN_VALUE_CHARACTERS and _is_distinctive(kind, value):
-            self._words.setdefault(value.lower(), kind)
-            if kind == HANDLE and value[0] == "@" and _is_distinctive(kind, value[1:]):
-                self._words.setdefault(value[1:].lower(), kind)
+            for written in _list_spellings(kind, value.lower()):
+                self._words.setdefault(written, kind)
 
     def find_occurrences(self, text: str) -> Iterator[Match]:
         lower = text.lower()
@@ -92,6 +92,17 @@ def _find_number_start(text: str, digits: int, end: int) -> int:
         digits -= text[at].isdigit()
     before = text[at - 1 : at]
     return at - (before == "+" or (before == "(" and ")" in text[at:end]))
+
+
+def _list_spellings(kind: str, value: str) -> Iterator[str]:
+    """An account is the same without signs, and in groups of four; a handle without its @."""
+    yield value
+    if kind == IBAN:
+        plain = "".join(filter(str.isalnum, value))
+        yield plain
+        yield " ".join(plain[start : start + 4] for start in range(0, len(plain), 4))
+    elif kind == HANDLE and value[0] == "@" and _is_distinctive(kind, value[1:]):
+        yield value[1:]
 
 
 def _is_distinctive(kind: str, value: str) -> bool:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from datasets_app.domain.pii.detector import NAME, is_digit_value
+from datasets_app.domain.pii.detector import IBAN, MAC, NAME, is_digit_value
 from datasets_app.domain.pii.folding import extract_digits, fold
 
 _WORD = re.compile(r"\w+")
@@ -44,6 +44,8 @@ class Pseudonyms:
         same = fold(value).casefold()
         if is_digit_value(kind, value):
             same = extract_digits(same) or same
+        elif kind in (IBAN, MAC):
+            same = "".join(filter(str.isalnum, same))
         return self._numbers.setdefault((kind, same), 0) or self._assign_number(kind, (kind, same))
 
     def _assign_number(self, kind: str, key: tuple[str, str]) -> int:

@@ -203,7 +203,7 @@ def _ends_cue(between: str) -> bool:
 def _is_announced(text: str, value: Value, form: IdFormat, cue: Cue, gap: Gap) -> bool:
     fits, is_code = form.fits(value.plain), looks_like_code(text, value, form)
     is_mixed = not value.plain.isdigit() and not value.is_spaced
-    is_near = gap.leads_to(is_likely=fits and is_mixed)
+    is_near = gap.leads_to(is_likely=fits and is_mixed and (not form.is_wide or _is_long(value)))
     if (
         is_near
         and is_code

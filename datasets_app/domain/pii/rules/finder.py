@@ -90,7 +90,7 @@ _SEARCHES: tuple[_Search, ...] = (
     _Search(
         frozenset({ACCOUNT, PHONE}), spelled_numbers.may_hold, spelled_numbers.search_folded, quick=False
     ),
-    _Search(frozenset({CRYPTO_WALLET}), wallets.may_hold, wallets.search_folded, quick=False),
+    _Search(frozenset({CRYPTO_WALLET}), wallets.may_hold, wallets.search_folded),
     _Search(frozenset({MAC}), mac_addresses.may_hold, mac_addresses.search_folded, quick=False),
     _Search(frozenset({HANDLE}), handles.may_hold, handles.search_folded),
     _Search(frozenset({ADDRESS}), addresses.may_hold, addresses.search_folded),

@@ -59,7 +59,9 @@ _CUE_CHARACTERS = 80
 
 def may_hold(encoded: bytes, shape: bytes) -> bool:
     """A row of letters and digits that is longer than any word."""
-    return b"0a" in shape and _LONG_CODE in encoded.translate(_ALPHANUMERIC_TO_A)
+    if b"0a" in shape or b"a0" in shape:
+        return _LONG_CODE in encoded.translate(_ALPHANUMERIC_TO_A)
+    return _LONG_CODE in shape
 
 
 def search_folded(text: str) -> list[Match]:

@@ -177,12 +177,10 @@ def _list_queries(case: RawCase) -> Iterator[str]:
 
 
 class Visit(NamedTuple):
-    """``wrong`` says which answers were an error, or showed a word that the person may not read. Of the
-    addresses, ``open`` ones answered, ``telling`` ones showed a word, and ``sendable`` ones have a form or
-    take nothing else."""
+    """``wrong`` says which answers were an error, or showed a word that the person may not read. Of the other
+    addresses, ``telling`` ones showed a word, and ``sendable`` ones have a form or take nothing else."""
 
     wrong: list[str]
-    open: list[str]
     telling: list[str]
     sendable: list[str]
 
@@ -190,7 +188,7 @@ class Visit(NamedTuple):
 def visit(user: User | None, addresses: Iterable[str], words: set[str], *, reader: bool = False) -> Visit:
     """What the answers to one person show. A ``reader`` may read the words if the answer recorded that.
     Nothing that the visit does stays."""
-    result = Visit([], [], [], [])
+    result = Visit([], [], [])
     with transaction.atomic(), ReadCounter() as reads:
         client = _sign_in(user)
         for address in addresses:
@@ -202,8 +200,6 @@ def visit(user: User | None, addresses: Iterable[str], words: set[str], *, reade
                 result.wrong.append(f"GET {address}: {status} shows {', '.join(found) or 'an error'}")
             elif found:
                 result.telling.append(address)
-            if status < 400:
-                result.open.append(address)
             if status == 405 or _FORM.search(page):
                 result.sendable.append(address)
         transaction.set_rollback(True)

@@ -1,10 +1,13 @@
 """Loads personas: imported ones by id, from files, or the default persona."""
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from datasets_app.core.errors import UserError
 from datasets_app.domain.personas.persona import PersonaDocument, PersonaError, parse_persona
+from datasets_app.domain.pii import persona_terms
 from datasets_app.models import Persona
 
 DEFAULT_FILE = Path(__file__).resolve().parent.parent / "demo" / "default_v1.yaml"
@@ -37,3 +40,11 @@ def parse_persona_text(text: str, name: str) -> LoadedPersona:
     except PersonaError as error:
         raise UserError(f"{name} is not a valid persona: {error}.") from None
     return document, hashlib.sha256(text.encode()).hexdigest()
+
+
+def list_persona_terms() -> Iterator[str]:
+    """Names, brands, lexicons and proper nouns of all personas, which are not personal data."""
+    for persona in Persona.objects.all():
+        yield from persona_terms.list_name_terms(persona.persona_id, persona.display_name)
+        with suppress(PersonaError):
+            yield from persona_terms.list_persona_terms(parse_persona(persona.yaml))

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.dataset_facts import describe_text
+from datasets_app.catalog.personas import list_persona_terms
 from datasets_app.catalog.rows.turn_reader import read_turns
 from datasets_app.catalog.text_scans import list_exemptions, record_check, start_scan
 from datasets_app.core import audit
@@ -46,7 +47,12 @@ def check_dataset(
     gates.check_can_copy(dataset)
     start, exemptions = start_scan(dataset), list_exemptions(dataset)
     counted, tally = _CountedTurns(dataset, report_progress), TextTally(exemptions)
-    checks = (*TURN_CHECKS, *((make_names_check(name_models),) if name_models else ()))
+    names = make_names_check(
+        name_models,
+        kept_terms=(exemption.term for exemption in exemptions),
+        persona_terms=list_persona_terms() if name_models else (),
+    )
+    checks = (*TURN_CHECKS, *((names,) if name_models else ()))
     totals = Totals()
     kept: list[Finding] = []
     turns = tally.count_terms(counted.turns())

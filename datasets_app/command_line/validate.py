@@ -23,7 +23,9 @@ from datasets_app.command_line.streams import (
     provide_local_file,
 )
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits
+from datasets_app.domain.personas.persona import PersonaError, parse_persona
 from datasets_app.domain.pii.names.names import BUILT_IN, NameModelError, load_name_finder
+from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.quality.files import FILE_KINDS, FileChecker
 from datasets_app.domain.quality.personal_data_only import PersonalDataScan
 
@@ -73,6 +75,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a value that may stand in the files, and every part of it; again and again (with --pii-only)",
     )
     parser.add_argument(
+        "--persona",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="persona YAML whose name, brand and lexicon are no people; again and again (without --pii-only)",
+    )
+    parser.add_argument(
         "--no-names",
         action="store_true",
         help="don't look for names of people: a model does that, some thousand lines a second",
@@ -94,6 +103,8 @@ def check_options(options: dict[str, Any]) -> None:
         raise CommandFailure("--limit must be 0 or more")
     if options["allow"] and not options["pii_only"]:
         raise CommandFailure("--allow goes with --pii-only")
+    if options["persona"] and options["pii_only"]:
+        raise CommandFailure("--persona doesn't go with --pii-only; use --allow")
     if files.count("-") > 1:
         raise CommandFailure("standard input can be read only once")
     for name in files:
@@ -104,6 +115,7 @@ def check_options(options: dict[str, Any]) -> None:
 def check_files(options: dict[str, Any], output: Output, models: tuple[str, ...], limits: Limits) -> None:
     """Every finding of every file goes to ``output``; ``models`` are empty if names are not looked for."""
     allowed = [*options["allow"], *_read_allow_list()] if options["pii_only"] else []
+    persona_terms = [term for persona in options["persona"] for term in _read_persona_terms(persona)]
     for name in options["files"]:
         with provide_local_file(name) as path:
             file: PersonalDataScan | FileChecker
@@ -111,7 +123,12 @@ def check_files(options: dict[str, Any], output: Output, models: tuple[str, ...]
                 file, kind = PersonalDataScan(path, allow=allowed, name_models=models, limits=limits), None
             else:
                 file = FileChecker(
-                    path, options["kind"], with_metadata=name != "-", name_models=models, limits=limits
+                    path,
+                    options["kind"],
+                    with_metadata=name != "-",
+                    name_models=models,
+                    persona_terms=persona_terms,
+                    limits=limits,
                 )
                 kind = file.kind
             output.start_source("<stdin>" if name == "-" else name, kind)
@@ -210,6 +227,13 @@ def _find_path_problem(path: Path) -> str:
     if not path.exists():
         return "no such file"
     return "" if os.access(path, os.R_OK) else "may not be read; check its permissions"
+
+
+def _read_persona_terms(name: str) -> list[str]:
+    try:
+        return list_persona_terms(parse_persona(Path(name).read_text(encoding="utf-8-sig")))
+    except (PersonaError, UnicodeDecodeError) as error:
+        raise CommandFailure(f"{name} is not a valid persona: {error}") from None
 
 
 def _read_allow_list() -> list[str]:

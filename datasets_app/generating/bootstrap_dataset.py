@@ -34,6 +34,7 @@ from datasets_app.domain.generation.voice import VoiceError
 from datasets_app.domain.generation.writer import Writer, WrittenSession, format_shape
 from datasets_app.domain.metadata.metadata import DatasetMetadata, render_metadata
 from datasets_app.domain.personas.persona import PersonaDocument
+from datasets_app.domain.pii.persona_terms import list_rare_terms
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE, DEFAULT_SOURCE, insert_sessions
 from datasets_app.models import Dataset
 
@@ -82,6 +83,8 @@ def build_provenance(
         "plan": plan.digest,
         "persona": {"id": persona.id, "sha256": persona_sha256},
     }
+    if terms := list_rare_terms(persona):
+        told["persona"]["terms"] = terms
     if plan.profile is not None:
         told["modelled_on"] = {"sha256": plan.profile.sha256}
     return told

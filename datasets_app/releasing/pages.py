@@ -69,11 +69,12 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
     form = ReleaseForm(request.POST or None, may_override=may_override)
     last = latest_release(dataset)
     upcoming = _next_version_context(dataset, last) if not expired and dataset.turn_count else {}
-    # A draft of a changelog names sessions.
-    if last and upcoming.get("entry") and not _may_read_versions(request.user, dataset, last):
-        del upcoming["entry"]
-    elif upcoming.get("entry"):
-        raw_access.record_access(dataset, request.user, place="releases", versions=(last,))
+    # A draft of a changelog names sessions; that of the first version only counts them.
+    if last and upcoming.get("entry"):
+        if _may_read_versions(request.user, dataset, last):
+            raw_access.record_access(dataset, request.user, place="releases", versions=(last,))
+        else:
+            del upcoming["entry"]
     if request.method == "POST":
         if not may_release:
             raise PermissionDenied

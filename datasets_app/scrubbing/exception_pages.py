@@ -44,14 +44,17 @@ def exempt(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
     dataset = get_visible_dataset(request, pk)
     finding = _get_finding(request, dataset)
+    if not gates.can_override(request.user):
+        raise PermissionDenied
+    if settings.FOUR_EYES and not finding:
+        # A request must not keep the value itself while it waits.
+        return render_dataset_page(request, dataset, "exempt", "Exempt a value", {"needs_finding": True})
     form = ExemptForm(request.POST or None)
     if finding:
         del form.fields["term"]
-    if not gates.can_override(request.user):
-        raise PermissionDenied
     if request.method == "POST":
         require_recent_sign_in(request)
-    if form.is_valid() and settings.FOUR_EYES and finding:
+    if form.is_valid() and settings.FOUR_EYES:
         parameters = ExemptParameters(finding=finding.pk, override=form.cleaned_data["override"])
         return start_and_show_job(request, "exempt_value", dataset, parameters)
     if form.is_valid():

@@ -213,13 +213,14 @@ def time_left(value: timedelta) -> str:
 
 @register.filter
 def details_summary(value: Any) -> str:
-    """The details of an event on one line of a list, without digests and nested values."""
+    """The details of an event on one line of a list, without digests and nested values. The address it came
+    from has a column of its own."""
     if not isinstance(value, dict):
         return ""
     short = {
         key: item
         for key, item in value.items()
-        if _fits_summary(item) and item is not None and item != "" and not _is_hash(item)
+        if key != "source_address" and _fits_summary(item) and item not in (None, "") and not _is_hash(item)
     }
     text = ", ".join(f"{name}: {item}" for name, item in iter_fact_rows(short))
     return text if len(text) < 120 else text[:119] + "…"

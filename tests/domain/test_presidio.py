@@ -59,6 +59,7 @@ VALUES = (
     "12 Maple Street, Apt 4, Springfield, IL 62704",
     "date of birth 12/03/1984",
     "https://example.com/users/jane-doe",
+    "Maria Lopez, 34, of Lima",
     "version 13.19.19.94",
     "the Paris office",
     "🙂👩‍👩‍👧",

@@ -49,13 +49,15 @@ MIN_ADDRESSES, MIN_TELLING = 300, 55
 
 
 class World(NamedTuple):
+    """``telling`` are, by case, addresses that show its word to somebody who may do everything, and so are all
+    that can show it to anybody: of the first case all of them, of each other case one of each route, as what
+    they show depends on the dataset as a whole. ``sendable`` are those of the first case with a form."""
+
     people: dict[str, User]
     cases: list[RawCase]
-    # Addresses of the first case, and common ones, that open for anybody, and of those that have a form.
-    every: list[str]
-    sendable: list[str]
-    # By case: addresses that show its word to somebody.
     telling: list[list[str]]
+    sendable: list[str]
+    queue: list[str]
 
     @property
     def words(self) -> set[str]:
@@ -85,28 +87,19 @@ def make_world(path: Path, settings: Any) -> World:
     assert [case.dataset.restricted for case in cases] == [True, False, False]
     words = {case.word for case in cases}
     assert raw_words(cases) == words
-    common, own = list_common_addresses(), [list_addresses(case) for case in cases]
-    every = [*common, *own[0]]
-    # Nobody is shown what a superuser, who may do everything, is not shown at the same address.
+    own = [list_addresses(case) for case in cases]
+    every = {**dict.fromkeys(list_common_addresses(), ""), **own[0]}
     known = visit(people["superuser"], every, words, reader=True)
     assert not known.wrong
     assert len(every) >= MIN_ADDRESSES
     assert len(known.telling) >= MIN_TELLING
-    routes = {own[0].get(address) for address in known.telling}
-    # Of the others one address of each route is enough: what it shows depends on the dataset as a whole.
+    routes = {every[address] for address in known.telling} - {""}
     telling = [
         list({route: address for address, route in addresses.items() if route in routes}.values())
         for addresses in own[1:]
     ]
-    # An annotator's own pages are open to nobody else.
-    opened = {*known.open, *(address for address in every if address.startswith("/annotate/"))}
-    return World(
-        people,
-        cases,
-        [address for address in every if address in opened],
-        known.sendable,
-        [known.telling, *telling],
-    )
+    queue = [address for address in every if address.startswith("/annotate/")]
+    return World(people, cases, [known.telling, *telling], known.sendable, queue)
 
 
 def make_people() -> dict[str, User]:
@@ -156,24 +149,23 @@ def raw_words(cases: list[RawCase]) -> set[str]:
 
 def visit_as_everybody(world: World) -> None:
     people, words = world.people, world.words
-    production = world.cases[0]
+    production, shown = world.cases[0], world.telling[0]
     # Without a grant production data is not there, raw or not.
-    assert not visit(people["curator"], world.telling[0], {production.word}).wrong
+    assert not visit(people["curator"], shown, {production.word}).wrong
     limit_access.unrestrict_dataset(production.dataset, actor=None)
-    assert not visit(people["blind"], world.every, words).wrong
-    queue = [address for address in world.every if address.startswith("/annotate/")]
+    for role in ("blind", "lead", "viewer"):
+        assert not visit(people[role], shown, words).wrong
     for person in (None, people["annotator"]):
-        assert not visit(person, [*world.telling[0], *queue], words).wrong
+        assert not visit(person, [*shown, *world.queue], words).wrong
+    for addresses in world.telling[1:]:
+        assert not visit(people["blind"], addresses, words).wrong
+    assert not submit(people["blind"], world.sendable, words, list_answers(production))
+    for role in ("curator", "privacy officer"):
+        assert not visit(people[role], shown, words, reader=True).wrong
     # An override lets the members of a campaign read its replies.
-    member = visit(User.objects.get(username="ana"), queue, words, reader=True)
+    member = visit(User.objects.get(username="ana"), world.queue, words, reader=True)
     assert member.telling
     assert not member.wrong
-    assert not submit(people["blind"], world.sendable, words, list_answers(production))
-    for role in ("viewer", "lead"):
-        for addresses in world.telling:
-            assert not visit(people[role], addresses, words).wrong
-    for role in ("curator", "privacy officer"):
-        assert not visit(people[role], world.telling[0], words, reader=True).wrong
 
 
 def refuse_copies(cases: list[RawCase], curator: User, folder: Path) -> list[str]:

@@ -99,6 +99,24 @@ def test_what_a_scrub_has_verified_or_is_nobodys_leaves_none(sign_in: Any, own: 
     assert not AuditEvent.objects.filter(action="read_raw_text").exists()
 
 
+def test_a_page_without_text_leaves_none_and_addresses_are_not_for_everybody(
+    sign_in: Any, own: Campaign
+) -> None:
+    page = {
+        name: reverse(f"admin:datasets_app_dataset_{name}", args=[own.dataset_id])
+        for name in ("releases", "history")
+    }
+    viewer, officer = sign_in("viewer"), sign_in("privacy officer")
+    for client in (viewer, officer):
+        assert client.get(page["releases"]).status_code == 200
+    assert not AuditEvent.objects.filter(action="read_raw_text").exists()
+    officer.get(reverse("admin:datasets_app_turn_changelist"), REMOTE_ADDR="192.0.2.77")
+    assert "192.0.2.77" in officer.get(page["history"]).content.decode()
+    seen = viewer.get(page["history"]).content.decode()
+    assert "Read raw text" in seen
+    assert "192.0.2.77" not in seen
+
+
 def test_a_key_pressed_that_brings_the_next_reply_leaves_one(own: Campaign) -> None:
     ben = Client()
     ben.force_login(get_user("ben"))

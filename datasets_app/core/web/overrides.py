@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from datasets_app.domain.reasons import MAX_REASON_CHARACTERS
@@ -12,6 +13,12 @@ class OverrideField(forms.CharField):
     def __init__(self, label: str, help_text: str = "Recorded in the audit log with your name.") -> None:
         widget = UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"})
         super().__init__(label=label, max_length=MAX_REASON_CHARACTERS, widget=widget, help_text=help_text)
+
+    def get_bound_field(self, form: forms.BaseForm, field_name: str) -> forms.BoundField:
+        bound = super().get_bound_field(form, field_name)
+        if settings.FOUR_EYES:
+            bound.help_text = f"{bound.help_text} A second person has to approve it."
+        return bound
 
 
 class OverrideForm(forms.Form):

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from datasets_app.domain.generation import phrases
 from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.filling import capitalize_sentences
 from datasets_app.domain.generation.style import build_matcher, split_words
+from datasets_app.domain.pii.rules.finder import find_all
 
+MIN_NUMBER_DIGITS = 7
 # Guessed from the ending, mostly right; frames for "other" take any word, quoted.
 _SUFFIXES = (
     ("adverb", re.compile(r"[a-z]{3,}ly")),
@@ -32,6 +35,8 @@ class Lexicon:
 
     def __init__(self, entries: Sequence[str]) -> None:
         self.entries = tuple(dict.fromkeys(entry.strip() for entry in entries if entry.strip()))
+        # What nobody writes into a conversation that has to pass the checks.
+        self.spoken = tuple(entry for entry in self.entries if not _carries_personal_data(entry))
         self._pattern = build_matcher(self.entries)
         # Nearly all entries are single words, which a set lookup finds faster.
         single = {entry.lower() for entry in self.entries if split_words(entry) == [entry.lower()]}
@@ -46,9 +51,9 @@ class Lexicon:
         return len(self._pattern.findall(text))
 
     def build_phrases(self, rng: SeededRandom, place: str = "") -> list[str]:
-        """Phrases with one word of the list each, in random order. ``place``: "?" before a question,
+        """Phrases with one spoken word of the list each, in random order. ``place``: "?" before a question,
         "." at the end of a conversation, "off" for an off-brand reply."""
-        return [self._build_phrase(word, rng, place) for word in rng.shuffle_copy(self.entries)]
+        return [self._build_phrase(word, rng, place) for word in rng.shuffle_copy(self.spoken)]
 
     def _build_phrase(self, word: str, rng: SeededRandom, place: str) -> str:
         known = phrases.load_lists("words")
@@ -58,8 +63,7 @@ class Lexicon:
         if key in known and place != "?":
             return rng.choice(known[key])
         frames = known[{"?": "~ask", "off": "~off"}.get(place) or f"~{classify_word(word)}"]
-        # Braces and choice marks in a persona's word are literal.
-        return rng.choice(frames).replace("{word}", re.sub(r"[<>{}|]", "", word))
+        return _fill_frame(rng.choice(frames), word)
 
     def replace_words(self, text: str) -> str:
         """Replace words of this list by synonyms that are not in it, if there are any."""
@@ -80,6 +84,23 @@ class Lexicon:
             if not self.count(candidate):
                 return candidate[0].upper() + candidate[1:] if word[0].isupper() else candidate
         return word
+
+
+def _fill_frame(frame: str, word: str) -> str:
+    """Braces and choice marks in a persona's word are literal."""
+    return frame.replace("{word}", re.sub(r"[<>{}|]", "", word))
+
+
+@lru_cache(maxsize=4096)
+def _carries_personal_data(word: str) -> bool:
+    """Whether a check takes a word, alone or in a phrase that carries it, for an address, a number or a
+    credential; an article number beside other words may be one, too."""
+    if sum(map(str.isdigit, word)) >= MIN_NUMBER_DIGITS:
+        return True
+    frames = [
+        frame for key, frames in phrases.load_lists("words").items() if key[0] == "~" for frame in frames
+    ]
+    return bool(find_all(word)) or any(find_all(_fill_frame(frame, word)) for frame in frames)
 
 
 def classify_word(word: str) -> str:

@@ -76,10 +76,12 @@ class OfflineWriter:
         return turns
 
     def describe(self) -> dict[str, Any]:
+        unspoken = self.voice.count_unspoken()
         return {
             "generator": GENERATOR,
-            "generator_version": f"{VERSION}-{phrases.compute_digest()[:12]}",
+            "generator_version": f"{VERSION}-{phrases.compute_digest()[:12]}{'-spoken' if unspoken else ''}",
             "model": "offline",
+            "lexicon_entries_left_out": unspoken or None,
             "reproducible": True,
         }
 

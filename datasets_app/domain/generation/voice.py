@@ -80,6 +80,10 @@ class Voice:
             frozenset(word for part in exemplars for word in style.split_words(part)) - _COMMON_WORD_SET
         )
 
+    def count_unspoken(self) -> int:
+        """Lexicon entries that no reply has, as they look like personal data."""
+        return sum(len(each.entries) - len(each.spoken) for each in (self.preferred, self.avoid))
+
     @property
     def brand_categories(self) -> tuple[str, ...]:
         """The tones other than this persona's own."""

@@ -11,6 +11,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 
 MIN_PART_CHARACTERS = 3
+MAX_RARE_TERMS = 300
 _MAX_DEPTH = 3
 _MAX_TEXT_CHARACTERS = 20_000
 # Keys beyond the known ones that list brands, products and the like.
@@ -31,6 +32,15 @@ _VERSION = re.compile(r"v\d*|version|default|persona|bot|test|demo", re.IGNORECA
 def list_persona_terms(document: PersonaDocument) -> list[str]:
     """The terms of a persona, each once: whole phrases, and their parts where these alone mean it."""
     return list(dict.fromkeys(_collect_terms(document)))
+
+
+def list_rare_terms(document: PersonaDocument) -> list[str]:
+    """Those with a word that is not ordinary, which may be taken for a person."""
+    return [
+        term
+        for term in list_persona_terms(document)
+        if any(look_up_word(re.sub(r"['’]s?$", "", word)).common < 2 for word in _WORD.findall(term))
+    ][:MAX_RARE_TERMS]
 
 
 def list_name_terms(*names: str) -> list[str]:

@@ -22,8 +22,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from datasets_app.domain.pii.ages import find_ages
 from datasets_app.domain.pii.detection import drop_matches_in_codes as outside_codes
-from datasets_app.domain.pii.detector import KINDS, NAME, Detector, Match, merge_matches
+from datasets_app.domain.pii.detector import DATE_OF_BIRTH, KINDS, NAME, Detector, Match, merge_matches
 from datasets_app.domain.pii.names.names import BUILT_IN, load_built_in_pipeline, load_name_finder
 from datasets_app.domain.pii.recognizers import ENTITY_BY_KIND, KIND_BY_ENTITY
 from datasets_app.domain.pii.rules.finder import RuleDetector
@@ -62,9 +63,10 @@ def make_recognizer(
     return recognizer
 
 
-def make_name_recognizer(*, language: str = LANGUAGE) -> "EntityRecognizer":
-    """Names out of what :func:`make_nlp_engine` has read already, so that the model runs once a text."""
-    recognizer: EntityRecognizer = _define_recognizers()[1](language)
+def make_name_recognizer(*, language: str = LANGUAGE, with_ages: bool = True) -> "EntityRecognizer":
+    """Names out of what :func:`make_nlp_engine` has read already, so that the model runs once a text; and the
+    ages of those people, which are dates of birth."""
+    recognizer: EntityRecognizer = _define_recognizers()[1](language, with_ages)
     return recognizer
 
 
@@ -99,8 +101,9 @@ def _define_recognizers() -> tuple[type[Any], type[Any]]:
             return self.results(self.detector.find(text), entities)
 
     class NameRecognizer(OurRecognizer):
-        def __init__(self, language: str) -> None:
-            super().__init__([get_entity(NAME)], "NameRecognizer", language)
+        def __init__(self, language: str, with_ages: bool) -> None:
+            kinds = (NAME, DATE_OF_BIRTH) if with_ages else (NAME,)
+            super().__init__([get_entity(kind) for kind in kinds], "NameRecognizer", language)
 
         def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> Any:
             if nlp_artifacts is None:
@@ -110,7 +113,8 @@ def _define_recognizers() -> tuple[type[Any], type[Any]]:
                 for entity, score in zip(nlp_artifacts.entities, nlp_artifacts.scores, strict=True)
                 if entity.label_ == get_entity(NAME)
             ]
-            return self.results(outside_codes(found, text), entities)
+            names = outside_codes(found, text)
+            return self.results([*names, *find_ages(text, names)], entities)
 
     return DetectorRecognizer, NameRecognizer
 
@@ -157,7 +161,7 @@ def make_analyzer_engine(
         if further:
             recognizers.append(make_recognizer(load_name_finder(further), language=language))
         if BUILT_IN in name_models:
-            recognizers.append(make_name_recognizer(language=language))
+            recognizers.append(make_name_recognizer(language=language, with_ages=DATE_OF_BIRTH in kinds))
     if not recognizers:
         raise ValueError("an engine needs a class to look for")
     registry = RecognizerRegistry(recognizers, supported_languages=[language])

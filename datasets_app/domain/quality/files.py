@@ -1,6 +1,6 @@
 """A whole file of either kind → its findings. No database, no settings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from datasets_app.domain.annotation_lines import parse_label
@@ -29,7 +29,8 @@ class FileChecker:
 
     Afterwards ``kind`` is that of the file, or None if it can't be read; ``findings()`` then says why.
     ``with_metadata`` also checks the ``.meta.yaml`` next to the file. With ``name_models`` names of people
-    are searched for too, which takes many times as long.
+    are searched for too, which takes many times as long; ``persona_terms``, and those that the ``.meta.yaml``
+    of generated conversations has, are no people.
     """
 
     def __init__(
@@ -39,10 +40,15 @@ class FileChecker:
         *,
         with_metadata: bool = True,
         name_models: Sequence[str] = (),
+        persona_terms: Iterable[str] = (),
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.path, self.limits, self.with_metadata = path, limits, with_metadata
-        self._name_checks = (make_names_check(name_models),) if name_models else ()
+        if with_metadata:
+            persona_terms = (*persona_terms, *read_persona_terms(path))
+        self._name_checks = (
+            (make_names_check(name_models, persona_terms=persona_terms),) if name_models else ()
+        )
         self._unreadable: UnreadableFile | None = None
         self.kind: str | None = kind
         if kind is None:
@@ -83,6 +89,17 @@ def guess_kind(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     """By the first line that is an object: one with a label and no role is an annotation."""
     value = find_first_object(read_lines(path, limits)) or {}
     return ANNOTATION if "label" in value and "role" not in value else CONVERSATION
+
+
+def read_persona_terms(data_path: Path) -> list[str]:
+    """The terms of the persona that a file was generated for, as its ``.meta.yaml`` lists them."""
+    try:
+        metadata = read_metadata(metadata_path(data_path))
+    except MetadataError:
+        return []
+    persona = metadata.extra.get("persona") if metadata else None
+    terms = persona.get("terms") if isinstance(persona, dict) else None
+    return [term for term in terms if isinstance(term, str)] if isinstance(terms, list) else []
 
 
 def check_metadata_file(data_path: Path) -> Iterator[Finding]:

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
 from datasets_app.domain.pii.detection import Detection, DetectionInput
-from datasets_app.domain.pii.detector import NAME
+from datasets_app.domain.pii.detector import NAME, Match
+from datasets_app.domain.pii.kept_names import KeptNames
 from datasets_app.domain.pii.pieces import PERSONA_PLACE, Place, visit_object, visit_turn
 from datasets_app.domain.pii.placeholders import drop_placeholders
 from datasets_app.domain.pii.policy import Policy
@@ -18,13 +19,17 @@ PendingText = tuple[TurnRecord | LabelRecord, str, DetectionInput]
 
 
 class NamesOfPeople(Check):
-    """Findings come some hundred records late, and at the latest at the end."""
+    """Findings come some hundred records late, and at the latest at the end. ``persona_terms`` and
+    ``kept_terms`` are no people."""
 
     code = "W406"
     title = "name of a person"
     models: ClassVar[tuple[str, ...]] = ("builtin",)
+    kept_terms: ClassVar[tuple[str, ...]] = ()
+    persona_terms: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
+        self._kept_names = KeptNames(self.kept_terms, self.persona_terms)
         self._detection = Detection(Policy(kinds=(NAME,), name_models=self.models), b"")
         self._pending: list[PendingText] = []
         self._records = 0
@@ -51,8 +56,15 @@ class NamesOfPeople(Check):
         pending, self._pending, self._records = self._pending, [], 0
         matches_by_text = self._detection.find_many([item for _, _, item in pending])
         for (record, field, item), matches in zip(pending, matches_by_text, strict=True):
-            for _, start, end, _ in drop_placeholders(matches, item.text):
+            for _, start, end, _ in self._drop_kept(drop_placeholders(matches, item.text), item.text):
                 yield self._make_name_finding(record, field, start, end)
+
+    def _drop_kept(self, matches: Iterable[Match], text: str) -> Iterable[Match]:
+        if not self._kept_names:
+            return matches
+        return [
+            part for match in matches for part in self._kept_names.cut_terms(text, match, lambda word: False)
+        ]
 
     def _queue_text(self, record: TurnRecord | LabelRecord, place: Place, text: str) -> None:
         # A path could show a key that is a name itself.
@@ -82,6 +94,9 @@ def _get_top_field(place: Place, record: TurnRecord | LabelRecord) -> str:
     return "metadata" if place.field.startswith("metadata") else "an unknown key"
 
 
-def make_names_check(models: Sequence[str]) -> type[NamesOfPeople]:
+def make_names_check(
+    models: Sequence[str], *, kept_terms: Iterable[str] = (), persona_terms: Iterable[str] = ()
+) -> type[NamesOfPeople]:
     """The check with these name models: ``builtin``, or spaCy pipelines."""
-    return type("NamesOfPeople", (NamesOfPeople,), {"models": tuple(models)})
+    options = {"kept_terms": tuple(kept_terms), "persona_terms": tuple(persona_terms)}
+    return type("NamesOfPeople", (NamesOfPeople,), {"models": tuple(models), **options})

@@ -160,7 +160,7 @@ class _DatasetEvidence:
     def found_in_text(self, kinds: Collection[str]) -> dict[str, int]:
         """Values by class, by the latest search."""
         found = self.facts.text.found
-        return {kind: found[kind] for kind in kinds if found.get(kind)}
+        return {kind: found[kind] for kind in KINDS if kind in kinds and found.get(kind)}
 
     def find_exempt(self, scrub: ScrubRun | None) -> dict[str, ExemptCount]:
         """What was left on purpose, by the latest search; until there is one since ``scrub``, by that."""
@@ -211,7 +211,7 @@ def _check_item(title: str, known: _DatasetEvidence, kinds: set[str], *, grown: 
         codes = ", ".join(f"{code}: {count:,}" for code, count in found.items())
         return ChecklistItem(title, NO, f"The checks found {sum(found.values()):,} ({codes}).", SCRUB)
     if found := known.found_in_text(kinds):
-        return ChecklistItem(title, NO, f"Searched again after the checks: {format_kinds(found)}.", SCRUB)
+        return ChecklistItem(title, NO, f"A search of the text found {format_kinds(found)}.", SCRUB)
     newest = known.newest_scrub(lambda policy: kinds <= set(policy.kinds))
     if missed := known.missed_since(newest[0] if newest else None, kinds):
         return ChecklistItem(title, NO, f"{format_count(missed, 'value')} marked as missed.", SCRUB)

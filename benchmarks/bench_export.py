@@ -13,7 +13,7 @@ from benchmarks.harness import print_comparison, run_measured, temporary_servers
 
 ROWS_SQL = """
 SELECT s.session_id, t.turn_index, t.role, t.text, t.tags, s.persona_id, t.timestamp, t.metadata, t.extra
-FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
 ORDER BY t.session_id, t.turn_index
 """
 BASELINE_QUERIES = {

@@ -9,6 +9,7 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
+from datasets_app.catalog.rows.partitions import require_partition
 from datasets_app.core import audit
 from datasets_app.models import (
     CheckFinding,
@@ -46,12 +47,14 @@ def make_full_dataset(marker: str = "canary", *, origin: str = "external") -> Da
         session_count=1,
         turn_count=2,
     )
+    require_partition(FIXED_PK)
     session = Session.objects.create(
         pk=FIXED_PK, dataset=dataset, session_id=f"{marker}-session", turn_count=2, split="train"
     )
     for index, role in ((1, "user"), (2, "assistant")):
         Turn.objects.create(
             pk=FIXED_PK + index - 1,
+            dataset=dataset,
             session=session,
             turn_index=index,
             role=role,

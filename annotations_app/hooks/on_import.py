@@ -16,7 +16,7 @@ SELECT s.dataset_id, t.id, CASE WHEN t.extra->'label' = '1' THEN 1 ELSE 0 END, s
              AND abs((t.extra->'confidence')::numeric) < 1e300
             THEN (t.extra->'confidence')::float END,
        t.timestamp
-FROM datasets_app_turn t JOIN datasets_app_session s ON s.id = t.session_id
+FROM datasets_app_turn t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
 CROSS JOIN LATERAL (
     SELECT NULLIF(CASE
         WHEN jsonb_typeof(t.extra->'annotator') = 'string' THEN t.extra->>'annotator'

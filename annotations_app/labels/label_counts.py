@@ -82,7 +82,7 @@ tag WHERE {turns} GROUP BY tag
 """)
 _SPLITS_SQL = sql.SQL("""
 SELECT COALESCE(s.split, 'none'), string_agg(int8send(t.id), ''::bytea)
-FROM datasets_app_turn t JOIN datasets_app_session s ON s.id = t.session_id
+FROM datasets_app_turn t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
 WHERE {turns} GROUP BY 1
 """)
 

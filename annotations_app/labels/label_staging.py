@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from annotations_app.labels.label_places import ORIGINAL_SESSION, ORIGINAL_TURN, PLACE_SESSION, PLACE_TURN
 from annotations_app.models import Annotation
+from datasets_app.catalog.rows.partitions import record_keys, require_partition
 from datasets_app.catalog.rows.turn_writer import encode_jsonb
 from datasets_app.core.copy import open_copy
 from datasets_app.domain.conversations.records import LabelRecord
@@ -40,7 +41,7 @@ FROM STDIN
 """
 _JOIN_BY_PLACE = """
 UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text
-FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
 WHERE s.dataset_id = %(dataset)s AND s.session_id = l.session_id AND t.turn_index = l.turn_index
 """
 _OWN_SESSION_ID = """
@@ -58,7 +59,8 @@ FROM (
     JOIN annotations_app_annotation a
       ON a.dataset_id = %(dataset)s AND a.extra->>'{PLACE_SESSION}' = l.session_id
      AND a.extra->'{PLACE_TURN}' = to_jsonb(l.turn_index)
-    JOIN datasets_app_turn t ON t.id = a.turn_id JOIN datasets_app_session s ON s.id = t.session_id
+    JOIN datasets_app_turn t ON t.dataset_id = %(dataset)s AND t.id = a.turn_id
+    JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
     WHERE l.turn IS NULL
     ORDER BY l.line, t.text <> l.text, s.session_id <> {_OWN_SESSION_ID}, t.id
 ) found
@@ -71,7 +73,7 @@ UPDATE staged_label l SET turn = found.turn
 FROM (
     SELECT s.session_id, t.text,
            COALESCE(min(t.id) FILTER (WHERE t.role = 'assistant'), min(t.id)) AS turn
-    FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+    FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
     WHERE s.dataset_id = %(dataset)s
       AND s.session_id IN (SELECT session_id FROM staged_label WHERE turn IS NULL)
     GROUP BY s.session_id, t.text
@@ -84,7 +86,7 @@ UPDATE staged_label l SET turn = found.turn
 FROM (
     SELECT t.text, kept.place,
            COALESCE(min(t.id) FILTER (WHERE t.role = 'assistant'), min(t.id)) AS turn
-    FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+    FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
     CROSS JOIN LATERAL (
         SELECT EXISTS (
             SELECT FROM annotations_app_annotation a WHERE a.turn_id = t.id AND a.extra ? '{PLACE_SESSION}'
@@ -100,7 +102,7 @@ WHERE l.turn IS NULL AND found.text = l.text
 _JOIN_BY_OWN_SESSION = f"""
 UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text,
     keeps_place = l.session_id IS NOT NULL AND l.turn_index IS NOT NULL
-FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id AND t.turn_index = 1
+FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id AND t.turn_index = 1
 WHERE l.turn IS NULL AND s.dataset_id = %(dataset)s AND s.session_id = {_OWN_SESSION_ID}
 """  # constants of this module # nosec B608
 _ADD_OWN_SESSIONS = f"""
@@ -112,8 +114,8 @@ WITH unmatched AS (
     SELECT %(dataset)s, name, persona_id, 1 FROM unmatched ORDER BY line
     RETURNING id, session_id
 )
-INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags)
-SELECT added.id, 1, 'assistant', unmatched.text, '{{}}'
+INSERT INTO datasets_app_turn (dataset_id, session_id, turn_index, role, text, tags)
+SELECT %(dataset)s, added.id, 1, 'assistant', unmatched.text, '{{}}'
 FROM added JOIN unmatched ON unmatched.name = added.session_id ORDER BY added.id
 """  # constants of this module # nosec B608
 _KEEP_PLACE = f"""
@@ -125,8 +127,8 @@ UPDATE staged_label l SET extra = CASE
         '{ORIGINAL_TURN}',
         CASE WHEN l.turn_index <> t.turn_index OR l.session_id <> s.session_id THEN l.turn_index END
     )) END || COALESCE(l.extra, '{{}}')
-FROM datasets_app_turn t JOIN datasets_app_session s ON s.id = t.session_id
-WHERE t.id = l.turn AND (l.session_id <> s.session_id OR l.turn_index <> t.turn_index)
+FROM datasets_app_turn t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
+WHERE t.dataset_id = %(dataset)s AND t.id = l.turn AND (l.session_id <> s.session_id OR l.turn_index <> t.turn_index)
 """  # constants of this module # nosec B608
 _MARK_NEW = """
 UPDATE staged_label SET is_new = true
@@ -171,8 +173,8 @@ WHERE l.is_new AND a.turn_id = l.turn AND a.persona_id = l.persona_id AND a.kind
 """
 _SELECT_OUTCOMES = """
 SELECT l.line, l.is_new, s.session_id, t.turn_index
-FROM staged_label l JOIN datasets_app_turn t ON t.id = l.turn
-JOIN datasets_app_session s ON s.id = t.session_id ORDER BY l.line
+FROM staged_label l JOIN datasets_app_turn t ON t.dataset_id = %(dataset)s AND t.id = l.turn
+JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id ORDER BY l.line
 """
 
 
@@ -227,7 +229,7 @@ class StagedLabels:
             cursor.execute("ANALYZE staged_label")
             cursor.execute(_JOIN_BY_PLACE, self._values)
             sessions_added = self._join_remaining(cursor)
-            cursor.execute(_KEEP_PLACE)
+            cursor.execute(_KEEP_PLACE, self._values)
             cursor.execute(_MARK_NEW, self._values)
             if self.kind == Annotation.Kind.ADJUDICATED:
                 self._resolve_adjudicated(cursor)
@@ -247,7 +249,7 @@ class StagedLabels:
     def outcomes(self) -> list[LabelOutcome]:
         """One for each label, by line. After :meth:`save`."""
         with connection.cursor() as cursor:
-            cursor.execute(_SELECT_OUTCOMES)
+            cursor.execute(_SELECT_OUTCOMES, self._values)
             return [LabelOutcome(*row) for row in cursor.fetchall()]
 
     def _join_remaining(self, cursor: Any) -> int:
@@ -261,9 +263,11 @@ class StagedLabels:
             if not cursor.fetchone()[0]:
                 return 0
             cursor.execute(statement, self._values)
+        require_partition(self.dataset.pk)
         cursor.execute(_ADD_OWN_SESSIONS, self._values)
         added: int = cursor.rowcount
         if added:
+            record_keys(self.dataset.pk)
             cursor.execute(_JOIN_BY_OWN_SESSION, self._values)
             self._update_dataset_counts(added)
         return added

@@ -4,7 +4,7 @@ from django.db.models.functions import Now
 
 from annotations_app.models.campaign import Campaign
 from annotations_app.models.querysets import AnnotationQuerySet
-from datasets_app.models import Dataset, Turn
+from datasets_app.models import Dataset, PartitionForeignKey, Turn
 
 
 class Annotation(models.Model):
@@ -27,7 +27,7 @@ class Annotation(models.Model):
         WITHDRAWN = "withdrawn", "Withdrawn"
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="annotations", db_index=False)
-    turn = models.ForeignKey(Turn, models.CASCADE, related_name="annotations")
+    turn = PartitionForeignKey(Turn, models.CASCADE, related_name="annotations")
     campaign = models.ForeignKey(
         Campaign, models.SET_NULL, null=True, blank=True, editable=False, related_name="annotations"
     )

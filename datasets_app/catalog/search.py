@@ -17,7 +17,7 @@ EXCERPT_CHARACTERS = 280
 _MATCHES = f"""
 WITH hits AS MATERIALIZED (
     SELECT t.id, t.session_id, t.turn_index
-    FROM datasets_app_turn t JOIN datasets_app_session s ON s.id = t.session_id
+    FROM datasets_app_turn t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
     WHERE {{conditions}}
     LIMIT {MAX_HITS + 1}
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from datasets_app.catalog.rows.partitions import loading_partition
 from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
 from datasets_app.domain.conversations.records import SessionRecord
 from datasets_app.domain.generation.writer import WrittenSession
@@ -19,8 +20,10 @@ def insert_sessions(dataset: Dataset, sessions: Sequence[WrittenSession], licens
     records = (
         SessionRecord(each.planned.session_id, each.planned.persona_id, len(each.turns)) for each in sessions
     )
-    keys = copy_sessions(dataset.pk, records)
-    turns = copy_turns((key, turn) for key, each in zip(keys, sessions, strict=True) for turn in each.turns)
+    with loading_partition(dataset.pk):
+        keys = copy_sessions(dataset.pk, records)
+        pairs = zip(keys, sessions, strict=True)
+        turns = copy_turns(dataset.pk, ((key, turn) for key, each in pairs for turn in each.turns))
     dataset.session_count += len(keys)
     dataset.turn_count += turns
     dataset.status = Dataset.Status.RAW  # the new sessions have not been scrubbed

@@ -3,6 +3,8 @@
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +15,7 @@ from datasets_app.access.limit_access import Grantee, restrict_first_import
 from datasets_app.catalog import facts, policies
 from datasets_app.catalog.files import load_metadata
 from datasets_app.catalog.rows import existing_sessions
+from datasets_app.catalog.rows.partitions import loading_partition, table_names
 from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
 from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core import audit
@@ -21,7 +24,7 @@ from datasets_app.core.limits import configured_limits
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, hash_file
-from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
+from datasets_app.domain.conversations.records import Finding, LineError, SessionRecord, TurnRecord
 from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
 from datasets_app.domain.metadata.metadata import get_stated_split
 from datasets_app.domain.pii.masking import mask_values
@@ -220,12 +223,8 @@ def _import_file(
         sessions = (
             session._replace(persona_id=session.persona_id or options.persona) for session in sessions
         )
-    keys = copy_sessions(dataset.pk, sessions)
-    turn_count = copy_turns(
-        _attach_session_keys(
-            _read_records(file, options, progress), keys, result.problems.sessions | skipped | erased
-        )
-    )
+    excluded = result.problems.sessions | skipped | erased
+    keys, turn_count = _copy_rows(dataset, sessions, _read_records(file, options, progress), excluded)
     if hash_file(source.path) != digest:
         raise UserError(f"{source.name} changed while it was read, so nothing was imported. Try again.")
     entry = {
@@ -249,6 +248,21 @@ def _import_file(
     _save_source_file(dataset, source, entry)
     _apply_metadata(dataset, source, keys)
     return entry | _run_import_hooks(dataset, keys)
+
+
+def _copy_rows(
+    dataset: Dataset,
+    sessions: Iterator[SessionRecord],
+    records: Iterator[TurnRecord | LineError],
+    excluded: set[str],
+) -> tuple["array[int]", int]:
+    """The primary keys of the added sessions, and the number of their turns."""
+    first = next(sessions, None)
+    if first is None:
+        return array("q"), 0
+    with loading_partition(dataset.pk):
+        keys = copy_sessions(dataset.pk, chain([first], sessions))
+        return keys, copy_turns(dataset.pk, _attach_session_keys(records, keys, excluded))
 
 
 def _quarantine_sessions(item: _SurveyedFile, quarantine_dir: Path | None) -> dict[str, Any]:
@@ -381,11 +395,11 @@ def _save_totals(
         ],
     )
     if turns >= MIN_TURNS_TO_ANALYZE:
-        transaction.on_commit(_analyze_tables, robust=True)
+        transaction.on_commit(partial(_analyze_tables, dataset.pk), robust=True)
     return result
 
 
-def _analyze_tables() -> None:
+def _analyze_tables(dataset_id: int) -> None:
     """Update statistics: without them the first queries after a large import are planned badly."""
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE datasets_app_session, datasets_app_turn")
+        cursor.execute(f"ANALYZE {', '.join(table_names(dataset_id))}")

@@ -4,6 +4,7 @@ from datasets_app.models.check_report import CheckFinding, CheckReport
 from datasets_app.models.conversation import Session, Turn
 from datasets_app.models.dataset import Dataset, SourceFile
 from datasets_app.models.job_run import JobFile, JobRun
+from datasets_app.models.partition import DatasetPartition, PartitionForeignKey
 from datasets_app.models.persona import Persona
 from datasets_app.models.release import Release, ReleaseFile, SharingReview
 from datasets_app.models.retention import RetentionPolicy, Tombstone
@@ -21,8 +22,10 @@ __all__ = [
     "CheckReport",
     "Dataset",
     "DatasetGrant",
+    "DatasetPartition",
     "JobFile",
     "JobRun",
+    "PartitionForeignKey",
     "Persona",
     "Release",
     "ReleaseFile",

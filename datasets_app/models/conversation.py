@@ -6,6 +6,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Left
 
 from datasets_app.models.dataset import Dataset
+from datasets_app.models.partition import PartitionForeignKey
 from datasets_app.models.querysets import SessionQuerySet, TurnQuerySet
 
 # PostgreSQL limits a search document to 1 MB, so only the start of a very long text is indexed.
@@ -20,7 +21,9 @@ class Session(models.Model):
         VALIDATION = "validation", "Validation"
         TEST = "test", "Test"
 
-    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="sessions", db_index=False)
+    dataset = models.ForeignKey(
+        Dataset, models.CASCADE, related_name="sessions", db_index=False, db_constraint=False
+    )
     session_id = models.CharField(max_length=500)
     persona_id = models.CharField(max_length=500, null=True, blank=True)
     turn_count = models.IntegerField()
@@ -41,7 +44,6 @@ class Session(models.Model):
                 name="session_split_known",
             ),
         ]
-        indexes = [models.Index(fields=["dataset", "id"], name="session_dataset_page")]
 
     def __str__(self) -> str:
         return self.session_id
@@ -54,8 +56,12 @@ class Turn(models.Model):
         USER = "user", "User"
         ASSISTANT = "assistant", "Assistant"
 
-    # No index of its own: the unique constraint on (session, turn_index) serves lookups by session.
-    session = models.ForeignKey(Session, models.CASCADE, related_name="turns", db_index=False)
+    # The dataset of its session, which tells PostgreSQL in which partition the turn is.
+    dataset = models.ForeignKey(
+        Dataset, models.CASCADE, related_name="turns", db_index=False, db_constraint=False
+    )
+    # No index of its own: the unique constraint serves lookups by session.
+    session = PartitionForeignKey(Session, models.CASCADE, related_name="turns", db_index=False)
     turn_index = models.IntegerField()
     role = models.CharField(max_length=9, choices=Role)
     text = models.TextField(blank=True)
@@ -70,7 +76,9 @@ class Turn(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["session", "turn_index"], name="turn_index_unique_in_session"),
+            models.UniqueConstraint(
+                fields=["dataset", "session", "turn_index"], name="turn_index_unique_in_session"
+            ),
             models.CheckConstraint(condition=Q(turn_index__gte=1), name="turn_index_from_one"),
             models.CheckConstraint(condition=Q(role__in=["user", "assistant"]), name="turn_role_known"),
         ]

@@ -40,7 +40,7 @@ class AuditedTurn(models.Model):
         LEAK = "leak", "Something is left"
 
     audit = models.ForeignKey(ScrubAudit, models.CASCADE, related_name="turns", db_index=False)
-    session = models.ForeignKey(Session, models.CASCADE, related_name="+")
+    session = models.ForeignKey(Session, models.CASCADE, related_name="+", db_constraint=False)
     turn_index = models.IntegerField()
     position = models.IntegerField(help_text="In random order, so that those read so far are a sample, too.")
     stratum = models.SmallIntegerField()

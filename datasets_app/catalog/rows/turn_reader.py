@@ -14,7 +14,7 @@ _decode = msgspec.json.Decoder().decode
 
 _SELECT = sql.SQL("""
 SELECT {columns}
-FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
 WHERE s.dataset_id = {dataset} {filters}
 ORDER BY t.session_id, t.turn_index
 """)
@@ -82,7 +82,7 @@ def build_turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> s
         filters += sql.SQL(" AND s.persona_id = {}").format(sql.Literal(selection.persona))
     if selection.tag is not None:
         filters += sql.SQL(
-            " AND EXISTS (SELECT FROM datasets_app_turn x WHERE x.session_id = s.id AND x.tags @> {})"
+            " AND EXISTS (SELECT FROM datasets_app_turn x WHERE x.dataset_id = s.dataset_id AND x.session_id = s.id AND x.tags @> {})"
         ).format(sql.Literal([selection.tag]))
     if selection.sessions is not None:
         filters += sql.SQL(" AND s.session_id = ANY({})").format(sql.Literal(selection.sessions))

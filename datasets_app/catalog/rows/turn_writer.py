@@ -11,14 +11,15 @@ from typing import Any
 import msgspec
 from django.db import connection
 
+from datasets_app.catalog.rows.partitions import table_names
 from datasets_app.core.copy import open_copy
 from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
 
 _COPY_SESSIONS = """
-COPY datasets_app_session (id, dataset_id, session_id, persona_id, turn_count) FROM STDIN
+COPY {table} (id, dataset_id, session_id, persona_id, turn_count) FROM STDIN
 """
 _COPY_TURNS = """
-COPY datasets_app_turn (session_id, turn_index, role, text, tags, timestamp, metadata, extra)
+COPY {table} (dataset_id, session_id, turn_index, role, text, tags, timestamp, metadata, extra)
 FROM STDIN
 """
 _KEY_BATCH_SIZE = 5000
@@ -28,13 +29,13 @@ _POSITIVE_EXPONENT = re.compile(rb"\de\+?\d")
 
 
 def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[int]":
-    """Write the sessions; returns their primary keys in the same order."""
+    """Write the sessions within :func:`loading_partition`; returns their primary keys in the same order."""
     keys: array[int] = array("q")
     with connection.cursor() as reserving:
         remaining = iter(sessions)
         while chunk := list(islice(remaining, _KEY_BATCH_SIZE)):
             reserved = _reserve_keys(reserving, len(chunk))
-            with open_copy(_COPY_SESSIONS) as copy:
+            with open_copy(_COPY_SESSIONS.format(table=table_names(dataset_id)[0])) as copy:
                 for key, session in zip(reserved, chunk, strict=True):
                     copy.write_row(
                         (key, dataset_id, session.session_id, session.persona_id, session.turn_count)
@@ -43,13 +44,14 @@ def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[
     return keys
 
 
-def copy_turns(turns: Iterable[tuple[int, TurnRecord]]) -> int:
-    """Write turns, each with the primary key of its session; returns how many."""
+def copy_turns(dataset_id: int, turns: Iterable[tuple[int, TurnRecord]]) -> int:
+    """Write turns within :func:`loading_partition`, each with the primary key of its session; returns how
+    many."""
     count = 0
-    with open_copy(_COPY_TURNS) as copy:
+    with open_copy(_COPY_TURNS.format(table=table_names(dataset_id)[1])) as copy:
         write = copy.write_row
         for session_key, turn in turns:
-            write((session_key, turn.turn_index, turn.role, *encode_contents(turn)))
+            write((dataset_id, session_key, turn.turn_index, turn.role, *encode_contents(turn)))
             count += 1
     return count
 
@@ -93,7 +95,7 @@ def _expand_floats(value: Any) -> Any:
 def _reserve_keys(cursor: Any, count: int) -> list[int]:
     """Reserve primary keys from the sequence."""
     cursor.execute(
-        "SELECT nextval(pg_get_serial_sequence('datasets_app_session', 'id')) FROM generate_series(1, %s)",
+        "SELECT nextval('datasets_app_session_key') FROM generate_series(1, %s)",
         [count],
     )
     return [key for (key,) in cursor.fetchall()]

@@ -1,0 +1,144 @@
+"""Creates, fills, empties and drops the partitions with the sessions and turns of a dataset.
+
+PostgreSQL finds a row without searching the partitions of all datasets only if the dataset is in the
+condition of every table of a query. See docs/decisions/0024-a-partition-for-each-dataset.md.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+
+from django.db import DatabaseError, connection, transaction
+
+# Planning takes time for each partition, and a lock on each of their tables and indexes is held.
+MAX_DATASETS_AT_ONCE = 50
+
+_HAS_PARTITION = "SELECT EXISTS (SELECT FROM datasets_app_datasetpartition WHERE dataset_id = %s)"
+_RECORD_KEYS = """
+UPDATE datasets_app_datasetpartition SET (first_session, last_session, first_turn, last_turn) = (
+    SELECT (SELECT min(id) FROM {sessions} WHERE dataset_id = {dataset}),
+           (SELECT max(id) FROM {sessions} WHERE dataset_id = {dataset}),
+           (SELECT min(id) FROM {turns} WHERE dataset_id = {dataset}),
+           (SELECT max(id) FROM {turns} WHERE dataset_id = {dataset})
+) WHERE dataset_id = {dataset}
+"""
+# The ranges of datasets that were added to in turn overlap. Those that nothing was recorded of come last.
+_PLACES_OF_KEY = """
+SELECT dataset_id FROM datasets_app_datasetpartition
+WHERE (%(key)s BETWEEN first_{kind} AND last_{kind} OR first_{kind} IS NULL) AND dataset_id = ANY(%(datasets)s)
+ORDER BY first_{kind} IS NULL, dataset_id DESC
+"""
+_FIND_KEY = "SELECT dataset_id FROM datasets_app_{kind} WHERE dataset_id = ANY(%s) AND id = %s"
+# A dataset that was deleted leaves its partitions, which are empty, and so does one that has expired.
+_UNUSED = """
+SELECT substring(c.relname FROM '[0-9]+$')::bigint AS dataset
+FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = 'datasets_app_session'::regclass AND NOT EXISTS (
+    SELECT FROM datasets_app_dataset d
+    WHERE d.id = substring(c.relname FROM '[0-9]+$')::bigint
+      AND NOT (d.status = 'expired' AND d.session_count = 0)
+)
+ORDER BY 1
+"""
+
+
+def table_names(dataset_id: int) -> tuple[str, str]:
+    """The tables with the sessions and with the turns of a dataset."""
+    return f"datasets_app_session_{int(dataset_id)}", f"datasets_app_turn_{int(dataset_id)}"
+
+
+def list_tables(dataset_ids: Iterable[int]) -> list[str]:
+    """The tables of all of these datasets that have partitions."""
+    return [name for pk in dataset_ids if has_partition(pk) for name in table_names(pk)]
+
+
+def has_partition(dataset_id: int) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(_HAS_PARTITION, [dataset_id])
+        return bool(cursor.fetchone()[0])
+
+
+@contextmanager
+def loading_partition(dataset_id: int) -> Iterator[None]:
+    """Rows are added to :func:`table_names` within, in the caller's transaction, which has locked the dataset.
+
+    The first load of a dataset goes to tables without indexes and constraints, which are built and checked
+    at the end. Only then are they attached, so that others wait for this transaction as little as possible.
+    """
+    is_new = not has_partition(dataset_id)
+    if is_new:
+        _call("create", dataset_id)
+    yield
+    if is_new:
+        _call("attach", dataset_id)
+    record_keys(dataset_id)
+
+
+def require_partition(dataset_id: int) -> None:
+    """Create the partitions unless they exist, in the caller's transaction, which has locked the dataset."""
+    with loading_partition(dataset_id):
+        pass
+
+
+def record_keys(dataset_id: int) -> None:
+    """To be called after rows were added."""
+    sessions, turns = table_names(dataset_id)
+    with connection.cursor() as cursor:
+        cursor.execute(_RECORD_KEYS.format(sessions=sessions, turns=turns, dataset=int(dataset_id)))
+
+
+def empty_partition(dataset_id: int) -> None:
+    """Delete all sessions and turns of a dataset, in the caller's transaction. No rows may refer to them."""
+    if has_partition(dataset_id):
+        _call("empty", dataset_id)
+
+
+def drop_unused_partitions() -> int:
+    """Drop the empty partitions of datasets that have expired or are gone; returns how many datasets.
+
+    One that others are reading stays until the next time.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_UNUSED)
+        unused = [pk for (pk,) in cursor.fetchall()]
+    dropped = 0
+    for pk in unused:
+        try:
+            with transaction.atomic():
+                _call("drop", pk)
+            dropped += 1
+        except DatabaseError:
+            continue
+    return dropped
+
+
+def find_dataset_of_session(key: int, dataset_ids: Sequence[int]) -> int | None:
+    """The one of these datasets that has the session with this primary key."""
+    return _find_dataset("session", key, dataset_ids)
+
+
+def find_dataset_of_turn(key: int, dataset_ids: Sequence[int]) -> int | None:
+    return _find_dataset("turn", key, dataset_ids)
+
+
+def _find_dataset(kind: str, key: int, dataset_ids: Sequence[int]) -> int | None:
+    with connection.cursor() as cursor:
+        cursor.execute(_PLACES_OF_KEY.format(kind=kind), {"key": key, "datasets": list(dataset_ids)})
+        places = [pk for (pk,) in cursor.fetchall()]
+        for some in split_datasets(places):
+            cursor.execute(_FIND_KEY.format(kind=kind), [some, key])
+            if row := cursor.fetchone():
+                return int(row[0])
+    return None
+
+
+def split_datasets(dataset_ids: Iterable[int]) -> Iterator[list[int]]:
+    """Parts of the list that one query can be about."""
+    remaining = iter(dataset_ids)
+    while some := list(islice(remaining, MAX_DATASETS_AT_ONCE)):
+        yield some
+
+
+def _call(verb: str, dataset_id: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT datasets_app_{verb}_partition(%s)", [dataset_id])

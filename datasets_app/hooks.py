@@ -53,14 +53,16 @@ reply_access_reasons: list[Callable[[Any], dict[int, list[str]]]] = []
 class ScrubHook(NamedTuple):
     """JSON objects that belong to sessions and are scrubbed in the same transaction.
 
-    ``read`` takes primary keys of sessions and returns, for each session, pairs of a reference and an object;
-    it locks their rows. An object may have a "turn_index". ``write`` takes triples of a reference, the old
-    object and the new one, and the function that hashes session ids if the scrub does that. Both use a fixed
-    number of queries.
+    ``read`` takes the primary key of a dataset and those of some of its sessions and returns, for each
+    session, pairs of a reference and an object; it locks their rows. An object may have a "turn_index".
+    ``write`` takes the dataset's primary key, triples of a reference, the old object and the new one, and the
+    function that hashes session ids if the scrub does that. Both use a fixed number of queries.
     """
 
-    read: Callable[[Sequence[int]], dict[int, list[tuple[Any, dict[str, Any]]]]]
-    write: Callable[[list[tuple[Any, dict[str, Any], dict[str, Any]]], Callable[[str], str] | None], None]
+    read: Callable[[int, Sequence[int]], dict[int, list[tuple[Any, dict[str, Any]]]]]
+    write: Callable[
+        [int, list[tuple[Any, dict[str, Any], dict[str, Any]]], Callable[[str], str] | None], None
+    ]
     # Tables that ``core.purge`` rewrites to remove old versions of these rows from the disk.
     tables: tuple[str, ...]
 
@@ -76,8 +78,8 @@ class DeletionHook(NamedTuple):
 
     # Takes a dataset and primary keys of some of its sessions, or None for all; returns the current counts.
     count: Callable[[Any, Sequence[int] | None], dict[str, int]]
-    # Takes primary keys of sessions in the transaction that deletes them, just before that; returns counts.
-    delete: Callable[[Sequence[int]], dict[str, int]]
+    # Takes the primary key of a dataset and those of sessions that will be deleted; returns deleted counts.
+    delete: Callable[[int, Sequence[int]], dict[str, int]]
     # Takes a dataset in the transaction that expires it; prevents any new work on it.
     close: Callable[[Any], None]
     # Takes a dataset without sessions and deletes the rows of the dataset as a whole; returns deleted counts.

@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
-from datasets_app.catalog.rows.partitions import require_partition
+from datasets_app.catalog.rows.partitions import record_keys, require_partition
 from datasets_app.core import audit
 from datasets_app.models import (
     CheckFinding,
@@ -62,6 +62,7 @@ def make_full_dataset(marker: str = "canary", *, origin: str = "external") -> Da
             tags=[f"scenario:{marker}"],
             metadata={"note": marker},
         )
+    record_keys(FIXED_PK)
     SourceFile.objects.create(
         pk=FIXED_PK, dataset=dataset, name=f"{marker}.jsonl", sha256=DIGEST, size=1, format="turns",
         session_count=1, turn_count=2,

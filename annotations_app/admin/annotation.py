@@ -28,11 +28,13 @@ from annotations_app.labels.export_annotations import count_personal_data
 from annotations_app.labels.history_pages import has_history, label_history
 from annotations_app.models import Annotation
 from datasets_app.catalog import gates, policies, raw_access
+from datasets_app.catalog.rows.partitions import find_dataset_of_turn, split_datasets
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.filters import VisibleRelatedFilter
 from datasets_app.core.web.model_admin import ModelAdmin
-from datasets_app.models import Dataset, Persona, Session, Turn
+from datasets_app.core.web.pages import parse_pk
+from datasets_app.models import Dataset, Persona, Turn
 from datasets_app.tables.admin import TableAdminMixin, TableImportForm
 from datasets_app.tables.formats import TableFileError
 
@@ -135,9 +137,13 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         changelist = super().get_changelist_instance(request)
         rows = list(changelist.result_list)
         turns = (
-            Turn.objects.filter(pk__in=[row.turn_id for row in rows])
+            Turn.objects.filter(
+                dataset__in=(places := {row.dataset_id for row in rows}),
+                session__dataset__in=places,
+                pk__in=[row.turn_id for row in rows],
+            )
             .select_related("session")
-            .only("session_id", "turn_index", "session__session_id", "session__id_hashed")
+            .only("dataset_id", "session_id", "turn_index", "session__session_id", "session__id_hashed")
             .annotate(start=Left("text", 2 * MAX_TEXT_CHARACTERS))
             .in_bulk()
         )
@@ -157,10 +163,14 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         """Whole values only: each is looked up, where parts of them would read every row."""
         if not (wanted := search_term.strip()):
             return queryset, False
-        sessions = Session.objects.filter(
-            dataset__in=raw_access.list_readable(request.user), session_id=wanted
-        )
-        return queryset.filter(Q(turn__session__in=sessions) | Q(annotator=wanted)), False
+        turns = [
+            key
+            for some in split_datasets(raw_access.list_readable(request.user).values_list("pk", flat=True))
+            for key in Turn.objects.filter(
+                dataset__in=some, session__dataset__in=some, session__session_id=wanted
+            ).values_list("pk", flat=True)
+        ]
+        return queryset.filter(Q(turn__in=turns) | Q(annotator=wanted)), False
 
     # --- list ---
 
@@ -297,8 +307,10 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **more: Any) -> Any:
         if db_field.name == "turn":
-            visible = Dataset.objects.visible_to(request.user)
-            more["queryset"] = Turn.objects.filter(session__dataset__in=visible)
+            visible = list(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
+            key = parse_pk(request.POST.get("turn", ""))
+            dataset = None if key is None else find_dataset_of_turn(key, visible)
+            more["queryset"] = Turn.objects.filter(dataset=dataset)
             more["widget"] = _TurnWidget(db_field.remote_field, self.admin_site)
         return super().formfield_for_foreignkey(db_field, request, **more)
 
@@ -313,7 +325,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     def save_model(self, request: HttpRequest, obj: Annotation, form: Any, change: bool) -> None:
         if not change:
-            obj.dataset_id = obj.turn.session.dataset_id
+            obj.dataset_id = obj.turn.dataset_id
         super().save_model(request, obj, form, change)
         audit.record(
             "edit_annotation" if change else "add_annotation",

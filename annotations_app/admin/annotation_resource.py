@@ -20,7 +20,7 @@ from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.records import LabelRecord
 from datasets_app.domain.metadata.yaml_text import dump_yaml
 from datasets_app.domain.wording import format_count
-from datasets_app.models import Dataset, Session
+from datasets_app.models import Dataset, DatasetPartition
 from datasets_app.tables.admin import TableResource, TableResult, cell_text
 from datasets_app.tables.formats import CSV, JSONL, XLSX, YAML, TableFileError
 
@@ -163,23 +163,28 @@ class AnnotationResource(TableResource):
                 self.errors[number] = error
         if self.errors:
             return
-        newest = Session.objects.aggregate(pk=Max("pk"))["pk"] or 0
+        newest = DatasetPartition.objects.aggregate(key=Max("last_session"))["key"] or 0
         try:
             saved = import_label_rows(labels, actor=self.user)
         except UserError as refusal:
             raise TableFileError(refusal.message) from None
         self.outcomes = {outcome.line: outcome for part in saved.values() for outcome in part}
-        self._count_matches(labels, newest)
+        self._count_matches(labels, newest, visible)
 
     def after_import(self, dataset: Any, result: Any, **options: Any) -> None:
         result.matches = self.matches
         super().after_import(dataset, result, **options)
 
-    def _count_matches(self, labels: Mapping[str, Sequence[LabelRecord]], last_session_pk: int) -> None:
+    def _count_matches(
+        self,
+        labels: Mapping[str, Sequence[LabelRecord]],
+        last_session_pk: int,
+        datasets: Mapping[str, Dataset],
+    ) -> None:
         """Which labels found a turn, and how; those of sessions younger than ``newest`` found none."""
         for name, records in sorted(labels.items()):
             added = Session.objects.filter(
-                dataset__name=name, pk__gt=last_session_pk, session_id__startswith="label-"
+                dataset=datasets[name], pk__gt=last_session_pk, session_id__startswith="label-"
             )
             names = set(added.values_list("session_id", flat=True))
             by_place = by_text = 0

@@ -131,6 +131,7 @@ def flagged_replies(request: HttpRequest, pk: int) -> HttpResponse:
     reason = Decision.objects.filter(assignment=OuterRef("pk"), kind=Decision.Kind.FLAG).order_by("-id")
     rows = (
         Assignment.objects.filter(campaign=campaign, state=Assignment.State.FLAGGED)
+        .filter(item__turn__dataset=campaign.dataset_id, item__session__dataset=campaign.dataset_id)
         .select_related("annotator", "item__session")
         .annotate(
             reason=Subquery(reason.values("notes")[:1]),

@@ -37,7 +37,7 @@ def adjudicate_reply(request: HttpRequest) -> HttpResponse:
     turn = get_object_or_404(
         Turn.objects.select_related("session__dataset"),
         pk=turn_pk,
-        session__dataset=disputes.dataset,
+        dataset=disputes.dataset,
         role=Turn.Role.ASSISTANT,
     )
     if request.method == "POST":
@@ -232,7 +232,10 @@ def _withhold_notes(row: Any) -> None:
 def _conversation_context(turn: Turn, card: Any, *, withheld: bool) -> dict[str, Any]:
     index = turn.turn_index
     around = Turn.objects.filter(
-        session=turn.session_id, turn_index__gte=index - TURNS_BEFORE, turn_index__lte=index + TURNS_AFTER
+        dataset=turn.dataset_id,
+        session=turn.session_id,
+        turn_index__gte=index - TURNS_BEFORE,
+        turn_index__lte=index + TURNS_AFTER,
     )
     turns = list(around.with_text_start(MAX_TURN_CHARACTERS).order_by("turn_index"))
     for other in turns:

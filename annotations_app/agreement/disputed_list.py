@@ -23,7 +23,8 @@ def list_most_disputed(disputes: DisputeQueue, user: Any) -> list[dict[str, Any]
         include_adjudicated=True,
         limit=MAX_DISPUTES,
     )
-    turns = Turn.objects.filter(pk__in=[reply.turn for reply in disputed]).select_related("session")
+    keys = [reply.turn for reply in disputed]
+    turns = Turn.objects.filter(dataset=disputes.dataset, pk__in=keys).select_related("session")
     by_key = {turn.pk: turn for turn in turns.with_text_start(MAX_TEXT_CHARACTERS)}
     if not raw_access.may_read(user, disputes.dataset):
         for turn in by_key.values():

@@ -52,7 +52,7 @@ _DELETE_STATEMENTS = (
     (
         "labels",
         "DELETE FROM annotations_app_annotation WHERE turn_id IN "
-        "(SELECT id FROM datasets_app_turn WHERE session_id = ANY(%(sessions)s))",
+        "(SELECT id FROM datasets_app_turn WHERE dataset_id = %(dataset)s AND session_id = ANY(%(sessions)s))",
     ),
 )
 
@@ -79,14 +79,14 @@ def count_labels(dataset: Any, sessions: Sequence[int] | None = None) -> dict[st
     )
 
 
-def delete_labels(sessions: Sequence[int]) -> dict[str, int]:
-    """Delete what belongs to these sessions (primary keys), in the caller's transaction, and correct the
-    counters of campaigns and annotators. Returns how much of each kind."""
-    values = {"sessions": list(sessions)}
+def delete_labels(dataset: int, sessions: Sequence[int]) -> dict[str, int]:
+    """Delete what belongs to these sessions of a dataset (primary keys), in the caller's transaction, and
+    correct the counters of campaigns and annotators. Returns how much of each kind."""
+    values = {"dataset": dataset, "sessions": list(sessions)}
     counts = {}
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_MEMBERS, values)
-        subtract_sessions(values["sessions"])
+        subtract_sessions(list(sessions))
         cursor.execute(_UPDATE_CAMPAIGN_COUNTERS, values)
         cursor.execute(_CLEAR_MEMBER_SESSIONS, values)
         for kind, statement in _DELETE_STATEMENTS:

@@ -30,7 +30,7 @@ WHERE a.id = n.id
 _UPDATE_TIMES = """
 UPDATE annotations_app_annotation a SET timestamp = t.timestamp
 FROM datasets_app_turn t
-WHERE a.id = ANY(%s) AND t.id = a.turn_id AND a.timestamp IS DISTINCT FROM t.timestamp
+WHERE a.id = ANY(%s) AND t.dataset_id = %s AND t.id = a.turn_id AND a.timestamp IS DISTINCT FROM t.timestamp
 """
 _UPDATE_DECISIONS = """
 UPDATE annotations_app_decision d SET notes = n.notes
@@ -55,16 +55,18 @@ class _NoteSource(NamedTuple):
 _NotesBySession = dict[int, list[tuple[_NoteSource, dict[str, Any]]]]
 
 
-def read_notes(sessions: Sequence[int]) -> _NotesBySession:
-    """For each session the labels and decisions that say more than 0 or 1, with what they say."""
+def read_notes(dataset: int, sessions: Sequence[int]) -> _NotesBySession:
+    """For each of these sessions of a dataset the labels and decisions that say more than 0 or 1, with what they say."""
     found: _NotesBySession = defaultdict(list)
-    _add_labels(sessions, found)
-    _add_decisions(sessions, found)
+    _add_labels(dataset, sessions, found)
+    _add_decisions(dataset, sessions, found)
     return found
 
 
 def write_notes(
-    changes: list[tuple[_NoteSource, dict[str, Any], dict[str, Any]]], hash_id: Callable[[str], str] | None
+    dataset: int,
+    changes: list[tuple[_NoteSource, dict[str, Any], dict[str, Any]]],
+    hash_id: Callable[[str], str] | None,
 ) -> None:
     """Give labels and decisions what is left of their notes, labels of their unknown keys as well."""
     labels: list[tuple[int, str | None, str | None, str, str | None]] = []
@@ -90,16 +92,16 @@ def write_notes(
             labels.append((own.pk, after.get("notes"), extra, persona_id, annotator))
     _update_rows(_UPDATE_LABELS, labels)
     with connection.cursor() as cursor:
-        cursor.execute(_UPDATE_TIMES, [[own.pk for own, _, _ in changes if own.has_time_of_turn]])
+        cursor.execute(_UPDATE_TIMES, [[own.pk for own, _, _ in changes if own.has_time_of_turn], dataset])
     _update_rows(_UPDATE_DECISIONS, decisions)
 
 
-def _add_labels(sessions: Sequence[int], found: _NotesBySession) -> None:
+def _add_labels(dataset: int, sessions: Sequence[int], found: _NotesBySession) -> None:
     """Labels with notes or unknown keys, those that repeat the turn's time or a persona that is none, and
     imported ones whose annotator is an address or a number."""
     personas = Persona.objects.filter(persona_id=OuterRef("persona_id"))
     rows = (
-        Annotation.objects.filter(turn__session__in=sessions)
+        Annotation.objects.filter(dataset=dataset, turn__session__in=sessions)
         .annotate(
             unknown_persona=~Exists(personas),
             same_time=Q(timestamp=F("turn__timestamp")),
@@ -139,9 +141,11 @@ def _make_pseudonym(annotator: str) -> str:
     return f"annotator-{hash_session_id(annotator, hash_key())[:8]}"
 
 
-def _add_decisions(sessions: Sequence[int], found: _NotesBySession) -> None:
+def _add_decisions(dataset: int, sessions: Sequence[int], found: _NotesBySession) -> None:
     rows = (
-        Decision.objects.filter(assignment__item__session__in=sessions)
+        Decision.objects.filter(
+            assignment__item__session__in=sessions, assignment__item__turn__dataset=dataset
+        )
         .exclude(notes=None)
         .order_by("id")
         .select_for_update(of=("self",))

@@ -94,7 +94,9 @@ def stop_reason(member: CampaignMember, facts: DatasetFacts) -> str:
 
 
 def _leased_replies(member: CampaignMember) -> list[Assignment]:
-    own = Assignment.objects.for_member(member.campaign_id, member.user_id).select_reply()
+    own = Assignment.objects.for_member(member.campaign_id, member.user_id).select_reply(
+        member.campaign.dataset_id
+    )
     return list(own.filter(state="leased").order_by("ordinal"))
 
 

@@ -48,7 +48,8 @@ def recent_decisions(campaign: Campaign, user: Any, limit: int = MAX_RECENT_DECI
 
     A "released" one came late and does not count.
     """
-    return list(Assignment.objects.for_member(campaign, user).select_reply().select_decided()[:limit])
+    own = Assignment.objects.for_member(campaign, user).select_reply(campaign.dataset_id)
+    return list(own.select_decided()[:limit])
 
 
 def annotator_progress(campaign: Campaign, user: Any) -> AnnotatorProgress:

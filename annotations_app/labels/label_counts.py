@@ -139,7 +139,9 @@ def _read_table(scopes: Sequence[LabelScope], by: Sequence[str], *, in_order: bo
     packed = _read_packed(scopes, "label", monthly="month" in by, in_order=in_order)
     names, annotator = _annotator_names(packed, len(scopes))
     items, item = _number_items(packed.key)
-    order, place, session = order_by_session(_session_of_turns(items // max(1, len(scopes))))
+    order, place, session = order_by_session(
+        _session_of_turns(_dataset_of(scopes), items // max(1, len(scopes)))
+    )
     items, item = items[order], place[item]
     months, month = _number_months(packed.more)
     table = build_label_table(
@@ -177,9 +179,9 @@ def adjudicated_turns(scope: LabelScope) -> IntArray:
         return np.array(sorted(turn for (turn,) in cursor.fetchall()), np.int64)
 
 
-def order_turns_by_session(turns: IntArray) -> tuple[IntArray, IntArray]:
-    """Ascending turns → their order by session, and their session numbers in that order."""
-    order, _, session = order_by_session(_session_of_turns(turns))
+def order_turns_by_session(dataset: int, turns: IntArray) -> tuple[IntArray, IntArray]:
+    """Ascending turns of a dataset → their order by session, and their session numbers in that order."""
+    order, _, session = order_by_session(_session_of_turns(dataset, turns))
     return order, session
 
 
@@ -319,11 +321,11 @@ def _clear_non_gold(scopes: Sequence[LabelScope], items: IntArray, gold: ByteArr
 # --- turns ---------------------------------------------------------------------------------------
 
 
-def _session_of_turns(turns: IntArray) -> IntArray:
+def _session_of_turns(dataset: int, turns: IntArray) -> IntArray:
     """The session of each turn; turns are ascending and may repeat."""
     session = np.zeros(len(turns), np.int64)
     for (packed,) in _copy_rows(
-        _SESSIONS_SQL.format(turns=_turns_condition(turns), bits=sql.Literal(TURN_BITS)), ["bytea"]
+        _SESSIONS_SQL.format(turns=_turns_condition(dataset, turns), bits=sql.Literal(TURN_BITS)), ["bytea"]
     ):
         rows = _unpack_numbers(packed).reshape(-1, 2)
         _assign_values(turns, rows[:, 0], session, rows[:, 1])
@@ -343,7 +345,7 @@ def _read_part(kind: str, scopes: Sequence[LabelScope], items: IntArray) -> Labe
         return LabelPart(kind, {scope.persona_id: np.flatnonzero(of == n) for n, scope in enumerate(scopes)})
     turns = items // max(1, len(scopes))
     query = (_TAGS_SQL if kind == "tag" else _SPLITS_SQL).format(
-        turns=_turns_condition(np.sort(turns)), none=sql.Literal([NO_VALUE])
+        turns=_turns_condition(_dataset_of(scopes), np.sort(turns)), none=sql.Literal([NO_VALUE])
     )
     members = {}
     for value, packed in _copy_rows(query, ["text", "bytea"]):
@@ -353,13 +355,18 @@ def _read_part(kind: str, scopes: Sequence[LabelScope], items: IntArray) -> Labe
     return LabelPart(kind, members)
 
 
-def _turns_condition(turns: IntArray) -> sql.Composable:
-    """A condition on ``t``: these turns, or, if they are too many, all in their range."""
+def _turns_condition(dataset: int, turns: IntArray) -> sql.Composable:
+    """A condition on ``t``: these turns of a dataset, or, if they are too many, all in their range."""
+    in_dataset = sql.SQL("t.dataset_id = {} AND ").format(sql.Literal(dataset))
     if len(turns) > MAX_LISTED_TURNS:
-        return sql.SQL("t.id BETWEEN {} AND {}").format(
+        return in_dataset + sql.SQL("t.id BETWEEN {} AND {}").format(
             sql.Literal(int(turns[0])), sql.Literal(int(turns[-1]))
         )
-    return sql.SQL("t.id = ANY({}::bigint[])").format(sql.Literal(np.unique(turns).tolist()))
+    return in_dataset + sql.SQL("t.id = ANY({}::bigint[])").format(sql.Literal(np.unique(turns).tolist()))
+
+
+def _dataset_of(scopes: Sequence[LabelScope]) -> int:
+    return scopes[0].dataset if scopes else 0
 
 
 # --- wire format ---------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def _select_adjudicated(selection: LabelSelection) -> Iterator[LabelRecord]:
     turn = np.union1d(table.turn, settled)
     label = np.full(len(turn), TIE, np.int8)
     label[np.searchsorted(turn, table.turn)] = agreed
-    order, session = order_turns_by_session(turn)
+    order, session = order_turns_by_session(selection.scope.dataset, turn)
     none = np.full(len(turn), np.nan)
     decided = _ConsensusLabels(
         turn[order], session, label[order], none, UNANIMOUS_ANNOTATOR, OMITTED_DISPUTED
@@ -124,7 +124,9 @@ def _label_records(
     for start, end in _session_batches(consensus.session):
         place = {turn: start + number for number, turn in enumerate(consensus.turn[start:end].tolist())}
         found = _adjudicated_values(list(place), selection) if prefer_adjudicated else {}
-        turns = Turn.objects.filter(pk__in=place).order_by("session_id", "turn_index")
+        turns = Turn.objects.filter(dataset=selection.scope.dataset, pk__in=place).order_by(
+            "session_id", "turn_index"
+        )
         columns = ("pk", "text", "session__session_id", "turn_index", "session__split", "kept")
         for turn, text, session_id, turn_index, split, kept in turns.annotate(
             kept=kept_place("pk")

@@ -17,8 +17,12 @@ class CampaignItem(models.Model):
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items", db_index=False)
-    turn = models.ForeignKey(Turn, models.CASCADE, related_name="campaign_items", db_index=False, db_constraint=False)
-    session = models.ForeignKey(Session, models.CASCADE, related_name="campaign_items", db_index=False, db_constraint=False)
+    turn = models.ForeignKey(
+        Turn, models.CASCADE, related_name="campaign_items", db_index=False, db_constraint=False
+    )
+    session = models.ForeignKey(
+        Session, models.CASCADE, related_name="campaign_items", db_index=False, db_constraint=False
+    )
     position = models.BigIntegerField()
     open = models.SmallIntegerField()
     gold = models.BooleanField(db_default=False)

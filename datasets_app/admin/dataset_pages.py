@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 from datasets_app import hooks
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import describe_provenance
+from datasets_app.catalog.rows.attach_sessions import attach_sessions
 from datasets_app.checking.check_dataset import why_outdated
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
@@ -76,7 +77,8 @@ def checks(request: HttpRequest, pk: int) -> HttpResponse:
     code = request.GET.get("code", "")[:4]
     findings = CheckFinding.objects.filter(report=report, **({"code": code} if code else {}))
     page_request = parse_page_request(request.GET)
-    page = paginate_by_field_and_id(findings.select_related("session"), "code", page_request)
+    page = paginate_by_field_and_id(findings, "code", page_request)
+    attach_sessions(dataset.pk, page.rows)
     withheld = not raw_access.may_read(request.user, dataset)
     if withheld:
         for finding in page.rows:

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect
 
 from datasets_app import hooks
 from datasets_app.catalog import raw_access
+from datasets_app.catalog.rows.partitions import find_dataset_of_session
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
     dataset_url,
@@ -43,8 +44,11 @@ class SessionAdmin(ReadOnlyAdmin):
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
         require_permissions(request, "view_dataset", "view_session", "view_turn")
-        sessions = self.get_queryset(request).select_related("dataset")
-        return _render_session(request, get_object_or_404(sessions, pk=parse_pk(object_id)))
+        visible = list(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
+        key = parse_pk(object_id)
+        dataset = None if key is None else find_dataset_of_session(key, visible)
+        sessions = Session.objects.filter(dataset=dataset).select_related("dataset")
+        return _render_session(request, get_object_or_404(sessions, pk=key))
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
         """Redirect: Django's page has no history to show, but the id as its title."""
@@ -128,7 +132,7 @@ def _parse_first_turn(request: HttpRequest) -> int:
 
 def _load_turns(session: Session, first: int) -> tuple[list[Any], int | None, int | None]:
     """A page of turns, and the first turns of the previous and the next page."""
-    turns: QuerySet[Any] = Turn.objects.filter(session=session)
+    turns: QuerySet[Any] = Turn.objects.filter(dataset=session.dataset_id, session=session)
     rows = list(
         turns.filter(turn_index__gte=first)
         .with_text_start(MAX_CHARACTERS_SHOWN)

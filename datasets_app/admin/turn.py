@@ -9,7 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
 from datasets_app.catalog import raw_access
-from datasets_app.catalog.search import MAX_HITS, make_excerpt, search_turns
+from datasets_app.catalog.rows.partitions import find_dataset_of_turn
+from datasets_app.catalog.rows.turn_pages import PageQuery, TurnKey, page_turns
+from datasets_app.catalog.search import MAX_DATASETS_SEARCHED, MAX_HITS, make_excerpt, search_turns
 from datasets_app.core.web.dataset_page import build_dataset_tabs
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
@@ -48,7 +50,7 @@ class TurnAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> Any:
         """Limits the pages that Django adds, too."""
         visible = Dataset.objects.visible_to(request.user)
-        return super().get_queryset(request).filter(session__dataset__in=visible)
+        return super().get_queryset(request).filter(dataset__in=visible)
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         require_permissions(request, "view_dataset", "view_turn")
@@ -56,8 +58,11 @@ class TurnAdmin(ReadOnlyAdmin):
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
         require_permissions(request, "view_dataset", "view_turn")
-        turns = self.get_queryset(request).select_related("session__dataset")
-        turn = get_object_or_404(turns, pk=parse_pk(object_id))
+        visible = list(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
+        key = parse_pk(object_id)
+        dataset_pk = None if key is None else find_dataset_of_turn(key, visible)
+        turns = Turn.objects.filter(dataset=dataset_pk).select_related("session__dataset")
+        turn = get_object_or_404(turns, pk=key)
         dataset, characters = turn.session.dataset, len(turn.text)
         withheld = not raw_access.may_read(request.user, dataset)
         if withheld:
@@ -81,16 +86,19 @@ def _render_turn_list(request: HttpRequest) -> HttpResponse:
     pk = parse_pk(query.get("dataset", ""))
     dataset = None if pk is None else get_visible_dataset(request, pk)
     visible = Dataset.objects.visible_to(request.user)
-    searched = [dataset] if dataset else list(visible)
-    ids = [row.pk for row in searched]
     role = query.get("role", "") if query.get("role") in Turn.Role.values else ""
     turn_filter = TurnFilter(query.get("q", "").strip(), query.get("tag", "").strip(), role)
     # A search would tell which words raw text contains, so it leaves these out. Browsing shows structure.
     is_filtered = turn_filter.is_search or dataset is not None
+    searched = [dataset] if dataset else list(visible.order_by("-updated_at"))
+    ids = [row.pk for row in searched]
+    if turn_filter.is_search:
+        searched = searched[:MAX_DATASETS_SEARCHED]
     withheld = raw_access.find_withheld(request.user, searched) if is_filtered else set()
     context = {
         "dataset": dataset,
         "withheld": dataset is not None and dataset.pk in withheld,
+        "max_datasets": len(searched) if turn_filter.is_search and len(searched) < len(ids) else 0,
         "withheld_count": len(withheld) if turn_filter.is_search and dataset is None else 0,
         "datasets": visible.order_by("name").values_list("pk", "name")[:500],
         "turn_filter": turn_filter,
@@ -99,7 +107,9 @@ def _render_turn_list(request: HttpRequest) -> HttpResponse:
         "turn_count": dataset.turn_count if dataset else visible.aggregate(n=Sum("turn_count"))["n"] or 0,
         "max_hits": MAX_HITS,
         **(
-            _search_context([pk for pk in ids if pk not in withheld], turn_filter, query.get("page", ""))
+            _search_context(
+                [row.pk for row in searched if row.pk not in withheld], turn_filter, query.get("page", "")
+            )
             if turn_filter.is_search
             else _browse_context(ids, role, request)
         ),
@@ -126,10 +136,9 @@ def _browse_context(dataset_ids: Sequence[int], role: str, request: HttpRequest)
     page_request = PageRequest(
         page_request.after if after else "", page_request.before if before else "", page_request.last
     )
-    ids = Turn.objects.all().page_ids(
-        dataset_ids, role=role, after=after, before=before, backwards=page_request.last, limit=PAGE_SIZE + 1
-    )
-    page = make_page(_load_rows(ids, ""), page_request, lambda turn: f"{turn.session_id}.{turn.turn_index}")
+    query = PageQuery(role, after, before, page_request.last, PAGE_SIZE + 1)
+    keys = page_turns(dataset_ids, query)
+    page = make_page(_load_rows(keys, ""), page_request, lambda turn: f"{turn.session_id}.{turn.turn_index}")
     return {"page": page}
 
 
@@ -137,24 +146,26 @@ def _search_context(dataset_ids: Sequence[int], turn_filter: TurnFilter, number:
     result = search_turns(dataset_ids, turn_filter.query, tag=turn_filter.tag, role=turn_filter.role)
     page_number = max(1, parse_pk(number) or 1)
     first = (page_number - 1) * PAGE_SIZE
-    ids = result.turn_ids[first : first + PAGE_SIZE]
-    following = str(page_number + 1) if first + PAGE_SIZE < len(result.turn_ids) else None
+    keys = result.turns[first : first + PAGE_SIZE]
+    following = str(page_number + 1) if first + PAGE_SIZE < len(result.turns) else None
     previous = str(page_number - 1) if page_number > 1 else None
     return {
-        "page": Page(_load_rows(ids, turn_filter.query), previous, following),
-        "result_count": len(result.turn_ids),
+        "page": Page(_load_rows(keys, turn_filter.query), previous, following),
+        "result_count": len(result.turns),
         "has_more_results": result.more,
         "first": first + 1,
-        "last": first + len(ids),
+        "last": first + len(keys),
     }
 
 
-def _load_rows(ids: Sequence[int], query: str) -> list[Any]:
-    """The turns with these primary keys in order, each with its excerpt."""
+def _load_rows(keys: Sequence[TurnKey], query: str) -> list[Any]:
+    """The turns with these keys in order, each with its excerpt."""
     # Without a search the excerpt is the start of the text, so fetch no more.
     characters = MAX_SEARCHED_CHARACTERS if query else 1_000
+    datasets = {key.dataset for key in keys}
     turns = (
-        Turn.objects.filter(pk__in=ids)
+        Turn.objects.filter(dataset__in=datasets, session__dataset__in=datasets)
+        .filter(pk__in=[key.turn for key in keys])
         .with_text_start(characters)
         .select_related("session__dataset")
         .defer("metadata", "extra", "session__dataset__provenance")

@@ -6,28 +6,27 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from datasets_app.catalog.rows.turn_pages import TurnKey
 from datasets_app.models.conversation import MAX_SEARCHED_CHARACTERS
 
 # Finding this many hits is fast even for a word in every turn; ranking would have to visit all of them.
 MAX_HITS = 1_000
+# Each has an index of its own. A search in all datasets is in those that were changed last.
+MAX_DATASETS_SEARCHED = 100
 EXCERPT_CHARACTERS = 280
 
 # MATERIALIZED, since the planner would otherwise walk the primary key for the LIMIT and test every text.
 # The search expression must equal that of the index turn_search, or the index is not used.
 _MATCHES = f"""
 WITH hits AS MATERIALIZED (
-    SELECT t.id, t.session_id, t.turn_index
-    FROM datasets_app_turn t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
+    SELECT t.dataset_id, t.id, t.session_id, t.turn_index
+    FROM datasets_app_turn t
     WHERE {{conditions}}
     LIMIT {MAX_HITS + 1}
 )
-SELECT id FROM hits ORDER BY session_id, turn_index
+SELECT dataset_id, id FROM hits ORDER BY session_id, turn_index
 """  # constants of this module # nosec B608
-_IN_DATASETS = "s.dataset_id = ANY(%(datasets)s)"
-# For a common word the planner scans turns until it has enough. The range of keys keeps it from building
-# search documents for turns of other datasets.
-_IN_DATASET = "s.dataset_id = %(dataset)s AND t.session_id BETWEEN %(first)s AND %(last)s"
-_SESSIONS = "SELECT min(id), max(id) FROM datasets_app_session WHERE dataset_id = %s"
+_IN_DATASETS = "t.dataset_id = ANY(%(datasets)s)"
 _HAS_WORDS = f"""
     to_tsvector('simple'::regconfig, COALESCE(LEFT(t.text, {MAX_SEARCHED_CHARACTERS}), ''))
         @@ websearch_to_tsquery('simple'::regconfig, %(words)s)"""
@@ -36,9 +35,9 @@ _HAS_ROLE = "t.role = %(role)s"
 
 
 class SearchResult(NamedTuple):
-    """``turn_ids`` in session and turn order; ``more`` tells whether further turns match."""
+    """``turns`` in session and turn order; ``more`` tells whether further turns match."""
 
-    turn_ids: list[int]
+    turns: list[TurnKey]
     more: bool
 
 
@@ -52,16 +51,10 @@ def search_turns(dataset_ids: Sequence[int], words: str, *, tag: str = "", role:
         condition for condition, value in ((_HAS_WORDS, words), (_HAS_TAG, tag), (_HAS_ROLE, role)) if value
     ]
     with connection.cursor() as cursor:
-        if len(dataset_ids) == 1:
-            conditions.insert(0, _IN_DATASET)
-            cursor.execute(_SESSIONS, [dataset_ids[0]])
-            first, last = cursor.fetchone()
-            values |= {"dataset": dataset_ids[0], "first": first, "last": last}
-        else:
-            conditions.insert(0, _IN_DATASETS)
+        conditions.insert(0, _IN_DATASETS)
         cursor.execute(_MATCHES.format(conditions=" AND ".join(conditions)), values)
-        ids = [row[0] for row in cursor.fetchall()]
-    return SearchResult(ids[:MAX_HITS], len(ids) > MAX_HITS)
+        turns = [TurnKey(*row) for row in cursor.fetchall()]
+    return SearchResult(turns[:MAX_HITS], len(turns) > MAX_HITS)
 
 
 class Excerpt(NamedTuple):

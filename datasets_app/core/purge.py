@@ -6,7 +6,7 @@ both in the write-ahead log. See docs/decisions/0006-remove-old-row-versions.md.
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
@@ -18,10 +18,8 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 
 log = logging.getLogger(__name__)
 
-# Tables with raw text or facts about it.
+# Tables with facts about raw text. The text itself is in the partitions of a dataset.
 SCRUB_TABLES = (
-    "datasets_app_turn",
-    "datasets_app_session",
     "datasets_app_scrubfinding",
     "datasets_app_checkfinding",
     "datasets_app_checkreport",
@@ -73,11 +71,16 @@ WHERE name ~ '^[0-9A-F]{24}$' AND name <> pg_walfile_name(pg_current_wal_lsn())
 """
 
 
-def remove_traces(report_progress: ProgressCallback = ignore_progress, *, deleted: bool = False) -> list[str]:
+def remove_traces(
+    report_progress: ProgressCallback = ignore_progress,
+    *,
+    partitions: Iterable[str],
+    deleted: bool = False,
+) -> list[str]:
     """Rewrite the tables with old row versions and remove old write-ahead logs.
 
-    Returns a message for everything that couldn't be removed. Rewrites the tables that a scrub changes, or
-    with ``deleted`` all tables that a deletion changes. Call it outside a transaction. Calls
+    Returns a message for everything that couldn't be removed. Rewrites the ``partitions`` of the changed
+    datasets and the tables that a scrub changes, or with ``deleted`` all tables that a deletion changes. Call it outside a transaction. Calls
     ``report_progress`` with (0, None) from time to time.
     """
     if connection.in_atomic_block:
@@ -86,7 +89,9 @@ def remove_traces(report_progress: ProgressCallback = ignore_progress, *, delete
         own, linked = (
             (DELETION_TABLES, hooks.deletion_hooks) if deleted else (SCRUB_TABLES, hooks.scrub_hooks)
         )
-        tables = list(dict.fromkeys([*own, *(table for hook in linked for table in hook.tables)]))
+        tables = list(
+            dict.fromkeys([*partitions, *own, *(table for hook in linked for table in hook.tables)])
+        )
         left = [*_wait_for_older_transactions(report_progress), *_rewrite_tables(tables, report_progress)]
         return [*left, *_remove_old_logs()]
     except DatabaseError as error:

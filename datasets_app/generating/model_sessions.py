@@ -91,7 +91,7 @@ class DatasetSessionStore:
     def sessions(self) -> Iterator[list[TurnRecord]]:
         """Only the replies, which is what others are compared with."""
         replies = Turn.objects.filter(
-            session__dataset=self.dataset, session__session_id__startswith=self._prefix, role="assistant"
+            dataset=self.dataset, session__session_id__startswith=self._prefix, role="assistant"
         )
         for turn in replies.select_related("session").iterator():
             yield [TurnRecord(turn.session.session_id, turn.turn_index, turn.role, turn.text, [])]

@@ -46,7 +46,9 @@ class CheckFinding(models.Model):
     report = models.ForeignKey(CheckReport, models.CASCADE, related_name="findings", db_index=False)
     code = models.CharField(max_length=4)
     message = models.TextField()
-    session = models.ForeignKey(Session, models.CASCADE, null=True, blank=True, related_name="+", db_constraint=False)
+    session = models.ForeignKey(
+        Session, models.CASCADE, null=True, blank=True, related_name="+", db_constraint=False
+    )
     turn_index = models.IntegerField(null=True, blank=True)
     field = models.CharField(max_length=50, blank=True)
 

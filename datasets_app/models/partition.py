@@ -27,6 +27,11 @@ class PartitionForeignKey(models.ForeignKey):
         name, _, arguments, options = super().deconstruct()
         return name, "django.db.models.ForeignKey", arguments, options
 
+    def validate(self, value: Any, model_instance: Any) -> None:
+        """Without Django's look-up in all partitions: forms have looked the row up, and a trigger refuses what
+        does not exist."""
+        models.Field.validate(self, value, model_instance)
+
     def get_extra_restriction(self, alias: str | None, related_alias: str | None) -> Any:
         theirs = self.remote_field.model._meta.get_field("dataset").get_col(alias)
         ours = self.model._meta.get_field("dataset").get_col(related_alias)

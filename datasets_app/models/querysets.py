@@ -1,32 +1,9 @@
-"""Named reads. A page or an operation asks here, and does not spell out filters of its own.
+"""Named reads. A page or an operation asks here, and does not spell out filters of its own."""
 
-Long tables are read by keyset: a page begins after the place the last one ended at, never after
-a count of rows, so that the deepest page costs what the first one costs.
-"""
-
-from collections.abc import Sequence
 from typing import Any
 
-from django.db import connections, models
+from django.db import models
 from django.db.models.functions import Left, Length, Now
-
-# The place of a turn: (session's primary key, turn_index).
-TurnPosition = tuple[int, int]
-
-# The inner query is run for one session after the other and stops by itself, so the page is read
-# from both indexes in order, also in the middle of a table of millions and within a session of
-# 200,000 turns. The comparison with CASE keeps to the index where "OR" would filter.
-_TURN_PAGE_SQL = """
-SELECT t.id
-FROM (SELECT id FROM datasets_app_session WHERE {in_datasets} {from_session}
-      ORDER BY id {order}) s
-CROSS JOIN LATERAL (
-    SELECT u.id, u.turn_index FROM datasets_app_turn u
-    WHERE u.session_id = s.id {from_turn} {of_role}
-    ORDER BY u.turn_index {order} LIMIT %(limit)s
-) t
-ORDER BY s.id {order}, t.turn_index {order} LIMIT %(limit)s
-"""
 
 
 class DatasetQuerySet(models.QuerySet[Any]):
@@ -116,51 +93,6 @@ class TurnQuerySet(models.QuerySet[Any]):
     def with_text_start(self, characters: int) -> "TurnQuerySet":
         """With the ``start`` of the text and its length in ``characters``, without the rest."""
         return self.annotate(start=Left("text", characters), characters=Length("text")).defer("text")
-
-    def page_ids(
-        self,
-        dataset_ids: Sequence[int],
-        *,
-        role: str = "",
-        after: TurnPosition | None = None,
-        before: TurnPosition | None = None,
-        backwards: bool = False,
-        limit: int,
-    ) -> list[int]:
-        """Primary keys of the turns next to a place, in the order of :meth:`in_order`.
-
-        ``before`` gives the ones just before it, ``backwards`` without it those at the very end.
-        """
-        backwards = backwards or before is not None
-        place = before or after
-        sign, far = ("<", 2**31) if backwards else (">", 0)
-        sql = _TURN_PAGE_SQL.format(
-            # An array, even of one, would hide from the planner that the index is in order.
-            in_datasets="dataset_id = %(dataset)s"
-            if len(dataset_ids) == 1
-            else "dataset_id = ANY(%(datasets)s)",
-            order="DESC" if backwards else "ASC",
-            from_session=f"AND id {sign}= %(session)s" if place else "",
-            from_turn=(
-                f"AND u.turn_index {sign} CASE WHEN s.id = %(session)s THEN %(turn)s ELSE {far} END"
-                if place
-                else ""
-            ),
-            of_role="AND u.role = %(role)s" if role else "",
-        )
-        session, turn = place or (0, 0)
-        values = {
-            "dataset": dataset_ids[0] if dataset_ids else 0,
-            "datasets": list(dataset_ids),
-            "session": session,
-            "turn": turn,
-            "role": role,
-            "limit": limit,
-        }
-        with connections[self.db].cursor() as cursor:
-            cursor.execute(sql, values)
-            ids = [row[0] for row in cursor.fetchall()]
-        return ids[::-1] if backwards else ids
 
 
 class ScrubMarkQuerySet(models.QuerySet[Any]):

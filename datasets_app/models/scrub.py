@@ -104,7 +104,9 @@ class ScrubFinding(models.Model):
     """
 
     scrub = models.ForeignKey(ScrubRun, models.CASCADE, related_name="findings", db_index=False)
-    session = models.ForeignKey(Session, models.CASCADE, related_name="scrub_findings", db_index=False, db_constraint=False)
+    session = models.ForeignKey(
+        Session, models.CASCADE, related_name="scrub_findings", db_index=False, db_constraint=False
+    )
     turn_index = models.IntegerField(
         null=True, blank=True, help_text="Empty if the value is outside the turns."
     )

@@ -17,6 +17,7 @@ from django.utils import timezone
 from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
+from datasets_app.catalog.rows.partitions import list_tables
 from datasets_app.core import audit
 from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
@@ -66,7 +67,8 @@ def apply_retention(
             if dataset is not None:
                 raise
             skipped.append(refusal.message)
-    traces = remove_traces(progress.report, deleted=True) if emptied else []
+    tables = list_tables(row.pk for row in emptied)
+    traces = remove_traces(progress.report, partitions=tables, deleted=True) if emptied else []
     certified = [item for item in (_issue_certificate(expired, traces, actor) for expired in emptied) if item]
     return _build_result(certified, skipped, traces)
 
@@ -161,19 +163,24 @@ def _delete_dataset(row: Dataset, job_run: JobRun | None, progress: _TurnProgres
     _destroy_releases(row)
     delete_contents.delete_files(jobs, lambda deleted: _add_to_certificate(row, deleted))
     last = 0
-    while keys := delete_contents.next_session_batch(row, last):
+    while delete_contents.has_linked_rows(row) and (keys := delete_contents.next_session_batch(row, last)):
         last = keys[-1]
-        deleted = delete_contents.retry_transaction(partial(_delete_sessions, row, keys))
-        progress.add(deleted["turns"])
-    delete_contents.retry_transaction(
-        lambda: _add_to_certificate(row, delete_contents.delete_dataset_rows(row))
-    )
+        delete_contents.retry_transaction(partial(_delete_linked_rows, row, keys))
+        progress.report()
+    deleted = delete_contents.retry_transaction(partial(_delete_sessions, row))
+    progress.add(deleted["turns"])
 
 
-def _delete_sessions(row: Dataset, keys: list[int]) -> Counter[str]:
+def _delete_linked_rows(row: Dataset, keys: list[int]) -> None:
     # Lock the row first, so that two runs on one dataset count every deletion once.
     lock_dataset(row.pk)
-    deleted = delete_contents.delete_sessions(keys)
+    _add_to_certificate(row, delete_contents.delete_linked_rows(row, keys))
+
+
+def _delete_sessions(row: Dataset) -> Counter[str]:
+    """Delete all sessions at once, with the rows of the dataset as a whole."""
+    lock_dataset(row.pk)
+    deleted = delete_contents.delete_dataset_rows(row)
     _add_to_certificate(row, deleted)
     return deleted
 

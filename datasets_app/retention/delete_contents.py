@@ -14,11 +14,13 @@ from django.db import DatabaseError, IntegrityError, OperationalError, connectio
 from django.db.models import Q, QuerySet, Sum
 
 from datasets_app import hooks
+from datasets_app.catalog.rows.partitions import empty_partition, has_partition, record_keys
 from datasets_app.core.errors import UserError
 from datasets_app.core.storage_listing import list_storage
 from datasets_app.jobs import files as job_files
 from datasets_app.models import (
     Attestation,
+    AuditedTurn,
     CheckFinding,
     CheckReport,
     Dataset,
@@ -35,6 +37,7 @@ from datasets_app.models import (
     SharingReview,
     SourceFile,
     TextScan,
+    Turn,
 )
 from datasets_app.splitting.split_dataset import clear_split_report
 from datasets_app.tables.uploads import delete_uploads
@@ -49,11 +52,14 @@ MAX_TRIES = 5
 _RETRYABLE_STATES = ("40P01", "23503", "55P03")
 
 _DELETE_SESSION_ROWS = (
-    ("scrub_findings", "DELETE FROM datasets_app_scrubfinding WHERE session_id = ANY(%s)"),
-    ("check_findings", "DELETE FROM datasets_app_checkfinding WHERE session_id = ANY(%s)"),
-    ("audited_turns", "DELETE FROM datasets_app_auditedturn WHERE session_id = ANY(%s)"),
-    ("turns", "DELETE FROM datasets_app_turn WHERE session_id = ANY(%s)"),
-    ("sessions", "DELETE FROM datasets_app_session WHERE id = ANY(%s)"),
+    ("scrub_findings", "DELETE FROM datasets_app_scrubfinding WHERE session_id = ANY(%(keys)s)"),
+    ("check_findings", "DELETE FROM datasets_app_checkfinding WHERE session_id = ANY(%(keys)s)"),
+    ("audited_turns", "DELETE FROM datasets_app_auditedturn WHERE session_id = ANY(%(keys)s)"),
+    (
+        "turns",
+        "DELETE FROM datasets_app_turn WHERE dataset_id = %(dataset)s AND session_id = ANY(%(keys)s)",
+    ),
+    ("sessions", "DELETE FROM datasets_app_session WHERE dataset_id = %(dataset)s AND id = ANY(%(keys)s)"),
 )
 _NEXT_SESSIONS = """
 SELECT id FROM (
@@ -120,16 +126,30 @@ def next_session_batch(dataset: Dataset, after: int = 0) -> list[int]:
         return [key for (key,) in cursor.fetchall()]
 
 
-def delete_sessions(keys: Sequence[int]) -> Counter[str]:
-    """Delete these sessions and everything that refers to them, in the caller's transaction; returns counts
+def has_linked_rows(dataset: Dataset) -> bool:
+    """Whether other apps have rows that belong to sessions of the dataset."""
+    return any(count for hook in hooks.deletion_hooks for count in hook.count(dataset, None).values())
+
+
+def delete_linked_rows(dataset: Dataset, keys: Sequence[int]) -> Counter[str]:
+    """Delete the rows of other apps that belong to these sessions, in the caller's transaction; returns counts
     by kind."""
     deleted: Counter[str] = Counter()
     for hook in hooks.deletion_hooks:
-        deleted.update(hook.delete(keys))
+        deleted.update(hook.delete(dataset.pk, keys))
+    return deleted
+
+
+def delete_sessions(dataset: Dataset, keys: Sequence[int]) -> Counter[str]:
+    """Delete these sessions of a dataset and everything that refers to them, in the caller's transaction;
+    returns counts by kind."""
+    deleted = delete_linked_rows(dataset, keys)
     with connection.cursor() as cursor:
         for kind, statement in _DELETE_SESSION_ROWS:
-            cursor.execute(statement, [list(keys)])
+            cursor.execute(statement, {"dataset": dataset.pk, "keys": list(keys)})
             deleted[kind] = cursor.rowcount
+        if has_partition(dataset.pk):
+            record_keys(dataset.pk)
         # Check foreign keys here and not in COMMIT, so that the caller can retry.
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
@@ -137,15 +157,20 @@ def delete_sessions(keys: Sequence[int]) -> Counter[str]:
 
 
 def delete_dataset_rows(dataset: Dataset) -> Counter[str]:
-    """Delete the rows of the dataset as a whole, once its sessions are deleted; in the caller's
-    transaction."""
-    deleted: Counter[str] = Counter()
+    """Delete all sessions of the dataset and the rows of the dataset as a whole, once those of other apps are
+    deleted; in the caller's transaction."""
+    deleted = Counter(
+        audited_turns=AuditedTurn.objects.filter(audit__dataset=dataset).delete()[0],
+        sessions=Session.objects.filter(dataset=dataset).count(),
+        turns=Turn.objects.filter(dataset=dataset).count(),
+    )
     for hook in hooks.deletion_hooks:
         deleted.update(hook.finish(dataset))
     ScrubChunk.objects.filter(scrub__dataset=dataset).delete()
     TextScan.objects.filter(dataset=dataset).delete()
     for kind, queryset in _dataset_rows(dataset).items():
         deleted[kind] += queryset._raw_delete(queryset.db)
+    empty_partition(dataset.pk)
     return deleted
 
 

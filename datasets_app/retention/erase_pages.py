@@ -66,7 +66,7 @@ def erase(request: HttpRequest, pk: int, session_pk: int) -> HttpResponse:
 
 def _find_copies(request: HttpRequest, session: Session) -> list[Any]:
     visible = Dataset.objects.visible_to(request.user)
-    return list(find_copies(session).filter(dataset__in=visible).exclude(pk=session.pk))
+    return [copy for copy in find_copies(session, visible) if copy.pk != session.pk]
 
 
 def _erasure_context(session: Session, copies: list[Any]) -> dict[str, Any]:

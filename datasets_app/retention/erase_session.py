@@ -14,6 +14,7 @@ from django.utils import timezone
 from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import get_dataset, lock_dataset
+from datasets_app.catalog.rows.partitions import list_tables
 from datasets_app.catalog.text_scans import record_deletion
 from datasets_app.catalog.tombstones import bury_sessions
 from datasets_app.core import audit
@@ -34,6 +35,7 @@ from datasets_app.retention.session_identity import (
     find_copies,
     find_label_sessions,
     find_session,
+    get_session,
     list_other_datasets,
     match_any,
 )
@@ -79,9 +81,8 @@ def erase_sessions_by_key(
 
     Rows that the job erased in an earlier attempt are gone already.
     """
-    rows = Session.objects.select_related("dataset")
-    session = rows.filter(pk=session_key).first()
-    copies = list(rows.filter(pk__in=copy_keys))
+    session = None if session_key is None else get_session(session_key)
+    copies = [copy for copy in map(get_session, copy_keys) if copy]
     if session is None and not copies:
         if erased := _load_erased(job_run):
             return _finish_erasure(erased, report_progress)
@@ -126,7 +127,7 @@ def refuse_missing_session(
     last = erased.order_by("-id").first()
     if last is None:
         raise UserError(f"{dataset.name} has no session of that id.")
-    remove_traces(report_progress, deleted=True)
+    remove_traces(report_progress, partitions=list_tables([dataset.pk]), deleted=True)
     raise UserError(
         f"This session was erased from {dataset.name} on {last.at:%-d %B %Y}. There is nothing left to erase."
     )
@@ -201,12 +202,12 @@ def _delete_sessions(
     jobs = delete_contents.list_other_jobs(dataset, job_run)
     if JobFile.objects.filter(job_run__in=jobs).exclude(file="").exists():
         return None
-    terms, also_in = list_session_terms(sessions), list_other_datasets(session)
+    terms, also_in = list_session_terms(dataset, sessions), list_other_datasets(session)
     bury_sessions(dataset, sessions, timezone.now())
     deleted.update(delete_contents.delete_reports(dataset))
     for hook in hooks.erasure_hooks:
         deleted.update(hook.delete(dataset, match_any([session])))
-    deleted.update(delete_contents.delete_sessions([target.pk for target in sessions]))
+    deleted.update(delete_contents.delete_sessions(dataset, [target.pk for target in sessions]))
     redact_jobs(dataset, [target.session_id for target in sessions], terms, job_run)
     record_deletion(dataset, turns=deleted["turns"])
     dataset.session_count -= deleted["sessions"]
@@ -249,7 +250,8 @@ def _sum_results(results: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _finish_erasure(results: list[dict[str, Any]], report_progress: ProgressCallback) -> dict[str, Any]:
     facts = _sum_results(results)
-    traces = remove_traces(report_progress, deleted=True)
+    changed = Dataset.objects.filter(name__in=facts["erased_from"]).values_list("pk", flat=True)
+    traces = remove_traces(report_progress, partitions=list_tables(changed), deleted=True)
     return facts | ({"traces": traces} if traces else {})
 
 

@@ -8,9 +8,9 @@ from datasets_app.models import Dataset, JobRun, Session, Turn
 from datasets_app.retention import delete_contents
 
 
-def list_session_terms(sessions: list[Session]) -> set[str]:
+def list_session_terms(dataset: Dataset, sessions: list[Session]) -> set[str]:
     """The personas and tags by which a job may have selected the sessions."""
-    tags = Turn.objects.filter(session__in=sessions).values_list("tags", flat=True)
+    tags = Turn.objects.filter(dataset=dataset, session__in=sessions).values_list("tags", flat=True)
     personas = (session.persona_id for session in sessions)
     return {term for term in (*personas, *chain.from_iterable(tags)) if term}
 

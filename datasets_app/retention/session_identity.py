@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app import hooks
+from datasets_app.catalog.rows.partitions import find_dataset_of_session, split_datasets
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.models import Dataset, Session
 
@@ -22,16 +23,25 @@ def find_session(dataset: Dataset, session_id: str) -> Session | None:
     )
 
 
-def find_copies(session: Session) -> QuerySet[Session]:
-    """The session and its copies in other datasets, which have the same id or the hash of it."""
+def get_session(key: int) -> Session | None:
+    """The session with this primary key, in whichever dataset it is."""
+    dataset = find_dataset_of_session(key, list(Dataset.objects.values_list("pk", flat=True)))
+    return Session.objects.select_related("dataset").filter(dataset=dataset, pk=key).first()
+
+
+def find_copies(session: Session, datasets: QuerySet[Dataset] | None = None) -> list[Session]:
+    """The session and its copies in other datasets, which have the same id or the hash of it; only in those
+    ``datasets`` if given."""
     ids = [session.session_id, hash_session_id(session.session_id, hash_key())]
-    return Session.objects.filter(session_id__in=ids).select_related("dataset")
+    searched = (Dataset.objects.all() if datasets is None else datasets).order_by("pk")
+    rows = Session.objects.filter(session_id__in=ids).select_related("dataset")
+    parts = split_datasets(searched.values_list("pk", flat=True))
+    return [copy for part in parts for copy in rows.filter(dataset__in=part)]
 
 
 def list_other_datasets(session: Session) -> list[str]:
     """Names of the other datasets that have a copy."""
-    copies = find_copies(session).exclude(dataset=session.dataset_id)
-    return sorted(set(copies.values_list("dataset__name", flat=True)))
+    return sorted({copy.dataset.name for copy in find_copies(session)} - {session.dataset.name})
 
 
 def matches_session(session_id: str, candidate: str) -> bool:
@@ -52,7 +62,8 @@ def find_label_sessions(session: Session) -> list[Session]:
     """Sessions of the same dataset that were created for labels of this one before it was imported."""
     matches = match_any([session])
     keys = {key for hook in hooks.erasure_hooks for key in hook.find_sessions(session.dataset, matches)}
-    return list(Session.objects.filter(pk__in=keys - {session.pk}).order_by("pk"))
+    found = Session.objects.filter(dataset=session.dataset_id, pk__in=keys - {session.pk})
+    return list(found.order_by("pk"))
 
 
 def digest_session_id(session_id: str, *, id_hashed: bool) -> str:

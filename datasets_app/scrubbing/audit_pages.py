@@ -77,7 +77,9 @@ def _record(request: HttpRequest, audit: ScrubAudit) -> HttpResponse:
 
 
 def _mark_leak(request: HttpRequest, audit: ScrubAudit, item: AuditedTurn) -> None:
-    turn = get_object_or_404(Turn, session_id=item.session_id, turn_index=item.turn_index)
+    turn = get_object_or_404(
+        Turn, dataset=audit.dataset_id, session_id=item.session_id, turn_index=item.turn_index
+    )
     words = " ".join(request.POST.get("words", "").replace("\0", "").split())
     field, start, end = find_words(words, turn)
     kind = request.POST.get("kind", "")

@@ -25,6 +25,7 @@ _READ_TURNS = """
 SELECT t.session_id, t.turn_index, t.text
 FROM unnest(%s::bigint[], %s::integer[]) AS place (session_id, turn_index)
 JOIN datasets_app_turn t USING (session_id, turn_index)
+WHERE t.dataset_id = %s
 ORDER BY t.session_id, t.turn_index
 """
 
@@ -63,7 +64,7 @@ def draw_audit(dataset: Dataset, *, wanted: int, seed: int | None = None, actor:
     last = facts.text.last_session
     sessions = Session.objects.filter(dataset=dataset, pk__lte=last)
     total = sessions.aggregate(sum=Sum("turn_count"))["sum"]
-    chosen = _choose_turns(sessions, total, rng)
+    chosen = _choose_turns(dataset, sessions, total, rng)
     strata = _sort_by_risk(chosen)
     counts = allocate_sample([len(stratum) for stratum in strata], wanted)
     drawn = [
@@ -93,7 +94,9 @@ def draw_audit(dataset: Dataset, *, wanted: int, seed: int | None = None, actor:
     return audit
 
 
-def _choose_turns(sessions: QuerySet[Session], total: int, rng: random.Random) -> list[_ChosenTurn]:
+def _choose_turns(
+    dataset: Dataset, sessions: QuerySet[Session], total: int, rng: random.Random
+) -> list[_ChosenTurn]:
     """Turns drawn evenly from all ``total`` of them; every one if they are few."""
     places = sorted(rng.sample(range(1, total + 1), min(total, MAX_SORTED_TURNS)))
     chosen: list[tuple[int, int]] = []
@@ -103,7 +106,7 @@ def _choose_turns(sessions: QuerySet[Session], total: int, rng: random.Random) -
         while len(chosen) < len(places) and places[len(chosen)] <= until:
             chosen.append((session, places[len(chosen)] - until + turns))
     with connection.cursor() as cursor:
-        cursor.execute(_READ_TURNS, [list(column) for column in zip(*chosen, strict=True)])
+        cursor.execute(_READ_TURNS, [*map(list, zip(*chosen, strict=True)), dataset.pk])
         return [_ChosenTurn(*row) for row in cursor.fetchall()]
 
 
@@ -131,7 +134,7 @@ def find_next(audit: ScrubAudit, after: int = 0) -> AuditedTurn | None:
 
 def load_turns_around(item: AuditedTurn, before: int) -> list[Turn]:
     """The turn and those before it in its session."""
-    turns = Turn.objects.filter(session_id=item.session_id)
+    turns = Turn.objects.filter(dataset=item.audit.dataset_id, session_id=item.session_id)
     wanted = turns.filter(turn_index__range=(item.turn_index - before, item.turn_index))
     return list(wanted.order_by("turn_index"))
 

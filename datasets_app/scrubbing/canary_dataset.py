@@ -130,7 +130,7 @@ def _read_sample(dataset: Dataset, count: int, seed: int) -> Iterator[list[TurnR
         keys = [key for (key,) in cursor.fetchall()]
     random = Random(seed)
     for first in range(0, len(keys), SESSIONS_PER_READ):
-        for session in read_sessions(sorted(keys[first : first + SESSIONS_PER_READ])):
+        for session in read_sessions(dataset.pk, sorted(keys[first : first + SESSIONS_PER_READ])):
             yield choose_carrier_turns(session.turns, random)
 
 

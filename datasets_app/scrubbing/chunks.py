@@ -200,8 +200,8 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
         claimed = _claim_chunk(scrub)
         if claimed is None:
             return False
-        stored = scrub_rows.read_sessions(claimed.session_keys)
-        hook_objects = _HookObjects(claimed.session_keys)
+        stored = scrub_rows.read_sessions(scrub.dataset_id, claimed.session_keys)
+        hook_objects = _HookObjects(scrub.dataset_id, claimed.session_keys)
         stated = session_ids.is_key_stated(scrubber.key, _anonymization(scrub))
         texts = [
             SessionInput(
@@ -218,7 +218,7 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
         if not scrub.dry_run:
             _require_no_matches(scrubber, results, [item.key for item in stored])
             _refuse_during_hold(scrub)
-            _write_changes(pairs, changes)
+            _write_changes(scrub.dataset_id, pairs, changes)
             hook_objects.write(pairs, scrubber)
         _store_findings(scrub, pairs)
         _mark_done(claimed, pairs, len(changes))
@@ -262,12 +262,12 @@ def _refuse_during_hold(scrub: ScrubRun) -> None:
     gates.check_can_replace_text(scrub.dataset)
 
 
-def _write_changes(pairs: list[_SessionPair], changes: list[tuple[int, TurnRecord]]) -> None:
+def _write_changes(dataset_id: int, pairs: list[_SessionPair], changes: list[tuple[int, TurnRecord]]) -> None:
     if changes:
-        scrub_rows.write_turns(changes)
+        scrub_rows.write_turns(dataset_id, changes)
     sessions = [change for change in (_make_session_change(*pair) for pair in pairs) if change]
     if sessions:
-        scrub_rows.write_sessions(sessions)
+        scrub_rows.write_sessions(dataset_id, sessions)
 
 
 def _list_changed_turns(before: StoredSession, after: ScrubbedSession) -> Iterator[tuple[int, TurnRecord]]:
@@ -308,8 +308,9 @@ def _mark_done(claimed: _ClaimedChunk, pairs: list[_SessionPair], changed: int) 
 class _HookObjects:
     """Reads and writes the objects of other apps that belong to the sessions of a chunk."""
 
-    def __init__(self, session_keys: list[int]) -> None:
-        self._found = [(hook, hook.read(session_keys)) for hook in hooks.scrub_hooks]
+    def __init__(self, dataset_id: int, session_keys: list[int]) -> None:
+        self._dataset_id = dataset_id
+        self._found = [(hook, hook.read(dataset_id, session_keys)) for hook in hooks.scrub_hooks]
 
     def list_objects(self, session: int) -> list[dict[str, Any]]:
         return [value for _, found in self._found for _, value in found.get(session, ())]
@@ -327,4 +328,5 @@ class _HookObjects:
                 for own, old in objects
             ]
             if changes:
-                hook.write(changes, hash_id if scrubber.policy.hash_session_ids else None)
+                hashed = hash_id if scrubber.policy.hash_session_ids else None
+                hook.write(self._dataset_id, changes, hashed)

@@ -70,7 +70,7 @@ def mark_missed(request: HttpRequest, pk: int) -> HttpResponse:
     """Mark words of a turn that no detector found, after finding their position."""
     require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
     dataset = get_visible_dataset(request, pk)
-    turns = Turn.objects.filter(session__dataset=dataset)
+    turns = Turn.objects.filter(dataset=dataset)
     turn = get_object_or_404(turns, pk=parse_pk(request.POST.get("turn", "")))
     words = " ".join(request.POST.get("words", "")[: MAX_CHARACTERS + 1].replace("\0", "").split())
     try:

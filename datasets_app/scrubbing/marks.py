@@ -131,7 +131,9 @@ def _read_previewed_term(dataset: Dataset, finding: ScrubFinding) -> str:
     scrub = finding.scrub
     if not scrub.dry_run or scrub.dataset_id != dataset.pk or finding.turn_index is None:
         raise UserError("What stood there has been replaced, and nobody knows it any more; type the term.")
-    turn = Turn.objects.filter(session=finding.session_id, turn_index=finding.turn_index).first()
+    turn = Turn.objects.filter(
+        dataset=dataset, session=finding.session_id, turn_index=finding.turn_index
+    ).first()
     text = _find_string(turn, finding.field) if turn else ""
     return text[finding.start : finding.start + finding.length]
 

@@ -36,7 +36,8 @@ FROM (
         substring(t.text FROM greatest(f.start - %(cue)s, 0) + 1 FOR least(f.start, %(cue)s)) AS before,
         substring(t.text FROM f.start + f.length + 1 FOR %(cue)s) AS behind
     FROM datasets_app_scrubfinding f
-    JOIN datasets_app_turn t USING (session_id, turn_index)
+    JOIN datasets_app_turn t
+      ON t.dataset_id = %(dataset)s AND t.session_id = f.session_id AND t.turn_index = f.turn_index
     WHERE f.scrub_id = %(scrub)s AND f.kind = %(kind)s AND f.field = 'text'
 ) found
 GROUP BY regexp_replace(lower(value), '[''’]s?$', '')
@@ -60,6 +61,7 @@ def find_proposals(scrub: ScrubRun) -> list[list[int]]:
     """[finding, sessions, occurrences, by the assistant, beside words for products] of each proposed term."""
     cue_before, cue_behind = build_cue_patterns()
     values: dict[str, str | int] = {
+        "dataset": scrub.dataset_id,
         "scrub": scrub.pk,
         "kind": NAME,
         "sessions": MIN_SESSIONS,
@@ -93,7 +95,7 @@ def find_preview(dataset: Dataset) -> ScrubRun | None:
 def list_proposals(scrub: ScrubRun) -> list[Proposal]:
     """The proposed terms that nobody has decided, with raw text: only for people who may read it."""
     rows = {finding: TermCount(*count) for finding, *count in scrub.proposals or ()}
-    snippets = load_snippets(ScrubFinding.objects.filter(scrub=scrub, pk__in=rows))
+    snippets = load_snippets(scrub.dataset_id, ScrubFinding.objects.filter(scrub=scrub, pk__in=rows))
     decided = _Decisions(scrub.dataset)
     return [
         Proposal(finding, count, snippet, may_be_name(snippet.value))

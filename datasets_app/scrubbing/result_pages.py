@@ -101,7 +101,8 @@ def parse_filter(query: QueryDict) -> FindingFilter:
 
 def paginate_findings(scrub: ScrubRun, finding_filter: FindingFilter, query: QueryDict) -> Page:
     """A page of findings by type, then by id. Findings have no values."""
-    findings = ScrubFinding.objects.filter(scrub=scrub).select_related("session")
+    findings = ScrubFinding.objects.filter(scrub=scrub, session__dataset=scrub.dataset_id)
+    findings = findings.select_related("session")
     if finding_filter.kind:
         findings = findings.filter(kind=finding_filter.kind)
     if finding_filter.part:
@@ -143,7 +144,7 @@ def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool) -> dict
     if withheld:
         _withhold_findings(page.rows)
     elif not by_value:
-        found = snippets.load_snippets(page.rows)
+        found = snippets.load_snippets(scrub.dataset_id, page.rows)
         for row in page.rows:
             row.snippet, row.placeholder = found.get(row.pk), format_placeholder(row.kind)
     policy = Policy.from_json(scrub.policy)

@@ -17,7 +17,7 @@ _READ_SESSIONS = sql.SQL("""
 COPY (
     SELECT s.id, s.id_hashed, t.id, {columns}
     FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
-    WHERE s.id = ANY({keys}) ORDER BY s.id, t.turn_index
+    WHERE s.dataset_id = {dataset} AND s.id = ANY({keys}) ORDER BY s.id, t.turn_index
 ) TO STDOUT (FORMAT BINARY)
 """)
 _TYPES = ["int8", "bool", "int8", *TURN_TYPES]
@@ -30,13 +30,13 @@ CREATE TEMPORARY TABLE IF NOT EXISTS scrubbed_turn
 _UPDATE_TURNS = """
 UPDATE datasets_app_turn t
 SET text = n.text, tags = n.tags, timestamp = n.timestamp, metadata = n.metadata, extra = n.extra
-FROM scrubbed_turn n WHERE t.id = n.id
+FROM scrubbed_turn n WHERE t.dataset_id = %s AND t.id = n.id
 """
 _UPDATE_SESSIONS = """
 UPDATE datasets_app_session s
 SET session_id = n.session_id, persona_id = n.persona_id, id_hashed = n.id_hashed
 FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::boolean[]) AS n (id, session_id, persona_id, id_hashed)
-WHERE s.id = n.id
+WHERE s.dataset_id = %s AND s.id = n.id
 """
 _COPY_FINDINGS = """
 COPY datasets_app_scrubfinding
@@ -70,34 +70,39 @@ class SessionChange(NamedTuple):
     id_hashed: bool
 
 
-def read_sessions(keys: Sequence[int]) -> list[StoredSession]:
-    """The sessions with these primary keys that still exist, in key order."""
+def read_sessions(dataset_id: int, keys: Sequence[int]) -> list[StoredSession]:
+    """The sessions of a dataset with these primary keys that still exist, in key order."""
     return [
         StoredSession(key, rows[0][1], [row[2] for row in rows], [decode_turn(row[3:]) for row in rows])
-        for key, rows in ((key, list(group)) for key, group in groupby(_read_rows(keys), lambda row: row[0]))
+        for key, rows in (
+            (key, list(group)) for key, group in groupby(_read_rows(dataset_id, keys), lambda row: row[0])
+        )
     ]
 
 
-def _read_rows(keys: Sequence[int]) -> Iterator[Any]:
-    with open_copy(_READ_SESSIONS.format(columns=TURN_COLUMNS, keys=sql.Literal(list(keys)))) as copy:
+def _read_rows(dataset_id: int, keys: Sequence[int]) -> Iterator[Any]:
+    query = _READ_SESSIONS.format(
+        columns=TURN_COLUMNS, dataset=sql.Literal(dataset_id), keys=sql.Literal(list(keys))
+    )
+    with open_copy(query) as copy:
         copy.set_types(_TYPES)
         yield from copy.rows()
 
 
-def write_turns(changes: Iterable[tuple[int, TurnRecord]]) -> int:
+def write_turns(dataset_id: int, changes: Iterable[tuple[int, TurnRecord]]) -> int:
     """Update turns, given by primary key, with the contents of the records; returns how many."""
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_SCRUBBED_TURNS)
         with open_copy("COPY scrubbed_turn FROM STDIN") as copy:
             for key, turn in changes:
                 copy.write_row((key, *encode_contents(turn)))
-        cursor.execute(_UPDATE_TURNS)
+        cursor.execute(_UPDATE_TURNS, [dataset_id])
         return int(cursor.rowcount)
 
 
-def write_sessions(changes: Sequence[SessionChange]) -> None:
+def write_sessions(dataset_id: int, changes: Sequence[SessionChange]) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(_UPDATE_SESSIONS, [list(column) for column in zip(*changes, strict=True)])
+        cursor.execute(_UPDATE_SESSIONS, [*map(list, zip(*changes, strict=True)), dataset_id])
 
 
 def copy_findings(scrub: int, findings: Iterable[tuple[int, FoundValue]], *, raw_positions: bool) -> int:

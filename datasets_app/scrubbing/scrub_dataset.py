@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from datasets_app.catalog import activity, gates
 from datasets_app.catalog.facts import lock_dataset
+from datasets_app.catalog.rows.partitions import list_tables
 from datasets_app.catalog.text_scans import record_text_change
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -59,7 +60,10 @@ def scrub_dataset(
     if scrub.verified_at is None:
         _run_scrub(scrub, cache(partial(make_scrubber, policy)), actor, report_progress, start_helpers)
     if not scrub.dry_run:
-        scrub.traces = remove_traces(lambda *_: report_progress(scrub.turn_count, scrub.turn_count))
+        scrub.traces = remove_traces(
+            lambda *_: report_progress(scrub.turn_count, scrub.turn_count),
+            partitions=list_tables([scrub.dataset_id]),
+        )
     scrub.finished_at = timezone.now()
     scrub.save(update_fields=["traces", "finished_at"])
     _finish_idle_helpers(scrub)

@@ -22,7 +22,8 @@ SELECT f.id,
     substring(t.text FROM f.start + f.length + 1 FOR %(context)s)
         || CASE WHEN length(t.text) > f.start + f.length + %(context)s THEN '…' ELSE '' END
 FROM datasets_app_scrubfinding f
-JOIN datasets_app_turn t USING (session_id, turn_index)
+JOIN datasets_app_turn t
+  ON t.dataset_id = %(dataset)s AND t.session_id = f.session_id AND t.turn_index = f.turn_index
 WHERE f.id = ANY(%(findings)s) AND f.field = 'text'
 """
 _VALUES = """
@@ -31,7 +32,8 @@ FROM (
     SELECT f.id, f.kind, f.session_id,
         substring(t.text FROM f.start + 1 FOR least(f.length, %(value)s)) AS value
     FROM datasets_app_scrubfinding f
-    JOIN datasets_app_turn t USING (session_id, turn_index)
+    JOIN datasets_app_turn t
+  ON t.dataset_id = %(dataset)s AND t.session_id = f.session_id AND t.turn_index = f.turn_index
     WHERE f.scrub_id = %(scrub)s AND f.field = 'text' AND (%(kind)s = '' OR f.kind = %(kind)s)
 ) found
 GROUP BY kind, lower(value)
@@ -58,15 +60,17 @@ class FoundValues(NamedTuple):
     finding: int
 
 
-def load_snippets(findings: Iterable[ScrubFinding]) -> dict[int, Snippet]:
-    """The snippets of findings in texts, by primary key; findings elsewhere have none."""
-    rows = _query(_SNIPPETS, findings=[finding.pk for finding in findings], context=CONTEXT_CHARACTERS)
+def load_snippets(dataset_id: int, findings: Iterable[ScrubFinding]) -> dict[int, Snippet]:
+    """The snippets of a dataset's findings in texts, by primary key; findings elsewhere have none."""
+    keys = [finding.pk for finding in findings]
+    rows = _query(_SNIPPETS, dataset=dataset_id, findings=keys, context=CONTEXT_CHARACTERS)
     return {key: Snippet(*parts) for key, *parts in rows}
 
 
 def list_values(scrub: ScrubRun, kind: str) -> list[FoundValues]:
     """The most frequent values that a preview found in texts, of one class or all."""
-    return [FoundValues(*row) for row in _query(_VALUES, scrub=scrub.pk, kind=kind, limit=MAX_VALUES)]
+    rows = _query(_VALUES, dataset=scrub.dataset_id, scrub=scrub.pk, kind=kind, limit=MAX_VALUES)
+    return [FoundValues(*row) for row in rows]
 
 
 def _query(statement: str, **values: Any) -> list[tuple[Any, ...]]:

@@ -125,7 +125,7 @@ def decide_proposal(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _mark_for_scrub(dataset: Dataset, finding: ScrubFinding, actor: Any) -> None:
-    turn = get_object_or_404(Turn, session=finding.session_id, turn_index=finding.turn_index)
+    turn = get_object_or_404(Turn, dataset=dataset, session=finding.session_id, turn_index=finding.turn_index)
     end = finding.start + finding.length
     marks.mark_missed(dataset, turn=turn, field="text", start=finding.start, end=end, kind=NAME, actor=actor)
 

@@ -30,7 +30,7 @@ def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: Progress
     exempt = ExemptionCounter(list_exemptions(dataset))
     sessions = turns = 0
     for keys in _read_batches(dataset):
-        texts = _load_texts(keys)
+        texts = _load_texts(dataset, keys)
         for value in scrubber.find_remaining(texts):
             remaining[value.kind] += 1
             if len(places) < MAX_PLACES:
@@ -66,14 +66,14 @@ def _read_batches(dataset: Dataset) -> Iterator[list[int]]:
         yield batch
 
 
-def _load_texts(keys: list[int]) -> list[SessionInput]:
+def _load_texts(dataset: Dataset, keys: list[int]) -> list[SessionInput]:
     with transaction.atomic():  # the hooks lock what they read
-        hook_objects = [hook.read(keys) for hook in hooks.scrub_hooks]
+        hook_objects = [hook.read(dataset.pk, keys) for hook in hooks.scrub_hooks]
     return [
         SessionInput(
             session.turns,
             [value for objects in hook_objects for _, value in objects.get(session.key, ())],
             session.id_hashed,
         )
-        for session in read_sessions(keys)
+        for session in read_sessions(dataset.pk, keys)
     ]

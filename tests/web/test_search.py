@@ -31,7 +31,7 @@ def searched(db: None, tmp_path: Path) -> list[int]:
 
 
 def found(ids: list[int], words: str, **more: Any) -> list[int]:
-    turn_ids = search_turns(ids, words, **more).turn_ids
+    turn_ids = [key.turn for key in search_turns(ids, words, **more).turns]
     return list(Turn.objects.filter(pk__in=turn_ids).in_order().values_list("turn_index", flat=True))
 
 

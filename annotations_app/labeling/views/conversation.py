@@ -57,7 +57,7 @@ class ReplyView:
 
 def load_reply(assignment: Assignment, campaign: Campaign) -> ReplyView:
     index, session = assignment.item.turn.turn_index, assignment.item.turn.session
-    window = turns_with_start(session.pk).filter(
+    window = turns_with_start(assignment.item.turn).filter(
         turn_index__range=(index - TURNS_BEFORE, index + TURNS_AFTER)
     )
     turns = list(window.order_by("turn_index"))
@@ -86,9 +86,10 @@ def record_raw_read(member: CampaignMember, is_raw: bool, **counts: int) -> None
         )
 
 
-def turns_with_start(session_pk: int) -> QuerySet[Turn, dict[str, Any] | Any]:
-    """Turns of a session, with the ``start`` of their text and its number of ``characters``."""
-    turns = Turn.objects.filter(session_id=session_pk).only("turn_index", "role")
+def turns_with_start(reply: Turn) -> QuerySet[Turn, dict[str, Any] | Any]:
+    """Turns of the session of a reply, with the ``start`` of their text and its number of ``characters``."""
+    turns = Turn.objects.filter(dataset=reply.dataset_id, session=reply.session_id)
+    turns = turns.only("turn_index", "role")
     return turns.annotate(start=Left("text", MAX_TURN_CHARACTERS), characters=Length(F("text")))
 
 

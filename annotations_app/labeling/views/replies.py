@@ -34,7 +34,8 @@ def with_own_reply(view: View) -> View:
     @require_member
     @wraps(view)
     def guarded_view(request: Any, member: CampaignMember, pk: int, **options: Any) -> HttpResponse:
-        own = Assignment.objects.for_member(member.campaign_id, member.user_id).select_reply()
+        own = Assignment.objects.for_member(member.campaign_id, member.user_id)
+        own = own.select_reply(member.campaign.dataset_id)
         assignment = get_object_or_404(own, pk=pk)
         facts = gates.load_facts(member.campaign.dataset)
         if stop_reason(member, facts):
@@ -64,7 +65,7 @@ def show_turns(
 ) -> HttpResponse:
     """Show turns ``before`` a turn of the session, or ``after`` it, with a link to more of them."""
     before, after = _parse_turn_index(request, "before"), _parse_turn_index(request, "after")
-    turns = turns_with_start(assignment.item.session_id)
+    turns = turns_with_start(assignment.item.turn)
     if before:
         shown = list(turns.filter(turn_index__lt=before).order_by("-turn_index")[:MORE_TURNS_COUNT])[::-1]
     else:

@@ -26,7 +26,7 @@ _JSON_FIELDS = ("found", "exempt", "audit", "canary")
 # The job of a scrub in progress is the one that ``active_scrubs`` finds.
 _FACTS_SQL = """
 SELECT d.id AS pk, d.name, d.origin, d.status, d.turn_count, d.legal_hold, d.hold_reason, d.expired_at,
-    (SELECT max(s.id) FROM datasets_app_session s WHERE s.dataset_id = d.id) AS last_session,
+    p.last_session,
     (SELECT count(*) FROM datasets_app_scrubmark m
      WHERE m.dataset_id = d.id AND m.verdict = 'missed' AND m.created_at > coalesce(
         (SELECT r.created_at FROM datasets_app_scrubrun r
@@ -41,6 +41,7 @@ SELECT d.id AS pk, d.name, d.origin, d.status, d.turn_count, d.legal_hold, d.hol
     a.last_session AS attested_to, a.created_by_name AS attested_by, a.created_at AS attested_at,
     a.reason AS attested_because, {text}
 FROM datasets_app_dataset d
+LEFT JOIN datasets_app_datasetpartition p ON p.dataset_id = d.id
 LEFT JOIN datasets_app_textscan t ON t.dataset_id = d.id
 LEFT JOIN datasets_app_attestation a ON a.dataset_id = d.id AND a.ended_at IS NULL
 WHERE d.id IN ({chosen})

@@ -1,11 +1,13 @@
 import sys
 from argparse import ArgumentParser
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from django.conf import settings
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.catalog.rows.attach_sessions import attach_sessions
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.command_line import validate
 from datasets_app.command_line.outputs import OUTPUTS, Output
@@ -14,6 +16,8 @@ from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.files import ANNOTATION
 from datasets_app.management.base import BaseCommand, run_job
+
+FINDING_BATCH_SIZE = 500
 
 EPILOG = validate.EPILOG.format(
     program="manage.py validate_dataset", more="\n  manage.py validate_dataset --dataset support-2025"
@@ -69,7 +73,10 @@ def _check_dataset(name: str, models: tuple[str, ...], output: Output) -> None:
         },
     )
     output.start_source(name, None, is_file=False)
-    for row in report.findings.select_related("session").order_by("id").iterator():
-        session_id = row.session.session_id if row.session else None
-        output.add(Finding(row.code, row.message, 0, session_id, row.turn_index, row.field or None))
+    rows = report.findings.order_by("id").iterator()
+    while some := list(islice(rows, FINDING_BATCH_SIZE)):
+        attach_sessions(report.dataset_id, some)
+        for row in some:
+            session_id = row.session.session_id if row.session else None
+            output.add(Finding(row.code, row.message, 0, session_id, row.turn_index, row.field or None))
     output.set_totals(report.totals)

@@ -278,7 +278,7 @@ def _timestamp_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
         )
     if known.is_synthetic:
         return ChecklistItem(title, YES, _SYNTHETIC)
-    if not Turn.objects.filter(session__dataset=dataset).exclude(timestamp=None).exists():
+    if not Turn.objects.filter(dataset=dataset).exclude(timestamp=None).exists():
         return ChecklistItem(title, YES, "No turn has one.")
     return ChecklistItem(
         title, NO, _SESSIONS_ADDED if newest else "Turns have their original timestamps.", SCRUB
@@ -299,7 +299,7 @@ def _metadata_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
         item = _text_only_item(title, known, known.report) or item
     if item.answer != YES:
         return item
-    keyed = Turn.objects.filter(session__dataset=dataset).exclude(Q(metadata=None) & Q(extra=None))
+    keyed = Turn.objects.filter(dataset=dataset).exclude(Q(metadata=None) & Q(extra=None))
     if not known.is_synthetic and keyed.exists():
         reason = "Turns have metadata or unknown keys, and no scrub has handled those that identify people."
         return ChecklistItem(title, UNKNOWN, reason, SCRUB)

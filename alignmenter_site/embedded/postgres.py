@@ -39,6 +39,8 @@ FIXED_CONFIG = {
     "unix_socket_permissions": "0700",
     "fsync": "on",
     "wal_recycle": "off",
+    # A few for each table and index of a query; each dataset has tables of its own.
+    "max_locks_per_transaction": "1024",
     "logging_collector": "off",
     "log_destination": "stderr",
     "log_min_messages": "log",

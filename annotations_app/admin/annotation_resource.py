@@ -20,7 +20,7 @@ from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.records import LabelRecord
 from datasets_app.domain.metadata.yaml_text import dump_yaml
 from datasets_app.domain.wording import format_count
-from datasets_app.models import Dataset, DatasetPartition
+from datasets_app.models import Dataset, DatasetPartition, Session
 from datasets_app.tables.admin import TableResource, TableResult, cell_text
 from datasets_app.tables.formats import CSV, JSONL, XLSX, YAML, TableFileError
 

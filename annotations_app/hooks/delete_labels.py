@@ -52,7 +52,8 @@ _DELETE_STATEMENTS = (
     (
         "labels",
         "DELETE FROM annotations_app_annotation WHERE turn_id IN "
-        "(SELECT id FROM datasets_app_turn WHERE dataset_id = %(dataset)s AND session_id = ANY(%(sessions)s))",
+        "(SELECT id FROM datasets_app_turn"
+        " WHERE dataset_id = %(dataset)s AND session_id = ANY(%(sessions)s))",
     ),
 )
 
@@ -82,7 +83,7 @@ def count_labels(dataset: Any, sessions: Sequence[int] | None = None) -> dict[st
 def delete_labels(dataset: int, sessions: Sequence[int]) -> dict[str, int]:
     """Delete what belongs to these sessions of a dataset (primary keys), in the caller's transaction, and
     correct the counters of campaigns and annotators. Returns how much of each kind."""
-    values = {"dataset": dataset, "sessions": list(sessions)}
+    values: dict[str, Any] = {"dataset": dataset, "sessions": list(sessions)}
     counts = {}
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_MEMBERS, values)

@@ -56,7 +56,8 @@ _NotesBySession = dict[int, list[tuple[_NoteSource, dict[str, Any]]]]
 
 
 def read_notes(dataset: int, sessions: Sequence[int]) -> _NotesBySession:
-    """For each of these sessions of a dataset the labels and decisions that say more than 0 or 1, with what they say."""
+    """For each of these sessions of a dataset the labels and decisions that say more than 0 or 1, with what
+    they say."""
     found: _NotesBySession = defaultdict(list)
     _add_labels(dataset, sessions, found)
     _add_decisions(dataset, sessions, found)

@@ -41,7 +41,8 @@ FROM STDIN
 """
 _JOIN_BY_PLACE = """
 UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text
-FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
+FROM datasets_app_session s
+JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
 WHERE s.dataset_id = %(dataset)s AND s.session_id = l.session_id AND t.turn_index = l.turn_index
 """
 _OWN_SESSION_ID = """
@@ -73,7 +74,8 @@ UPDATE staged_label l SET turn = found.turn
 FROM (
     SELECT s.session_id, t.text,
            COALESCE(min(t.id) FILTER (WHERE t.role = 'assistant'), min(t.id)) AS turn
-    FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
+    FROM datasets_app_session s
+    JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
     WHERE s.dataset_id = %(dataset)s
       AND s.session_id IN (SELECT session_id FROM staged_label WHERE turn IS NULL)
     GROUP BY s.session_id, t.text
@@ -86,7 +88,8 @@ UPDATE staged_label l SET turn = found.turn
 FROM (
     SELECT t.text, kept.place,
            COALESCE(min(t.id) FILTER (WHERE t.role = 'assistant'), min(t.id)) AS turn
-    FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
+    FROM datasets_app_session s
+    JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
     CROSS JOIN LATERAL (
         SELECT EXISTS (
             SELECT FROM annotations_app_annotation a WHERE a.turn_id = t.id AND a.extra ? '{PLACE_SESSION}'
@@ -102,7 +105,8 @@ WHERE l.turn IS NULL AND found.text = l.text
 _JOIN_BY_OWN_SESSION = f"""
 UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text,
     keeps_place = l.session_id IS NOT NULL AND l.turn_index IS NOT NULL
-FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id AND t.turn_index = 1
+FROM datasets_app_session s
+JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id AND t.turn_index = 1
 WHERE l.turn IS NULL AND s.dataset_id = %(dataset)s AND s.session_id = {_OWN_SESSION_ID}
 """  # constants of this module # nosec B608
 _ADD_OWN_SESSIONS = f"""
@@ -128,7 +132,8 @@ UPDATE staged_label l SET extra = CASE
         CASE WHEN l.turn_index <> t.turn_index OR l.session_id <> s.session_id THEN l.turn_index END
     )) END || COALESCE(l.extra, '{{}}')
 FROM datasets_app_turn t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
-WHERE t.dataset_id = %(dataset)s AND t.id = l.turn AND (l.session_id <> s.session_id OR l.turn_index <> t.turn_index)
+WHERE t.dataset_id = %(dataset)s AND t.id = l.turn
+  AND (l.session_id <> s.session_id OR l.turn_index <> t.turn_index)
 """  # constants of this module # nosec B608
 _MARK_NEW = """
 UPDATE staged_label SET is_new = true

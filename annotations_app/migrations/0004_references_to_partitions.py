@@ -1,4 +1,4 @@
-"""Triggers replace the constraints of references to sessions and turns: see 0024_partitions of datasets_app."""
+"""Triggers replace the constraints of references to partitions: see 0024_partitions of datasets_app."""
 
 import django.db.models.deletion
 from django.db import migrations, models

@@ -80,8 +80,8 @@ def remove_traces(
     """Rewrite the tables with old row versions and remove old write-ahead logs.
 
     Returns a message for everything that couldn't be removed. Rewrites the ``partitions`` of the changed
-    datasets and the tables that a scrub changes, or with ``deleted`` all tables that a deletion changes. Call it outside a transaction. Calls
-    ``report_progress`` with (0, None) from time to time.
+    datasets and the tables that a scrub changes, or with ``deleted`` all tables that a deletion changes. Call
+    it outside a transaction. Calls ``report_progress`` with (0, None) from time to time.
     """
     if connection.in_atomic_block:
         return ["Old row versions are still on the disk: they can't be removed within a transaction."]

@@ -3,7 +3,7 @@
 # Work as the owner, because the application's role must not change tables; each changes partitions only.
 FUNCTIONS = """
 -- Tables that rows are loaded into before they become partitions: without indexes, which then are built at
--- once. The planner's statistics would repeat texts, tags and ids.
+-- once.
 CREATE FUNCTION datasets_app_create_partition(dataset bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     kind text;
@@ -13,7 +13,8 @@ BEGIN
     FOREACH kind IN ARRAY ARRAY['session', 'turn'] LOOP
         part := format('datasets_app_%s_%s', kind, dataset);
         EXECUTE format('CREATE TABLE %I (LIKE datasets_app_%s INCLUDING CONSTRAINTS INCLUDING DEFAULTS '
-            'INCLUDING STORAGE, CONSTRAINT %I CHECK (dataset_id = %s))', part, kind, part || '_only', dataset);
+            'INCLUDING STORAGE, CONSTRAINT %I CHECK (dataset_id = %s))',
+            part, kind, part || '_only', dataset);
         FOR granted IN
             SELECT grantee::regrole AS role, string_agg(privilege_type, ', ') AS rights
             FROM pg_class, aclexplode(relacl)
@@ -46,7 +47,8 @@ BEGIN
     EXECUTE format('CREATE INDEX %I ON %I USING gin '
         '(to_tsvector(''simple''::regconfig, COALESCE(LEFT(text, 50000), '''')), tags)', search, turns);
     EXECUTE format('ALTER INDEX %I ALTER COLUMN 1 SET STATISTICS 0', search);
-    EXECUTE format('ALTER TABLE datasets_app_session ATTACH PARTITION %I FOR VALUES IN (%s)', sessions, dataset);
+    EXECUTE format('ALTER TABLE datasets_app_session ATTACH PARTITION %I FOR VALUES IN (%s)',
+        sessions, dataset);
     EXECUTE format('ALTER TABLE datasets_app_turn ATTACH PARTITION %I FOR VALUES IN (%s)', turns, dataset);
     EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', sessions, sessions || '_only');
     EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', turns, turns || '_only');
@@ -129,7 +131,8 @@ BEGIN
             INTO held USING one.keys;
         IF held < cardinality(one.keys) THEN
             RAISE foreign_key_violation USING
-                MESSAGE = format('a row of %s refers to a row of %s that does not exist', TG_TABLE_NAME, TG_ARGV[0]),
+                MESSAGE = format('a row of %s refers to a row of %s that does not exist',
+                    TG_TABLE_NAME, TG_ARGV[0]),
                 TABLE = TG_TABLE_NAME;
         END IF;
     END LOOP;
@@ -147,7 +150,8 @@ BEGIN
             INTO is_referenced;
         IF is_referenced THEN
             RAISE foreign_key_violation USING
-                MESSAGE = format('rows of %s still refer to a deleted row of %s', TG_ARGV[argument], TG_TABLE_NAME),
+                MESSAGE = format('rows of %s still refer to a deleted row of %s',
+                    TG_ARGV[argument], TG_TABLE_NAME),
                 TABLE = TG_TABLE_NAME;
         END IF;
     END LOOP;

@@ -28,8 +28,7 @@ class PartitionForeignKey(models.ForeignKey):
         return name, "django.db.models.ForeignKey", arguments, options
 
     def validate(self, value: Any, model_instance: Any) -> None:
-        """Without Django's look-up in all partitions: forms have looked the row up, and a trigger refuses what
-        does not exist."""
+        """Without a look-up in all partitions: forms have looked the row up, and a trigger refuses others."""
         models.Field.validate(self, value, model_instance)
 
     def get_extra_restriction(self, alias: str | None, related_alias: str | None) -> Any:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
-from datasets_app.catalog.rows.partitions import list_tables
+from datasets_app.catalog.rows.partitions import drop_unused_partitions, list_tables
 from datasets_app.core import audit
 from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
@@ -70,6 +70,7 @@ def apply_retention(
     tables = list_tables(row.pk for row in emptied)
     traces = remove_traces(progress.report, partitions=tables, deleted=True) if emptied else []
     certified = [item for item in (_issue_certificate(expired, traces, actor) for expired in emptied) if item]
+    drop_unused_partitions()
     return _build_result(certified, skipped, traces)
 
 

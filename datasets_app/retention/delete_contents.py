@@ -132,8 +132,8 @@ def has_linked_rows(dataset: Dataset) -> bool:
 
 
 def delete_linked_rows(dataset: Dataset, keys: Sequence[int]) -> Counter[str]:
-    """Delete the rows of other apps that belong to these sessions, in the caller's transaction; returns counts
-    by kind."""
+    """Delete the rows of other apps that belong to these sessions, in the caller's transaction; returns
+    counts by kind."""
     deleted: Counter[str] = Counter()
     for hook in hooks.deletion_hooks:
         deleted.update(hook.delete(dataset.pk, keys))

@@ -16,7 +16,8 @@ from datasets_app.domain.pii.rebuilding import FoundValue
 _READ_SESSIONS = sql.SQL("""
 COPY (
     SELECT s.id, s.id_hashed, t.id, {columns}
-    FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
+    FROM datasets_app_session s
+    JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
     WHERE s.dataset_id = {dataset} AND s.id = ANY({keys}) ORDER BY s.id, t.turn_index
 ) TO STDOUT (FORMAT BINARY)
 """)

@@ -200,13 +200,18 @@ def test_what_was_cut_short_is_ended_by_the_next_run_with_one_certificate(
     monkeypatch.setattr(delete_contents, "SESSION_BATCH_SIZE", 2)
 
     def stop(done: int, total: int | None) -> None:
+        raise OperationCanceled
+
+    def stop_late(done: int, total: int | None) -> None:
         if done:
             raise OperationCanceled
 
-    for _ in range(2):
-        with pytest.raises(OperationCanceled):
-            apply_retention(report_progress=stop)
-    assert 0 < Session.objects.count() < 6
+    with pytest.raises(OperationCanceled):
+        apply_retention(report_progress=stop)
+    assert Session.objects.count() == 6
+    with pytest.raises(OperationCanceled):
+        apply_retention(report_progress=stop_late)
+    assert not Session.objects.exists()
     assert not AuditEvent.objects.filter(action="retention").exists()
     apply_retention()
     apply_retention()

@@ -8,7 +8,8 @@ REQUIRED_FIELDS = ("persona_id", "role", "session_id", "tags", "text", "turn_ind
 _QUERY = """
 WITH t AS (
     SELECT t.timestamp IS NOT NULL AS dated, t.metadata IS NOT NULL AS described, t.extra
-    FROM datasets_app_turn t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
+    FROM datasets_app_turn t
+    JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
     WHERE s.dataset_id = %(dataset)s
 )
 SELECT DISTINCT jsonb_object_keys(extra) FROM t WHERE extra IS NOT NULL

@@ -22,11 +22,11 @@ UPDATE datasets_app_datasetpartition SET (first_session, last_session, first_tur
            (SELECT max(id) FROM {turns} WHERE dataset_id = {dataset})
 ) WHERE dataset_id = {dataset}
 """
-# The ranges of datasets that were added to in turn overlap. Those that nothing was recorded of come last.
+# The ranges of datasets that were added to in turn overlap.
 _PLACES_OF_KEY = """
 SELECT dataset_id FROM datasets_app_datasetpartition
-WHERE (%(key)s BETWEEN first_{kind} AND last_{kind} OR first_{kind} IS NULL) AND dataset_id = ANY(%(datasets)s)
-ORDER BY first_{kind} IS NULL, dataset_id DESC
+WHERE %(key)s BETWEEN first_{kind} AND last_{kind} AND dataset_id = ANY(%(datasets)s)
+ORDER BY dataset_id DESC
 """
 _FIND_KEY = "SELECT dataset_id FROM datasets_app_{kind} WHERE dataset_id = ANY(%s) AND id = %s"
 # A dataset that was deleted leaves its partitions, which are empty, and so does one that has expired.
@@ -60,7 +60,7 @@ def has_partition(dataset_id: int) -> bool:
 
 @contextmanager
 def loading_partition(dataset_id: int) -> Iterator[None]:
-    """Rows are added to :func:`table_names` within, in the caller's transaction, which has locked the dataset.
+    """Rows are added to :func:`table_names` within, in the caller's transaction, which locked the dataset.
 
     The first load of a dataset goes to tables without indexes and constraints, which are built and checked
     at the end. Only then are they attached, so that others wait for this transaction as little as possible.
@@ -94,22 +94,20 @@ def empty_partition(dataset_id: int) -> None:
 
 
 def drop_unused_partitions() -> int:
-    """Drop the empty partitions of datasets that have expired or are gone; returns how many datasets.
+    """Drop the empty partitions of datasets that have expired or are gone; returns of how many datasets.
 
-    One that others are reading stays until the next time.
+    Others can't read any partition meanwhile, so this ends as soon as it has to wait for them.
     """
     with connection.cursor() as cursor:
         cursor.execute(_UNUSED)
         unused = [pk for (pk,) in cursor.fetchall()]
-    dropped = 0
-    for pk in unused:
+    for dropped, pk in enumerate(unused):
         try:
             with transaction.atomic():
                 _call("drop", pk)
-            dropped += 1
         except DatabaseError:
-            continue
-    return dropped
+            return dropped
+    return len(unused)
 
 
 def find_dataset_of_session(key: int, dataset_ids: Sequence[int]) -> int | None:

@@ -1,7 +1,7 @@
 """Pages of turns, read by keyset: the deepest page costs what the first one costs."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -106,7 +106,7 @@ def _read_page(dataset_ids: list[int], query: PageQuery) -> list[_Row]:
         of_role="AND u.role = %(role)s" if query.role else "",
     )
     session, turn = query.place or (0, 0)
-    values = {
+    values: dict[str, Any] = {
         "dataset": dataset_ids[0],
         "datasets": dataset_ids,
         "session": session,

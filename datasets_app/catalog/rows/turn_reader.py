@@ -82,8 +82,9 @@ def build_turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> s
         filters += sql.SQL(" AND s.persona_id = {}").format(sql.Literal(selection.persona))
     if selection.tag is not None:
         filters += sql.SQL(
-            " AND EXISTS (SELECT FROM datasets_app_turn x WHERE x.dataset_id = s.dataset_id AND x.session_id = s.id AND x.tags @> {})"
-        ).format(sql.Literal([selection.tag]))
+            " AND EXISTS (SELECT FROM datasets_app_turn x WHERE x.dataset_id = {} AND x.session_id = s.id"
+            " AND x.tags @> {})"
+        ).format(sql.Literal(dataset.pk), sql.Literal([selection.tag]))
     if selection.sessions is not None:
         filters += sql.SQL(" AND s.session_id = ANY({})").format(sql.Literal(selection.sessions))
     if selection.split is not None:

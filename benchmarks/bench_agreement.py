@@ -17,7 +17,7 @@ import json
 import time
 from statistics import median
 
-from benchmarks.harness import run_measured, temporary_servers
+from benchmarks.harness import create_partitions, run_measured, temporary_servers
 
 MAX_RATIO = 3.0
 MAX_MEGABYTES = 300
@@ -35,8 +35,9 @@ INSERT INTO datasets_app_session (dataset_id, session_id, turn_count)
 SELECT %(dataset)s, 'session-' || n, 2 * %(replies)s FROM generate_series(1, %(sessions)s) n
 """
 _TURNS_SQL = """
-INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags)
-SELECT s.id, i, CASE WHEN i %% 2 = 0 THEN 'assistant' ELSE 'user' END, repeat(md5(s.id::text || i), 4),
+INSERT INTO datasets_app_turn (dataset_id, session_id, turn_index, role, text, tags)
+SELECT s.dataset_id, s.id, i, CASE WHEN i %% 2 = 0 THEN 'assistant' ELSE 'user' END,
+       repeat(md5(s.id::text || i), 4),
        ARRAY['scenario:' || s.id %% 7]
 FROM datasets_app_session s, generate_series(1, 2 * %(replies)s) i
 WHERE s.dataset_id = %(dataset)s ORDER BY s.id, i
@@ -48,7 +49,7 @@ SELECT %(dataset)s, t.id, ((hashint8(t.id) & 3 > 0) <> (random() < 0.1))::int, %
        'annotator-' || ((hashint8(t.id * 7) & 1023) + j * 10 + (random() * 9)::int) %% 50,
        to_char(timestamp '2025-01-01' + random() * interval '300 days', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
 FROM datasets_app_turn t, generate_series(0, 4) j
-WHERE t.role = 'assistant' AND random() < 0.9 ORDER BY j, hashint8(t.id)
+WHERE t.dataset_id = %(dataset)s AND t.role = 'assistant' AND random() < 0.9 ORDER BY j, hashint8(t.id)
 """
 
 
@@ -100,6 +101,7 @@ def create_labels(labels: int) -> None:
     }
     with connection.cursor() as cursor:
         cursor.execute("SELECT setseed(0.42)")
+        create_partitions(cursor)
         for statement in (_SESSIONS_SQL, _TURNS_SQL, _LABELS_SQL):
             cursor.execute(statement, values)
         cursor.execute("VACUUM ANALYZE")

@@ -9,7 +9,14 @@ import json
 import time
 from pathlib import Path
 
-from benchmarks.harness import print_comparison, run_measured, temporary_servers, write_turns
+from benchmarks.harness import (
+    create_partitions,
+    drop_partitions,
+    print_comparison,
+    run_measured,
+    temporary_servers,
+    write_turns,
+)
 
 
 def main() -> None:
@@ -59,6 +66,7 @@ def import_file(path: Path) -> None:
 def truncate_tables() -> None:
     from django.db import connection
 
+    drop_partitions()
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE datasets_app_dataset CASCADE")
         cursor.execute("CHECKPOINT") if _can_checkpoint(cursor) else None
@@ -90,6 +98,8 @@ def time_bare_copy(folder: Path) -> float:
     start = time.perf_counter()
     with transaction.atomic(), connection.cursor() as cursor:
         for table in ("dataset", "session", "turn"):
+            if table == "session":
+                create_partitions(cursor)
             with (
                 cursor.copy(f"COPY datasets_app_{table} FROM STDIN") as copy,
                 (folder / table).open("rb") as file,

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.harness import temporary_servers, time_call
+from benchmarks.harness import create_partitions, temporary_servers, time_call
 
 MAX_RATIO = 1.5
 REPLIES_PER_SESSION = 5
@@ -27,8 +27,8 @@ INSERT INTO datasets_app_session (dataset_id, session_id, turn_count)
 SELECT %(dataset)s, 'session-' || n, %(turns)s FROM generate_series(1, %(sessions)s) n
 """
 _TURNS_SQL = """
-INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags)
-SELECT s.id, n, 'assistant', 'reply ' || n, '{}'
+INSERT INTO datasets_app_turn (dataset_id, session_id, turn_index, role, text, tags)
+SELECT s.dataset_id, s.id, n, 'assistant', 'reply ' || n, '{}'
 FROM datasets_app_session s CROSS JOIN generate_series(1, %(turns)s) n WHERE s.dataset_id = %(dataset)s
 ORDER BY s.id, n
 """
@@ -85,6 +85,7 @@ def create_dataset(replies: int) -> None:
     dataset = Dataset.objects.create(name=f"of_{replies}", origin="synthetic")
     values = {"dataset": dataset.pk, "turns": REPLIES_PER_SESSION, "sessions": replies // REPLIES_PER_SESSION}
     with connection.cursor() as cursor:
+        create_partitions(cursor)
         cursor.execute(_SESSIONS_SQL, values)
         cursor.execute(_TURNS_SQL, values)
         cursor.execute("ANALYZE datasets_app_session, datasets_app_turn")

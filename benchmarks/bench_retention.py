@@ -14,8 +14,7 @@ from typing import Any
 from benchmarks.harness import run_measured, temporary_servers, write_turns
 
 BARE_STATEMENTS = (
-    "DELETE FROM datasets_app_turn WHERE session_id IN "
-    "(SELECT id FROM datasets_app_session WHERE dataset_id = %s)",
+    "DELETE FROM datasets_app_turn WHERE dataset_id = %s",
     "DELETE FROM datasets_app_session WHERE dataset_id = %s",
     "DELETE FROM datasets_app_sourcefile WHERE dataset_id = %s",
     "DELETE FROM datasets_app_dataset WHERE id = %s",

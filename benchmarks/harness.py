@@ -50,6 +50,28 @@ def temporary_servers() -> Iterator[Path]:
         yield Path(folder)
 
 
+def create_partitions(cursor: Any) -> None:
+    """For every dataset without them, with all indexes."""
+    cursor.execute(
+        "SELECT datasets_app_create_partition(id), datasets_app_attach_partition(id) FROM datasets_app_dataset d "
+        "WHERE NOT EXISTS (SELECT FROM datasets_app_datasetpartition p WHERE p.dataset_id = d.id)"
+    )
+
+
+def drop_partitions() -> None:
+    """Of all datasets, with what is in them."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT inhrelid::regclass::text FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid "
+            "WHERE inhparent IN ('datasets_app_session'::regclass, 'datasets_app_turn'::regclass) "
+            "AND c.relkind = 'r'"
+        )
+        for (name,) in sorted(cursor.fetchall(), reverse=True):
+            cursor.execute(f"DROP TABLE {name}")
+
+
 def write_turns(path: Path, count: int, *, turns_per_session: int = 6) -> None:
     """A conversation file of about 330 bytes a line, with tags, timestamps and metadata."""
     chance = random.Random(42)

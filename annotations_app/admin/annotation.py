@@ -23,17 +23,21 @@ from unfold.widgets import (
 )
 
 from annotations_app.admin.annotation_resource import FORMATS, AnnotationResource
-from annotations_app.admin.label_filters import AnnotatorFilter, BoundedPaginator, PersonaFilter
+from annotations_app.admin.label_filters import (
+    AnnotatorFilter,
+    BoundedPaginator,
+    PersonaFilter,
+    find_turn,
+    find_turns_of_session,
+)
 from annotations_app.labels.export_annotations import count_personal_data
 from annotations_app.labels.history_pages import has_history, label_history
 from annotations_app.models import Annotation
 from datasets_app.catalog import gates, policies, raw_access
-from datasets_app.catalog.rows.partitions import find_dataset_of_turn, split_datasets
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.filters import VisibleRelatedFilter
 from datasets_app.core.web.model_admin import ModelAdmin
-from datasets_app.core.web.pages import parse_pk
 from datasets_app.models import Dataset, Persona, Turn
 from datasets_app.tables.admin import TableAdminMixin, TableImportForm
 from datasets_app.tables.formats import TableFileError
@@ -163,13 +167,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         """Whole values only: each is looked up, where parts of them would read every row."""
         if not (wanted := search_term.strip()):
             return queryset, False
-        turns = [
-            key
-            for some in split_datasets(raw_access.list_readable(request.user).values_list("pk", flat=True))
-            for key in Turn.objects.filter(
-                dataset__in=some, session__dataset__in=some, session__session_id=wanted
-            ).values_list("pk", flat=True)
-        ]
+        turns = find_turns_of_session(raw_access.list_readable(request.user), wanted)
         return queryset.filter(Q(turn__in=turns) | Q(annotator=wanted)), False
 
     # --- list ---
@@ -307,10 +305,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **more: Any) -> Any:
         if db_field.name == "turn":
-            visible = list(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
-            key = parse_pk(request.POST.get("turn", ""))
-            dataset = None if key is None else find_dataset_of_turn(key, visible)
-            more["queryset"] = Turn.objects.filter(dataset=dataset)
+            more["queryset"] = find_turn(request.user, request.POST.get("turn", ""))
             more["widget"] = _TurnWidget(db_field.remote_field, self.admin_site)
         return super().formfield_for_foreignkey(db_field, request, **more)
 
@@ -398,6 +393,8 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         """Without the labels of the test split: they would go from a table into a calibration as from a file.
         Who may have them has them from the campaign's page or the command, for a reason."""
         every: QuerySet[Any] = super().get_export_queryset(request)
+        labeled = list(every.order_by().values_list("dataset", flat=True).distinct())
+        every = every.filter(turn__dataset__in=labeled, turn__session__dataset__in=labeled)
         rows = every.exclude(turn__session__split=policies.LOCKED_SPLIT)
         if request.method == "POST" and (locked := every.count() - rows.count()):
             whose = "1 label is" if locked == 1 else f"{locked:,} labels are"

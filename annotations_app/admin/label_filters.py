@@ -9,7 +9,9 @@ from django.http import HttpRequest
 from django.utils.functional import cached_property
 
 from datasets_app.catalog import gates, raw_access
-from datasets_app.models import Persona
+from datasets_app.catalog.rows.partitions import find_dataset_of_turn, split_datasets
+from datasets_app.core.web.pages import parse_pk
+from datasets_app.models import Dataset, Persona, Turn
 
 # Counting millions of rows takes longer than reading a page: further pages are reached by filters.
 MAX_COUNTED_ROWS = 10_000
@@ -62,3 +64,22 @@ class PersonaFilter(RecentValuesFilter):
 class AnnotatorFilter(RecentValuesFilter):
     title = "annotator"
     parameter_name = "annotator"
+
+
+def find_turn(user: Any, key: str) -> QuerySet[Any]:
+    """The turn with this primary key, if the user may see its dataset."""
+    visible = Dataset.objects.visible_to(user).values_list("pk", flat=True)
+    number = parse_pk(key)
+    dataset = None if number is None else find_dataset_of_turn(number, list(visible))
+    return Turn.objects.filter(dataset=dataset)
+
+
+def find_turns_of_session(datasets: QuerySet[Any], session_id: str) -> list[int]:
+    """Primary keys of the turns of all sessions with this id in these datasets."""
+    return [
+        key
+        for some in split_datasets(datasets.values_list("pk", flat=True))
+        for key in Turn.objects.filter(
+            dataset__in=some, session__dataset__in=some, session__session_id=session_id
+        ).values_list("pk", flat=True)
+    ]

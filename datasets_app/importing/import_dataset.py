@@ -4,7 +4,6 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +14,7 @@ from datasets_app.access.limit_access import Grantee, restrict_first_import
 from datasets_app.catalog import facts, policies
 from datasets_app.catalog.files import load_metadata
 from datasets_app.catalog.rows import existing_sessions
-from datasets_app.catalog.rows.partitions import loading_partition, table_names
-from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
+from datasets_app.catalog.rows.partitions import table_names
 from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -24,12 +22,13 @@ from datasets_app.core.limits import configured_limits
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, hash_file
-from datasets_app.domain.conversations.records import Finding, LineError, SessionRecord, TurnRecord
+from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
 from datasets_app.domain.metadata.metadata import get_stated_split
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.byte_progress import ByteProgress
+from datasets_app.importing.copy_rows import copy_rows
 from datasets_app.importing.erased_sessions import leave_out_erased
 from datasets_app.importing.quarantine import write_quarantine
 from datasets_app.importing.stated_origins import (
@@ -224,7 +223,7 @@ def _import_file(
             session._replace(persona_id=session.persona_id or options.persona) for session in sessions
         )
     excluded = result.problems.sessions | skipped | erased
-    keys, turn_count = _copy_rows(dataset, sessions, _read_records(file, options, progress), excluded)
+    keys, turn_count = copy_rows(dataset, sessions, _read_records(file, options, progress), excluded)
     if hash_file(source.path) != digest:
         raise UserError(f"{source.name} changed while it was read, so nothing was imported. Try again.")
     entry = {
@@ -248,21 +247,6 @@ def _import_file(
     _save_source_file(dataset, source, entry)
     _apply_metadata(dataset, source, keys)
     return entry | _run_import_hooks(dataset, keys)
-
-
-def _copy_rows(
-    dataset: Dataset,
-    sessions: Iterator[SessionRecord],
-    records: Iterator[TurnRecord | LineError],
-    excluded: set[str],
-) -> tuple["array[int]", int]:
-    """The primary keys of the added sessions, and the number of their turns."""
-    first = next(sessions, None)
-    if first is None:
-        return array("q"), 0
-    with loading_partition(dataset.pk):
-        keys = copy_sessions(dataset.pk, chain([first], sessions))
-        return keys, copy_turns(dataset.pk, _attach_session_keys(records, keys, excluded))
 
 
 def _quarantine_sessions(item: _SurveyedFile, quarantine_dir: Path | None) -> dict[str, Any]:
@@ -316,23 +300,6 @@ def _resolve_existing_sessions(
     if existing.keys() - same and not options.quarantine:
         raise make_problems_error([(item.source.name, result.problems.listed, result.problems.total)])
     return same
-
-
-def _attach_session_keys(
-    records: Iterator[TurnRecord | LineError], keys: "array[int]", left_out: set[str]
-) -> Iterator[tuple[int, TurnRecord]]:
-    """Each turn with the primary key of its session; sessions come in the order of ``keys``."""
-    following = iter(keys)
-    session_id: str | None = None
-    key: int | None = None
-    for record in records:
-        if type(record) is not TurnRecord:
-            continue
-        if record.session_id != session_id:
-            session_id = record.session_id
-            key = None if session_id in left_out else next(following, None)
-        if key is not None:
-            yield key, record
 
 
 def _run_import_hooks(dataset: Dataset, keys: "array[int]") -> dict[str, int]:

@@ -85,7 +85,8 @@ def show_whole_turn(
     request: HttpRequest, member: CampaignMember, assignment: Assignment, turn_index: int, *, is_raw: bool
 ) -> HttpResponse:
     """Show the whole text of a turn that was shown in part."""
-    turn = get_object_or_404(Turn, session=assignment.item.session_id, turn_index=turn_index)
+    reply = assignment.item.turn
+    turn = get_object_or_404(Turn, dataset=reply.dataset_id, session=reply.session_id, turn_index=turn_index)
     record_raw_read(member, is_raw, session=assignment.item.session_id, turn=turn_index)
     text = turn.text[:MAX_WHOLE_TURN_CHARACTERS]
     is_judged = turn.pk == assignment.item.turn_id and len(text) <= MAX_HIGHLIGHTED_CHARACTERS

@@ -53,7 +53,8 @@ def temporary_servers() -> Iterator[Path]:
 def create_partitions(cursor: Any) -> None:
     """For every dataset without them, with all indexes."""
     cursor.execute(
-        "SELECT datasets_app_create_partition(id), datasets_app_attach_partition(id) FROM datasets_app_dataset d "
+        "SELECT datasets_app_create_partition(id), datasets_app_attach_partition(id) "
+        "FROM datasets_app_dataset d "
         "WHERE NOT EXISTS (SELECT FROM datasets_app_datasetpartition p WHERE p.dataset_id = d.id)"
     )
 

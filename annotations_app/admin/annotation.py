@@ -8,7 +8,6 @@ from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -24,11 +23,13 @@ from unfold.widgets import (
 
 from annotations_app.admin.annotation_resource import FORMATS, AnnotationResource
 from annotations_app.admin.label_filters import (
+    MAX_TEXT_CHARACTERS,
     AnnotatorFilter,
     BoundedPaginator,
     PersonaFilter,
     find_turn,
     find_turns_of_session,
+    load_turns,
 )
 from annotations_app.labels.export_annotations import count_personal_data
 from annotations_app.labels.history_pages import has_history, label_history
@@ -38,11 +39,10 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.filters import VisibleRelatedFilter
 from datasets_app.core.web.model_admin import ModelAdmin
-from datasets_app.models import Dataset, Persona, Turn
+from datasets_app.models import Dataset, Persona
 from datasets_app.tables.admin import TableAdminMixin, TableImportForm
 from datasets_app.tables.formats import TableFileError
 
-MAX_TEXT_CHARACTERS = 80
 # What a label is about; never edited.
 JUDGED_FIELDS = ["dataset", "session_id", "turn_index", "show_text", "persona_id"]
 LABEL_COLORS = {"1": "success", "0": "danger"}
@@ -140,19 +140,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         """Of a turn the list needs the place and the start of the text: the rest stays where it is."""
         changelist = super().get_changelist_instance(request)
         rows = list(changelist.result_list)
-        turns = (
-            Turn.objects.filter(
-                dataset__in=(places := {row.dataset_id for row in rows}),
-                session__dataset__in=places,
-                pk__in=[row.turn_id for row in rows],
-            )
-            .select_related("session")
-            .only("dataset_id", "session_id", "turn_index", "session__session_id", "session__id_hashed")
-            .annotate(start=Left("text", 2 * MAX_TEXT_CHARACTERS))
-            .in_bulk()
-        )
-        for row in rows:
-            row.turn = turns[row.turn_id]
+        load_turns(rows)
         datasets = Dataset.objects.in_bulk({row.dataset_id for row in rows})
         withheld = raw_access.find_withheld(request.user, datasets.values())
         _withhold_labels([row for row in rows if row.dataset_id in withheld])

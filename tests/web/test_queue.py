@@ -17,6 +17,7 @@ from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.domain.flag_reasons import FLAG_REASONS
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
+from datasets_app.catalog.rows.partitions import require_partition
 from datasets_app.models import Dataset, Persona, Session, Turn
 from tests import factories
 
@@ -493,6 +494,7 @@ def _cost(client: Any) -> tuple[int, int]:
 
 def _large_dataset(replies: int) -> Dataset:
     dataset = Dataset.objects.create(name="large", session_count=replies // 100, turn_count=replies)
+    require_partition(dataset.pk)
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {Session._meta.db_table} (dataset_id, session_id, turn_count) "
@@ -500,8 +502,8 @@ def _large_dataset(replies: int) -> Dataset:
             [dataset.pk, replies // 100],
         )
         cursor.execute(
-            f"INSERT INTO {Turn._meta.db_table} (session_id, turn_index, role, text, tags) "
-            "SELECT s.id, n, 'assistant', 'What assistant says as number ' || n, '{}' "
+            f"INSERT INTO {Turn._meta.db_table} (dataset_id, session_id, turn_index, role, text, tags) "
+            "SELECT s.dataset_id, s.id, n, 'assistant', 'What assistant says as number ' || n, '{}' "
             f"FROM {Session._meta.db_table} s, generate_series(1, 100) n WHERE s.dataset_id = %s",
             [dataset.pk],
         )

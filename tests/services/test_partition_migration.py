@@ -1,0 +1,109 @@
+"""A database of the version before is moved to partitions; a migration that was killed continues."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from alignmenter_site import embedded
+
+pytestmark = pytest.mark.slow
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+DATASETS, SESSIONS, TURNS = 3, 4, 3
+
+FILL = f"""
+INSERT INTO datasets_app_dataset (id, name, origin, status, license, source, attribution, provenance,
+        legal_hold, hold_reason, restricted, session_count, turn_count, created_at, updated_at)
+    SELECT d, 'set' || d, 'external', 'raw', '', '', '', '{{}}', false, '', false, {SESSIONS},
+           {SESSIONS * TURNS}, now(), now() FROM generate_series(1, {DATASETS}) d;
+-- Sessions of one dataset stand between those of others.
+INSERT INTO datasets_app_session (dataset_id, session_id, turn_count, split)
+    SELECT d, 's' || s, {TURNS}, 'train'
+    FROM generate_series(1, {SESSIONS}) s, generate_series(1, {DATASETS}) d ORDER BY s, d;
+INSERT INTO datasets_app_turn (session_id, turn_index, role, text, tags, timestamp, metadata, extra)
+    SELECT s.id, n, 'assistant', 'Text ' || n || ' of ' || s.session_id || chr(9) || 'é', ARRAY['a "tag"'],
+           '2025-01-01', '{{"n": 1.0}}', '{{"key": null}}'
+    FROM datasets_app_session s, generate_series(1, {TURNS}) n ORDER BY n, s.id;
+INSERT INTO annotations_app_annotation
+        (dataset_id, turn_id, kind, label, persona_id, persona_digest, created_at)
+    SELECT s.dataset_id, t.id, 'label', 1, 'p', '', now()
+    FROM datasets_app_turn t JOIN datasets_app_session s ON s.id = t.session_id;
+"""
+ROWS = """
+SELECT s.dataset_id, s.id, s.session_id, s.split, t.id, t.turn_index, t.text, t.tags::text, t.metadata::text,
+       t.extra::text, a.id
+FROM datasets_app_session s JOIN datasets_app_turn t ON t.session_id = s.id
+JOIN annotations_app_annotation a ON a.turn_id = t.id ORDER BY t.id
+"""
+
+
+@pytest.fixture
+def database(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Of the version before; its servers stop with the last process that uses them."""
+    folder = tmp_path_factory.mktemp("earlier")
+    for path in (folder, folder.parent, folder.parent.parent):
+        path.chmod(path.stat().st_mode | 0o111)  # so that, as root, the server's own account can pass
+    embedded.ensure_postgres(folder / "var")
+    migrate(folder, "annotations_app", "0003").wait()
+    return folder
+
+
+def migrate(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    environment = {
+        key: value for key, value in os.environ.items() if key not in ("DATABASE_URL", "REDIS_URL")
+    } | {"ALIGNMENTER_VAR_DIR": str(folder / "var"), "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "migrate", *arguments],
+        cwd=PROJECT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+
+def connect(folder: Path) -> psycopg.Connection[Any]:
+    url = embedded.postgres_url(folder / "var", embedded.ADMINISTRATOR)
+    return psycopg.connect(url, autocommit=True)
+
+
+def digest(session: psycopg.Connection[Any]) -> str:
+    return hashlib.sha256(repr(session.execute(ROWS).fetchall()).encode()).hexdigest()
+
+
+def count_moved(session: psycopg.Connection[Any]) -> int:
+    row = session.execute("SELECT to_regclass('datasets_app_datasetpartition')").fetchone()
+    if row is None or row[0] is None:
+        return 0
+    counted = session.execute("SELECT count(*) FROM datasets_app_datasetpartition").fetchone()
+    return int(counted[0]) if counted else 0
+
+
+def test_a_killed_migration_continues_and_keeps_every_row(database: Path) -> None:
+    with connect(database) as session:
+        session.execute(FILL.encode())
+        before = digest(session)
+        killed = migrate(database)
+        while count_moved(session) < 1:
+            assert killed.poll() is None, killed.stdout and killed.stdout.read().decode()
+            time.sleep(0.01)
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        resumed = migrate(database)
+        output = resumed.communicate()[0].decode()
+        assert resumed.returncode == 0, output
+        assert digest(session) == before
+        tables = session.execute(
+            "SELECT count(*) FILTER (WHERE relname ~ '_[0-9]+$'), count(*) FILTER (WHERE relname ~ 'unpart') "
+            "FROM pg_class WHERE relname ~ '^datasets_app_(session|turn)' AND relkind = 'r'"
+        ).fetchone()
+        assert tables == (2 * DATASETS, 0)
+        newest = session.execute("SELECT nextval('datasets_app_turn_key')").fetchone()
+        assert newest == (DATASETS * SESSIONS * TURNS + 1,)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import psycopg
 import pytest
 
 from alignmenter_site import embedded
+from tests.environment import VAR_DIR
 
 pytestmark = pytest.mark.slow
 
@@ -46,32 +48,31 @@ JOIN annotations_app_annotation a ON a.turn_id = t.id ORDER BY t.id
 
 
 @pytest.fixture
-def database(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Of the version before; its servers stop with the last process that uses them."""
-    folder = tmp_path_factory.mktemp("earlier")
-    for path in (folder, folder.parent, folder.parent.parent):
-        path.chmod(path.stat().st_mode | 0o111)  # so that, as root, the server's own account can pass
-    embedded.ensure_postgres(folder / "var")
-    migrate(folder, "annotations_app", "0003").wait()
-    return folder
+def database() -> Iterator[str]:
+    """The address of a database of the version before."""
+    embedded.ensure_postgres(VAR_DIR)
+    server = embedded.postgres_url(VAR_DIR, embedded.ADMINISTRATOR)
+    name = f"earlier_{os.getpid()}"
+    with psycopg.connect(server, autocommit=True) as session:
+        session.execute(f"CREATE DATABASE {name} TEMPLATE template0".encode())
+    address = server.replace(f"/{embedded.DATABASE}?", f"/{name}?")
+    for target in (["auth"], ["datasets_app", "0023"], ["annotations_app", "0003"]):
+        earlier = migrate(address, *target)
+        output = earlier.communicate()[0].decode()
+        assert earlier.returncode == 0, output
+    yield address
+    with psycopg.connect(server, autocommit=True) as session:
+        session.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
-def migrate(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    environment = {
-        key: value for key, value in os.environ.items() if key not in ("DATABASE_URL", "REDIS_URL")
-    } | {"ALIGNMENTER_VAR_DIR": str(folder / "var"), "PYTHONUNBUFFERED": "1"}
+def migrate(database: str, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "manage.py", "migrate", *arguments],
         cwd=PROJECT,
-        env=environment,
+        env={**os.environ, "DATABASE_URL": database, "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-
-
-def connect(folder: Path) -> psycopg.Connection[Any]:
-    url = embedded.postgres_url(folder / "var", embedded.ADMINISTRATOR)
-    return psycopg.connect(url, autocommit=True)
 
 
 def digest(session: psycopg.Connection[Any]) -> str:
@@ -86,8 +87,8 @@ def count_moved(session: psycopg.Connection[Any]) -> int:
     return int(counted[0]) if counted else 0
 
 
-def test_a_killed_migration_continues_and_keeps_every_row(database: Path) -> None:
-    with connect(database) as session:
+def test_a_killed_migration_continues_and_keeps_every_row(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as session:
         session.execute(FILL.encode())
         before = digest(session)
         killed = migrate(database)

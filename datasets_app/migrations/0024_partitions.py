@@ -126,9 +126,13 @@ BEGIN
     INSERT INTO datasets_app_datasetpartition (dataset_id) VALUES (dataset);
 END $$;
 
--- Deletes all sessions and turns of a dataset at once. Rows that refer to them must be gone.
+-- Deletes all sessions and turns of an expired dataset at once. Rows that refer to them must be gone.
 CREATE FUNCTION datasets_app_empty_partition(dataset bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
+    PERFORM FROM datasets_app_dataset WHERE id = dataset AND (status <> 'expired' OR legal_hold);
+    IF FOUND THEN
+        RAISE object_in_use USING MESSAGE = 'the partition belongs to a dataset that is in use';
+    END IF;
     EXECUTE format('LOCK TABLE datasets_app_session_%s, datasets_app_turn_%s', dataset, dataset);
     IF EXISTS (SELECT FROM annotations_app_annotation WHERE dataset_id = dataset)
         OR EXISTS (SELECT FROM annotations_app_campaignitem i JOIN annotations_app_campaign c

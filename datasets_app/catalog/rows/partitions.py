@@ -88,7 +88,8 @@ def record_keys(dataset_id: int) -> None:
 
 
 def empty_partition(dataset_id: int) -> None:
-    """Delete all sessions and turns of a dataset, in the caller's transaction. No rows may refer to them."""
+    """Delete all sessions and turns of an expired dataset, in the caller's transaction. No rows may refer to
+    them."""
     if has_partition(dataset_id):
         _call("empty", dataset_id)
 

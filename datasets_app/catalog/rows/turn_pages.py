@@ -81,10 +81,11 @@ def _nearest_datasets(dataset_ids: Sequence[int], query: PageQuery) -> Iterable[
     else:
         ranges = ranges if session is None else ranges.filter(last_session__gte=session)
         places = list(ranges.order_by("first_session").values_list("dataset", "first_session"))
-    size = 1 if len(places) == 1 else MAX_DATASETS_AT_ONCE
-    for start in range(0, len(places), size):
-        left = places[start + size :]
-        yield [pk for pk, _ in places[start : start + size]], left[0][1] if left else None
+    size = 1  # most pages need no more
+    while places:
+        some, places = places[:size], places[size:]
+        yield [pk for pk, _ in some], places[0][1] if places else None
+        size = min(4 * size, MAX_DATASETS_AT_ONCE)
 
 
 def _is_nearer(session: int, other: int, query: PageQuery) -> bool:

@@ -90,15 +90,14 @@ def _render_turn_list(request: HttpRequest) -> HttpResponse:
     turn_filter = TurnFilter(query.get("q", "").strip(), query.get("tag", "").strip(), role)
     # A search would tell which words raw text contains, so it leaves these out. Browsing shows structure.
     is_filtered = turn_filter.is_search or dataset is not None
-    searched = [dataset] if dataset else list(visible.order_by("-updated_at"))
-    ids = [row.pk for row in searched]
-    if turn_filter.is_search:
-        searched = searched[:MAX_DATASETS_SEARCHED]
+    searched = [dataset] if dataset else []
+    if turn_filter.is_search and not dataset:
+        searched = list(visible.order_by("-updated_at")[:MAX_DATASETS_SEARCHED])
     withheld = raw_access.find_withheld(request.user, searched) if is_filtered else set()
     context = {
         "dataset": dataset,
         "withheld": dataset is not None and dataset.pk in withheld,
-        "max_datasets": len(searched) if turn_filter.is_search and len(searched) < len(ids) else 0,
+        "max_datasets": len(searched) if len(searched) == MAX_DATASETS_SEARCHED else 0,
         "withheld_count": len(withheld) if turn_filter.is_search and dataset is None else 0,
         "datasets": visible.order_by("name").values_list("pk", "name")[:500],
         "turn_filter": turn_filter,
@@ -111,7 +110,9 @@ def _render_turn_list(request: HttpRequest) -> HttpResponse:
                 [row.pk for row in searched if row.pk not in withheld], turn_filter, query.get("page", "")
             )
             if turn_filter.is_search
-            else _browse_context(ids, role, request)
+            else _browse_context(
+                [dataset.pk] if dataset else list(visible.values_list("pk", flat=True)), role, request
+            )
         ),
     }
     shown = _withhold_rows(request.user, context["page"].rows)

@@ -120,3 +120,20 @@ def test_an_excerpt_is_cut_around_the_word() -> None:
     assert cut.cut_after
     assert ("needle", True) in cut.pieces
     assert sum(len(piece) for piece, _ in cut.pieces) <= 280
+
+
+def test_a_search_in_all_datasets_says_which_it_covers(
+    sign_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("earlier", "later"):
+        factories.make_dataset(tmp_path, factories.make_sessions(1), name)
+    client = sign_in("curator")
+    address = reverse("admin:datasets_app_turn_changelist")
+    found = client.get(address, {"q": "says"}).content.decode()
+    assert "earlier" in found
+    assert "recently updated" not in found
+    monkeypatch.setattr("datasets_app.admin.turn.MAX_DATASETS_SEARCHED", 1)
+    Dataset.objects.get(name="later").save()
+    response = client.get(address, {"q": "says"})
+    assert "Searched the 1 most recently updated" in response.content.decode()
+    assert {turn.session.dataset.name for turn in response.context["page"].rows} == {"later"}

@@ -28,6 +28,7 @@ class AnnotationsConfig(AppConfig):
             hooks.DeletionHook(
                 delete_labels.count_labels,
                 delete_labels.delete_labels,
+                delete_labels.delete_label_batch,
                 delete_labels.close_campaigns,
                 delete_labels.delete_campaigns,
                 delete_labels.TABLES,

@@ -1,8 +1,8 @@
 """Deleting a dataset of 100,000 and of 1,000,000 turns, against a bare DELETE of the same rows in SQL.
 
-The baseline deletes the turns and sessions by four statements, as an administrator would; ours also counts
-them, deletes labels and findings in steps of 20,000 turns, writes the certificate, and has the old versions
-leave the disk, which is told apart (it rewrites what is left, which here is nothing).
+The baseline deletes the turns and sessions by four statements, as an administrator would; ours counts them,
+deletes labels, empties the dataset's partitions, writes the certificate, and has the old versions leave the
+disk, which is measured apart (it rewrites what is left, which here is nothing).
 """
 
 import argparse

@@ -80,6 +80,9 @@ class DeletionHook(NamedTuple):
     count: Callable[[Any, Sequence[int] | None], dict[str, int]]
     # Takes the primary key of a dataset and those of sessions that will be deleted; returns deleted counts.
     delete: Callable[[int, Sequence[int]], dict[str, int]]
+    # Takes the primary key of an expired dataset and a number; deletes at most so many of the rows. Returns
+    # deleted counts, which are empty if there were none.
+    delete_batch: Callable[[int, int], dict[str, int]]
     # Takes a dataset in the transaction that expires it; prevents any new work on it.
     close: Callable[[Any], None]
     # Takes a dataset without sessions and deletes the rows of the dataset as a whole; returns deleted counts.

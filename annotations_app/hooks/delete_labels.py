@@ -58,6 +58,50 @@ _DELETE_STATEMENTS = (
 )
 
 
+_LOCK_ALL_MEMBERS = """
+SELECT m.id FROM annotations_app_campaignmember m JOIN annotations_app_campaign c ON c.id = m.campaign_id
+WHERE c.dataset_id = %(dataset)s ORDER BY m.id FOR NO KEY UPDATE OF m
+"""
+# In the order in which they can be deleted.
+_DELETE_BATCHES = (
+    (
+        "decisions",
+        """
+        DELETE FROM annotations_app_decision WHERE id IN (
+            SELECT d.id FROM annotations_app_decision d
+            JOIN annotations_app_assignment a ON a.id = d.assignment_id
+            JOIN annotations_app_campaign c ON c.id = a.campaign_id
+            WHERE c.dataset_id = %(dataset)s LIMIT %(limit)s)
+        """,
+    ),
+    (
+        "assignments",
+        """
+        DELETE FROM annotations_app_assignment WHERE id IN (
+            SELECT a.id FROM annotations_app_assignment a
+            JOIN annotations_app_campaign c ON c.id = a.campaign_id
+            WHERE c.dataset_id = %(dataset)s LIMIT %(limit)s)
+        """,
+    ),
+    (
+        "campaign_items",
+        """
+        DELETE FROM annotations_app_campaignitem WHERE id IN (
+            SELECT i.id FROM annotations_app_campaignitem i
+            JOIN annotations_app_campaign c ON c.id = i.campaign_id
+            WHERE c.dataset_id = %(dataset)s LIMIT %(limit)s)
+        """,
+    ),
+    (
+        "labels",
+        """
+        DELETE FROM annotations_app_annotation WHERE id IN (
+            SELECT id FROM annotations_app_annotation WHERE dataset_id = %(dataset)s LIMIT %(limit)s)
+        """,
+    ),
+)
+
+
 def count_labels(dataset: Any, sessions: Sequence[int] | None = None) -> dict[str, int]:
     """What belongs to a dataset, or to these of its sessions, by kind."""
     filters: dict[str, Any] = {} if sessions is None else {"session__in": sessions}
@@ -94,6 +138,19 @@ def delete_labels(dataset: int, sessions: Sequence[int]) -> dict[str, int]:
             cursor.execute(statement, values)
             counts[kind] = cursor.rowcount
     return counts
+
+
+def delete_label_batch(dataset: int, limit: int) -> dict[str, int]:
+    """Delete at most ``limit`` decisions of a dataset whose campaigns are closed; without decisions as many
+    assignments, then items, then labels. Counters stay: campaigns and members are deleted at the end."""
+    values = {"dataset": dataset, "limit": limit}
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_ALL_MEMBERS, values)
+        for kind, statement in _DELETE_BATCHES:
+            cursor.execute(statement, values)
+            if cursor.rowcount:
+                return {kind: cursor.rowcount}
+    return {}
 
 
 def find_label_sessions(dataset: Any, matches: Callable[[str], bool]) -> set[int]:

@@ -163,19 +163,18 @@ def _delete_dataset(row: Dataset, job_run: JobRun | None, progress: _TurnProgres
     delete_contents.clear_jobs(jobs)
     _destroy_releases(row)
     delete_contents.delete_files(jobs, lambda deleted: _add_to_certificate(row, deleted))
-    last = 0
-    while delete_contents.has_linked_rows(row) and (keys := delete_contents.next_session_batch(row, last)):
-        last = keys[-1]
-        delete_contents.retry_transaction(partial(_delete_linked_rows, row, keys))
+    while delete_contents.retry_transaction(partial(_delete_linked_batch, row)):
         progress.report()
     deleted = delete_contents.retry_transaction(partial(_delete_sessions, row))
     progress.add(deleted["turns"])
 
 
-def _delete_linked_rows(row: Dataset, keys: list[int]) -> None:
+def _delete_linked_batch(row: Dataset) -> Counter[str]:
     # Lock the row first, so that two runs on one dataset count every deletion once.
     lock_dataset(row.pk)
-    _add_to_certificate(row, delete_contents.delete_linked_rows(row, keys))
+    deleted = delete_contents.delete_linked_batch(row)
+    _add_to_certificate(row, deleted)
+    return deleted
 
 
 def _delete_sessions(row: Dataset) -> Counter[str]:

@@ -44,9 +44,8 @@ from datasets_app.tables.uploads import delete_uploads
 
 log = logging.getLogger(__name__)
 
-# Limits for one transaction: they keep locks short and the work that a kill undoes small.
-TURN_BATCH_SIZE = 20_000
-SESSION_BATCH_SIZE = 5_000
+# Rows for one transaction: few enough for short locks, and for a kill to undo little.
+LINKED_BATCH_SIZE = 20_000
 MAX_TRIES = 5
 # Deadlock, a label added to a turn while it was being deleted, and lock timeout.
 _RETRYABLE_STATES = ("40P01", "23503", "55P03")
@@ -61,14 +60,6 @@ _DELETE_SESSION_ROWS = (
     ),
     ("sessions", "DELETE FROM datasets_app_session WHERE dataset_id = %(dataset)s AND id = ANY(%(keys)s)"),
 )
-_NEXT_SESSIONS = """
-SELECT id FROM (
-    SELECT id, sum(turn_count) OVER (ORDER BY id) - turn_count AS before FROM (
-        SELECT id, turn_count FROM datasets_app_session
-        WHERE dataset_id = %s AND id > %s ORDER BY id LIMIT %s
-    ) first
-) counted WHERE before < %s ORDER BY id
-"""
 
 
 def list_jobs(dataset: Dataset) -> QuerySet[JobRun]:
@@ -118,17 +109,13 @@ def _dataset_rows(dataset: Dataset) -> dict[str, QuerySet[Any]]:
 # --- rows ----------------------------------------------------------------------------------------
 
 
-def next_session_batch(dataset: Dataset, after: int = 0) -> list[int]:
-    """Primary keys of the next sessions that one transaction should delete. ``after`` is the last key already
-    deleted; starting there skips dead index entries."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NEXT_SESSIONS, [dataset.pk, after, SESSION_BATCH_SIZE, TURN_BATCH_SIZE])
-        return [key for (key,) in cursor.fetchall()]
-
-
-def has_linked_rows(dataset: Dataset) -> bool:
-    """Whether other apps have rows that belong to sessions of the dataset."""
-    return any(count for hook in hooks.deletion_hooks for count in hook.count(dataset, None).values())
+def delete_linked_batch(dataset: Dataset) -> Counter[str]:
+    """Delete some of the rows of other apps that belong to the dataset, in the caller's transaction; returns
+    counts by kind, which are empty if there are none."""
+    deleted: Counter[str] = Counter()
+    for hook in hooks.deletion_hooks:
+        deleted.update(hook.delete_batch(dataset.pk, LINKED_BATCH_SIZE))
+    return deleted
 
 
 def delete_linked_rows(dataset: Dataset, keys: Sequence[int]) -> Counter[str]:
@@ -157,9 +144,12 @@ def delete_sessions(dataset: Dataset, keys: Sequence[int]) -> Counter[str]:
 
 
 def delete_dataset_rows(dataset: Dataset) -> Counter[str]:
-    """Delete all sessions of the dataset and the rows of the dataset as a whole, once those of other apps are
-    deleted; in the caller's transaction."""
-    deleted = Counter(
+    """Delete all sessions of the dataset and the rows of the dataset as a whole, in the caller's transaction,
+    with what has been added meanwhile to the rows of other apps."""
+    deleted: Counter[str] = Counter()
+    while batch := delete_linked_batch(dataset):
+        deleted.update(batch)
+    deleted.update(
         audited_turns=AuditedTurn.objects.filter(audit__dataset=dataset).delete()[0],
         sessions=Session.objects.filter(dataset=dataset).count(),
         turns=Turn.objects.filter(dataset=dataset).count(),

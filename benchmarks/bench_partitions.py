@@ -2,7 +2,7 @@
 
 A dataset of 1,000 turns is scrubbed alone and beside the turns of others, while a second connection reads
 another dataset without a pause and counts how often it waits for a lock. Then a large dataset is deleted.
-Last, pages are measured beside few and many datasets.
+Last, pages are measured beside few and many datasets. The shortest time of several counts.
 """
 
 import argparse
@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from statistics import median
 from typing import Any
 
 from benchmarks.harness import create_partitions, temporary_servers
@@ -76,8 +75,8 @@ def _measure_scrubs(rounds: int) -> None:
             beside.append(_scrub_new(f"beside{number}"))
         other.stdin.close()
     # The first loads the models.
-    ratio = median(beside[1:]) / median(alone[1:])
-    _print("scrub beside others", ratio, MAX_SCRUB_RATIO, f"× {median(alone[1:]):.2f} s alone")
+    ratio = min(beside[1:]) / min(alone[1:])
+    _print("scrub beside others", ratio, MAX_SCRUB_RATIO, f"× {min(alone[1:]):.2f} s alone")
     _print(f"reads that waited for a lock for {MAX_WAIT_MS} ms", reader.refused, 0, f"of {reader.count:,}")
 
 
@@ -212,9 +211,7 @@ def _measure_pages(datasets: int) -> dict[str, float]:
         "search in all datasets": f"{turns}?q=refund",
     }
     client = admin_client()
-    return {
-        page: median(_time_page(client, address) for _ in range(7)) for page, address in addresses.items()
-    }
+    return {page: min(_time_page(client, address) for _ in range(7)) for page, address in addresses.items()}
 
 
 def _time_page(client: Any, address: str) -> float:

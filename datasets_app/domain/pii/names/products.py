@@ -172,17 +172,15 @@ class _ProductReader:
         """In a text about technology: entries that are names as well, and words that no list of names has."""
         rest = sorted(set(self.hits) - self.products)
         named = _find_named(self.plain, rest)
-        signs = count_signs(self.text, self.words, named)
-        signs += self._count_ambiguous() > 1
-        if signs < MIN_SIGNS + len(self.words) // _WORDS_PER_SIGN:
+        signs = count_signs(self.text, self.words, named) + (self._count_ambiguous() > 1)
+        signs -= len(self.words) // _WORDS_PER_SIGN
+        if signs < MIN_SIGNS and not (named and signs):
             return
         for first, last in _group(rest):
             if self.is_person(first, last) or self.has_person_cue(first, last):
                 continue
-            places = [place for place in find_entries(self.plain, first) if place.last >= last]
-            if any(place.is_technical for place in places) or (
-                named and is_unlisted(self.plain[first : last + 1])
-            ):
+            is_entry = any(place.last >= last for place in find_entries(self.plain, first))
+            if (is_entry and signs >= MIN_SIGNS) or (named and is_unlisted(self.plain[first : last + 1])):
                 self.products.update(range(first, last + 1))
 
     def _count_ambiguous(self) -> int:

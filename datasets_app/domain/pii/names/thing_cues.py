@@ -25,50 +25,75 @@ def _make_behind(*phrases: str) -> re.Pattern[str]:
 
 
 _ARTICLES = (
-    "the|an?|another|these|those|new|newest|latest|original|free|extra|every|each|any|some|which|what|small|smaller",
-    "large|larger|medium|bigger|cheap|cheaper|fresh|regular|double|single|limited|team|two|three|four|five|six|dozen",
-    r"\d{1,3}x?|more|no|half an?|pair of|pack of|set of|box of|bottle of|cup of|slice of|bag of|piece of|version of",
+    "the|an?|another|these|those|new|newest|latest|original|free|extra|every|each|any|some|which|what|small"
+    "|smaller",
+    "large|larger|medium|bigger|cheap|cheaper|fresh|regular|double|single|limited|team|two|three|four|five"
+    "|six|dozen",
+    r"\d{1,3}x?|more|no|half an?|pair of|pack of|set of|box of|bottle of|cup of|slice of|bag of|piece of"
+    r"|version of",
 )
 _ORDERS = (
     "order(?:ed|ing)?|reorder(?:ed)?|preorder(?:ed)?|return(?:ed|ing)?|restock(?:ed|ing)?|install(?:ed|ing)?",
-    "cancel(?:ed|led|ing)?|assembl(?:e|ed|ing)|unbox(?:ed|ing)?|subscribed? to|download(?:ed|ing)?|renew(?:ed|ing)?",
-    "upgrad(?:e|ed|ing)(?: to)?|paused?|discontinued?|sell|sells|selling|sold|obsessed with|works? with|pair(?:ed|ing)?",
-    "uninstall(?:ed)?|wash(?:ed)?|recharg(?:e|ed)|refill(?:ed)?|unplug(?:ged)?|wearing|wore|introducing|bring back",
-    "price match|a fan of|turning|compatible with|allergic to|ingredients? (?:of|in)|manual (?:for|of)|refund for",
+    "cancel(?:ed|led|ing)?|assembl(?:e|ed|ing)|unbox(?:ed|ing)?|subscribed? to|download(?:ed|ing)?"
+    "|renew(?:ed|ing)?",
+    "upgrad(?:e|ed|ing)(?: to)?|paused?|discontinued?|sell|sells|selling|sold|obsessed with|works? with"
+    "|pair(?:ed|ing)?",
+    "uninstall(?:ed)?|wash(?:ed)?|recharg(?:e|ed)|refill(?:ed)?|unplug(?:ged)?|wearing|wore|introducing"
+    "|bring back",
+    "price match|a fan of|turning|compatible with|allergic to|ingredients? (?:of|in)|manual (?:for|of)"
+    "|refund for",
 )
 _OWNERS = (
     "my|your|our|their|his|her|its|this|that|old|both|same|whole|big|famous|favou?rite|only at|exclusive to",
 )
 _COMPARED = (
-    r"than|vs\.?|versus|between|instead of|(?:one|ones|version|app|offer|stuff|thing) (?:by|from|at)|alternatives? to",
-    "(?:back|switch(?:ed|ing)?|mov(?:e|ed|ing)) to|(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|away) from|unlike|loyal to",
-    "compar(?:e|ed|ing|able) (?:it |this |that )?(?:to|with)|(?:cheaper|better|same|available|shop|bought|buy) (?:at|from)",
-    "ripped off by|a copy of|knock-?off of|owned by|part of|subsidiary of|competes? with|rival(?:s|ing)?",
+    r"than|vs\.?|versus|between|instead of|(?:one|ones|version|app|offer|stuff|thing) (?:by|from|at)"
+    r"|alternatives? to",
+    "(?:back|switch(?:ed|ing)?|mov(?:e|ed|ing)) to|(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|away) from|unlike"
+    "|loyal to",
+    "compar(?:e|ed|ing|able) (?:it |this |that )?(?:to|with)|(?:cheaper|better|same|available|shop|bought"
+    "|buy) (?:at|from)",
+    "a copy of|knock-?off of|owned by|part of|subsidiary of|competes? with|rival(?:s|ing)?",
 )
 _VERBS = (
-    "buy|buys|buying|bought|got|gets?|us(?:e|ed|es|ing)|tr(?:y|ied|ying)|wear|updat(?:e|ed|ing)|charg(?:e|ed|ing)",
-    "dropp?(?:ed)?|replac(?:e|ed|ing)|exchang(?:e|ed)|swap(?:ped)?|launch(?:ed|ing)?|recommend|stock|carry|add(?:ed)?",
-    "need|want|love|loved|like|liked|miss|prefer|hate|own|received?|compar(?:e|ed|ing)|review(?:ing)?|include[sd]?",
-    "contains?|has|have|had|bring|take|eat|drink|wait(?:ing)? for|left|leaving|quit|joined|mention(?:ed|ing)?|name",
-    "meet|rip|according to|swears? by|dreaming of|fight over|imagine|out of|named|pronounce|stands? for|behind|booked",
-    "without|pick:|answer:|only|just|is|was|it[’']s|against|over|like|via|to|or|and|into|for|by|from|of|about|on|in",
-    r"with|at|than|grab|enjoy|choose|chose|check out|give|giving|gave|put|rate|rated|save on|spend at|called|try:",
+    "buy|buys|buying|bought|got|gets?|us(?:e|ed|es|ing)|tr(?:y|ied|ying)|wear|updat(?:e|ed|ing)|charg(?:e"
+    "|ed|ing)",
+    "dropp?(?:ed)?|replac(?:e|ed|ing)|exchang(?:e|ed)|swap(?:ped)?|launch(?:ed|ing)?|recommend|stock|carry"
+    "|add(?:ed)?",
+    "need|want|love|loved|like|liked|miss|prefer|hate|own|received?|compar(?:e|ed|ing)|review(?:ing)?"
+    "|include[sd]?",
+    "contains?|has|have|had|bring|take|eat|drink|wait(?:ing)? for|left|leaving|quit|joined|mention(?:ed"
+    "|ing)?|name",
+    "meet|rip|according to|swears? by|dreaming of|fight over|imagine|out of|named|pronounce|stands? for"
+    "|behind|booked",
+    "without|pick:|answer:|only|just|is|was|it[’']s|against|over|like|via|to|or|and|into|for|by|from|of"
+    "|about|on|in",
+    r"with|at|than|grab|enjoy|choose|chose|check out|give|giving|gave|put|rate|rated|save on|spend at"
+    r"|called|try:",
 )
 _BEFORE = (
     (SURE, _make_before(*_ARTICLES, *_ORDERS)),
     (STRONG, _make_before(*_OWNERS, *_COMPARED)),
     (WEAK, _make_before(*_VERBS)),
 )
-_ADVERBS = "also|now|still|really|so|always|finally|currently|only|already|just|all|never|not|completely|totally|super"
+_ADVERBS = (
+    "also|now|still|really|so|always|finally|currently|only|already|just|all|never|not|completely|super"
+)
 _STOCK = (
-    "sold out|out of stock|in stock|unavailable|on sale|waterproof|discontinued|overrated|underrated|vegan|gluten",
-    "compatible|backordered|delicious|leaking|machine washable|dishwasher|refundable|owned by|half (?:off|price)|tasty",
-    "made (?:in|of|from|by|with)|cheaper|lighter|heavier|crunchy|included|part of|the best seller|our best|our newest",
-    "rechargeable|recyclable|limited edition|seasonal|bundled|in beta|open source|a subscription|unboxed|restocked",
+    "sold out|out of stock|in stock|unavailable|on sale|waterproof|discontinued|overrated|underrated|vegan"
+    "|gluten",
+    "compatible|backordered|delicious|leaking|machine washable|dishwasher|refundable|owned by|half (?:off"
+    "|price)|tasty",
+    "made (?:in|of|from|by|with)|cheaper|lighter|heavier|crunchy|included|part of|the best seller|our best"
+    "|our newest",
+    "rechargeable|recyclable|limited edition|seasonal|bundled|in beta|open source|a subscription|unboxed"
+    "|restocked",
 )
 _STATES = (
-    "back|available|on its way|worth|broken|missing|gone|made|great for|perfect for|smaller|bigger|a classic|free|down",
-    "too (?:small|big|loud|expensive|pricey|sweet|salty|tight)|the best (?:thing|one)|our (?:most|latest)|better than",
+    "back|available|on its way|worth|broken|missing|gone|made|great for|perfect for|smaller|bigger"
+    "|a classic|free|down",
+    "too (?:small|big|loud|expensive|pricey|sweet|salty|tight)|the best (?:thing|one)|our (?:most|latest)"
+    "|better than",
     "closed|open|hiring|delayed|expensive|stuck|cold|warm|hot|due|up|live|out now|out",
 )
 _BE = rf"(?:is|are|was|isn['’]?t|aren['’]?t|wasn['’]?t|not) (?:(?:{_ADVERBS})\s)?"
@@ -77,23 +102,35 @@ _BEHIND = (
     (
         SURE,
         _make_behind(
-            rf"ships?|shipped|costs?|charges? [$€£]?\d+|starts? at|ran out|sold out|restock(?:s|ed)?|{_BE}(?:{'|'.join(_STOCK)})",
-            rf"{_NEGATION} (?:turn on|fit|charge|connect|load|pair|boot|fold|ship|sync|start)|leaks?|leaked|comes? (?:with|in|as)",
-            "works? (?:with|on|for)|tastes?|in (?:black|white|blue|red|green|gr[ae]y|pink|yellow|purple|beige|brown|navy|orange)",
-            "in (?:silver|gold|size|small|medium|large|x?xl)|(?:for|at) [$€£]\\s?\\d+|[$€£]\\d+|hits different|supremacy",
-            "owners|merch|edition|flavou?rs?|recipe|manual|subscription|app|website|locations?|stores?|menu|half the price",
-            "keeps (?:beeping|crashing|freezing|rattling|leaking)|stopped (?:working|charging|syncing)|(?:got|gets) an update",
+            rf"ships?|shipped|costs?|charges? [$€£]?\d+|starts? at|ran out|sold out|restock(?:s|ed)?"
+            rf"|{_BE}(?:{'|'.join(_STOCK)})",
+            rf"{_NEGATION} (?:turn on|fit|charge|connect|load|pair|boot|fold|ship|sync|start)|leaks?|leaked"
+            rf"|comes? (?:with|in|as)",
+            "works? (?:with|on|for)|tastes?|in (?:black|white|blue|red|green|gr[ae]y|pink|yellow|purple"
+            "|beige|brown|navy|orange)",
+            "in (?:silver|gold|size|small|medium|large|x?xl)|(?:for|at) [$€£]\\s?\\d+|[$€£]\\d+"
+            "|hits different|supremacy",
+            "owners|merch|edition|flavou?rs?|recipe|manual|subscription|app|website|locations?|stores?|menu"
+            "|half the price",
+            "keeps (?:beeping|crashing|freezing|rattling|leaking)|stopped (?:working|charging|syncing)"
+            "|(?:got|gets) an update",
         ),
     ),
     (
         STRONG,
         _make_behind(
-            rf"arrives?|arrived|works?|fits?|comes?|starts? from|drops? on|{_BE}(?:{'|'.join(_STATES)})|broke|lasts?|smells?",
-            rf"{_NEGATION} (?:turn|work|start|open|close|come|arrive|last|keep|do|have|offer)|says delivered|sucks?|rocks|rules",
-            "slaps|copies|in shambles|closing|shops?|sells?|offers?|looks? (?:great|cheap|nice)|feels?|again\\?|changed",
-            "did it first|ha(?:s|ve) (?:an?|no|free|better|the)|instead|>+|could never|fans|members|users|customers|lovers",
-            "season|(?:got|gets) (?:an?|the)|stopped|keeps (?:emailing|sending|raising)|half off|collab|tho|who\\?|it is[!.]",
-            "refugee|yet\\?|for (?:breakfast|lunch|dinner|beginners|kids|two)|forever|day|week|days|vibes|rn|review|bought ads",
+            rf"arrives?|arrived|works?|fits?|comes?|starts? from|drops? on|{_BE}(?:{'|'.join(_STATES)})"
+            rf"|broke|lasts?|smells?",
+            rf"{_NEGATION} (?:turn|work|start|open|close|come|arrive|last|keep|do|have|offer)"
+            rf"|says delivered|sucks?|rocks|rules",
+            "slaps|copies|in shambles|closing|shops?|sells?|offers?|looks? (?:great|cheap|nice)|feels?"
+            "|again\\?|changed",
+            "did it first|ha(?:s|ve) (?:an?|no|free|better|the)|instead|>+|could never|fans|members|users"
+            "|customers|lovers",
+            "season|(?:got|gets) (?:an?|the)|stopped|keeps (?:emailing|sending|raising)|half off|collab|tho"
+            "|who\\?|it is[!.]",
+            "refugee|yet\\?|for (?:breakfast|lunch|dinner|beginners|kids|two)|forever|day|week|days|vibes"
+            "|rn|review|bought ads",
         ),
     ),
 )
@@ -103,32 +140,38 @@ _ASKED = re.compile(
 _ANSWER = _make_behind(
     *_STOCK,
     *_STATES,
-    "work|fit|come|ship|last|cost|need|include|support|arrive|turn|taste|smell|charge|offer|sell|run|have|contain|accept",
+    "work|fit|come|ship|last|cost|need|include|support|arrive|turn|taste|smell|charge|offer|sell|run|have"
+    "|contain|accept",
 )
 _MARK = re.compile(
     r"\s?[™®©]|\s(?:v?\d{1,4}(?:\.\d+)?|[SMLX]{1,3}|Pro|Plus|Max|Mini|Lite|Ultra|Premium|SE|XS)\b(?!['’])"
     r"|\s[A-Z]{2,4}\s\d"
 )
 _OWNED = re.compile(
-    r"['’]s? (?:version|apps?|stores?|shops?|website|site|prices?|pricing|delivery|shipping|service|menu|fries|burgers?"
+    r"['’]s? (?:version|apps?|stores?|shops?|website|site|prices?|pricing|delivery|shipping|service|menu"
+    r"|fries|burgers?"
     r"|products?|manual|battery|screen|customer service|competitors?|ads?|range|selection|box(?:es)?)\b"
-    r"|['’]s(?=\s(?:could|can|would|will|is|was|has|had|who|when|and|or|but|half|doesn|does|keeps|bought|in|on|because"
+    r"|['’]s(?=\s(?:could|can|would|will|is|was|has|had|who|when|and|or|but|half|doesn|does|keeps|bought|in"
+    r"|on|because"
     r"|again|tho|yours|here)\b|\s?[?!])",
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"\s(?:and|or|vs\.?|versus|with|than)\s|,\s", re.IGNORECASE)
 _WORD_BEHIND = re.compile(r"(['’]s)?\s([A-Za-z]+)\b")
 _CAPITALIZED_BEFORE = re.compile(r"[\w,]\s([A-Z][a-z]+)\s$")
-_PARTNER_BEHIND, _PARTNER_BEFORE = re.compile(r"\s?&\s?\w{1,20}"), re.compile(r"\b\w{1,20}\s?&\s?$")
+_PARTNER_BEHIND, _PARTNER_BEFORE = re.compile(r"\s?&\s?(\w{1,20})"), re.compile(r"\b(\w{1,20})\s?&\s?$")
 _NAME_BEFORE = re.compile(r"(?:^|[\w,\"“]\s)([A-Z][^\W\d_]{2,})\s$")
 _PRONOUN = re.compile(r"\b(?:s?he|his|him|hers?)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 _MIN_PART = 3
+_MIN_TEXT_CHARACTERS = 24  # a text so short may be an answer, and all of it a name
 # What people are addressed by, before their names.
-_ADDRESSES = frozenset(
-    "little sweet poor dear young old big aunt auntie uncle grandma grandpa granny nurse officer agent captain".split()
-    + "coach chef sister brother cousin king queen prince princess saint san santa lady lord baby beloved sir".split()
-)
+_ADDRESSES_TEXT = """
+agent aunt auntie baby beloved big brother captain chef coach cousin dear grandma grandpa granny king lady
+little
+lord nurse officer old poor prince princess queen saint san santa sir sister sweet uncle young
+"""
+_ADDRESSES = frozenset(_ADDRESSES_TEXT.split())
 
 # What goods, shops and firms are called, behind their names: Vela Cream, Orion Wireless, Gordon's Gym.
 _HEADS_TEXT = """
@@ -205,9 +248,11 @@ def weigh_thing(text: str, start: int, end: int) -> int:
 
 def _join_partners(text: str, start: int, end: int) -> tuple[int, int]:
     """With both names of a firm: Lund & Sons."""
-    if partner := _PARTNER_BEHIND.match(text, end):
+    capital = text[start].isupper()
+    if (partner := _PARTNER_BEHIND.match(text, end)) and partner[1][0].isupper() == capital:
         end = partner.end()
-    if partner := _PARTNER_BEFORE.search(text[max(0, start - _MAX_CUE_CHARACTERS) : start]):
+    before = text[max(0, start - _MAX_CUE_CHARACTERS) : start]
+    if (partner := _PARTNER_BEFORE.search(before)) and partner[1][0].isupper() == capital:
         start -= len(partner[0])
     return start, end
 
@@ -232,6 +277,8 @@ def _weigh_name(text: str, start: int, end: int) -> int:
         weight -= STRONG
     elif len(words) > 1 and all((fact.first or fact.last) and not fact.common for fact in facts):
         weight += 1
+    if not weight and len(text) >= _MIN_TEXT_CHARACTERS:
+        weight -= WEAK
     if _PRONOUN.search(text):
         weight += 1
     weight -= _weigh_adjective(text, start, words)
@@ -244,9 +291,11 @@ def _weigh_head(text: str, start: int, end: int) -> int:
     """Whether the words end in, or go on with, what things are called: Vela Cream; Clay, of Clay Theory."""
     words = _WORD.findall(text[start:end])
     weight = _weigh_noun(words[-1], words[0]) if len(words) > 1 else 0
-    if len(words) == 1 and (before := _NAME_BEFORE.search(text[max(0, start - _MAX_CUE_CHARACTERS) : start])):
-        if not look_up_word(before[1]).first and before[1].lower() not in NON_NAMES:
-            weight = _weigh_noun(words[0], before[1])
+    before = (
+        _NAME_BEFORE.search(text[max(0, start - _MAX_CUE_CHARACTERS) : start]) if len(words) == 1 else None
+    )
+    if before and not look_up_word(before[1]).first and before[1].lower() not in NON_NAMES:
+        weight = _weigh_noun(words[0], before[1])
     behind = _WORD_BEHIND.match(text, end)
     if not weight and behind and words:
         weight = _weigh_noun(behind[2], words[-1], owned=behind[1] is not None)

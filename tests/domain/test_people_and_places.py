@@ -39,6 +39,9 @@ VALUES = [
 ORDINARY = [
     "@property def x",
     "@Override public void run",
+    "@ParameterizedTest with @CsvSource, and @ConfigurationProperties",
+    "@platform-team and @dependabot, please rebase",
+    "the datasheet of the ATmega328P says 1.8 V",
     "use @babel/core and npm i @types/node",
     "meet @ 5pm, @here please",
     "the release date is 12/03/2024",

@@ -8,11 +8,15 @@ import re
 from collections.abc import Iterable, Iterator
 
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
+from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.names.product_list import is_software
 from datasets_app.domain.pii.rules.announced_handles import HANDLE_CUES, find_announced_handles, is_ordinary
 from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
+from datasets_app.domain.pii.rules.handle_carriers import find_in_carriers, may_hold_carrier
 from datasets_app.domain.pii.rules.handle_contexts import find_in_context, may_hold_context
+from datasets_app.domain.pii.rules.handle_names import find_names, may_hold_names
 from datasets_app.domain.pii.rules.handle_phrases import find_in_phrases, find_speakers, may_hold_phrase
-from datasets_app.domain.pii.rules.handle_words import CODE_WORDS, GROUP_WORDS, UNITS
+from datasets_app.domain.pii.rules.handle_words import ANNOTATION_NOUNS, CODE_WORDS, GROUP_WORDS, UNITS
 from datasets_app.domain.pii.rules.profiles import find_profiles, may_hold_profile
 
 # In technical texts these are as common as rare elsewhere: only what announces a name counts.
@@ -74,13 +78,16 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
     return bool(
         b"@" in encoded
         or b"u/" in encoded
+        or b"U/" in encoded
         or (b"#" in encoded and _TAGGED_HINT.search(encoded) is not None)
         or b".bsky.social" in encoded
         or (b"$" in encoded and b"ash" in encoded)
         or (b"<" in encoded and b"> " in encoded)
-        or may_hold_context(encoded, shape)
         or not HANDLE_CUES.isdisjoint(cues := find_cues(encoded))
+        or may_hold_context(encoded, shape)
         or may_hold_phrase(encoded, cues)
+        or may_hold_names(encoded)
+        or may_hold_carrier(encoded)
         or (cues and not _LOOSE_CUES.isdisjoint(cues) and _announce_name(encoded, _LOOSE_CUES & cues))
         or (b"/" in encoded and may_hold_profile(encoded))
     )
@@ -89,6 +96,8 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
 def search_folded(text: str) -> list[Match]:
     """Every user name in a folded text without placeholders, by its start, without overlaps."""
     found: list[Span] = [*find_announced_handles(text), *find_in_phrases(text), *find_in_context(text)]
+    found += (*find_names(text), *find_in_carriers(text))
+    found = [span for span in found if not is_software(text[slice(*span)])]
     found += (*find_profiles(text), *find_speakers(text))
     if "@" in text:
         found += _find_mentions(text)
@@ -98,7 +107,7 @@ def search_folded(text: str) -> list[Match]:
         found += (match.span() for match in _BLUESKY_USER.finditer(text))
     if "$" in text and "ash" in text:
         found += (match.span("name") for match in _CASHTAG.finditer(text))
-    if "u/" in text:
+    if "u/" in text or "U/" in text:
         found += (match.span() for match in _REDDIT_USER.finditer(text))
     return drop_overlaps(HANDLE, found)
 
@@ -127,7 +136,7 @@ _CASHTAG = re.compile(
 )
 # <@U024BE7LH> is found by the pattern above, <@123456789012345678> is not.
 _NUMBERED_MENTION = re.compile(r"<@!?\d{15,20}>")
-_REDDIT_USER = re.compile(r"(?<![\w.~%-])(?<!\w/)/?u/(?=[\w-]{0,19}[A-Za-z])[A-Za-z0-9_-]{3,20}(?![\w/-])")
+_REDDIT_USER = re.compile(r"(?<![\w.~%-])(?<!\w/)/?[uU]/(?=[\w-]{0,39}[A-Za-z])[A-Za-z0-9_-]{3,40}(?![\w/-])")
 _DOMAIN = re.compile(
     r".*\.(?:com|net|org|edu|gov|info|biz|io|co|dev|app|me|us|uk|de|fr|es|it|nl|eu|ch|at|ca|au|in|jp|br|ru)",
     re.I,
@@ -158,6 +167,7 @@ _CODE_BEFORE = re.compile(
 )
 
 
+_ANNOTATION_PART = re.compile(r"[A-Z][a-z]+")
 _COMMENT_LINE = re.compile(r"(?:^|\n)[ \t]*/?\*+[ \t]*\Z")
 
 
@@ -185,10 +195,20 @@ def _is_name(name: str) -> bool:
         return False
     if "." in lower and not CODE_WORDS.isdisjoint(lower.split(".")):
         return False
+    if lower.endswith(("-team", "_team", "-bot", "[bot]")) or _is_annotation(name):
+        return False
     if name[0].isdigit():
         quantity = _NUMBER_WITH_UNIT.fullmatch(lower)
         return quantity is None or (len(quantity[1]) >= 3 and quantity[1] not in UNITS)
     return sum(map(str.isalpha, name)) >= 2
+
+
+def _is_annotation(name: str) -> bool:
+    """Two or more ordinary words, of which the last is one of programs: ParameterizedTest, CsvSource."""
+    parts = _ANNOTATION_PART.findall(name)
+    if len(parts) < 2 or "".join(parts) != name or parts[-1].lower() not in ANNOTATION_NOUNS:
+        return False
+    return not any(look_up_word(part).first or look_up_word(part).last == 2 for part in parts[:-1])
 
 
 def _is_code(text: str, start: int, end: int) -> bool:

@@ -53,6 +53,57 @@ ORDINARY = [
     "https://docs.python.org/3/library/re.html",
     "https://example.com/search?q=red+shoes",
 ]
+# Addresses of the web that carry somebody's name, number or page.
+PERSONAL_URLS = """
+https://sms.acme.com/optout?m=13285550142
+https://sms.acme.com/stop/07700900461
+https://acme.com/verify?dest=8285550142
+https://www.ebay.com/usr/mango_wolf
+https://calendly.com/kit-harlow/30min
+https://acme.zoom.us/my/mangowolf
+https://jharlow84.wordpress.com/2024/05/my-trip
+https://mangowolf.itch.io/game
+https://jane-roe.acme.com
+https://acme.com/about/team/jane-roe
+https://clinic.example.org/doctors/dr-jane-roe-x7k2
+https://www.airbnb.com/users/show/48213377
+https://cdn.acme.com/2024/jane_roe_passport.jpg
+https://acme.com/rsvp/Jane%20Roe
+https://acme.com/jharlow84/orders
+https://acme.com/member.php?u=48213
+https://acme.com/profile?id=48213
+https://acme.com/sso?login_hint=jharlow
+https://acme.com/join?inviter=Jane%20Roe
+https://acme.com/followers?of=jharlow
+https://acme.com/s?x=1&a=Jane+Roe
+https://acme.com/#/users/mangowolf
+https://lichess.org/@/mangowolf
+https://acme.de/mitglieder/jharlow
+https://acme.fr/profil/jeanne-dupont
+acme.com/users/mangowolf
+forum.acme.com/u/mangowolf
+"""
+PUBLIC_URLS = """
+https://acme.com/flights?from=paris&to=london
+https://acme.com/stores/santa-monica
+https://acme.com/hotels/san-jose
+https://acme.com/locations/charlotte-north-carolina
+https://en.wikipedia.org/wiki/Jane_Austen
+https://www.google.com/search?q=john+smith
+https://acme.com/team/onboarding
+https://acme.com/doctors/cardiology
+https://acme.com/shop/kitchen-aid-mixer
+https://acme.com/reports?from=1700000000&to=1700086400
+https://acme.com/item/360012345678
+https://acme.com/?ref=producthunt
+https://acme.fr/membres/avantages
+https://acme.de/konto/meine-daten
+https://acme.wordpress.com
+https://fastapi.github.io/fastapi
+https://www.fiverr.com/categories/graphics-design
+https://docs.acme.com/user/guide/chapter-1
+see acme.io/user/guide and src/app/users/models.py
+"""
 # How people say when they were born; the values are in braces.
 BIRTHS = """
 DOB:{12/03/1984}
@@ -197,6 +248,15 @@ def test_they_are_found_as_people_write_them(find) -> None:
 @pytest.mark.parametrize("find", [find_all, find_quickly])
 def test_what_looks_alike_is_left_alone(find) -> None:
     assert {text: found for text in ORDINARY if (found := find(text))} == {}
+
+
+@pytest.mark.parametrize("find", [find_all, find_quickly])
+def test_an_address_of_the_web_is_personal_if_it_leads_to_a_person(find) -> None:
+    find("https://acme.com/ and https://www.ebay.com/ are known to be public")
+    for url in PERSONAL_URLS.split():
+        assert _find_values(find, f"see {url} please", "URL") == [url]
+    for text in PUBLIC_URLS.strip().splitlines():
+        assert (text, _find_values(find, text, "URL")) == (text, [])
 
 
 def test_a_scrub_leaves_no_part_and_changes_nothing_the_second_time() -> None:

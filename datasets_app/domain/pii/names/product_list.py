@@ -15,7 +15,7 @@ from datasets_app.domain.pii.names.name_words import select_words, split_pieces
 PRODUCTS_PATH = Path(__file__).parent / "name_model" / "products.txt"
 SOFTWARE_PATH = PRODUCTS_PATH.with_name("software.txt")
 _FIRM_SIGN = "&"
-_SERIES = re.compile(r"([^\W\d_]{3,})\d{2,5}[A-Z]{0,3}")
+_SERIES = re.compile(r"([A-Z]{2,}[a-z]*)\d{2,5}[A-Z]{0,3}")
 
 
 class Certainty(IntEnum):
@@ -56,14 +56,18 @@ def find_entries(plain: Sequence[str], number: int) -> Iterator[ProductPlace]:
 
 
 def is_software(name: str) -> bool:
-    """Whether a name without spaces is software, or a part of a series: react-router, ATmega328P."""
-    if _SERIES.fullmatch(name):
-        name = _SERIES.sub(r"\1", name)
+    """Whether a name without spaces is software: react-router."""
     words = tuple(word for word in map(fold_word, select_words(split_pieces(name))) if word[0].isalnum())
     return bool(words) and any(
         offset == 0 and entry.is_technical and entry.words == words
         for entry, offset in load_entries().get(words[0], ())
     )
+
+
+def is_part_number(name: str) -> bool:
+    """Whether a name is a chip or a board of a series: ATmega328P."""
+    series = _SERIES.fullmatch(name)
+    return series is not None and not any(look_up_word(series[1])) and is_software(series[1])
 
 
 @cache

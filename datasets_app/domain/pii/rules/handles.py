@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.names.product_list import is_software
+from datasets_app.domain.pii.names.product_list import is_part_number
 from datasets_app.domain.pii.rules.announced_handles import HANDLE_CUES, find_announced_handles, is_ordinary
 from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
 from datasets_app.domain.pii.rules.handle_carriers import find_in_carriers, may_hold_carrier
@@ -97,7 +97,7 @@ def search_folded(text: str) -> list[Match]:
     """Every user name in a folded text without placeholders, by its start, without overlaps."""
     found: list[Span] = [*find_announced_handles(text), *find_in_phrases(text), *find_in_context(text)]
     found += (*find_names(text), *find_in_carriers(text))
-    found = [span for span in found if not is_software(text[slice(*span)])]
+    found = [span for span in found if not is_part_number(text[slice(*span)])]
     found += (*find_profiles(text), *find_speakers(text))
     if "@" in text:
         found += _find_mentions(text)

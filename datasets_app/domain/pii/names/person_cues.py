@@ -53,7 +53,7 @@ _BEFORE = re.compile(
     rf"(?:\b(?:mr|mrs|ms|miss|mister|dr|prof|sir|madam)\.?|(?:\b(?:{_DONE_TO})|(?:{_WITH_PREPOSITION}))"
     rf"|(?:^|[.!?,\n]\s{{0,3}}|\b(?:oh|and|many|the)\s)(?:{_GREETINGS})[,!]?"
     rf"|\b(?:{LABELS})(?: name)?\s{{0,2}}[:=]"
-    rf"|\b(?:name|surname)(?: is|['’]s)?"
+    rf"|\b(?:name|surname)(?: (?:on|for|of|in) (?:the|my|our|this) \w{{1,15}})?(?: is|['’]s|:)?"
     rf"|\b(?:my|his|her|our|their|your|a|an|the|some|another)\s(?:\w{{1,12}}\s)?(?:{RELATIVES}),?"
     r"|\b(?:(?:regards|sincerely|cheers|thanks)[,.!]?|(?:best|love|yours)[,.!]))[\s\"'“]{1,3}$",
     re.IGNORECASE,

@@ -175,19 +175,17 @@ class _ProductReader:
         """In a text about technology: entries that are names as well, and words that no list of names has."""
         rest = sorted(set(self.hits) - self.products)
         named = _find_named(self.plain, rest)
-        signs = count_signs(self.text, self.words, named) + (self._count_ambiguous() > 1)
+        signs = count_signs(self.text, self.words, named)
+        signs += signs > 0 and self._count_ambiguous() > 1
         signs -= len(self.words) // _WORDS_PER_SIGN
-        if signs < MIN_SIGNS and not (named and signs > 0):
+        if signs <= 0:
             return
         for first, last in _group(rest):
             if self.is_person(first, last) or self.has_person_cue(first, last):
                 continue
             is_entry = any(place.last >= last for place in find_entries(self.plain, first))
-            if (
-                is_entry
-                or (named and is_unlisted(self.plain[first : last + 1]))
-                or self._is_thing(first, last, signs)
-            ):
+            is_foreign = bool(named) and is_unlisted(self.plain[first : last + 1])
+            if is_entry or is_foreign or (signs >= MIN_SIGNS and self._is_thing(first, last, signs)):
                 self.products.update(range(first, last + 1))
 
     def _count_ambiguous(self) -> int:

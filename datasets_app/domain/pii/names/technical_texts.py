@@ -36,10 +36,10 @@ tensor terminal threshold throttles timeout timeouts tls toolkit tracing typefac
 upgrade upload url usb utf validation validators variable variables vector version versions virtual vm
 vram webhook webhooks wifi worker workers workflow workflows wrapper xml yaml
 """
-_NOUNS = CODES | frozenset(_NOUNS_TEXT.split())
+_NOUNS = (CODES | frozenset(_NOUNS_TEXT.split())) - {"http", "https", "channel", "usa", "pos", "sim", "gps"}
 _SHAPES = (
     re.compile(r"`[^`\n]{1,200}`|```"),
-    re.compile(r"\b[a-z]{2,20}_[a-z0-9_]{2,40}\b"),  # snake_case
+    re.compile(r"(?<![/\w])[a-z]{2,20}_[a-z0-9_]{2,40}\b(?!/)"),  # snake_case
     re.compile(r"\b[a-z]{2,20}[A-Z][a-z]{1,20}[A-Za-z]{0,30}\b"),  # camelCase
     re.compile(r"\b\w{1,40}\(\w{0,40}\)"),
     re.compile(r"(?:^|\s)--?[a-z][\w-]{1,30}\b"),  # options

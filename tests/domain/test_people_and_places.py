@@ -191,6 +191,13 @@ mój login to {annar22}
 createdBy: {annar22}
 auth failure for {caolainsugrue} from unknown device
 session opened for user {annar22}(uid=1000)
+thanks {karin.holm}, {k_holm} and {michaelcain} know more
+watch me at {therealkarin}
+<login>{qwilson}</login>
+GET /users/{qwilson}/settings
+10.0.0.1 - {qwilson} [10/Oct/2000:13:55:36 -0700] "GET /"
+useradd {qwilson}
+Agent: hello, how can I help?↵{annar22}: my order is late
 [12:03:11] {annar22}: hi all
 {annar22}: anyone here?↵{bobbyk_9}: yes
 -!- {annar22} [~anna@host] has joined
@@ -215,7 +222,10 @@ node1: up↵node2: down
 sha256 was removed, iphone15 was stolen, gpt4 keeps hallucinating
 change eth0 to wlan0, upgrade from ios16 to ios17
 user_agent: curl7, user input is_valid2
-the user is sceptical
+the user is sceptical, an alert called goodmorning
+send it to Grace from my account, flying to Hartsfield-Jackson in a Mercedes-Benz
+the ESP32, the nRF52840 and the mpu6050 need new firmware
+it is mistyped, please eliminar la cuenta
 INV2024 from ACME
 """
 
@@ -281,6 +291,7 @@ def test_a_scrub_leaves_no_part_and_changes_nothing_the_second_time() -> None:
         ("Wann sind Sie geboren?", "12.3.84", "12.3.84"),
         ("What year were you born?", "84", "84"),
         ("What name do you log in with?", "always_1362", "always_1362"),
+        ("Which player do you want to report?", "it was karinholm", "karinholm"),
         ("Quel est votre identifiant ?", "c'est annarx", "annarx"),
         ("What is your username?", "sunny_day99", "sunny_day99"),
         ("May I have your shipping address?", "12 maple st springfield", "12 maple st"),
@@ -299,7 +310,10 @@ def test_an_answer_is_what_was_asked_for(question: str, answer: str, value: str)
     ("key", "value", "kind"),
     [
         ("user_name", "sunnyday", "HANDLE"),
+        ("forum_nickname", "sunnyday", "HANDLE"),
+        ("created_by", "jdoe_77", "HANDLE"),
         ("date_of_birth", "1984-03-12", "DATE_OF_BIRTH"),
+        ("insured_dob", "12/03/84", "DATE_OF_BIRTH"),
         ("street", "Maple Street 12", "ADDRESS"),
         ("zip", "62704", "ADDRESS"),
     ],

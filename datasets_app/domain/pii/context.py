@@ -28,6 +28,7 @@ from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.rules.announced_addresses import find_answered_addresses
 from datasets_app.domain.pii.rules.announced_handles import find_answered_handles
 from datasets_app.domain.pii.rules.births import find_answered_dates
+from datasets_app.domain.pii.rules.handle_contexts import find_answered_accounts
 from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_requested
 
 # High enough to replace the answer, and below the score of values that have a shape.
@@ -48,6 +49,8 @@ _NOT_A_PERSON = (
     r"|plan|service|software|app|application|network|wifi|host|show|team|school|group|channel|field|user)"
 )
 _PEOPLE = r"(?:passenger|guest|travell?er|customer|(?:card|account )?holder|patient|member|person|recipient)"
+# A question for a user name or for anything else: only what looks like one answers it.
+_ANY_HANDLE = "HANDLE, maybe"
 _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     NAME: re.compile(
         rf"\b(?:your|ur|yr|full|first|last|sur|maiden|{_PEOPLE}'?s?|whose|which|what|good|sweet|nice)\s+"
@@ -120,6 +123,17 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         r"|用户名|用戶名|아이디|닉네임|사용자 ?(?:이름|명)",
         re.IGNORECASE,
     ),
+    _ANY_HANDLE: re.compile(
+        r"\b(?:user ?name|gamer ?tag|nick(?:name)?|handle|screen ?name|log ?-?in|tag|insta(?:gram)?|ig"
+        r"|snap(?:chat)?|discord"
+        r"|telegram|twitter|tiktok|steam|psn|accounts?|profiles?|users?|players?|sellers?|buyers?"
+        r"|members?|friend|streamer)\b"
+        r"|\b(?:sign|log)(?:ged|ned)? ?(?:in|up)\b|\bcall you\b|\b(?:who|whom) (?:did|reported|sent|posted)\b"
+        r"|\b(?:konto|account|nutzer|spieler|login|namen?|nick|insta|compte|pseudo|joueur|usuario|cuenta"
+        r"|jugador|utente|usuário"
+        r"|conta|gebruiker|użytkownik|användarnamn|käyttäjä)\b|ник|логин|аккаунт|账号|用户|アカウント|아이디|계정",
+        re.IGNORECASE,
+    ),
     ADDRESS: re.compile(
         r"(?<!mail )(?<!ip )(?<!mac )(?<!web )(?<!wallet )(?<!email-)(?<!btc )(?<!bitcoin )(?<!eth )"
         r"(?<!crypto )"
@@ -153,7 +167,8 @@ _QUESTION_HINT = re.compile(
     r"name|who|phon|mobil|cel|contact|fax|whatsapp|num|reach|call|text|ssn|social|card|mail|pass|\bpin\b"
     r"|otp|code|user|log|profile|player|nick|handle|gamer|tag|discord|insta|twitter|telegram|skype|snap"
     r"|usu[aá]rio"
-    r"|nutzer|identifi|pseudo|utente|gebruik|bruger|bruker|użytk|käyttäj|kullan|uživ|felhaszn|ник|логин"
+    r"|nutzer|använd|insta|seller|sign|spieler|konto|compte|identifi|pseudo|utente|gebruik|bruger|bruker"
+    r"|użytk|käyttäj|kullan|uživ|felhaszn|ник|логин"
     r"|ユーザ|用户|用戶|账号|微信|아이디|닉네임"
     r"|zip|post|where|street|anschrift|adress?e|plz|direc|indirizzo|endere|cep|kod|адрес"
     r"|birth|b-?day|born|geb|naiss|\bnée?\b|nac|\bnat[oa]\b|nasc|cumple|complea|verjaar|födel|född|fød"
@@ -180,7 +195,7 @@ def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
     if len(reply) > MAX_ANSWER_CHARACTERS:
         return []
     return [
-        Match(kind, start, end, ANSWER_SCORE)
+        Match(HANDLE if kind == _ANY_HANDLE else kind, start, end, ANSWER_SCORE)
         for kind in kinds
         for start, end in _ANSWER_FINDERS[kind](reply)
         if end > start
@@ -332,6 +347,7 @@ _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     CRYPTO_WALLET: lambda reply: (match.span() for match in _LONG_WORD.finditer(reply)),
     MAC: lambda reply: (match.span() for match in _HEX_DIGITS.finditer(reply)),
     HANDLE: find_answered_handles,
+    _ANY_HANDLE: find_answered_accounts,
     ADDRESS: find_answered_addresses,
     DATE_OF_BIRTH: find_answered_dates,
     EMAIL: lambda reply: (match.span() for match in _ADDRESS.finditer(reply)),

@@ -41,7 +41,7 @@ _CODE = re.compile(
 
 
 def may_hold_context(encoded: bytes, shape: bytes) -> bool:
-    """Whether letters are followed by a digit, a dot, or an underscore."""
+    """Whether letters are followed by a digit, or joined by a sign."""
     return b"aaa0" in shape or b"a.a" in shape or (b"_" in encoded and (b"a_" in shape or b"_a" in shape))
 
 
@@ -59,6 +59,14 @@ def find_in_context(text: str) -> Iterator[Span]:
             or (looks == UNMISTAKABLE and _is_plain(before, text, end))
         ) and not _is_in_code(text, start, end):
             yield start, end
+
+
+def find_answered_accounts(reply: str) -> Iterator[Span]:
+    """The first token of a reply that looks like a user name: of the answer to "which player?"."""
+    for match in _TOKEN.finditer(reply):
+        if rank(match[0]) >= OF_NAMES and is_free(match[0]):
+            yield match.span()
+            return
 
 
 def _may_be_announced(token: str) -> bool:

@@ -30,6 +30,8 @@ _FILE_ENDING = re.compile(
 )
 _CAMEL = re.compile(r"[a-z]{2,20}[A-Z][a-z]{1,20}[0-9]{2,6}")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z]{2,20}_[0-9]{2,6}|[a-z]{2,20}[A-Z][a-z]{1,20}[0-9]{2,6}")
+_MAX_TOKEN = 30
+_DIGIT_RUN = re.compile(r"[0-9]+")
 _MIN_NAME = 4
 
 
@@ -78,7 +80,7 @@ def _rank_parts(token: str, parts: list[str], *, is_framed: bool) -> int:
 
 
 def _measure_unusual(parts: list[str]) -> int:
-    return max((len(part) for part in parts if _is_unusual(part)), default=0)
+    return max((len(part) for part in parts if _is_unusual(part) and not is_of_words(part)), default=0)
 
 
 def _may_be_name(token: str) -> bool:
@@ -89,7 +91,8 @@ def _may_be_name(token: str) -> bool:
         or _FILE_ENDING.fullmatch(token)
     ):
         return False
-    if token.lower() in words.THINGS:
+    # Keys, hashes and wallets change from letters to digits many times.
+    if token.lower() in words.THINGS or len(token) > _MAX_TOKEN or len(_DIGIT_RUN.findall(token)) > 2:
         return False
     if TECHNICAL.fullmatch(token) and not (
         "." in token and "_" in token and is_name(token.partition(".")[0].lower())

@@ -91,7 +91,7 @@ _BEHIND = re.compile(
     r"|name|address|team|pr|branch|laptop|review|comment|message|fault|idea)\b"
     rf"|\s\((?:my|our|his|her) (?:{RELATIVES})"
     rf"|,?\s(?:(?:and|&) (?:[\w'’-]{{1,20}} ){{1,2}})?(?:{_DEEDS})\b|,?\s(?:and|&) (?:i|me|my)\b"
-    rf"|,? who\b(?!\?)|\s(?:is|was) (?:my|his|her|on leave"
+    rf"|,? who\b(?!\?| dis)|\s(?:is|was) (?:my|his|her|on leave"
     r"|on vacation|away|sick|off|rude|nice|very|so|super|out|working)\b|\sstill working\b|\son (?:the|my"
     r"|our) (?:account|list|booking|order|phone|line)\b|\s(?:has"
     r"|have) been (?:so|very|great)"

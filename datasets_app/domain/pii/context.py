@@ -5,7 +5,7 @@ same goes for numbers, addresses and passwords that a turn requests.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
@@ -30,17 +30,20 @@ from datasets_app.domain.pii.rules.announced_handles import find_answered_handle
 from datasets_app.domain.pii.rules.births import find_answered_dates
 from datasets_app.domain.pii.rules.handle_contexts import find_answered_accounts
 from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_requested
+from datasets_app.domain.pii.rules.phone_questions import asks_for_phone
 
 # High enough to replace the answer, and below the score of values that have a shape.
 ANSWER_SCORE = 0.8
 MAX_QUESTION_CHARACTERS = 600
 MAX_ANSWER_CHARACTERS = 200
+MAX_TURNS_TO_ANSWER, MAX_LATE_ANSWER_CHARACTERS, MIN_LATE_CHARACTERS = 4, 40, 6
+_LATE_KINDS = frozenset((ACCOUNT, CREDIT_CARD, IBAN, ID_NUMBER, PHONE, SSN))
 
 _REQUEST = re.compile(
     r"\?|\b(?:please|pls|provide|share|tell|give|enter|confirm|verify|need|know|have|get|type|spell|require"
     r"|help me with|mention|specify|state|send|bitte|nennen|angeben|s['’]il|indique[rz]?|por favor"
     r"|per favore|puede"
-    r"|alstublieft|graag|proszę|vänligen)\b|пожалуйста|请|請|ください|お願い|부탁|주세요|알려",
+    r"|alstublieft|graag|(?:po)?proszę|vänligen)\b|пожалуйста|请|請|ください|お願い|부탁|주세요|알려",
     re.IGNORECASE,
 )
 _NOT_A_PERSON = (
@@ -74,7 +77,10 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         r"|номер.{0,3}телефона|电话|手机号|電話番号|携帯番号|전화번호|연락처",
         re.IGNORECASE,
     ),
-    SSN: re.compile(r"\bssn\b|\bsocial security\b|\b(?:digits of )?your social\b", re.IGNORECASE),
+    SSN: re.compile(
+        r"\bssn\b|\bsoc(?:ial)?\.? sec|\b(?:your|ur|the|his|her|my) social\b(?! (?:media|net))|\bsocial ?\?",
+        re.IGNORECASE,
+    ),
     CREDIT_CARD: re.compile(
         r"\bcard(?:'s)? (?:number|no\b|num|details)|\b(?:digits|number) (?:of|on) (?:the|your) (?:\w+ )?card",
         re.IGNORECASE,
@@ -85,11 +91,11 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         r"|rewards?"
         r"|frequent[ -]fl[iy]er|mileage|routing|sort|bsb)(?: account| card)? ?"
         r"(?:numbers?|no\b|num\b|#|id\b|code|details)"
-        r"|\bnumber (?:of|for|on) (?:the|your) (?:\w+ )?(?:account|policy|membership)\b"
+        r"|\bnumber (?:of|for|on) (?:the|your) (?:\w+ )?(?:account|policy|membership)\b|\Aaccount ?\?"
         r"|(?:konto|kunden|mitglieds|vertrags|rekening|klant|kund|kunde)nummer"
         r"|num[ée]ro (?:de |d')?(?:compte|client|adh[ée]rent)"
         r"|n[úu]mero (?:de|da) (?:cuenta|conta|cliente|socio)"
-        r"|numero (?:di )?(?:conto|cliente)|numer (?:konta|klienta)|номер (?:сч[её]та|клиента)"
+        r"|numero (?:di )?(?:conto|cliente)|numer (?:konta|klienta)\b|номер (?:сч[её]та|клиента)"
         r"|账号|会员号|口座番号|会員番号|계좌번호",
         re.IGNORECASE,
     ),
@@ -164,7 +170,7 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     ),
 }
 _QUESTION_HINT = re.compile(
-    r"name|who|phon|mobil|cel|contact|fax|whatsapp|num|reach|call|text|ssn|social|card|mail|pass|\bpin\b"
+    r"name|who|phon|mobil|cel|contact|fax|whatsapp|n[uú]m|client|cuenta|reach|call|text|ssn|social|card|mail|pass|\bpin\b"
     r"|otp|code|user|log|profile|player|nick|handle|gamer|tag|discord|insta|twitter|telegram|skype|snap"
     r"|usu[aá]rio"
     r"|nutzer|använd|insta|seller|sign|spieler|konto|compte|identifi|pseudo|utente|gebruik|bruger|bruker"
@@ -184,9 +190,11 @@ def find_requested_kinds(question: str) -> tuple[str, ...]:
     """The classes of personal data that a turn asks the other side for."""
     question = question[-MAX_QUESTION_CHARACTERS:]
     has_hint, asks_id = _QUESTION_HINT.search(question) is not None, is_requested(question)
-    if not (has_hint or asks_id) or not _REQUEST.search(question):
+    if not _REQUEST.search(question):
         return ()
     kinds = [kind for kind, pattern in _QUESTION_PATTERNS.items() if has_hint and pattern.search(question)]
+    if PHONE not in kinds and asks_for_phone(question):
+        kinds.append(PHONE)
     return (*kinds, ID_NUMBER) if asks_id else tuple(kinds)
 
 
@@ -200,6 +208,30 @@ def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
         for start, end in _ANSWER_FINDERS[kind](reply)
         if end > start
     ]
+
+
+class OpenRequests:
+    """What was requested and not yet answered: "Your passport?" - "Why?" - "To verify you." - "C3KR8T22M"."""
+
+    def __init__(self) -> None:
+        self._turns: dict[str, int] = {}
+
+    def add(self, kinds: Iterable[str], turn: int) -> None:
+        self._turns.update((kind, turn) for kind in kinds if kind in _LATE_KINDS)
+
+    def find_late_answers(self, reply: str, turn: int) -> list[Match]:
+        """The numbers in a short reply to a question that is two turns before it, or more."""
+        late = tuple(kind for kind, asked in self._turns.items() if 1 < turn - asked <= MAX_TURNS_TO_ANSWER)
+        if not late or len(reply) > MAX_LATE_ANSWER_CHARACTERS:
+            return []
+        return [
+            match for match in find_answers(late, reply) if match.end - match.start >= MIN_LATE_CHARACTERS
+        ]
+
+    def close(self, kinds: Iterable[str]) -> None:
+        """Forget all of them once a value of such a class was given."""
+        if not _LATE_KINDS.isdisjoint(kinds):
+            self._turns.clear()
 
 
 # --- names -------------------------------------------------------------------------------------

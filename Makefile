@@ -24,9 +24,8 @@ check: $(VENV)/.tests ## format, lint of code and templates, types, migrations, 
 	ALIGNMENTER_HTTPS=on $(PY) manage.py check --deploy --fail-level WARNING
 	$(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
-bench: $(VENV)/.tests ## run every benchmark; each compares with a baseline of the same run
-	@for file in benchmarks/bench_*.py; do \
-		echo "== $$file"; $(PY) -m benchmarks.$$(basename $$file .py) || exit 1; done
+bench: $(VENV)/.tests ## run every benchmark, or ARGS="import export"; QUICK=1 for small sizes
+	$(PY) -m benchmarks $(if $(QUICK),--quick) $(ARGS)
 
 bench-pii: $(VENV)/.tests ## measure missed and over-scrubbed values on the annotated files of DATA
 	$(PY) -m benchmarks.bench_pii $(if $(DATA),--data $(DATA)) $(ARGS)

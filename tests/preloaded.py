@@ -104,7 +104,7 @@ def run(
 def _get_server(program: Program) -> socket.socket:
     """It ends with this process, when its end of the socket is the last."""
     if program not in _servers:
-        ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+        ours, theirs = socket.socketpair()
         environment = dict(os.environ if program.environment is None else program.environment)
         environment.pop("DJANGO_SETTINGS_MODULE", None)
         with theirs:

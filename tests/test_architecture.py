@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
+# Each module is read once.
+pytestmark = pytest.mark.xdist_group("architecture")
+
 PROJECT = Path(__file__).resolve().parent.parent
 APPS = ("datasets_app", "annotations_app")
 

@@ -46,21 +46,34 @@ def scrub(yaml: str, *turns: tuple[str, str], allow_names: tuple[str, ...] = ())
 @pytest.mark.parametrize(
     "text",
     [
-        "my Solveig broke after two weeks",
         "The Solveig in blue is sold out again",
-        "is Northbarn cheaper than Halvora?",
-        "Honestly I left Halvora for Fjord & Sons",
         "compared it to Quixor Wireless, yours wins",
         "Vixa Boots ship within 24 hours",
-        "asked Iron Sparrow Outfitters the same thing",
-        "Gordon's Grill charges $12.99 for that",
         "is the Rosalind Jacket waterproof?",
-        "Melka & Doug keeps sending coupons",
         "do you have the Rowan 3 in stock?",
     ],
 )
 def test_things_in_the_chat_of_a_persona_stay(text: str) -> None:
     assert scrub(OUTDOORS, ("user", text)) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why was my standing order payment to ryanna lower the last month",
+        "When did the transfer to Takeisha stop?",
+        "is Teressa available on monday?",
+        "I spoke with Suzanne Oullette and Consuela last week",
+        "name on it is O. Thistlewood",
+        "we are a cafe, 12 chairs, invoice to Ignatius Bell",
+        "What Hitzig and Fritsch found out",
+        "kapil 1235",
+    ],
+)
+def test_people_in_the_chat_of_a_persona_are_found_as_anywhere(text: str) -> None:
+    replaced = scrub(OUTDOORS, ("user", text))
+    assert replaced == scrub("", ("user", text))
+    assert "[NAME]" in replaced[0]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ import pytest
 from datasets_app.domain.pii.names.names import NameFinder, NameModelError, load_name_finder
 from tests.onnx_model import LABELS, write_onnx_model
 
+pytestmark = pytest.mark.xdist_group("onnx")
+
 MISSING = [name for name in ("onnxruntime", "tokenizers") if importlib.util.find_spec(name) is None]
 needs_onnx = pytest.mark.skipif(
     bool(MISSING),

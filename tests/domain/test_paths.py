@@ -69,6 +69,7 @@ def test_paths_of_users_machines_and_houses(text: str, value: str):
         "and/or, he/she, 24/7, 12/05/2020, km/h, n/a",
         "https://example.com/home/ana and GET /v1/users and POST /data/items/7/x.json",
         r"the regex \\d+\\w* and \\n\\t, s/foo/bar/g",
+        "/opt/grafana/conf/defaults.ini and /opt/react-router/lib",
         "src/main.py, ./run.sh, data/train.csv",
         "~10 minutes, ~5 %, ~/.bashrc",
         "/home/[NAME]/notes and [PATH]",

@@ -69,6 +69,11 @@ def test_other_scripts_digits_and_invisible_characters_are_seen_through(kind: st
         ("SSN", "my ssn is 565060447"),
         ("SSN", "the ssn on the W-2 (784144848) is wrong"),
         ("SSN", "social security number: 123456789"),
+        ("SSN", "SSN:\n565060447"),
+        ("SSN", "soc sec no 565060447"),
+        ("SSN", "the social you have on file is wrong, it should be 565060447"),
+        ("SSN", "565060447 is my wife's social"),
+        ("SSN", '{"applicant_ssn": "565060447"}'),
     ],
 )
 def test_a_bare_number_counts_when_words_say_what_it_is(kind: str, text: str):
@@ -80,6 +85,8 @@ def test_a_bare_number_counts_when_words_say_what_it_is(kind: str, text: str):
     [
         "my order number is 033001053499",
         "tracking id 704493370",
+        "i saw it on social media, post 704493370",
+        "they have my social, the order is 704493370",
         "transaction 637-7078540-1333572 is missing",
         "order CASE 85616-2870 has not shipped",
         "epoch ms 1755650524412 and 1658738210",

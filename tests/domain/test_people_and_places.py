@@ -39,6 +39,9 @@ VALUES = [
 ORDINARY = [
     "@property def x",
     "@Override public void run",
+    "@ParameterizedTest with @CsvSource, and @ConfigurationProperties",
+    "@platform-team and @dependabot, please rebase",
+    "the datasheet of the ATmega328P says 1.8 V",
     "use @babel/core and npm i @types/node",
     "meet @ 5pm, @here please",
     "the release date is 12/03/2024",
@@ -50,6 +53,57 @@ ORDINARY = [
     "https://docs.python.org/3/library/re.html",
     "https://example.com/search?q=red+shoes",
 ]
+# Addresses of the web that carry somebody's name, number or page.
+PERSONAL_URLS = """
+https://sms.acme.com/optout?m=13285550142
+https://sms.acme.com/stop/07700900461
+https://acme.com/verify?dest=8285550142
+https://www.ebay.com/usr/mango_wolf
+https://calendly.com/kit-harlow/30min
+https://acme.zoom.us/my/mangowolf
+https://jharlow84.wordpress.com/2024/05/my-trip
+https://mangowolf.itch.io/game
+https://jane-roe.acme.com
+https://acme.com/about/team/jane-roe
+https://clinic.example.org/doctors/dr-jane-roe-x7k2
+https://www.airbnb.com/users/show/48213377
+https://cdn.acme.com/2024/jane_roe_passport.jpg
+https://acme.com/rsvp/Jane%20Roe
+https://acme.com/jharlow84/orders
+https://acme.com/member.php?u=48213
+https://acme.com/profile?id=48213
+https://acme.com/sso?login_hint=jharlow
+https://acme.com/join?inviter=Jane%20Roe
+https://acme.com/followers?of=jharlow
+https://acme.com/s?x=1&a=Jane+Roe
+https://acme.com/#/users/mangowolf
+https://lichess.org/@/mangowolf
+https://acme.de/mitglieder/jharlow
+https://acme.fr/profil/jeanne-dupont
+acme.com/users/mangowolf
+forum.acme.com/u/mangowolf
+"""
+PUBLIC_URLS = """
+https://acme.com/flights?from=paris&to=london
+https://acme.com/stores/santa-monica
+https://acme.com/hotels/san-jose
+https://acme.com/locations/charlotte-north-carolina
+https://en.wikipedia.org/wiki/Jane_Austen
+https://www.google.com/search?q=john+smith
+https://acme.com/team/onboarding
+https://acme.com/doctors/cardiology
+https://acme.com/shop/kitchen-aid-mixer
+https://acme.com/reports?from=1700000000&to=1700086400
+https://acme.com/item/360012345678
+https://acme.com/?ref=producthunt
+https://acme.fr/membres/avantages
+https://acme.de/konto/meine-daten
+https://acme.wordpress.com
+https://fastapi.github.io/fastapi
+https://www.fiverr.com/categories/graphics-design
+https://docs.acme.com/user/guide/chapter-1
+see acme.io/user/guide and src/app/users/models.py
+"""
 # How people say when they were born; the values are in braces.
 BIRTHS = """
 DOB:{12/03/1984}
@@ -137,6 +191,13 @@ mój login to {annar22}
 createdBy: {annar22}
 auth failure for {caolainsugrue} from unknown device
 session opened for user {annar22}(uid=1000)
+thanks {karin.holm}, {k_holm} and {michaelcain} know more
+watch me at {therealkarin}
+<login>{qwilson}</login>
+GET /users/{qwilson}/settings
+10.0.0.1 - {qwilson} [10/Oct/2000:13:55:36 -0700] "GET /"
+useradd {qwilson}
+Agent: hello, how can I help?↵{annar22}: my order is late
 [12:03:11] {annar22}: hi all
 {annar22}: anyone here?↵{bobbyk_9}: yes
 -!- {annar22} [~anna@host] has joined
@@ -161,7 +222,10 @@ node1: up↵node2: down
 sha256 was removed, iphone15 was stolen, gpt4 keeps hallucinating
 change eth0 to wlan0, upgrade from ios16 to ios17
 user_agent: curl7, user input is_valid2
-the user is sceptical
+the user is sceptical, an alert called goodmorning
+send it to Grace from my account, flying to Hartsfield-Jackson in a Mercedes-Benz
+the ESP32, the nRF52840 and the mpu6050 need new firmware
+it is mistyped, please eliminar la cuenta
 INV2024 from ACME
 """
 
@@ -196,6 +260,15 @@ def test_what_looks_alike_is_left_alone(find) -> None:
     assert {text: found for text in ORDINARY if (found := find(text))} == {}
 
 
+@pytest.mark.parametrize("find", [find_all, find_quickly])
+def test_an_address_of_the_web_is_personal_if_it_leads_to_a_person(find) -> None:
+    find("https://acme.com/ and https://www.ebay.com/ are known to be public")
+    for url in PERSONAL_URLS.split():
+        assert _find_values(find, f"see {url} please", "URL") == [url]
+    for text in PUBLIC_URLS.strip().splitlines():
+        assert (text, _find_values(find, text, "URL")) == (text, [])
+
+
 def test_a_scrub_leaves_no_part_and_changes_nothing_the_second_time() -> None:
     scrubber = Scrubber(Policy(), key=b"k" * 32)
     turns = [
@@ -218,6 +291,7 @@ def test_a_scrub_leaves_no_part_and_changes_nothing_the_second_time() -> None:
         ("Wann sind Sie geboren?", "12.3.84", "12.3.84"),
         ("What year were you born?", "84", "84"),
         ("What name do you log in with?", "always_1362", "always_1362"),
+        ("Which player do you want to report?", "it was karinholm", "karinholm"),
         ("Quel est votre identifiant ?", "c'est annarx", "annarx"),
         ("What is your username?", "sunny_day99", "sunny_day99"),
         ("May I have your shipping address?", "12 maple st springfield", "12 maple st"),
@@ -236,7 +310,10 @@ def test_an_answer_is_what_was_asked_for(question: str, answer: str, value: str)
     ("key", "value", "kind"),
     [
         ("user_name", "sunnyday", "HANDLE"),
+        ("forum_nickname", "sunnyday", "HANDLE"),
+        ("created_by", "jdoe_77", "HANDLE"),
         ("date_of_birth", "1984-03-12", "DATE_OF_BIRTH"),
+        ("insured_dob", "12/03/84", "DATE_OF_BIRTH"),
         ("street", "Maple Street 12", "ADDRESS"),
         ("zip", "62704", "ADDRESS"),
     ],

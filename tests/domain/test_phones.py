@@ -60,6 +60,14 @@ def phones(text: str) -> list[str]:
         ("我的电话是13812345678，谢谢", ["13812345678"]),
         ("電話番号は0312345678です", ["0312345678"]),
         ("τηλ. 2101234567", ["2101234567"]),
+        # Behind somebody, named or not.
+        ("or my roommate Kit, 8285550142", ["8285550142"]),
+        ("mi hermana Lucía, 644120953, o mi marido 644 120 953", ["644120953", "644 120 953"]),
+        ("ou ma femme Claire, 0612345678", ["0612345678"]),
+        ("Kit Harlow 8285550142 prefers mornings", ["8285550142"]),
+        ("Jane Doe (wife), 8285550142", ["8285550142"]),
+        ("driver 9820012345 never came", ["9820012345"]),
+        ("customer wants cb 40217765", ["40217765"]),
         # Spelled out, or dictated digit by digit.
         ("my number is 5 5 5 1 2 3 4 5 6 7", ["5 5 5 1 2 3 4 5 6 7"]),
         (
@@ -79,6 +87,8 @@ def test_announced_numbers(text: str, expected: list[str]):
     "text",
     [
         "order 40217765 has not arrived, call me",
+        "my husband's order 8285550142 is late",
+        "Jane, 1658738210 is the timestamp",
         "Order: 40217765\nPhone: see below",
         "Phone: see below\nOrder: 40217765",
         "call me about ticket 40217765",

@@ -144,6 +144,15 @@ def test_the_answer_to_a_question_for_a_name_is_one() -> None:
         ("Can you confirm your mobile number?", "sure, 98450 12345", "sure, [PHONE]"),
         ("Under which number can we reach you?", "40217765", "[PHONE]"),
         ("Quel est votre numéro de téléphone ?", "40217765", "[PHONE]"),
+        ("Gracias. ¿Un teléfono?", "644 120 953", "[PHONE]"),
+        ("Op welk nummer kunnen we u bereiken?", "612345678", "[PHONE]"),
+        ("Mi lascia un numero?", "347 1234567", "[PHONE]"),
+        ("Poproszę numer kontaktowy", "601234567", "[PHONE]"),
+        ("Mikä on puhelinnumerosi?", "40217765", "[PHONE]"),
+        ("Where do we text you?", "40217765", "[PHONE]"),
+        ("Which phone model is it?", "SM 40217765", "SM 40217765"),
+        ("¿Número de cliente?", "40217765", "[ACCOUNT]"),
+        ("social?", "565060447", "[SSN]"),
         ("May I have your account number?", "it's 48213", "it's [ACCOUNT]"),
         ("What is your membership id, please?", "K7X-29B4", "[ACCOUNT]"),
         ("Wie lautet Ihre Kundennummer?", "48213", "[ACCOUNT]"),
@@ -168,6 +177,21 @@ def test_the_answer_to_a_question_for_a_name_is_one() -> None:
 )
 def test_answers(question: str, answer: str, expected: str) -> None:
     assert texts(conversation("hi", question, answer))[2] == expected
+
+
+def test_an_answer_may_come_some_turns_later() -> None:
+    turns = ("my passport number? why", "To verify your booking.", "C3KR8T22M", "Thanks.", "44021776")
+    assert texts(conversation(*turns)) == [*turns[:2], "[ID_NUMBER]", *turns[3:]]
+    turns = ("hi", "What's your account number?", "where do i find it", "On the bill.", "40217765")
+    assert texts(conversation(*turns)) == [*turns[:4], "[ACCOUNT]"]
+    turns = (
+        "hi",
+        "What's your phone number?",
+        "why",
+        "For it.",
+        "40217765 is what the display of the thing says",
+    )
+    assert texts(conversation(*turns)) == [*turns]
 
 
 def test_a_value_found_once_is_found_throughout_its_session() -> None:

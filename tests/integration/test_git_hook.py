@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+# The hook is installed once, which takes longer than all else.
+pytestmark = pytest.mark.xdist_group("git hook")
+
 PROJECT = Path(__file__).resolve().parents[2]
 INSTALLED = (".pre-commit-hooks.yaml", "pyproject.toml", "datasets_app")
 CANARY = "zebulon.fonseca@canary.example"

@@ -5,7 +5,7 @@ same goes for numbers, addresses and passwords that a turn requests.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
@@ -28,18 +28,22 @@ from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.rules.announced_addresses import find_answered_addresses
 from datasets_app.domain.pii.rules.announced_handles import find_answered_handles
 from datasets_app.domain.pii.rules.births import find_answered_dates
+from datasets_app.domain.pii.rules.handle_contexts import find_answered_accounts
 from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_requested
+from datasets_app.domain.pii.rules.phone_questions import asks_for_phone
 
 # High enough to replace the answer, and below the score of values that have a shape.
 ANSWER_SCORE = 0.8
 MAX_QUESTION_CHARACTERS = 600
 MAX_ANSWER_CHARACTERS = 200
+MAX_TURNS_TO_ANSWER, MAX_LATE_ANSWER_CHARACTERS, MIN_LATE_CHARACTERS = 4, 40, 6
+_LATE_KINDS = frozenset((ACCOUNT, CREDIT_CARD, IBAN, ID_NUMBER, PHONE, SSN))
 
 _REQUEST = re.compile(
     r"\?|\b(?:please|pls|provide|share|tell|give|enter|confirm|verify|need|know|have|get|type|spell|require"
     r"|help me with|mention|specify|state|send|bitte|nennen|angeben|s['’]il|indique[rz]?|por favor"
     r"|per favore|puede"
-    r"|alstublieft|graag|proszę|vänligen)\b|пожалуйста|请|請|ください|お願い|부탁|주세요|알려",
+    r"|alstublieft|graag|(?:po)?proszę|vänligen)\b|пожалуйста|请|請|ください|お願い|부탁|주세요|알려",
     re.IGNORECASE,
 )
 _NOT_A_PERSON = (
@@ -48,6 +52,8 @@ _NOT_A_PERSON = (
     r"|plan|service|software|app|application|network|wifi|host|show|team|school|group|channel|field|user)"
 )
 _PEOPLE = r"(?:passenger|guest|travell?er|customer|(?:card|account )?holder|patient|member|person|recipient)"
+# A question for a user name or for anything else: only what looks like one answers it.
+_ANY_HANDLE = "HANDLE, maybe"
 _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     NAME: re.compile(
         rf"\b(?:your|ur|yr|full|first|last|sur|maiden|{_PEOPLE}'?s?|whose|which|what|good|sweet|nice)\s+"
@@ -71,7 +77,10 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         r"|номер.{0,3}телефона|电话|手机号|電話番号|携帯番号|전화번호|연락처",
         re.IGNORECASE,
     ),
-    SSN: re.compile(r"\bssn\b|\bsocial security\b|\b(?:digits of )?your social\b", re.IGNORECASE),
+    SSN: re.compile(
+        r"\bssn\b|\bsoc(?:ial)?\.? sec|\b(?:your|ur|the|his|her|my) social\b(?! (?:media|net))|\bsocial ?\?",
+        re.IGNORECASE,
+    ),
     CREDIT_CARD: re.compile(
         r"\bcard(?:'s)? (?:number|no\b|num|details)|\b(?:digits|number) (?:of|on) (?:the|your) (?:\w+ )?card",
         re.IGNORECASE,
@@ -82,11 +91,11 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         r"|rewards?"
         r"|frequent[ -]fl[iy]er|mileage|routing|sort|bsb)(?: account| card)? ?"
         r"(?:numbers?|no\b|num\b|#|id\b|code|details)"
-        r"|\bnumber (?:of|for|on) (?:the|your) (?:\w+ )?(?:account|policy|membership)\b"
+        r"|\bnumber (?:of|for|on) (?:the|your) (?:\w+ )?(?:account|policy|membership)\b|\Aaccount ?\?"
         r"|(?:konto|kunden|mitglieds|vertrags|rekening|klant|kund|kunde)nummer"
         r"|num[ée]ro (?:de |d')?(?:compte|client|adh[ée]rent)"
         r"|n[úu]mero (?:de|da) (?:cuenta|conta|cliente|socio)"
-        r"|numero (?:di )?(?:conto|cliente)|numer (?:konta|klienta)|номер (?:сч[её]та|клиента)"
+        r"|numero (?:di )?(?:conto|cliente)|numer (?:konta|klienta)\b|номер (?:сч[её]та|клиента)"
         r"|账号|会员号|口座番号|会員番号|계좌번호",
         re.IGNORECASE,
     ),
@@ -120,6 +129,17 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         r"|用户名|用戶名|아이디|닉네임|사용자 ?(?:이름|명)",
         re.IGNORECASE,
     ),
+    _ANY_HANDLE: re.compile(
+        r"\b(?:user ?name|gamer ?tag|nick(?:name)?|handle|screen ?name|log ?-?in|tag|insta(?:gram)?|ig"
+        r"|snap(?:chat)?|discord"
+        r"|telegram|twitter|tiktok|steam|psn|accounts?|profiles?|users?|players?|sellers?|buyers?"
+        r"|members?|friend|streamer)\b"
+        r"|\b(?:sign|log)(?:ged|ned)? ?(?:in|up)\b|\bcall you\b|\b(?:who|whom) (?:did|reported|sent|posted)\b"
+        r"|\b(?:konto|account|nutzer|spieler|login|namen?|nick|insta|compte|pseudo|joueur|usuario|cuenta"
+        r"|jugador|utente|usuário"
+        r"|conta|gebruiker|użytkownik|användarnamn|käyttäjä)\b|ник|логин|аккаунт|账号|用户|アカウント|아이디|계정",
+        re.IGNORECASE,
+    ),
     ADDRESS: re.compile(
         r"(?<!mail )(?<!ip )(?<!mac )(?<!web )(?<!wallet )(?<!email-)(?<!btc )(?<!bitcoin )(?<!eth )"
         r"(?<!crypto )"
@@ -150,10 +170,11 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     ),
 }
 _QUESTION_HINT = re.compile(
-    r"name|who|phon|mobil|cel|contact|fax|whatsapp|num|reach|call|text|ssn|social|card|mail|pass|\bpin\b"
+    r"name|who|phon|mobil|cel|contact|fax|whatsapp|n[uú]m|client|cuenta|reach|call|text|ssn|social|card|mail|pass|\bpin\b"
     r"|otp|code|user|log|profile|player|nick|handle|gamer|tag|discord|insta|twitter|telegram|skype|snap"
     r"|usu[aá]rio"
-    r"|nutzer|identifi|pseudo|utente|gebruik|bruger|bruker|użytk|käyttäj|kullan|uživ|felhaszn|ник|логин"
+    r"|nutzer|använd|insta|seller|sign|spieler|konto|compte|identifi|pseudo|utente|gebruik|bruger|bruker"
+    r"|użytk|käyttäj|kullan|uživ|felhaszn|ник|логин"
     r"|ユーザ|用户|用戶|账号|微信|아이디|닉네임"
     r"|zip|post|where|street|anschrift|adress?e|plz|direc|indirizzo|endere|cep|kod|адрес"
     r"|birth|b-?day|born|geb|naiss|\bnée?\b|nac|\bnat[oa]\b|nasc|cumple|complea|verjaar|födel|född|fød"
@@ -169,9 +190,11 @@ def find_requested_kinds(question: str) -> tuple[str, ...]:
     """The classes of personal data that a turn asks the other side for."""
     question = question[-MAX_QUESTION_CHARACTERS:]
     has_hint, asks_id = _QUESTION_HINT.search(question) is not None, is_requested(question)
-    if not (has_hint or asks_id) or not _REQUEST.search(question):
+    if not _REQUEST.search(question):
         return ()
     kinds = [kind for kind, pattern in _QUESTION_PATTERNS.items() if has_hint and pattern.search(question)]
+    if PHONE not in kinds and asks_for_phone(question):
+        kinds.append(PHONE)
     return (*kinds, ID_NUMBER) if asks_id else tuple(kinds)
 
 
@@ -180,11 +203,35 @@ def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
     if len(reply) > MAX_ANSWER_CHARACTERS:
         return []
     return [
-        Match(kind, start, end, ANSWER_SCORE)
+        Match(HANDLE if kind == _ANY_HANDLE else kind, start, end, ANSWER_SCORE)
         for kind in kinds
         for start, end in _ANSWER_FINDERS[kind](reply)
         if end > start
     ]
+
+
+class OpenRequests:
+    """What was requested and not yet answered: "Your passport?" - "Why?" - "To verify you." - "C3KR8T22M"."""
+
+    def __init__(self) -> None:
+        self._turns: dict[str, int] = {}
+
+    def add(self, kinds: Iterable[str], turn: int) -> None:
+        self._turns.update((kind, turn) for kind in kinds if kind in _LATE_KINDS)
+
+    def find_late_answers(self, reply: str, turn: int) -> list[Match]:
+        """The numbers in a short reply to a question that is two turns before it, or more."""
+        late = tuple(kind for kind, asked in self._turns.items() if 1 < turn - asked <= MAX_TURNS_TO_ANSWER)
+        if not late or len(reply) > MAX_LATE_ANSWER_CHARACTERS:
+            return []
+        return [
+            match for match in find_answers(late, reply) if match.end - match.start >= MIN_LATE_CHARACTERS
+        ]
+
+    def close(self, kinds: Iterable[str]) -> None:
+        """Forget all of them once a value of such a class was given."""
+        if not _LATE_KINDS.isdisjoint(kinds):
+            self._turns.clear()
 
 
 # --- names -------------------------------------------------------------------------------------
@@ -332,6 +379,7 @@ _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     CRYPTO_WALLET: lambda reply: (match.span() for match in _LONG_WORD.finditer(reply)),
     MAC: lambda reply: (match.span() for match in _HEX_DIGITS.finditer(reply)),
     HANDLE: find_answered_handles,
+    _ANY_HANDLE: find_answered_accounts,
     ADDRESS: find_answered_addresses,
     DATE_OF_BIRTH: find_answered_dates,
     EMAIL: lambda reply: (match.span() for match in _ADDRESS.finditer(reply)),

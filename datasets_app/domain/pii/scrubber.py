@@ -257,15 +257,21 @@ class SessionScrub:
     def _add_answers(self, matches_by_piece: list[list[Match]]) -> None:
         """Add the values with which a turn answers the question before it."""
         piece_number = 1
-        turns = self.session.turns
+        turns, requests = self.session.turns, context.OpenRequests()
+        requested: tuple[str, ...] = ()
         for number, pieces in enumerate(self.by_turn):
-            if number and turns[number].role != turns[number - 1].role:
-                requested = context.find_requested_kinds(self.by_turn[number - 1][0].get_view())
-                kinds = tuple(kind for kind in requested if kind in self.scrubber.kinds)
-                if kinds:
-                    answers = context.find_answers(kinds, pieces[0].get_view())
-                    answers = self._drop_allowed(pieces[0], answers, is_person=lambda word: True)
-                    matches_by_piece[piece_number] += answers
+            piece, matches = pieces[0], matches_by_piece[piece_number]
+            view = piece.get_view()
+            if not number or turns[number].role == turns[number - 1].role:
+                requested = ()
+            answers = context.find_answers(requested, view) + requests.find_late_answers(view, number)
+            if answers:
+                matches += self._drop_allowed(piece, answers, is_person=lambda word: True)
+            requests.close([match.kind for match in matches] + [span.kind for span in piece.spans])
+            requested = tuple(
+                kind for kind in context.find_requested_kinds(view) if kind in self.scrubber.kinds
+            )
+            requests.add(requested, number)
             piece_number += len(pieces)
 
     def _remove_matches(self, piece: Piece, matches: list[Match]) -> bool:

@@ -49,11 +49,19 @@ def is_refused(words: Sequence[str], starts: Sequence[int], number: int, shouted
     plain = word.lower()
     if not shouted and len(word) <= _MAX_CODE_CHARACTERS and _is_code_like(word):
         return True
+    if plain in CODES and _is_numbered(words, number):
+        return True
     if plain in _MONTHS and _is_dated(words, number):
         return True
     if _is_camel_case(word) or (word.islower() and _is_called(words, starts, number)):
         return True
     return _is_elongated(plain) or _is_within_identifier(words, starts, number)
+
+
+def _is_numbered(words: Sequence[str], number: int) -> bool:
+    """sha-1, utf-8"""
+    behind = words[number + 1 : number + 3]
+    return len(behind) == 2 and behind[0] == "-" and behind[1].isdigit()
 
 
 @lru_cache(maxsize=1 << 14)

@@ -53,14 +53,15 @@ _BEFORE = re.compile(
     rf"(?:\b(?:mr|mrs|ms|miss|mister|dr|prof|sir|madam)\.?|(?:\b(?:{_DONE_TO})|(?:{_WITH_PREPOSITION}))"
     rf"|(?:^|[.!?,\n]\s{{0,3}}|\b(?:oh|and|many|the)\s)(?:{_GREETINGS})[,!]?"
     rf"|\b(?:{LABELS})(?: name)?\s{{0,2}}[:=]"
-    rf"|\b(?:name|surname)(?: is|['’]s)?"
+    rf"|\b(?:name|surname)(?: (?:on|for|of|in) (?:the|my|our|this) \w{{1,15}})?(?: is|['’]s|:)?"
     rf"|\b(?:my|his|her|our|their|your|a|an|the|some|another)\s(?:\w{{1,12}}\s)?(?:{RELATIVES}),?"
     r"|\b(?:(?:regards|sincerely|cheers|thanks)[,.!]?|(?:best|love|yours)[,.!]))[\s\"'“]{1,3}$",
     re.IGNORECASE,
 )
 # What people do, directly behind them.
 _DEEDS = (
-    r"said|says|saying|told|tells|asks|asked|wrote|replied|replies|emailed|e-mailed|mailed|called|calls"
+    r"said|says|say|saying|think|know|mean|told|tells|asks|asked|wrote|replied|replies|emailed|e-mailed"
+    r"|mailed|called|calls"
     r"|phoned|texted"
     r"|promised|helped|mentioned|thinks|thought|believes|knows|knew|signed|approved|reviewed|merged"
     r"|committed|pushed"
@@ -75,6 +76,12 @@ _DEEDS = (
     r"|is \d{1,2}\b|is (?:turning|named|called|allergic|sick|pregnant|sorry|happy|angry|upset|waiting)"
     r"|leaves?\b"
     r"|(?:gave|give|put|let|made|make)s? (?:me|us|him|her)\b"
+    r"|(?:wo|ca|did|does|is|has)n['’]?t (?:get|got|answer|reply|repl|call|listen|care|know|want|understand"
+    r"|believe|remember"
+    r"|talk|speak|respond|help|pick|let|refund|received|returned|allowed|able|happy)\w*|needs|need to"
+    r"|thanked|won\b"
+    r"|from [A-Z]\w+ (?:won|wrote|said|called|asked|ordered|is|was)|(?:is|was) (?:asking|calling|telling"
+    r"|being|trying)"
     r"|never (?:called|replied|answered|wrote|came)|(?:also|just|already|still|then|kindly) (?:said|told"
     r"|asked|called)"
 )
@@ -83,8 +90,10 @@ _BEHIND = re.compile(
     rf"|number"
     r"|name|address|team|pr|branch|laptop|review|comment|message|fault|idea)\b"
     rf"|\s\((?:my|our|his|her) (?:{RELATIVES})"
-    rf"|,?\s(?:{_DEEDS})\b|,?\s(?:and|&) (?:i|me|my)\b|,? who\b|\s(?:is|was) (?:my|his|her|on leave"
-    r"|on vacation|away|sick|off|rude|nice|very|so|super|out|working)\b|\sstill working\b|\s(?:has"
+    rf"|,?\s(?:(?:and|&) (?:[\w'’-]{{1,20}} ){{1,2}})?(?:{_DEEDS})\b|,?\s(?:and|&) (?:i|me|my)\b"
+    rf"|,? who\b(?!\?| dis)|\s(?:is|was) (?:my|his|her|on leave"
+    r"|on vacation|away|sick|off|rude|nice|very|so|super|out|working)\b|\sstill working\b|\son (?:the|my"
+    r"|our) (?:account|list|booking|order|phone|line)\b|\s(?:has"
     r"|have) been (?:so|very|great)"
     r"|\s(?:from|in|at) (?:support|sales|billing|hr|it|accounting|finance|the (?:team|office|store|shop"
     r"|help ?desk))\b"

@@ -1,5 +1,6 @@
 """The packaged lists of products and of software, and how surely each entry is no person."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
@@ -14,6 +15,7 @@ from datasets_app.domain.pii.names.name_words import select_words, split_pieces
 PRODUCTS_PATH = Path(__file__).parent / "name_model" / "products.txt"
 SOFTWARE_PATH = PRODUCTS_PATH.with_name("software.txt")
 _FIRM_SIGN = "&"
+_SERIES = re.compile(r"([A-Z]{2,}[a-z]*)\d{2,5}[A-Z]{0,3}")
 
 
 class Certainty(IntEnum):
@@ -51,6 +53,21 @@ def find_entries(plain: Sequence[str], number: int) -> Iterator[ProductPlace]:
         first, end = number - offset, number - offset + len(entry.words)
         if first >= 0 and tuple(plain[first:end]) == entry.words:
             yield ProductPlace(entry.certainty, first, end - 1, entry.is_technical)
+
+
+def is_software(name: str) -> bool:
+    """Whether a name without spaces is software: react-router."""
+    words = tuple(word for word in map(fold_word, select_words(split_pieces(name))) if word[0].isalnum())
+    return bool(words) and any(
+        offset == 0 and entry.is_technical and entry.words == words
+        for entry, offset in load_entries().get(words[0], ())
+    )
+
+
+def is_part_number(name: str) -> bool:
+    """Whether a name is a chip or a board of a series: ATmega328P."""
+    series = _SERIES.fullmatch(name)
+    return series is not None and not any(look_up_word(series[1])) and is_software(series[1])
 
 
 @cache

@@ -13,6 +13,7 @@ from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
 from datasets_app.domain.pii.names.person_cues import has_person_cue
 from datasets_app.domain.pii.names.product_list import Certainty, find_entries
 from datasets_app.domain.pii.names.technical_texts import MIN_SIGNS, count_signs, is_unlisted
+from datasets_app.domain.pii.names.thing_cues import weigh_thing
 
 _POSSESSIVE = "'s"
 
@@ -157,7 +158,9 @@ class _ProductReader:
                 continue
             if place.certainty == Certainty.SURE and first == last and self._is_part_of_name(first):
                 continue
-            if place.certainty > Certainty.DOUBTFUL or _is_product_here(plain, first, last, self.products):
+            if place.certainty > Certainty.DOUBTFUL or _is_product_here(
+                plain, self.words, first, last, self.products
+            ):
                 self.products.update(range(first, last + 1))
 
     def find_owners_of_machines(self) -> None:
@@ -173,27 +176,26 @@ class _ProductReader:
         rest = sorted(set(self.hits) - self.products)
         named = _find_named(self.plain, rest)
         signs = count_signs(self.text, self.words, named)
-        signs += self._count_ambiguous() > 1
-        if signs < MIN_SIGNS + len(self.words) // _WORDS_PER_SIGN:
+        signs += signs > 0 and self._count_ambiguous() > 1
+        signs -= len(self.words) // _WORDS_PER_SIGN
+        if signs <= 0:
             return
         for first, last in _group(rest):
             if self.is_person(first, last) or self.has_person_cue(first, last):
                 continue
-            places = [place for place in find_entries(self.plain, first) if place.last >= last]
-            if any(place.is_technical for place in places) or (
-                named and is_unlisted(self.plain[first : last + 1])
-            ):
+            is_entry = any(place.last >= last for place in find_entries(self.plain, first))
+            is_foreign = bool(named) and is_unlisted(self.plain[first : last + 1])
+            if is_entry or is_foreign or (signs >= MIN_SIGNS and self._is_thing(first, last, signs)):
                 self.products.update(range(first, last + 1))
 
     def _count_ambiguous(self) -> int:
-        """How many different entries a text has that are names as well: two say more than one."""
+        """How many different entries a text has that may be something else: two say more than one."""
         return len(
             {
                 word
                 for number, word in enumerate(self.plain)
-                if self.words[number][0].isupper() or number in self.hits
-                for place in find_entries(self.plain, number)
-                if place.is_technical and place.certainty == Certainty.DOUBTFUL
+                if number in self.hits or (number and self.words[number][0].isupper())
+                if any(place.is_technical for place in find_entries(self.plain, number))
             }
         )
 
@@ -203,6 +205,11 @@ class _ProductReader:
         return not own.isdisjoint(self._get_announced()) or _is_beside_name(
             self.plain, own, set(self.hits) - self.products
         )
+
+    def _is_thing(self, first: int, last: int, signs: int) -> bool:
+        """Whether the words around speak of a thing; the more technical a text, the less they need to."""
+        start, end = self.starts[first], self.starts[last] + len(self.words[last])
+        return weigh_thing(self.text, start, end) > MIN_SIGNS - signs
 
     def has_person_cue(self, first: int, last: int) -> bool:
         return has_person_cue(self.text, self.starts[first], self.starts[last] + len(self.words[last]))
@@ -266,10 +273,12 @@ def _is_beside_name(plain: Sequence[str], own: set[int], hits: Collection[int]) 
     )
 
 
-def _is_product_here(plain: Sequence[str], first: int, last: int, products: Collection[int]) -> bool:
+def _is_product_here(
+    plain: Sequence[str], words: Sequence[str], first: int, last: int, products: Collection[int]
+) -> bool:
     before = plain[first - 1] if first else ""
     behind = plain[last + 1] if last + 1 < len(plain) else ""
-    if _is_listed_with(plain, first, last, products):
+    if _is_listed_with(plain, words, first, last, products):
         return True
     if plain[last] == _POSSESSIVE:
         if behind in _SHOP_NOUNS:
@@ -284,7 +293,9 @@ def _is_product_here(plain: Sequence[str], first: int, last: int, products: Coll
     return before in _CUES_BEFORE or (first > 1 and plain[first - 2] in _CUES_IN_PAIRS.get(before, ()))
 
 
-def _is_listed_with(plain: Sequence[str], first: int, last: int, products: Collection[int]) -> bool:
+def _is_listed_with(
+    plain: Sequence[str], words: Sequence[str], first: int, last: int, products: Collection[int]
+) -> bool:
     """Whether another product stands before or behind, with "and", a comma or both between them."""
     for number, step in ((first, -1), (last, 1)):
         for _ in range(2):
@@ -292,13 +303,13 @@ def _is_listed_with(plain: Sequence[str], first: int, last: int, products: Colle
             if not (0 <= number < len(plain) and plain[number] in _CONNECTORS):
                 break
             other = number + step
-            if other in products or (0 <= other < len(plain) and _is_surely_product(plain, other)):
+            if other in products or (0 <= other < len(plain) and _is_surely_product(plain, words, other)):
                 return True
     return False
 
 
-def _is_surely_product(plain: Sequence[str], number: int) -> bool:
-    if look_up_word(plain[number]).common:
+def _is_surely_product(plain: Sequence[str], words: Sequence[str], number: int) -> bool:
+    if look_up_word(plain[number]).common and not words[number][0].isupper():
         return False
     return any(place.certainty == Certainty.SURE for place in find_entries(plain, number))
 

@@ -16,32 +16,30 @@ cert channel checkout checksum classes cli client closure cluster cmos code code
 compile compiled compiler compiles component config configs connector console container containers
 controller core cores coroutine coroutines cpu cpus crash crashed crashes cron css csv cursor dashboard
 dashboards database databases dataset datasheet datasource debug debugger decoder decorator dependencies
-dependency deploy deployed deployment deploys deserialize desktop devices dialect diff disk distro dns
-docs docstring domain driver drivers dsp editor embedding encoder endpoint endpoints engine engines enum
-epoch epochs error errors eval evals exception extension extensions file files filter finetuned firewall
-firmware flag flash flashed fonts fork framework frameworks frontend function functions gateway generics
-gif glyph gpu gpus gradient grep grub gui hash headers headings headless heap hook hooks hosting hostname
-http https ide index inference instance instances interface interpreter ip iso java javascript json kernel
-kerning keyboard language languages latency layer layout lib libraries library license linter log login
-logs loop loss lr macro macros mapping markdown markup memory merge metadata method methods metric metrics
-microcontroller middleware migration migrations mock mocks module modules monitor monitoring mutex
-namespace network node nodes notebook notebooks null objects open-source operator ops orm os output
-package packages packet parser parsers patch pin pipeline pipelines pixel plugin plugins pod pods pointer
-port ports print printer printf processes processor profiler programming prompts protocol proxy quantized
-queries query queue queues ram rebase reboot refactor regex regexp registry release releases render
-replica repo repos repository restart retry router routes runner runtime scala schema schemas scraper
-script scripts sdk segfault segfaults self-hosted sensor serialize serializer server serverless servers
-sharding shell signal simulator slicer snapshot snippet socket software solder soldered sql ssh ssl stack
-storage stream streams strings struct stubs subnet svg sync syntax syscall template templates tensor
-terminal test tested testing tests thread threads threshold throttles timeout timeouts tls token tokens
-tool toolkit tools tracing training tree typeface typing uefi ui unit unmarshal upgrade upload url usb utf
-validation validators variable variables vector version versions virtual vm vram web webhook webhooks wifi
-worker workers workflow workflows wrapper xml yaml
+dependency deploy deployed deployment deploys deserialize desktop dialect diff disk distro dns docs
+docstring domain dsp editor embedding encoder endpoint endpoints engine engines enum epoch epochs error
+errors eval evals exception extension extensions file files filter finetuned firewall firmware flag flash
+flashed fonts fork framework frameworks frontend function functions gateway generics gif glyph gpu gpus
+gradient grep grub gui hash headers headings headless heap hook hooks hosting hostname http https ide
+index inference instance instances interface interpreter ip iso java javascript json kernel kerning
+keyboard language languages latency layer layout lib libraries library license linter log login logs loop
+lr macro macros mapping markdown markup merge metadata method methods metric metrics microcontroller
+middleware migration migrations mock mocks module modules monitor monitoring mutex namespace notebook
+notebooks null objects open-source operator ops orm os output package packages packet parser parsers patch
+pin pipeline pipelines pixel plugin plugins pod pods pointer port ports printer printf processes processor
+profiler programming prompts protocol proxy quantized queries query queue queues ram rebase reboot
+refactor regex regexp registry release releases render replica repo repos repository retry router routes
+runner runtime scala schema schemas scraper script scripts sdk segfault segfaults self-hosted sensor
+serialize serializer server serverless servers sharding shell simulator slicer snapshot snippet socket
+solder soldered sql ssh ssl stack strings struct stubs subnet svg sync syntax syscall template templates
+tensor terminal threshold throttles timeout timeouts tls toolkit tracing typeface typing uefi ui unmarshal
+upgrade upload url usb utf validation validators variable variables vector version versions virtual vm
+vram webhook webhooks wifi worker workers workflow workflows wrapper xml yaml
 """
-_NOUNS = CODES | frozenset(_NOUNS_TEXT.split())
+_NOUNS = (CODES | frozenset(_NOUNS_TEXT.split())) - {"http", "https", "channel", "usa", "pos", "sim", "gps"}
 _SHAPES = (
     re.compile(r"`[^`\n]{1,200}`|```"),
-    re.compile(r"\b[a-z]{2,20}_[a-z0-9_]{2,40}\b"),  # snake_case
+    re.compile(r"(?<![/\w])[a-z]{2,20}_[a-z0-9_]{2,40}\b(?!/)"),  # snake_case
     re.compile(r"\b[a-z]{2,20}[A-Z][a-z]{1,20}[A-Za-z]{0,30}\b"),  # camelCase
     re.compile(r"\b\w{1,40}\(\w{0,40}\)"),
     re.compile(r"(?:^|\s)--?[a-z][\w-]{1,30}\b"),  # options

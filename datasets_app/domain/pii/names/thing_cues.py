@@ -11,90 +11,136 @@ from datasets_app.domain.pii.names.name_rules import NON_NAMES
 from datasets_app.domain.pii.names.person_cues import has_person_cue
 
 PERSON = -10  # the weight of a person's cue
-SHOP, STRONG, WEAK = 4, 2, 1
+SHOP, SURE, STRONG, WEAK = 4, 3, 2, 1
 _MAX_CUE_CHARACTERS = 48
+_QUOTE = r"[\"“'*_]?"
 
-_DETERMINER = re.compile(
-    r"\b(?:the|an?|this|that|these|those|my|your|our|their|his|her|its|another|new|newest|latest|old"
-    r"|original|free"
-    r"|extra|every|each|any|some|both|same|whole|which|what|small|smaller|large|larger|medium|big|bigger"
-    r"|cheap"
-    r"|cheaper|fresh|famous|regular|double|single|limited|team|one|two|three|four|five|\d{1,3}x?|more"
-    r"|no)\s[\"“']?$",
-    re.IGNORECASE,
+
+def _make_before(*phrases: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(phrases)})\s{_QUOTE}$", re.IGNORECASE)
+
+
+def _make_behind(*phrases: str) -> re.Pattern[str]:
+    return re.compile(rf"{_QUOTE}\s(?:{'|'.join(phrases)})(?!\w)", re.IGNORECASE)
+
+
+_ARTICLES = (
+    "the|an?|another|these|those|new|newest|latest|original|free|extra|every|each|any|some|small|smaller",
+    "large|larger|medium|bigger|cheap|cheaper|fresh|regular|double|single|limited|team|two|three|four|five"
+    "|six|dozen",
+    r"\d{1,3}x?|more|no|half an?|pair of|pack of|set of|box of|bottle of|cup of|slice of|bag of|piece of"
+    r"|version of",
+)
+_ORDERS = (
+    "order(?:ed|ing)?|reorder(?:ed)?|preorder(?:ed)?|return(?:ed|ing)?|restock(?:ed|ing)?|install(?:ed|ing)?",
+    "cancel(?:ed|led|ing)?|assembl(?:e|ed|ing)|unbox(?:ed|ing)?|subscribed? to|download(?:ed|ing)?"
+    "|renew(?:ed|ing)?",
+    "upgrad(?:e|ed|ing)(?: to)?|paused?|discontinued?|sell|sells|selling|sold|obsessed with|works? with"
+    "|pair(?:ed|ing)?",
+    "uninstall(?:ed)?|wash(?:ed)?|recharg(?:e|ed)|refill(?:ed)?|unplug(?:ged)?|wearing|wore|introducing"
+    "|bring back",
+    "price match|a fan of|turning|compatible with|allergic to|ingredients? (?:of|in)|manual (?:for|of)"
+    "|refund for",
+)
+_OWNERS = (
+    "my|your|our|their|his|her|its|this|that|old|both|same|whole|big|famous|favou?rite|only at|exclusive to",
+)
+_COMPARED = (
+    r"than|vs\.?|versus|between|instead of|(?:one|ones|version|app|offer|stuff|thing) (?:by|from|at)"
+    r"|alternatives? to",
+    "(?:back|switch(?:ed|ing)?|mov(?:e|ed|ing)) to|(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|away) from|unlike"
+    "|loyal to",
+    "compar(?:e|ed|ing|able) (?:it |this |that )?(?:to|with)|(?:cheaper|better|same|available|shop|bought"
+    "|buy) (?:at|from)",
+    "a copy of|knock-?off of|owned by|part of|subsidiary of|competes? with|rival(?:s|ing)?",
 )
 _VERBS = (
-    r"order(?:ed|ing)?|reorder(?:ed)?|buy|buys|buying|bought|got|gets?|return(?:ed|ing)?|cancel(?:ed|led"
-    r"|ing)?"
-    r"|us(?:e|ed|es|ing)|tr(?:y|ied|ying)|we?ar|wearing|wore|install(?:ed)?|updat(?:e|ed|ing)|charg(?:e|ed"
-    r"|ing)"
-    r"|pair(?:ed|ing)?|wash(?:ed)?|assembl(?:e|ed|ing)|dropp?(?:ed)?|replac(?:e|ed|ing)|exchang(?:e|ed)"
-    r"|swap(?:ped)?"
-    r"|launch(?:ed|ing)?|restock(?:ed|ing)?|recommend|stock|sell|sells|sold|carry|add(?:ed)?|need|want|love"
-    r"|miss|prefer"
-    r"|hate|own|received?|unbox(?:ed|ing)?|preorder(?:ed)?|pause[d]?|renew(?:ed)?|upgrad(?:e|ed|ing)"
-    r"|download(?:ed)?"
-    r"|compar(?:e|ed|ing)|price match|review(?:ing)?|include[sd]?|contains?|has|have|had|bring|take|eat"
-    r"|drink|wait for"
-    r"|subscribe[d]? to|left|leaving|quit|joined|mention(?:ed|ing)?|talk(?:ing)? about"
-    r"|works? with|obsessed with|introducing|meet|bring back|rip|unlike|according to|swears? by|dreaming of"
-    r"|fight over"
-    r"|imagine|hello to|asking about|out of|named|pronounce|stands? for|behind|without|pick:|answer:|i booked"
-    r"|obsessed with|waiting for|love love|turning|discontinue[d]?|only|just|instead of|a fan of"
+    "buy|buys|buying|bought|got|gets?|us(?:e|ed|es|ing)|tr(?:y|ied|ying)|wear|updat(?:e|ed|ing)|charg(?:e"
+    "|ed|ing)",
+    "dropp?(?:ed)?|replac(?:e|ed|ing)|exchang(?:e|ed)|swap(?:ped)?|launch(?:ed|ing)?|recommend|stock|carry"
+    "|add(?:ed)?",
+    "need|want|love|loved|like|liked|miss|prefer|hate|own|received?|compar(?:e|ed|ing)|review(?:ing)?"
+    "|include[sd]?",
+    "contains?|has|have|had|bring|take|eat|drink|wait(?:ing)? for|left|leaving|quit|joined|mention(?:ed"
+    "|ing)?",
+    "meet|rip|according to|swears? by|dreaming of|fight over|imagine|out of|named|pronounce|stands? for"
+    "|behind|booked",
+    "without|pick:|answer:|only|just|is|was|it[’']s|against|over|like|via|to|or|and|into|for|by|from|of"
+    "|about|on|in",
+    r"with|at|than|grab|enjoy|choose|chose|check out|give|giving|gave|put|rate|rated|save on|spend at"
+    r"|called|try:",
 )
-_OBJECT_VERB = re.compile(rf"\b(?:{_VERBS})\s[\"“']?$", re.IGNORECASE)
-_PREPOSITION = re.compile(
-    r"\b(?:than|vs\.?|versus|at|by|from|of|between|about|on|in|with|without|against|over|like|via|to|or|and"
-    r"|into|for)"
-    r"\s[\"“']?$",
-    re.IGNORECASE,
+_BEFORE = (
+    (SURE, _make_before(*_ARTICLES, *_ORDERS)),
+    (STRONG, _make_before(*_OWNERS, *_COMPARED)),
+    (WEAK, _make_before(*_VERBS)),
 )
-_COMPARED = re.compile(
-    r"\b(?:than|vs\.?|versus|between|instead of|(?:one|ones) (?:by|from|at)|(?:back|switch(?:ed|ing)?"
-    r"|mov(?:e|ed|ing)) to"
-    r"|(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|away) from|compar(?:e|ed|ing) (?:it |this )?(?:to"
-    r"|with))\s[\"“']?$",
-    re.IGNORECASE,
+_ADVERBS = (
+    "also|now|still|really|so|always|finally|currently|only|already|just|all|never|not|completely|super"
 )
-_COLORS = "black|white|blue|red|green|gr[ae]y|pink|yellow|purple|beige|brown|navy|orange|silver|gold|mint"
+_STOCK = (
+    "sold out|out of stock|in stock|unavailable|on sale|waterproof|discontinued|overrated|underrated|vegan"
+    "|gluten",
+    "compatible|backordered|delicious|leaking|machine washable|dishwasher|refundable|owned by|half (?:off"
+    "|price)|tasty",
+    "made (?:in|of|from|by|with)|cheaper|lighter|heavier|crunchy|included|part of|the best seller|our best"
+    "|our newest",
+    "rechargeable|recyclable|limited edition|seasonal|bundled|in beta|open source|a subscription|unboxed"
+    "|restocked",
+)
 _STATES = (
-    "back|sold out|out of stock|in stock|available|unavailable|on sale|on its way|waterproof|discontinued"
-    "|worth|overrated"
-    "|underrated|broken|missing|gone|made (?:in|of|from|by|with)|made|great for|perfect for|too (?:small"
-    "|big|loud|expensive|pricey|sweet|salty|tight)"
-    "|smaller|bigger|cheaper|lighter|heavier|the best (?:thing|one|seller)|our (?:best|newest|most|latest)"
-    "|owned by|a classic|vegan|gluten|currently|half (?:off|price)|free|included|part of|better than|down"
-    "|closed|open|hiring|compatible|delayed|backordered|expensive|delicious|leaking|stuck|cold|warm|hot"
+    "back|available|on its way|worth|broken|missing|gone|made|great for|perfect for|smaller|bigger"
+    "|a classic|free|down",
+    "too (?:small|big|loud|expensive|pricey|sweet|salty|tight)|the best (?:thing|one)|our (?:most|latest)"
+    "|better than",
+    "closed|open|hiring|delayed|expensive|stuck|cold|warm|hot|due|up|live|out now|out",
 )
-_PREDICATE = re.compile(
-    r"\s(?:ships?|shipped|arrives?|arrived|works?|fits?|comes?|costs?|charges? [$€£]?\d+|starts? (?:at"
-    r"|from)|drops? on"
-    rf"|(?:is|are|was|isn['’]?t|aren['’]?t|wasn['’]?t|not) (?:(?:also|now|still|really|so|always|finally"
-    rf"|currently|only)\s)?(?:{_STATES})"
-    r"|(?:won['’]?t|doesn['’]?t|didn['’]?t|does not|did not|will not|can['’]?t) (?:turn|work|fit|charge"
-    r"|start|connect|load|open"
-    r"|close|come|pair|boot|fold|ship|arrive|last|keep)"
-    r"|broke|leaks?|leaked|ran out|lasts?|sold out|restocked|says delivered|sucks?|rocks|rules|slaps|copies"
-    r"|ships"
-    r"|in shambles|closing|stores?|shops?|sells?|offers?|tastes?|smells?|looks? (?:great|cheap|nice)|feels?"
-    rf"|in (?:{_COLORS}|size|small|medium|large|x?xl)|(?:for|at) [$€£]\s?\d+|[$€£]\d+|again\?|changed"
-    rf"|did it first"
-    r"|has (?:an?|no|free|better|the)|have (?:an?|no|free|better|the)|instead|>+|could never"
-    r"|doesn['’]?t (?:do|have|offer)"
-    r"|owners|fans|members|users|customers|lovers|supremacy|season|edition|hits different|(?:got"
-    r"|gets) (?:an?|the)|stopped"
-    r"|keeps (?:beeping|crashing|freezing|rattling|leaking|emailing|sending|raising)|merch|restock|half off"
-    r"|half the price"
-    r"|collab|tho\b|who\?|it is[!.]|refugee|arrived|yet\?)(?!\w)",
-    re.IGNORECASE,
+_BE = rf"(?:is|are|was|isn['’]?t|aren['’]?t|wasn['’]?t|not) (?:(?:{_ADVERBS})\s)?"
+_NEGATION = "(?:won['’]?t|doesn['’]?t|didn['’]?t|does not|did not|will not|can['’]?t)"
+_BEHIND = (
+    (
+        SURE,
+        _make_behind(
+            rf"ships?|shipped|costs?|charges? [$€£]?\d+|starts? at|ran out|sold out|restock(?:s|ed)?"
+            rf"|{_BE}(?:{'|'.join(_STOCK)})",
+            rf"{_NEGATION} (?:turn on|fit|charge|connect|load|pair|boot|fold|ship|sync|start)|leaks?|leaked"
+            rf"|comes? (?:with|in|as)",
+            "works? (?:with|on|for)|tastes?|in (?:black|white|blue|red|green|gr[ae]y|pink|yellow|purple"
+            "|beige|brown|navy|orange)",
+            "in (?:silver|gold|size|small|medium|large|x?xl)|(?:for|at) [$€£]\\s?\\d+|[$€£]\\d+"
+            "|hits different|supremacy",
+            "owners|merch|edition|flavou?rs?|recipe|manual|subscription|app|website|locations?|stores?|menu"
+            "|half the price",
+            "keeps (?:beeping|crashing|freezing|rattling|leaking)|stopped (?:working|charging|syncing)"
+            "|(?:got|gets) an update",
+        ),
+    ),
+    (
+        STRONG,
+        _make_behind(
+            rf"arrives?|arrived|works?|fits?|comes?|starts? from|drops? on|{_BE}(?:{'|'.join(_STATES)})"
+            rf"|broke|lasts?|smells?",
+            rf"{_NEGATION} (?:turn|work|start|open|close|come|arrive|last|keep|do|have|offer)"
+            rf"|says delivered|sucks?|rocks|rules",
+            "slaps|copies|in shambles|closing|shops?|sells?|offers?|looks? (?:great|cheap|nice)|feels?"
+            "|again\\?|changed",
+            "did it first|ha(?:s|ve) (?:an?|no|free|better|the)|instead|>+|could never|fans|members|users"
+            "|customers|lovers",
+            "season|(?:got|gets) (?:an?|the)|stopped|keeps (?:emailing|sending|raising)|half off|collab|tho"
+            "|who\\?|it is[!.]",
+            "refugee|yet\\?|for (?:breakfast|lunch|dinner|beginners|kids|two)|forever|day|week|days|vibes"
+            "|rn|review|bought ads",
+        ),
+    ),
 )
 _ASKED = re.compile(
     r"\b(?:is|are|was|isn['’]?t|aren['’]?t|will|does|do|did|can|has|won['’]?t)\s$", re.IGNORECASE
 )
-_ANSWER = re.compile(
-    rf"\s(?:{_STATES}|work|fit|come|ship|last|cost|need|include|support|arrive|turn|taste|smell|charge"
-    rf"|offer|sell)\b",
-    re.IGNORECASE,
+_ANSWER = _make_behind(
+    *_STOCK,
+    *_STATES,
+    "work|fit|come|ship|last|cost|need|include|support|arrive|turn|taste|smell|charge|offer|sell|run|have"
+    "|contain|accept",
 )
 _MARK = re.compile(
     r"\s?[™®©]|\s(?:v?\d{1,4}(?:\.\d+)?|[SMLX]{1,3}|Pro|Plus|Max|Mini|Lite|Ultra|Premium|SE|XS)\b(?!['’])"
@@ -105,22 +151,30 @@ _OWNED = re.compile(
     r"|fries|burgers?"
     r"|products?|manual|battery|screen|customer service|competitors?|ads?|range|selection|box(?:es)?)\b"
     r"|['’]s(?=\s(?:could|can|would|will|is|was|has|had|who|when|and|or|but|half|doesn|does|keeps|bought|in"
-    r"|on|because|again"
-    r"|tho|yours|here)\b|\s?[?!])",
+    r"|on|because"
+    r"|again|tho|yours|here)\b|\s?[?!])",
     re.IGNORECASE,
 )
-_CHOICE = re.compile(r"\s(?:or|vs\.?|versus)\s", re.IGNORECASE)
-_LISTED = re.compile(r"\s(?:and|with|than)\s|,\s", re.IGNORECASE)
+_LISTED = re.compile(r"\s(?:and|or|vs\.?|versus|with|than)\s|,\s", re.IGNORECASE)
 _WORD_BEHIND = re.compile(r"(['’]s)?\s([A-Za-z]+)\b")
 _CAPITALIZED_BEFORE = re.compile(r"[\w,]\s([A-Z][a-z]+)\s$")
-_PARTNER_BEHIND, _PARTNER_BEFORE = re.compile(r"\s?&\s?\w{1,20}"), re.compile(r"\b\w{1,20}\s?&\s?$")
+_PARTNER_BEHIND, _PARTNER_BEFORE = re.compile(r"\s?&\s?(\w{1,20})"), re.compile(r"\b(\w{1,20})\s?&\s?$")
+_NAME_BEFORE = re.compile(r"(?:^|[\w,\"“]\s)([A-Z][^\W\d_]{2,})\s$")
 _PRONOUN = re.compile(r"\b(?:s?he|his|him|hers?)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 _MIN_PART = 3
+_MIN_TEXT_CHARACTERS = 24  # a text so short may be an answer, and all of it a name
+# What people are addressed by, before their names.
+_ADDRESSES_TEXT = """
+agent aunt auntie baby beloved big brother captain chef coach cousin dear grandma grandpa granny king lady
+little
+lord nurse officer old poor prince princess queen saint san santa sir sister sweet uncle young
+"""
+_ADDRESSES = frozenset(_ADDRESSES_TEXT.split())
 
 # What goods, shops and firms are called, behind their names: Vela Cream, Orion Wireless, Gordon's Gym.
 _HEADS_TEXT = """
-academy account adapter air airlines airways app apparel armchair armor audio auto bag bags bakery balm
+academy adapter air airlines airways app apparel armchair armor audio auto bag bags bakery balm
 band bangle bank bar bars basket bead beads beans bed bench beverage bib bike bikes binder bites blanket
 blazer blend blender blinds block blocks blouse blush board boards booster boots bottle bowl bowls box
 boxes bracelet bread brew brewery brewing brow brows brush buds buggy builder bundle bungalow burger
@@ -182,7 +236,7 @@ _SHOPS = frozenset(_SHOPS_TEXT.split())
 
 
 def weigh_thing(text: str, start: int, end: int) -> int:
-    """More than 0: what is said there speaks more of a thing than is known of the words as names."""
+    """How much more of what is said there speaks of a thing than is known of the words as names."""
     start, end = _join_partners(text, start, end)
     head = _weigh_head(text, start, end)
     is_firm = head >= STRONG and not any(look_up_word(word).first for word in _WORD.findall(text[start:end]))
@@ -193,31 +247,24 @@ def weigh_thing(text: str, start: int, end: int) -> int:
 
 def _join_partners(text: str, start: int, end: int) -> tuple[int, int]:
     """With both names of a firm: Lund & Sons."""
-    if partner := _PARTNER_BEHIND.match(text, end):
+    capital = text[start].isupper()
+    if (partner := _PARTNER_BEHIND.match(text, end)) and partner[1][0].isupper() == capital:
         end = partner.end()
-    if partner := _PARTNER_BEFORE.search(text[max(0, start - _MAX_CUE_CHARACTERS) : start]):
+    before = text[max(0, start - _MAX_CUE_CHARACTERS) : start]
+    if (partner := _PARTNER_BEFORE.search(before)) and partner[1][0].isupper() == capital:
         start -= len(partner[0])
     return start, end
 
 
 def _count_cues(text: str, start: int, end: int) -> int:
     before, behind = text[max(0, start - _MAX_CUE_CHARACTERS) : start], text[end : end + _MAX_CUE_CHARACTERS]
-    weight = 0
-    if _DETERMINER.search(before) or _COMPARED.search(before):
-        weight += STRONG
-    elif _OBJECT_VERB.search(before) or _PREPOSITION.search(before):
-        weight += WEAK
-    if (
-        _ASKED.search(before)
-        and _ANSWER.match(behind)
-        or _PREDICATE.match(behind)
-        or _OWNED.match(behind)
-        or _MARK.match(behind)
-    ):
-        weight += STRONG
-    elif _CHOICE.match(behind) or (weight and _LISTED.match(behind)):
-        weight += WEAK
-    return weight
+    weight = next((weight for weight, cue in _BEFORE if cue.search(before)), 0)
+    if _OWNED.match(behind) or _MARK.match(behind) or (_ASKED.search(before) and _ANSWER.match(behind)):
+        return weight + SURE
+    found = next((weight for weight, cue in _BEHIND if cue.match(behind)), 0)
+    if not found and _LISTED.match(behind):
+        found = WEAK
+    return weight + found
 
 
 def _weigh_name(text: str, start: int, end: int) -> int:
@@ -226,24 +273,29 @@ def _weigh_name(text: str, start: int, end: int) -> int:
     facts = [look_up_word(word) for word in words]
     weight = max((2 if fact.first == 2 else 1 if fact.first or fact.last else 0 for fact in facts), default=0)
     if "&" in text[start:end]:
-        weight -= WEAK
+        weight -= STRONG
     elif len(words) > 1 and all((fact.first or fact.last) and not fact.common for fact in facts):
         weight += 1
+    if not weight and len(text) >= _MIN_TEXT_CHARACTERS:
+        weight -= WEAK
     if _PRONOUN.search(text):
         weight += 1
-    if "&" in text[start:end]:
-        weight -= WEAK
-    if _is_after_adjective(text, start, words):
-        weight -= WEAK
+    weight -= _weigh_adjective(text, start, words)
     if len(words) == 1 and is_compound(words[0]):
         weight -= WEAK
-    return weight
+    # What speaks for a thing is no evidence by itself: rare names of people are in no list either.
+    return weight if "&" in text[start:end] else max(0, weight)
 
 
 def _weigh_head(text: str, start: int, end: int) -> int:
     """Whether the words end in, or go on with, what things are called: Vela Cream; Clay, of Clay Theory."""
     words = _WORD.findall(text[start:end])
     weight = _weigh_noun(words[-1], words[0]) if len(words) > 1 else 0
+    before = (
+        _NAME_BEFORE.search(text[max(0, start - _MAX_CUE_CHARACTERS) : start]) if len(words) == 1 else None
+    )
+    if before and not look_up_word(before[1]).first and before[1].lower() not in NON_NAMES:
+        weight = _weigh_noun(words[0], before[1])
     behind = _WORD_BEHIND.match(text, end)
     if not weight and behind and words:
         weight = _weigh_noun(behind[2], words[-1], owned=behind[1] is not None)
@@ -271,21 +323,18 @@ def _weigh_noun(word: str, name: str, owned: bool = False) -> int:
     return 0
 
 
-def _is_after_adjective(text: str, start: int, words: list[str]) -> bool:
-    """Whether an ordinary word with the same letter case stands before a name: Veggie Vera."""
+def _weigh_adjective(text: str, start: int, words: list[str]) -> int:
+    """An ordinary word with the same letter case before a name: Veggie Vera."""
     if len(words) > 1:
         word, name = words[0], words[1]
     elif words and (before := _CAPITALIZED_BEFORE.search(text[max(0, start - _MAX_CUE_CHARACTERS) : start])):
         word, name = before[1], words[0]
     else:
-        return False
-    fact = look_up_word(word)
-    return (
-        word[0].isupper() == name[0].isupper()
-        and fact.common > 0
-        and not fact.first
-        and word.lower() not in NON_NAMES
-    )
+        return 0
+    fact, plain = look_up_word(word), word.lower()
+    if word[0].isupper() != name[0].isupper() or not fact.common or fact.first or plain in NON_NAMES:
+        return 0
+    return WEAK if fact.last or plain in _ADDRESSES else STRONG
 
 
 def is_compound(word: str) -> bool:

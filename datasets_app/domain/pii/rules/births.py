@@ -26,6 +26,7 @@ from datasets_app.domain.pii.rules.dates import (
     match_short_year,
     match_spoken_date,
     match_year,
+    may_start_date,
 )
 
 _TURNING_CUES = make_cues("turn turns turned turning")
@@ -195,7 +196,7 @@ def find_answered_dates(reply: str) -> Iterator[Span]:
             dates.append((start, end))
     yield from dates
     for word in _WORD_START.finditer(reply):
-        if end := match_spoken_date(reply, word.start()):
+        if may_start_date(reply, word.start()) and (end := match_spoken_date(reply, word.start())):
             yield word.start(), end
 
 
@@ -252,7 +253,7 @@ def _walk_to_full_date(text: str, start: int) -> Span | None:
     """The date with a year that the same sentence comes to, unless it names something else before."""
     place, limit = start, min(len(text), start + _MAX_DISTANCE)
     while place < limit:
-        if text[place].isalnum() and (end := match_date(text, place)) and has_year(text[place:end]):
+        if may_start_date(text, place) and (end := match_date(text, place)) and has_year(text[place:end]):
             return place, end
         step = _STEP_IN_SENTENCE.match(text, place)
         if step is None:
@@ -265,7 +266,7 @@ def _find_after_certain_cue(text: str, start: int, *, is_year: bool) -> Span | N
     """The first date behind the cue and whatever may stand between."""
     place, limit = start, min(len(text), start + _MAX_DISTANCE)
     while place < limit:
-        if text[place].isalnum() or text[place] in "'’":
+        if may_start_date(text, place):
             end = match_date(text, place) or match_compact_date(text, place) or match_spoken_date(text, place)
             if is_year and not end:
                 end = match_year(text, place) or match_short_year(text, place)
@@ -334,7 +335,10 @@ def _find_before(text: str, cue: re.Match[str]) -> Iterator[Span]:
     is_behind = cue[0].lower() in _BORN_BEHIND
     if not is_behind and (_STARTS_ANOTHER.match(text, cue.end()) or cue[0].lower() in _LEADING_CUES):
         return
-    dates = list(find_dates(text, max(0, cue.start() - _MAX_DISTANCE), cue.start()))
+    first = max(0, cue.start() - _MAX_DISTANCE)
+    if _DIGITS.search(text, first, cue.start()) is None:
+        return
+    dates = list(find_dates(text, first, cue.start()))
     last = dates[-1] if dates else None
     if is_behind and (year := _YEAR_BEFORE.search(text, max(0, cue.start() - 8), cue.start())):
         yield year.span()

@@ -104,6 +104,28 @@ _NUMBER = re.compile(r"\d+")
 _ENDS_IN_YEAR = re.compile(rf"[ -]{_SPELLED_YEAR}\Z", re.IGNORECASE)
 
 
+_FIRST_WORDS = frozenset(_MONTHS_TEXT.split()) | frozenset(
+    """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+    fourteenth fifteenth
+    sixteenth seventeenth eighteenth nineteenth twentieth thirtieth twenty thirty forty fifty sixty
+    seventy eighty
+    ninety one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen
+    eighteen nineteen zero oh o double 昭和 平成 大正 令和
+    """.split()
+)
+_FIRST_WORD = re.compile(r"[^\W\d_]{1,14}")
+
+
+def may_start_date(text: str, place: int) -> bool:
+    """Whether a date may begin there, by its first sign or word: most words are told by that."""
+    if text[place].isdigit() or text[place] in "'’":
+        return True
+    word = _FIRST_WORD.match(text, place)
+    return word is not None and word[0].lower() in _FIRST_WORDS
+
+
 def match_date(text: str, start: int) -> int | None:
     """The end of the date that begins at ``start``, if one does: of day and month, or month and year."""
     found = _DATE.match(text, start)

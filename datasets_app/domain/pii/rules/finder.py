@@ -192,7 +192,11 @@ def find_quickly(text: str) -> list[Match]:
 def _find_and_remember_sites(text: str) -> list[Match]:
     found = find_all(text)
     if not found and len(_KNOWN_SITES) < _MAX_KNOWN_SITES:
-        _KNOWN_SITES.update(site for site in _SITE_PATTERN.findall(text) if not is_profile_site(site))
+        _KNOWN_SITES.update(
+            site
+            for site in _SITE_PATTERN.findall(text)
+            if not is_profile_site(site) and site.lower() not in urls.SITES_OF_PEOPLE
+        )
     return found
 
 

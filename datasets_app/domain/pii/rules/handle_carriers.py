@@ -58,7 +58,7 @@ _HINT = re.compile(
     rb"|>(?:user|login|nick|handle|author)",
     re.IGNORECASE,
 )
-_SIGNS = (b"/", b"<", b"=", b" -", b"|", b"user", b"USER", b"ssh", b"su", b"ROLE", b"role")
+_SIGNS = (b"/", b"<", b"=", b" -", b"|", b"user", b"USER", b"ssh", b"sudo", b"su -", b"ROLE", b'ole "')
 # Elements of paths and words of manuals.
 _PLACES = frozenset(
     "settings login logout new edit register search share bin local lib include src app username "

@@ -58,7 +58,6 @@ _ACTIONS = """
     ajoutez adde folge folgt chiamo heiße heisse heißt appelle llamo chamo aggiungimi seguimi adiciona
     segue meld
     persona person guy girl man woman someone somebody dude behind against versus vs beat named
-    me
     merge delete deactivate rename kicked credits credit props kudos
 """
 # What a user name does.
@@ -72,7 +71,7 @@ _DOING = """
     says raided uploaded shared tweeted retweeted reviewed upvoted downvoted banned timed typing joins
     leaves
      online
-    told helped sold stole stolen sent called blocked mentioned started invited accepted refused insults
+    told helped stole stolen sent called blocked mentioned started invited accepted refused insults
     insulted cheats scams gifted traded belästigt beleidigt triche insulte insulta scheldt obraża xingou
     оскорбляет wrote
 """
@@ -129,7 +128,8 @@ LINKED_WORDS |= dict.fromkeys(
 )
 # The token is a number of an order, a machine, a file, a thing.
 _COUNTERS = """
-    order orders booking ref reference invoice code codes promo coupon voucher ticket tickets case issue
+    passphrase bearer order orders booking ref reference invoice code codes promo coupon voucher ticket
+    tickets case issue
     password
     pass pw pwd pin key keys token tokens model version serial sku part flight seat gate room file files
     folder table
@@ -193,7 +193,8 @@ _THINGS = """
     intel core bash
     mysql postgres postgresql sqlite redis nginx kafka docker kube kubernetes ubuntu debian fedora boto
     atmega attiny
-    uint sensor port user player customer client agent admin guest example sample demo foo bar foobar
+    passphrase uint sensor port user player customer client agent admin guest example sample demo foo bar
+    foobar
     dummy func
     file image photo video track disc volume unit room door pump valve motor axis input output param arg
     args temp

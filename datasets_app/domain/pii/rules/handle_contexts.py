@@ -41,7 +41,7 @@ _CODE = re.compile(
 
 
 def may_hold_context(encoded: bytes, shape: bytes) -> bool:
-    """Whether letters are followed by a digit, a dot, or an underscore."""
+    """Whether letters are followed by a digit, or joined by a sign."""
     return b"aaa0" in shape or b"a.a" in shape or (b"_" in encoded and (b"a_" in shape or b"_a" in shape))
 
 
@@ -61,6 +61,14 @@ def find_in_context(text: str) -> Iterator[Span]:
             yield start, end
 
 
+def find_answered_accounts(reply: str) -> Iterator[Span]:
+    """The first token of a reply that looks like a user name: of the answer to "which player?"."""
+    for match in _TOKEN.finditer(reply):
+        if rank(match[0]) >= OF_NAMES and is_free(match[0]):
+            yield match.span()
+            return
+
+
 def _may_be_announced(token: str) -> bool:
     """Whether a token that looks like a thing may be a user name behind "username"."""
     return (
@@ -72,9 +80,9 @@ def _may_be_announced(token: str) -> bool:
 
 
 def _is_plain(before: list[str], text: str, end: int) -> bool:
-    """Whether nothing near says that a thing is meant."""
+    """Whether it is used in a sentence, and nothing near says that a thing is meant."""
     near = {*before, *_list_words_after(text, end)}
-    return near.isdisjoint(words.COUNTERS) and near.isdisjoint(words.MACHINE_WORDS)
+    return bool(near) and near.isdisjoint(words.COUNTERS) and near.isdisjoint(words.MACHINE_WORDS)
 
 
 def _is_in_code(text: str, start: int, end: int) -> bool:

@@ -64,7 +64,31 @@ def _is_unusual_name(word: bytes) -> bool:
         if len(_ORDINARY) < _MAX_ORDINARY:
             _ORDINARY.add(word)
         return False
-    return is_run_together(text)
+    return is_run_together(text) or is_of_words(text)
+
+
+_SHORT_WORDS = frozenset("i a of in my me is to no be so we it im mr ms dr xo xx dj mc jr by on or".split())
+_MIN_OF_WORDS, _MAX_WORDS = 8, 4
+
+
+@lru_cache(maxsize=4096)
+def is_of_words(word: str) -> bool:
+    """Whether a word that no dictionary has is several ordinary ones: nightowl, karinlovesdogs."""
+    return _MIN_OF_WORDS <= len(word) <= _MAX_CHARACTERS and _consists_of_words(word, _MAX_WORDS)
+
+
+def _consists_of_words(word: str, most: int) -> bool:
+    if not word:
+        return True
+    if not most:
+        return False
+    for end in range(len(word), 0, -1):
+        part = word[:end]
+        facts = look_up_word(part) if end >= _MIN_PART else UNKNOWN_WORD
+        is_word = part in _SHORT_WORDS or facts.common > 1 or (end > _MIN_PART and facts != UNKNOWN_WORD)
+        if is_word and _consists_of_words(word[end:], most - 1):
+            return True
+    return False
 
 
 @lru_cache(maxsize=4096)

@@ -10,7 +10,7 @@ from datasets_app.domain.pii.entropy import is_hexadecimal
 from datasets_app.domain.pii.names.gazetteer import UNKNOWN_WORD, look_up_word
 from datasets_app.domain.pii.rules import handle_context_words as words
 from datasets_app.domain.pii.rules.announced_handles import TECHNICAL, is_free
-from datasets_app.domain.pii.rules.handle_names import is_run_together
+from datasets_app.domain.pii.rules.handle_names import is_of_words, is_run_together
 
 # Of words, of names or with a word that no dictionary has, and one that needs no word beside it.
 NO_NAME, OF_WORDS, OF_NAMES, UNMISTAKABLE = range(4)
@@ -30,9 +30,9 @@ _FILE_ENDING = re.compile(
 )
 _CAMEL = re.compile(r"[a-z]{2,20}[A-Z][a-z]{1,20}[0-9]{2,6}")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z]{2,20}_[0-9]{2,6}|[a-z]{2,20}[A-Z][a-z]{1,20}[0-9]{2,6}")
+_MAX_TOKEN = 30
+_DIGIT_RUN = re.compile(r"[0-9]+")
 _MIN_NAME = 4
-_SHORT_WORDS = frozenset("i a of in my me is to no be so we it im mr ms dr xo xx dj mc jr by on or".split())
-_MIN_WORDS_TOGETHER, _MAX_WORDS_TOGETHER, _MAX_WORDS = 7, 24, 4
 
 
 @lru_cache(maxsize=4096)
@@ -57,19 +57,21 @@ def _rank_word(token: str) -> int:
     if is_run_together(token):
         return OF_NAMES
     lower = token.lower()
-    if len(lower) < _MIN_WORDS_TOGETHER or look_up_word(lower) != UNKNOWN_WORD or lower in words.THINGS:
+    if look_up_word(lower) != UNKNOWN_WORD or lower in words.THINGS:
         return NO_NAME
-    return OF_WORDS if _consists_of_words(lower, _MAX_WORDS) else NO_NAME
+    return OF_WORDS if is_of_words(lower) else NO_NAME
 
 
 def _rank_parts(token: str, parts: list[str], *, is_framed: bool) -> int:
     digits = sum(map(str.isdigit, token))
     signs = digits or "_" in token or is_framed
     names = [part for part in parts if is_name(part)]
+    if "-" in token:  # Hartsfield-Jackson is an airport
+        return OF_NAMES if names and token.islower() else NO_NAME
     if names and (digits > 1 or "_" in token or is_framed or _are_first_and_last(parts)):
         return UNMISTAKABLE
-    if "-" in token:
-        return OF_NAMES if names else NO_NAME
+    if not signs and "." not in token:
+        return OF_WORDS  # DaCosta, CashNest
     if names or (signs and any(len(part) >= _MIN_NAME and _is_unusual(part) for part in parts)):
         return UNMISTAKABLE if digits > 1 and _measure_unusual(parts) >= 7 else OF_NAMES
     if _WORD_AND_NUMBER.fullmatch(token):
@@ -78,7 +80,7 @@ def _rank_parts(token: str, parts: list[str], *, is_framed: bool) -> int:
 
 
 def _measure_unusual(parts: list[str]) -> int:
-    return max((len(part) for part in parts if _is_unusual(part)), default=0)
+    return max((len(part) for part in parts if _is_unusual(part) and not is_of_words(part)), default=0)
 
 
 def _may_be_name(token: str) -> bool:
@@ -89,7 +91,8 @@ def _may_be_name(token: str) -> bool:
         or _FILE_ENDING.fullmatch(token)
     ):
         return False
-    if token.lower() in words.THINGS:
+    # Keys, hashes and wallets change from letters to digits many times.
+    if token.lower() in words.THINGS or len(token) > _MAX_TOKEN or len(_DIGIT_RUN.findall(token)) > 2:
         return False
     if TECHNICAL.fullmatch(token) and not (
         "." in token and "_" in token and is_name(token.partition(".")[0].lower())
@@ -128,24 +131,6 @@ def _is_unusual(part: str) -> bool:
         endings = [ending for ending in ("s", "ed", "d", "ing") if part.endswith(ending)]
         common = max(look_up_word(part[: -len(ending)]).common for ending in endings)
     return common == 0 or (first + last > 0 and common < 2)
-
-
-def _consists_of_words(word: str, most: int) -> bool:
-    """Whether a word is several ordinary ones without spaces: nightowl, itskarin, karinlovesdogs."""
-    if not word:
-        return True
-    if not most or len(word) > _MAX_WORDS_TOGETHER:
-        return False
-    for end in range(len(word), 0, -1):
-        part = word[:end]
-        is_word = (
-            part in _SHORT_WORDS
-            if end < 3
-            else max(look_up_word(part)) > 0 and look_up_word(part).common != 0
-        )
-        if (is_word or (end >= _MIN_NAME and is_name(part))) and _consists_of_words(word[end:], most - 1):
-            return True
-    return False
 
 
 def is_account_shape(token: str) -> bool:

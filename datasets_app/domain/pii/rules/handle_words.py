@@ -2,6 +2,7 @@
 
 # Decorators, annotations, style rules and documentation tags, in lower case.
 _CODE_TEXT = """
+    moduledoc spec doc inline tailrec freezed immutable impl callback typedoc
     property staticmethod classmethod abstractmethod cached_property lru_cache dataclass dataclasses wraps
     contextmanager overload singledispatch cache total_ordering atexit asynccontextmanager pytest fixture
     parametrize mock patch app router api click task shared_task receiver register login_required
@@ -82,6 +83,7 @@ _GROUP_TEXT = """
     night noon midnight morning evening lunch dinner breakfast today tomorrow tonight yesterday now later
     once least most first last worst best any some which what where when who how
     sign symbol mention mentions gmail yahoo hotmail outlook icloud aol email mail
+    dependabot codecov coderabbitai greenkeeper infra oncall
     ss sshole nd nyone nything ssholes
 """
 GROUP_WORDS = frozenset(_GROUP_TEXT.split())
@@ -160,3 +162,25 @@ _TAG_TEXT = """
     grin sigh smile wink
 """
 TAG_WORDS = frozenset(_TAG_TEXT.split())
+
+# The last word of annotations and decorators: @CsvSource, @ConfigurationProperties.
+_ANNOTATION_NOUNS_TEXT = """
+    advice after all args async attribute autowired bean before binding body builder cache cacheable child
+    children class column component config configuration constraint constructor consumer container content
+    context controller converter cookie creator data default deserialize descriptor directive discriminator
+    each element embedded entity enabled endpoint entry enum environment event exception exclude factory
+    field filter fixture form format found function generated generator getter group guard handler header
+    headers hook id ignore import include index inheritance init inject injectable input interceptor
+    interface internal item job key language lazy lifecycle link listener loader locale lock manager mapped
+    mapping member message metadata method methods middleware mixin mock mocks mode model module name
+    nullable object observed output override package param parameter parameters params parser part path
+    permission permissions pipe plugin policy post prefix primary process producer profile properties
+    property provider proxy published query queue reader ref reference repository request required resolver
+    resource response result retry return returns role roles root route router rule runtime schedule
+    scheduled schema scope security selector serialize serializer server service session set setter
+    signature singleton slot source spec spy state static status step store strategy string style subscribe
+    subscription suite table tag target task template test tests timeout token transaction transactional
+    transient trigger type types unique update uri url user valid validate validator value values variable
+    version view warnings watch widget window with wrapper
+"""
+ANNOTATION_NOUNS = frozenset(_ANNOTATION_NOUNS_TEXT.split())

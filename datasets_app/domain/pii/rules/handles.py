@@ -8,13 +8,15 @@ import re
 from collections.abc import Iterable, Iterator
 
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
+from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.names.product_list import is_part_number
 from datasets_app.domain.pii.rules.announced_handles import HANDLE_CUES, find_announced_handles, is_ordinary
 from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
 from datasets_app.domain.pii.rules.handle_carriers import find_in_carriers, may_hold_carrier
 from datasets_app.domain.pii.rules.handle_contexts import find_in_context, may_hold_context
 from datasets_app.domain.pii.rules.handle_names import find_names, may_hold_names
 from datasets_app.domain.pii.rules.handle_phrases import find_in_phrases, find_speakers, may_hold_phrase
-from datasets_app.domain.pii.rules.handle_words import CODE_WORDS, GROUP_WORDS, UNITS
+from datasets_app.domain.pii.rules.handle_words import ANNOTATION_NOUNS, CODE_WORDS, GROUP_WORDS, UNITS
 from datasets_app.domain.pii.rules.profiles import find_profiles, may_hold_profile
 
 # In technical texts these are as common as rare elsewhere: only what announces a name counts.
@@ -94,7 +96,9 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
 def search_folded(text: str) -> list[Match]:
     """Every user name in a folded text without placeholders, by its start, without overlaps."""
     found: list[Span] = [*find_announced_handles(text), *find_in_phrases(text), *find_in_context(text)]
-    found += (*find_profiles(text), *find_speakers(text), *find_names(text), *find_in_carriers(text))
+    found += (*find_names(text), *find_in_carriers(text))
+    found = [span for span in found if not is_part_number(text[slice(*span)])]
+    found += (*find_profiles(text), *find_speakers(text))
     if "@" in text:
         found += _find_mentions(text)
     if "#" in text:
@@ -163,6 +167,7 @@ _CODE_BEFORE = re.compile(
 )
 
 
+_ANNOTATION_PART = re.compile(r"[A-Z][a-z]+")
 _COMMENT_LINE = re.compile(r"(?:^|\n)[ \t]*/?\*+[ \t]*\Z")
 
 
@@ -190,10 +195,20 @@ def _is_name(name: str) -> bool:
         return False
     if "." in lower and not CODE_WORDS.isdisjoint(lower.split(".")):
         return False
+    if lower.endswith(("-team", "_team", "-bot", "[bot]")) or _is_annotation(name):
+        return False
     if name[0].isdigit():
         quantity = _NUMBER_WITH_UNIT.fullmatch(lower)
         return quantity is None or (len(quantity[1]) >= 3 and quantity[1] not in UNITS)
     return sum(map(str.isalpha, name)) >= 2
+
+
+def _is_annotation(name: str) -> bool:
+    """Two or more ordinary words, of which the last is one of programs: ParameterizedTest, CsvSource."""
+    parts = _ANNOTATION_PART.findall(name)
+    if len(parts) < 2 or "".join(parts) != name or parts[-1].lower() not in ANNOTATION_NOUNS:
+        return False
+    return not any(look_up_word(part).first or look_up_word(part).last == 2 for part in parts[:-1])
 
 
 def _is_code(text: str, start: int, end: int) -> bool:

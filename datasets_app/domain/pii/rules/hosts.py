@@ -36,7 +36,7 @@ _TOP_LEVELS = (
     "company eu us uk de fr es it nl be at ch se no dk fi pl cz pt ie gr ro hu ru ua tr in cn jp kr au nz "
     "br mx ar cl ca za il sg hk tw th vn my id ph ae sa me tv cc gg so sh xyz site"
 )
-_INTERNAL_SUFFIXES, _WEAK_SUFFIXES, _PUBLIC_SUFFIXES = (
+_INTERNAL_SUFFIXES, _WEAK_SUFFIXES, PUBLIC_SUFFIXES = (
     frozenset(words.split()) for words in (_INTERNAL_ENDINGS, _WEAK_ENDINGS, _TOP_LEVELS)
 )
 # What only insiders reach, when it stands before the name of a company.
@@ -117,7 +117,7 @@ def _is_internal(name: str) -> bool:
             and labels[0] not in _NON_HOST_LABELS
             and (last != "site" or _has_insider_label(labels[:-2]))
         )
-    if last not in _PUBLIC_SUFFIXES or len(labels) < 3:
+    if last not in PUBLIC_SUFFIXES or len(labels) < 3:
         return False
     if _CLOUD_HOST.search(name):
         return True
@@ -195,7 +195,7 @@ def _find_announced_hosts(text: str) -> Iterator[Span]:
 def _is_remote_host(name: str, has_user: bool, command: str) -> bool:
     """Whether a name with dots after "ssh" or "ping" is somebody's machine, and no site or file."""
     labels = name.lower().split(".")
-    if labels[-1] not in _PUBLIC_SUFFIXES or labels[0] == "www" or ".".join(labels[-2:]) in _PUBLIC_SITE_SET:
+    if labels[-1] not in PUBLIC_SUFFIXES or labels[0] == "www" or ".".join(labels[-2:]) in _PUBLIC_SITE_SET:
         return False
     if has_user or command in ("ssh", "sftp", "mosh", "ssh-copy-id"):
         return True

@@ -19,6 +19,7 @@ from datasets_app.domain.pii.rules.phones import (
     count_digits,
     find_announced_phones,
     find_formatted_phones,
+    find_phones_of_people,
 )
 
 Span = tuple[str, int, int]  # kind, start, end
@@ -30,7 +31,7 @@ _MIN_PHONE_CHARACTERS, _MIN_CARD_CHARACTERS, _MIN_FORMATTED_DIGITS = 7, 12, 7
 _SIGNS_BEFORE_OTHERS = frozenset("/$€£¥_,")
 # Right before a number they leave no doubt.
 _OTHER_WORDS = (phone_words.OTHERS & account_words.OTHERS) - {"reference", "ref", "ssn"}
-_SSN_CUES = frozenset(b"ssn itin social ss s tax taxpayer".split())
+_SSN_CUES = frozenset(b"ssn itin social soc ss s tax taxpayer".split())
 _CUES = phone_words.CUES | account_words.CUES | _SSN_CUES
 
 
@@ -61,6 +62,10 @@ def find_numbers(text: str) -> list[Span]:
             announced = list(_find_announced(text, start, end, words, phone))
             phone = next((span for span in announced if span[0] == PHONE), phone)
             found += announced
+            if announced:
+                continue
+        if not is_short:
+            found += find_phones_of_people(text, start, end)
     return found
 
 
@@ -115,9 +120,21 @@ def _is_date(value: str) -> bool:
 _SSN = re.compile(
     r"(?<!\w)(?<!\d[-. ])(?!000|666)\d{3}([- .])(?!00)\d{2}\1(?!0000)\d{4}(?!\w|[-./]\d|-\w| \d{2,})"
 )
-_SSN_PLAIN = re.compile(r"(?<![\w-])(?<!\d[.,])\d{3}[-. ]?\d{2}[-. ]?\d{4}(?!\w|[-.,]\d)")
+_SSN_PLAIN = re.compile(r"(?<!\w)(?<!\d[.,-])\d{3}[-. ]?\d{2}[-. ]?\d{4}(?!\w|[-.,]\d)")
+_SSN_NAMES = (
+    r"(?<![^\W_])(?:ssn?|itin|s\.s\.n?\.?|soc(?:ial)?\.? sec(?:urity|\.)?"
+    r"|social(?! media| net)|soc|taxpayer|tax id)(?![^\W_])"
+)
+# Right before it, on the line above, or farther with no other number named between.
 _SSN_WORDS = re.compile(
-    r"\b(?:ssn?|itin|s\.s\.n?\.?|social security|social|taxpayer|tax id)(?:\b|#)[^\n]{0,24}\Z", re.IGNORECASE
+    rf"{_SSN_NAMES}(?:[^\n]{{0,24}}|[ :#.]{{0,4}}\n[ \"']{{0,4}}"
+    r"|(?:(?!\d|\n|\b(?:account|acct|phone|routing|order|case|ticket|call|zip|fax)\b).){0,56})\Z",
+    re.IGNORECASE,
+)
+_SSN_WORDS_AFTER = re.compile(
+    r"[ ,;:–-]{0,3}\(?(?:(?:that[’']?s|is|was|=|it[’']?s) )?(?:(?:my|his|her|their|the|our) )?"
+    rf"(?:\w{{2,12}}[’']s )?{_SSN_NAMES}",
+    re.IGNORECASE,
 )
 _CONTEXT_CHARACTERS = 60
 
@@ -125,5 +142,7 @@ _CONTEXT_CHARACTERS = 60
 def _find_announced_ssns(text: str, start: int, end: int) -> Iterator[Span]:
     for match in _SSN_PLAIN.finditer(text, start, end):
         first = match.start()
-        if _SSN_WORDS.search(text, max(0, first - _CONTEXT_CHARACTERS), first):
+        if _SSN_WORDS.search(text, max(0, first - _CONTEXT_CHARACTERS), first) or _SSN_WORDS_AFTER.match(
+            text, match.end()
+        ):
             yield SSN, first, match.end()

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import PATH, Match, Span, drop_overlaps
+from datasets_app.domain.pii.names.product_list import is_software
 
 
 def search_folded(text: str) -> list[Match]:
@@ -67,6 +68,8 @@ _MAX_PATH_CHARACTERS = 1000
 def _find_unix_paths(text: str) -> Iterator[Span]:
     for match in _UNIX_PATH.finditer(text):
         if match["first"] in _STANDARD_NAMES or not match["first"].strip(".~*-_"):
+            continue
+        if match["own"] == "opt/" and is_software(match["first"]):
             continue
         if match["user"] is None and not _is_deep_enough(match):
             continue

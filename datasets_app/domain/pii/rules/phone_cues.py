@@ -16,6 +16,7 @@ from datasets_app.domain.pii.rules.phone_words import (
     OTHERS,
     OWNERS,
     PLACES,
+    RELATIVES,
     SENDING,
     SENT_THINGS,
     VERBS,
@@ -25,7 +26,7 @@ from datasets_app.domain.pii.rules.phone_words import (
 BLOCKED, NO_CUE, WEAK_CUE, EMAIL_CUE, STRONG_CUE = -1, 0, 1, 2, 3
 
 _MAX_WORDS_FROM_NOUN, _MAX_WORDS_FROM_VERB, _MAX_WORDS_FROM_NUMBER = 5, 3, 3
-_MAX_WORDS_FROM_PHONE = 2
+_MAX_WORDS_FROM_PHONE = _MAX_WORDS_FROM_RELATIVE = 2
 _AT = frozenset("at on under".split())  # "call customer service at"
 _MAX_LINES = 2
 _SENTENCE_ENDS = frozenset("!?;.")
@@ -37,6 +38,7 @@ _NUMBER_STARTS = frozenset({NEWLINE, "the", "your"})
 _LABEL_STARTS = f"{NEWLINE}|,;/({PHONE_SIGN}"
 _PURPOSES = frozenset("to for where i you we on".split())  # "is the best number to reach me"
 _BEFORE_NAME = OWNERS | frozenset("< > → ← ( ) [ ] - – — : , | / = \" ' the is was are ist est es è".split())
+
 _OBJECT_OF = frozenset("on for of in to with from".split())
 _OWNER_OF = frozenset({"of"})
 _ARTICLES = frozenset("the my our this your that".split())
@@ -128,6 +130,11 @@ class _WordsBefore:
                 return self._rating
             if self._number_at < 0 and self._unknown <= _MAX_WORDS_FROM_NUMBER:
                 self._number_at = place
+        elif token in RELATIVES:
+            if self._unknown <= _MAX_WORDS_FROM_RELATIVE and not self._lines and not self._is_sentence_over:
+                is_owned = self._unknown < 2 and not OWNERS.isdisjoint(self.tokens[place + 1 : place + 2])
+                return STRONG_CUE if is_owned else self._rating or WEAK_CUE
+            self._unknown += 1
         elif token in HINTS or (token in PLACES and place > 0 and self.tokens[place - 1] == ":"):
             self._rating = WEAK_CUE
         elif token not in FILLERS:

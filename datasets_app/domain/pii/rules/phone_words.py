@@ -28,14 +28,14 @@ NOUNS = _split("""
 VERBS = _split("""
     call calls called calling text texts texted texting ring rings ringing rang rung phoned phoning faxed
     faxing reach reaches reached reaching dial dials dialed dialled dialing dialling contact contacts
-    contacted contacting message messages messaged messaging ping buzz anruf anrufe anrufen ruf rufe rufen
-    ruft erreichen erreichbar erreicht kontakt kontaktiere kontaktieren appeler appelez appelle rappeler
-    rappelez joindre joignez joignable contacter contactez llamar llama llame llamen llamada llámame
-    llámeme llámenos llameme contactar contacto contactarme contactarnos contáctame ligar liga ligue
-    contato chiamare chiama chiami chiamami chiamatemi contattare contattatemi contattarmi contattarci
-    contattami contatto bel bellen bereiken bereikbaar ringa ringe soita soittakaa hívj hívjon sunați
-    sunati zadzwoń zadzwonić dzwoń dzwonić kontaktowy zavolejte volejte arayın arayabilirsiniz звонить
-    звоните позвонить позвоните перезвоните связаться
+    contacted contacting message messages messaged messaging ping buzz cb hmu lmk anruf anrufe anrufen ruf
+    rufe rufen ruft erreichen erreichbar erreicht kontakt kontaktiere kontaktieren appeler appelez appelle
+    rappeler rappelez joindre joignez joignable contacter contactez llamar llama llame llamen llamada
+    llámame llámeme llámenos llameme contactar contacto contactarme contactarnos contáctame ligar liga
+    ligue contato chiamare chiama chiami chiamami chiamatemi contattare contattatemi contattarmi
+    contattarci contattami contatto bel bellen bereiken bereikbaar ringa ringe soita soittakaa hívj hívjon
+    sunați sunati zadzwoń zadzwonić dzwoń dzwonić kontaktowy zavolejte volejte arayın arayabilirsiniz
+    звонить звоните позвонить позвоните перезвоните связаться
 """)
 # "Number": of what, the words around it say.
 NUMBER_WORDS = _split("""
@@ -79,6 +79,17 @@ LOG_FIELDS = _split("from to src dst called calling callee sender recipient")
 # "Send the code to 030 1234567."
 SENT_THINGS = _split("code codes otp pin passcode link sms text message password verification confirmation")
 SENDING = _split("send sends sent sending resend forward deliver delivered go goes went")
+# Whose number it may be, with or without a name: "my roommate Kit, 8285550142".
+RELATIVES = _split("""
+    mom mum dad mother father brother sister son daughter wife husband spouse partner girlfriend boyfriend gf
+    bf roommate flatmate housemate neighbor neighbour friend colleague coworker assistant boss secretary
+    landlord landlady tenant caretaker janitor nanny babysitter driver courier plumber electrician uncle aunt
+    cousin grandma grandpa fiance fiancée fiancé hermana hermano marido mujer esposa esposo madre padre hijo
+    hija novia novio vecino vecina femme mari frère soeur sœur mère père fils fille voisin voisine frau mann
+    bruder schwester mutter vater sohn tochter nachbar nachbarin freund freundin moglie marito fratello
+    sorella figlio figlia vicino vicina mãe pai irmão irmã filho filha vizinho vizinha vrouw broer zus moeder
+    vader zoon dochter buurman buurvrouw żona mąż mama tata siostra муж жена мама папа брат сестра
+""")
 # One of these between them, and the word doesn't speak of the number.
 OTHERS = _split("""
     order orders ordered ticket tickets case cases ref reference id ids uuid track tracking transaction
@@ -92,5 +103,5 @@ OTHERS = _split("""
     factuurnummer beställning zamówienie zamówienia faktura заказ заказа 订单 訂單 注文 주문 $ € £ ¥ % @
 """)
 CUES = frozenset(
-    word.encode() for word in NOUNS | VERBS | NUMBER_WORDS | HINTS | PLACES | LABELS | SENT_THINGS
+    word.encode() for word in NOUNS | VERBS | NUMBER_WORDS | HINTS | PLACES | LABELS | SENT_THINGS | RELATIVES
 )

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import PHONE
+from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.rules.cues import Window
-from datasets_app.domain.pii.rules.phone_cues import EMAIL_CUE, NO_CUE, STRONG_CUE, rate_phone_words
+from datasets_app.domain.pii.rules.phone_cues import EMAIL_CUE, NO_CUE, STRONG_CUE, WEAK_CUE, rate_phone_words
 from datasets_app.domain.pii.rules.phone_plans import has_national_grouping, is_mobile
 
 Span = tuple[str, int, int]  # kind, start, end
@@ -126,6 +127,26 @@ def find_announced_phones(text: str, start: int, end: int, window: Window) -> It
             first += 1
         if _is_said_to_be_phone(text[first:last], text[last : last + 40], cue):
             yield PHONE, first, last
+
+
+# Behind "Jane Roe, " or "Jane (wife): ".
+_PERSON_BEFORE = re.compile(r"(?<!\w)([A-Z][^\W\d_]{2,20})(?: \([a-z ]{1,20}\))?(?:[ ,:(–-]{1,3})\Z")
+_MAX_PERSON_CHARACTERS = 50
+
+
+def find_phones_of_people(text: str, start: int, end: int) -> Iterator[Span]:
+    """What looks like a telephone number right behind somebody's name."""
+    person = _PERSON_BEFORE.search(text, max(0, start - _MAX_PERSON_CHARACTERS), start)
+    if person is None:
+        return
+    facts = look_up_word(person[1])
+    if facts.common or not facts.first + facts.last:
+        return
+    for match in _PLAIN_NUMBER.finditer(text, start, end + LOOKAHEAD_CHARACTERS):
+        if match.start() < end and _is_said_to_be_phone(
+            match[0], text[match.end() : match.end() + 40], WEAK_CUE
+        ):
+            yield PHONE, *match.span()
 
 
 def _is_said_to_be_phone(value: str, after: str, cue: int) -> bool:

@@ -1,0 +1,95 @@
+"""Run the benchmarks one after the other, and end with one table of the figures that something is wanted of.
+
+    make bench [QUICK=1] [ARGS="validate import"]
+    python -m benchmarks [--quick] [NAME …]
+
+The full sizes are those that docs/performance.md states; ``--quick`` shows that everything runs, in minutes,
+and its figures mean little. Stops at the first benchmark that fails.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+
+from benchmarks.harness import PROJECT
+
+# Of each: arguments for small sizes. Without any, it runs as it stands.
+QUICK_ARGUMENTS = {
+    "admin": "--turns 20000 --small 2000 --rounds 3",
+    "agreement": "--labels 50000 --rounds 1",
+    "audit": "--events 5000 --seconds 0.3",
+    "compare": "--turns 10000 --rounds 1",
+    "export": "--turns 20000 --rounds 1",
+    "generate": "--sessions 100 1000",
+    "import": "--turns 20000 --rounds 1",
+    "llm": "--rounds 1",
+    "next_item": "--replies 20000 --small 2000 --rounds 1 --before 200",
+    "pii": "--only tune",
+    "queue": "--labels 500 --annotators 10",
+    "retention": "--turns 20000",
+    "sanitize": "--lines 20000",
+    "scrub_speed": "--turns 1000 --rounds 1",
+    "split": "--sessions 10000 --rounds 1",
+    "validate": "--lines 20000 --rounds 1",
+}
+_FIGURE = re.compile(r"\(wanted: |NOT MET|\bratio\b|peak (?:RSS|memory)")
+
+
+class Run(NamedTuple):
+    name: str
+    seconds: float
+    figures: list[str]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(QUICK_ARGUMENTS)}")
+    parser.add_argument("--quick", action="store_true", help="small sizes")
+    given = parser.parse_args()
+    if unknown := set(given.names) - set(QUICK_ARGUMENTS):
+        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
+    runs = [run(name, quick=given.quick) for name in given.names or QUICK_ARGUMENTS]
+    print_table(runs, quick=given.quick)
+
+
+def run(name: str, *, quick: bool) -> Run:
+    arguments = QUICK_ARGUMENTS[name].split() if quick else []
+    print(f"== {name} {' '.join(arguments)}".rstrip(), flush=True)
+    started = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, "-m", f"benchmarks.bench_{name}", *arguments],
+        cwd=PROJECT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    figures = []
+    assert process.stdout is not None
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        if _FIGURE.search(line):
+            figures.append(line.strip())
+    if process.wait():
+        sys.exit(f"benchmarks.bench_{name} failed with exit code {process.returncode}")
+    return Run(name, time.monotonic() - started, figures)
+
+
+def print_table(runs: list[Run], *, quick: bool) -> None:
+    minutes = sum(run.seconds for run in runs) / 60
+    print(
+        f"\n{len(runs)} benchmarks in {minutes:.1f} minutes, on {os.cpu_count()} cores, load "
+        f"{os.getloadavg()[0]:.1f} at the end{'; small sizes' if quick else ''}\n"
+    )
+    for one in runs:
+        print(f"{one.name:<12} {one.seconds:>5.0f} s")
+        for figure in one.figures:
+            print(f"    {figure}")
+
+
+if __name__ == "__main__":
+    main()

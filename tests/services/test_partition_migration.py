@@ -108,3 +108,7 @@ def test_a_killed_migration_continues_and_keeps_every_row(database: str) -> None
         assert tables == (2 * DATASETS, 0)
         newest = session.execute("SELECT nextval('datasets_app_turn_key')").fetchone()
         assert newest == (DATASETS * SESSIONS * TURNS + 1,)
+        undone = migrate(database, "datasets_app", "0023")
+        output = undone.communicate()[0].decode()
+        assert undone.returncode == 0, output
+        assert digest(session) == before

@@ -231,6 +231,8 @@ def _is_meant(text: str, value: Value, form: IdFormat, cue: Cue) -> bool:
     """Whether an ambiguous word before a value of the right shape means its number."""
     if _is_possessed(text, cue) or not (form.is_wide or value.plain.isdigit()):
         return True
+    if text[cue.end : value.start] == " " and len(value.plain) >= _MIN_FORM_CHARACTERS and form.checks:
+        return is_checked(form.checks, text[value.start : value.end])
     return cue.strength == Strength.CAPITALS and (
         not form.checks or text[cue.end : cue.end + 1] in (":", "=")
     )

@@ -232,6 +232,7 @@ def scrub(*texts: str, metadata: dict | None = None) -> list[TurnRecord]:
 @pytest.mark.parametrize(
     ("question", "reply", "scrubbed"),
     [
+        ("and what's your sin, please?", "130692544", "[ID_NUMBER]"),
         ("May I have your passport number?", "sure, it's x1234567", "sure, it's [ID_NUMBER]"),
         ("¿Me da su DNI, please?", "12345678", "[ID_NUMBER]"),
         ("Please confirm your driver's license", "D123 4567 8901", "[ID_NUMBER]"),

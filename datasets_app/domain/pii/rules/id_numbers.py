@@ -98,7 +98,9 @@ def search_folded(text: str) -> list[Match]:
 def is_requested(question: str) -> bool:
     """Whether a text names a number of these, or a paper that has one."""
     words = question.encode("utf-8", "surrogatepass")
-    return _may_have_cue(words) and any(cue.strength >= Strength.CAPITALS for cue in find_cues(question))
+    return _may_have_cue(words) and any(
+        cue.strength >= Strength.CAPITALS or _is_possessed(question, cue) for cue in find_cues(question)
+    )
 
 
 def find_unannounced(reply: str) -> Iterator[tuple[int, int]]:

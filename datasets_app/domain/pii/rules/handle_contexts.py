@@ -80,9 +80,10 @@ def _may_be_announced(token: str) -> bool:
 
 
 def _is_plain(before: list[str], text: str, end: int) -> bool:
-    """Whether it is used in a sentence, and nothing near says that a thing is meant."""
+    """Whether it is used in a sentence, and nothing near says that a thing is meant. A lone word before it
+    may be its key: "trap:self_harm"."""
     near = {*before, *_list_words_after(text, end)}
-    return bool(near) and near.isdisjoint(words.COUNTERS) and near.isdisjoint(words.MACHINE_WORDS)
+    return len(near) > 1 and near.isdisjoint(words.COUNTERS) and near.isdisjoint(words.MACHINE_WORDS)
 
 
 def _is_in_code(text: str, start: int, end: int) -> bool:

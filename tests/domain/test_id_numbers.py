@@ -54,6 +54,8 @@ def find_values(text: str) -> list[str]:
         ("benim TC kimlik no 27662590052", "27662590052"),
         ("ИНН: 7707083893", "7707083893"),
         ("身份证号：11010519491231002X", "11010519491231002X"),
+        ("身份证号码是11010519491231002X", "11010519491231002X"),
+        ("sin 130692544", "130692544"),
         ("내 주민등록번호는 550412-2502208", "550412-2502208"),
         ("ת.ז 801467192", "801467192"),
         ("driver's license F255-1234-5678", "F255-1234-5678"),
@@ -230,6 +232,7 @@ def scrub(*texts: str, metadata: dict | None = None) -> list[TurnRecord]:
 @pytest.mark.parametrize(
     ("question", "reply", "scrubbed"),
     [
+        ("and what's your sin, please?", "130692544", "[ID_NUMBER]"),
         ("May I have your passport number?", "sure, it's x1234567", "sure, it's [ID_NUMBER]"),
         ("¿Me da su DNI, please?", "12345678", "[ID_NUMBER]"),
         ("Please confirm your driver's license", "D123 4567 8901", "[ID_NUMBER]"),

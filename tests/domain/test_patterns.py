@@ -70,6 +70,7 @@ def test_other_scripts_digits_and_invisible_characters_are_seen_through(kind: st
         ("SSN", "the ssn on the W-2 (784144848) is wrong"),
         ("SSN", "social security number: 123456789"),
         ("SSN", "SSN:\n565060447"),
+        ("SSN", "565060447 <- ssn"),
         ("SSN", "soc sec no 565060447"),
         ("SSN", "the social you have on file is wrong, it should be 565060447"),
         ("SSN", "565060447 is my wife's social"),

@@ -7,17 +7,18 @@ def _split(text: str) -> frozenset[str]:
 
 # Of which six digits need no further word: "into account 12345678".
 ACCOUNTS = _split("""
-    account acct acc membership policy policyholder customer client member subscriber flyer flier payee
-    beneficiary iban bban bsb aba rtn routing konto kto bankleitzahl kunde compte cuenta cliente socio
-    conto rekening klant conta konta rachunku rachunek klient medlem tili hesap účtu účet λογαριασμός счет
-    счета счёт счёта حساب الحساب חשבון 账号 賬號 帐号 帳號 账户 帳戶 卡号 口座 계좌
+    account acct acc membership clubcard skymiles avios bonuscard póliza polizza apólice policy
+    policyholder customer client member subscriber flyer flier payee beneficiary iban bban bsb aba rtn
+    routing konto kto bankleitzahl kunde compte cuenta cliente socio conto rekening klant conta konta
+    rachunku rachunek klient medlem tili hesap účtu účet λογαριασμός счет счета счёт счёта حساب الحساب
+    חשבון 账号 賬號 帐号 帳號 账户 帳戶 卡号 口座 계좌
 """)
 # Whose number it is, or of what.
 SUBJECTS = ACCOUNTS | _split("""
     accounts accts cust insurance insured loyalty reward rewards mileage mileageplus miles club bonus
     patron donor employee staff student personnel payroll depositor library bank banking checking chequing
     savings brokerage sort transit branch institution bic swift card depot kunden kd mitglied mitglieds
-    versicherungs police policen vertrag vertrags adhérent abonné contrat membre fidélité bancaire póliza
+    versicherungs vers police policen vertrag vertrags adhérent abonné contrat membre fidélité bancaire póliza
     contrato afiliado correntista tessera polizza contratto lid polis sócio apólice agência klienta polisy
     kund asiakas müşteri üye zákazníka számla ügyfél cont contul λογαριασμού πελάτη клиента полиса
     договора العميل לקוח 客户 客戶 会员 會員 会員 お客様 顧客 회원 고객

@@ -83,7 +83,8 @@ def _rate_before(tokens: Sequence[str]) -> int:
         if token in COMPOUNDS:
             return _NUMBERED
         if token in OTHERS:
-            if is_numbered and token in _REFERENCES and further and further[0] in SUBJECTS:
+            subjects = SUBJECTS if is_numbered else ACCOUNTS
+            if token in _REFERENCES and further and further[0] in subjects:
                 continue  # customer reference number
             return _BLOCKED if unknown <= 1 else NO_CUE
         if token == "card" and further[:1] and further[0] in SUBJECTS:

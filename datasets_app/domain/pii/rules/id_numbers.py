@@ -98,7 +98,9 @@ def search_folded(text: str) -> list[Match]:
 def is_requested(question: str) -> bool:
     """Whether a text names a number of these, or a paper that has one."""
     words = question.encode("utf-8", "surrogatepass")
-    return _may_have_cue(words) and any(cue.strength >= Strength.CAPITALS for cue in find_cues(question))
+    return _may_have_cue(words) and any(
+        cue.strength >= Strength.CAPITALS or _is_possessed(question, cue) for cue in find_cues(question)
+    )
 
 
 def find_unannounced(reply: str) -> Iterator[tuple[int, int]]:
@@ -231,6 +233,8 @@ def _is_meant(text: str, value: Value, form: IdFormat, cue: Cue) -> bool:
     """Whether an ambiguous word before a value of the right shape means its number."""
     if _is_possessed(text, cue) or not (form.is_wide or value.plain.isdigit()):
         return True
+    if text[cue.end : value.start] == " " and len(value.plain) >= _MIN_FORM_CHARACTERS and form.checks:
+        return is_checked(form.checks, text[value.start : value.end])
     return cue.strength == Strength.CAPITALS and (
         not form.checks or text[cue.end : cue.end + 1] in (":", "=")
     )

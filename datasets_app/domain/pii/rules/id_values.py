@@ -7,13 +7,16 @@ from typing import NamedTuple
 from datasets_app.domain.pii.rules.id_formats import IdFormat
 from datasets_app.domain.pii.rules.id_gap import FILLERS
 
-GROUP = re.compile(r"[^\W_]+")
+# Scripts without spaces put no sign between a word and a number: 身份证号码是110105…
+_UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_UNSPACED_WORD = re.compile(f"[{_UNSPACED}]")
+GROUP = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
 DIGIT = re.compile(r"[0-9]")
 MAX_VALUE_CHARACTERS = 40
 _MAX_GROUPS = 10
 _MAX_SPACED_CHARACTERS = 8  # of a group with a space beside it
 _MIN_SPACED_DIGITS = 8
-_REST_OF_CODE = re.compile(r"[^\W_][-./]?\Z")
+_REST_OF_CODE = re.compile(rf"[^\W_{_UNSPACED}][-./]?\Z")
 _WORD_WITH_NUMBER = re.compile(r"[A-Z]?[a-z]{3,}[0-9]{1,4}")
 _JOINED = re.compile(r"[-./][^\W_]")
 # A date, perhaps with the hour behind it, two years, a version, an amount.
@@ -63,6 +66,8 @@ def read_values(text: str, group: re.Match[str]) -> Iterator[Value]:
     end, is_spaced = group.start(), False
     for part in GROUP.finditer(text, group.start(), group.start() + MAX_VALUE_CHARACTERS):
         between = text[end : part.start()]
+        if _UNSPACED_WORD.match(part[0]):
+            break
         if parts:
             if len(between) > 1 or len(parts) == _MAX_GROUPS:
                 break

@@ -31,7 +31,7 @@ _MIN_PHONE_CHARACTERS, _MIN_CARD_CHARACTERS, _MIN_FORMATTED_DIGITS = 7, 12, 7
 _SIGNS_BEFORE_OTHERS = frozenset("/$€£¥_,")
 # Right before a number they leave no doubt.
 _OTHER_WORDS = (phone_words.OTHERS & account_words.OTHERS) - {"reference", "ref", "ssn"}
-_SSN_CUES = frozenset(b"ssn itin social soc ss s tax taxpayer".split())
+_SSN_CUES = frozenset(b"ssn itin social socal soc ss s tax taxpayer".split())
 _CUES = phone_words.CUES | account_words.CUES | _SSN_CUES
 
 
@@ -123,7 +123,7 @@ _SSN = re.compile(
 _SSN_PLAIN = re.compile(r"(?<!\w)(?<!\d[.,-])\d{3}[-. ]?\d{2}[-. ]?\d{4}(?!\w|[-.,]\d)")
 _SSN_NAMES = (
     r"(?<![^\W_])(?:ssn?|itin|s\.s\.n?\.?|soc(?:ial)?\.? sec(?:urity|\.)?"
-    r"|social(?! media| net)|soc|taxpayer|tax id)(?![^\W_])"
+    r"|soci?al(?! media| net)|soc|taxpayer|tax id)(?![^\W_])"
 )
 # Right before it, on the line above, or farther with no other number named between.
 _SSN_WORDS = re.compile(
@@ -132,7 +132,7 @@ _SSN_WORDS = re.compile(
     re.IGNORECASE,
 )
 _SSN_WORDS_AFTER = re.compile(
-    r"[ ,;:–-]{0,3}\(?(?:(?:that[’']?s|is|was|=|it[’']?s) )?(?:(?:my|his|her|their|the|our) )?"
+    r"[ ,;:–<←-]{0,4}\(?(?:(?:th(?:at|ere)[’']?s|is|was|=|it[’']?s) )?(?:(?:my|his|her|their|the|our) )?"
     rf"(?:\w{{2,12}}[’']s )?{_SSN_NAMES}",
     re.IGNORECASE,
 )

@@ -1,0 +1,209 @@
+"""Conversations as lists of messages: OpenAI, Anthropic, Gemini, LangChain, LlamaIndex, AI SDK,
+pairs.
+
+Also messages one by one, joined by the id of their conversation, or all as one if they name none.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.exchanges import read_input, read_output
+from datasets_app.domain.traces.formats.messengers import assign_roles
+from datasets_app.domain.traces.messages import (
+    are_messages,
+    find_role,
+    read_message,
+    read_messages,
+    unwrap_message,
+)
+from datasets_app.domain.traces.records import NO_MESSAGES, Call, Conversation, LeftOut, Message
+from datasets_app.domain.traces.values import (
+    as_dict,
+    as_list,
+    as_name,
+    decode_json,
+    drop_empty,
+    pick,
+    to_seconds,
+)
+
+LISTS = tuple(
+    (
+        "messages conversation conversations dialog dialogue turns utterances history chat chat_history "
+        "contents message thread log items chat_messages transcript"
+    ).split()
+)
+IDS = tuple(
+    (
+        "session_id conversation_id conversationId thread_id threadId chat_id chatId sessionId "
+        "conversation_hash dialogue_id dialog_id id uuid _id prompt_id custom_id"
+    ).split()
+)
+_PAIRS = tuple(
+    tuple(pair.split("/"))
+    for pair in (
+        "prompt/completion prompt/response question/answer instruction/output instruction/response "
+        "input/output query/response prompt/chosen user/assistant inputs/outputs context/response "
+        "question/response user_message/bot_message input/response human/assistant query/answer "
+        "inputs/targets user_input/response"
+    ).split()
+)
+_OF_ROW = tuple(
+    (
+        "conversation_id session_id thread_id conversationId sessionId threadId chat_id chatId dialogue_id "
+        "conv_id"
+    ).split()
+)
+_SYSTEM = (
+    "system",
+    "system_prompt",
+    "systemPrompt",
+    "system_instruction",
+    "systemInstruction",
+    "prompt_system",
+)
+_NAMES = ("author", "name", "speaker", "from", "sender", "user", "participant", "person")
+MAX_DEPTH = 5
+
+
+def matches(value: Any) -> bool:
+    if type(value) is list:
+        return are_messages(value)
+    if type(value) is not dict:
+        return False
+    return find_list(value) is not None or _is_message(value) or _find_pair(value) is not None
+
+
+def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOut]:
+    loose: list[Message] = []
+    first = 0
+    for number, value in documents:
+        if type(value) is dict and _is_message(value) and find_list(value) is None:
+            message = read_message(value)
+            if message is None:
+                continue
+            name = as_name(pick(value, *_OF_ROW))
+            if name:
+                time = (message.details or {}).get("timestamp") or float(number)
+                yield Call(name, "", time, [], [message], {}, number, separate=True)
+                continue
+            first = first or number
+            loose.append(message)
+            continue
+        found = read_conversation(value, number)
+        yield found if found else LeftOut(NO_MESSAGES, number)
+    if loose:
+        yield Conversation("", loose, {}, first)
+
+
+def read_conversation(value: Any, line: int) -> Conversation | None:
+    if type(value) is list:
+        messages = read_messages(value)
+        return Conversation("", messages, {}, line) if messages else None
+    if type(value) is not dict:
+        return None
+    name = as_name(pick(value, *IDS))
+    found = find_list(value)
+    if found is not None:
+        key, inner = found
+        messages = _read_list(inner)
+        system = pick(value, *_SYSTEM)
+        if system and not any(message.role == "system" for message in messages):
+            messages = read_messages({"role": "system", "content": system}) + messages
+        return Conversation(name, messages, _describe(value, key), line) if messages else None
+    pair = _find_pair(value)
+    if pair is None:
+        return None
+    given = read_input({key: value[key] for key in _SYSTEM if key in value} | {"input": value[pair[0]]})[0]
+    extra = value.get("input") if pair[0] == "instruction" else None
+    if type(extra) is str and extra.strip() and given:
+        given[-1] = given[-1]._replace(text=f"{given[-1].text}\n\n{extra}")
+    produced = read_output(value[pair[1]])[0]
+    return Conversation(name, [*given, *produced], _describe(value, *pair, "input"), line)
+
+
+def find_list(value: dict[str, Any], depth: int = 0) -> tuple[str, list[Any]] | None:
+    """The list of messages of an object, and its key; looks inside of other objects as well."""
+    for key in LISTS:
+        found = decode_json(value.get(key))
+        if type(found) is dict and "messages" in found:
+            found = decode_json(found["messages"])
+        if type(found) is list and (are_messages(found) or are_alternating(found) or are_named(found)):
+            return key, found
+    if depth < MAX_DEPTH:
+        for key in ("data", "values", "channel_values", "state", "checkpoint", "output", "chat", "root",
+        "payload", "content",
+                    "result", "inputs", "outputs", "conversation", "session", "memory", "store"):  # fmt: skip
+            inner = decode_json(value.get(key))
+            if type(inner) is dict and (found_inner := find_list(inner, depth + 1)):
+                return key, found_inner[1]
+    return None
+
+
+def are_alternating(found: list[Any]) -> bool:
+    """[{"user": …, "assistant": …}, …]: one exchange per element."""
+    return bool(found) and all(type(item) is dict and _find_pair(item) is not None for item in found[:5])
+
+
+def are_named(found: list[Any]) -> bool:
+    """[{"author": "Anna", "text": …}, …]: names instead of roles."""
+    return len(found) > 1 and all(_read_named(item) is not None for item in found[:5])
+
+
+def _read_named(item: Any) -> tuple[str, str] | None:
+    name, text = pick(item, *_NAMES), pick(item, "text", "content", "message", "utterance", "body")
+    return (name, text) if type(name) is str and type(text) is str else None
+
+
+def _read_list(found: list[Any]) -> list[Message]:
+    if are_messages(found):
+        return read_messages(found)
+    if are_named(found):
+        named = [pair for item in found if (pair := _read_named(item))]
+        return assign_roles([(name, text, None) for name, text in named], "")
+    messages: list[Message] = []
+    for item in found:
+        pair = _find_pair(as_dict(item))
+        if pair:
+            messages += read_input(item[pair[0]])[0] + read_output(item[pair[1]])[0]
+    return messages
+
+
+def _find_pair(value: dict[str, Any]) -> tuple[str, str] | None:
+    for one, two in _PAIRS:
+        if value.get(one) not in (None, "", [], {}) and value.get(two) not in (None, "", [], {}):
+            kinds = type(value[one]), type(value[two])
+            if all(kind in (str, dict, list) for kind in kinds):
+                return one, two
+    return None
+
+
+def _is_message(value: dict[str, Any]) -> bool:
+    inner = unwrap_message(value)
+    says = any(
+        inner.get(key) is not None for key in ("content", "parts", "text", "value", "tool_calls", "blocks")
+    )
+    return bool(find_role(inner) or find_role(value)) and (
+        says or inner.get("type") in ("function_call", "reasoning")
+    )
+
+
+def _describe(value: dict[str, Any], *used: str) -> dict[str, Any]:
+    """Everything else of the object, its scores and references among it."""
+    left = {
+        key: decode_json(item)
+        for key, item in value.items()
+        if key not in used and key not in IDS and key not in _SYSTEM
+    }
+    metadata = as_dict(left.pop("metadata", None))
+    facts = {
+        "model": left.pop("model", None) if type(left.get("model")) is str else None,
+        "user_id": pick(left, "user_id", "userId"),
+        "tags": left.pop("tags", None) if type(left.get("tags")) is list else None,
+        "metadata": drop_empty({**left, **metadata}),
+    }
+    return drop_empty(facts)
+
+
+__all__ = ["as_list", "find_list", "matches", "read", "read_conversation", "to_seconds"]

@@ -10,7 +10,7 @@ def add_reading_options(parser: ArgumentParser) -> None:
         "--assistant",
         default="",
         metavar="NAME",
-        help="who is the assistant in a messenger's export or a table; default: everybody but the first sender",
+        help="who is the assistant in a messenger's export or a table; default: all but the first sender",
     )
     parser.add_argument(
         "--map",

@@ -195,8 +195,8 @@ def _read_indexed(attributes: dict[str, Any], events: list[dict[str, Any]]) -> E
         ("gen_ai.prompt", "gen_ai.completion"),
         ("llm.input_messages", "llm.output_messages"),
     ):
-        given = read_input(attributes.get(given_key))[0]
-        produced = read_output(attributes.get(produced_key))[0]
+        given = read_input(_nest_keys(attributes.get(given_key)))[0]
+        produced = read_output(_nest_keys(attributes.get(produced_key)))[0]
         if given or produced:
             return given, produced
     given = read_messages(_texts(attributes.get("llm.prompts"), "prompt"), "user")
@@ -270,6 +270,22 @@ def _collect_indexed(attributes: dict[str, Any]) -> dict[str, Any]:
                 place = inner
             place[last] = value
     return {prefix: _make_lists(tree) for prefix, tree in trees.items()}
+
+
+def _nest_keys(value: Any) -> Any:
+    """[{"message.role": …}] → [{"message": {"role": …}}], as data frames of spans have it."""
+    if type(value) is list:
+        return [_nest_keys(item) for item in value]
+    if type(value) is not dict:
+        return value
+    nested: dict[str, Any] = {}
+    for key, item in value.items():
+        start, dot, rest = key.partition(".")
+        if dot and type(nested.setdefault(start, {})) is dict:
+            nested[start][rest] = item
+        else:
+            nested[key] = _nest_keys(item)
+    return {key: _nest_keys(item) if type(item) is dict else item for key, item in nested.items()}
 
 
 def _make_lists(value: Any) -> Any:

@@ -127,8 +127,9 @@ class Conversion:
             return
         problems: list[LineError] = []
         read: Callable[[Iterable[Document]], Iterator[Record]] = FORMATS[self.format].read
-        if self.format == "telegram":
-            yield from messengers.read_telegram(_only_documents(documents, problems), self.options.assistant)
+        if self.format in ("telegram", "messenger"):
+            reader = messengers.read_telegram if self.format == "telegram" else messengers.read_messenger
+            yield from reader(_only_documents(documents, problems), self.options.assistant)
         else:
             yield from read(_only_documents(documents, problems))
         yield from problems

@@ -113,6 +113,8 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     if any(_is_turn(document.value) for document in first):
         return "turns"
     found = detect(path, limits)
+    if found is None and layout == "document":
+        raise UnreadableFile("is JSON, but in no known format; docs/formats.md lists those that are read")
     if found is None or (layout == "lines" and found in ("messages", "labelstudio") and _are_plain(first)):
         return detect_format(path, limits)
     return found

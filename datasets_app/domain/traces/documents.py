@@ -57,7 +57,9 @@ class _Invalid(Exception):
 def is_line_layout(head: bytes) -> bool:
     """Whether every line of a file that begins like this is a document of its own."""
     lines = [line for line in head.removeprefix(UTF8_BOM).split(b"\n", 12)[:12] if line.strip()]
-    return len(lines) > 1 and any(_is_json(line) for line in lines[:2])
+    if len(lines) == 1:
+        return lines[0].lstrip()[:1] == b"{" and _is_json(lines[0])
+    return any(_is_json(line) for line in lines[:2])
 
 
 def _is_json(line: bytes) -> bool:

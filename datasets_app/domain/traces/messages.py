@@ -35,8 +35,10 @@ _ITEM_ROLES = {
     "mcp_approval_response": "tool",
 }  # fmt: skip
 _SPOKEN_LINE = re.compile(
-    r"^(system|user|assistant|human|ai|tool|developer): ?", re.IGNORECASE | re.MULTILINE
+    r"(?:^|(?<= )(?=### ))(?:### )?(system|user|assistant|human|ai|tool|developer): ?",
+    re.IGNORECASE | re.MULTILINE,
 )
+_CHATML = re.compile(r"<\|im_start\|>(\w+)\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
 # What frameworks put under the role of the user.
 _CONTEXT = re.compile(
     r"\s*<([a-z_-]*(?:context|reminder|environment|instructions|caveat|command-name|stdout)[a-z_-]*)\b[^>]*>"
@@ -211,6 +213,10 @@ def find_time(value: dict[str, Any]) -> float | None:
 
 def _split_transcript(text: str, default_role: str) -> list[Message]:
     """ "system: …\nuser: …" is a list of messages that somebody joined."""
+    if "<|im_start|>" in text:
+        marked = [(ROLES.get(role.lower(), ""), said.strip("\n")) for role, said in _CHATML.findall(text)]
+        return [Message(role, said) for role, said in marked if role and said]
+    text = text.lstrip("\n") if text[:2] == "\n\n" else text
     starts = list(_SPOKEN_LINE.finditer(text))
     roles = {ROLES[match[1].lower()] for match in starts}
     if not starts or starts[0].start() or not roles & {"user", "assistant"}:
@@ -219,7 +225,7 @@ def _split_transcript(text: str, default_role: str) -> list[Message]:
         return [Message(default_role, text)]
     ends = [match.start() for match in starts[1:]] + [len(text)]
     return [
-        Message(ROLES[match[1].lower()], text[match.end() : end].strip("\n"))
+        Message(ROLES[match[1].lower()], text[match.end() : end].strip("\n "))
         for match, end in zip(starts, ends, strict=True)
     ]
 

@@ -39,6 +39,12 @@ _FORMATS = (
     Format("claude", "Claude export", chat_apps.matches_claude, chat_apps.read_claude),
     Format("inspect", "Inspect evaluation log", agent_logs.matches_inspect, agent_logs.read_inspect),
     Format("telegram", "Telegram export", messengers.matches_telegram, messengers.read_telegram),
+    Format(
+        "messenger",
+        "Messenger, Slack or Discord export",
+        messengers.matches_messenger,
+        messengers.read_messenger,
+    ),
     Format("agentlog", "Log of Claude Code, an agent SDK or Codex", agent_logs.matches, agent_logs.read),
     Format("intercom", "Intercom conversations", tickets.matches_intercom, tickets.read_intercom),
     Format("zendesk", "Zendesk tickets", tickets.matches_zendesk, tickets.read_zendesk),

@@ -69,7 +69,8 @@ def check_mapping(mapping: Mapping_, columns: Iterable[str]) -> None:
 
 
 def read_rows(rows: Iterable[Document], mapping: Mapping_, assistant: str = "") -> Iterator[Call | LeftOut]:
-    """Rows of one message each. A speaker that names no role is a user, except the ``assistant``; without one,
+    """Rows of one message each. A speaker that names no role is a user, except the ``assistant``; without
+    one,
     the first speaker of a conversation is its user."""
     first_speakers: dict[str, str] = {}
     for number, row in rows:

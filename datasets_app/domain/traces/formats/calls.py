@@ -35,6 +35,8 @@ def matches(value: Any) -> bool:
         return False
     if is_event(value) or _is_reply(value):
         return True
+    if listed := _list_calls(value):
+        return matches(listed[0])
     if "custom_id" in value:
         return any(key in value for key in ("body", "params", "response", "result"))
     request, reply = _find_pair(value)
@@ -56,10 +58,20 @@ def read(documents: Iterable[Document]) -> Iterator[Call | LeftOut]:
                 first = number
             events.append(value)
         else:
-            yield from reader.read(value, number)
+            for item in _list_calls(value) or [value]:
+                yield from reader.read(item, number)
     if events:
         yield from reader.read(join_events(events), first)
     yield from reader.finish()
+
+
+def _list_calls(value: Any) -> list[Any]:
+    """The calls of a page of an API, or of a document that lists them."""
+    for key in ("data", "calls", "requests", "logs", "entries", "records", "results"):
+        found = value.get(key) if type(value) is dict else None
+        if type(found) is list and found and type(found[0]) is dict:
+            return found
+    return []
 
 
 class _Reader:

@@ -71,6 +71,7 @@ def _find(value: Any) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 
 def _find_events(events: list[Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    traces: dict[Any, Any] = {}
     for event in events:
         kind, _, _ = str(as_dict(event).get("type", "")).partition("-")
         body = as_dict(event).get("body")
@@ -79,7 +80,8 @@ def _find_events(events: list[Any]) -> Iterator[tuple[str, dict[str, Any], dict[
         if kind == "trace":
             yield "trace", {"timestamp": event.get("timestamp"), **body}, {}
         elif kind in ("generation", "span", "agent", "tool", "observation"):
-            yield "observation", {"type": kind.upper(), "startTime": event.get("timestamp"), **body}, {}
+            trace = traces.setdefault(body.get("id"), body.get("traceId"))
+            yield "observation", {"type": kind.upper(), **body, "traceId": body.get("traceId") or trace}, {}
 
 
 def _is_observation(value: Any) -> bool:

@@ -17,6 +17,7 @@ from datasets_app.domain.traces.messages import (
     read_messages,
     unwrap_message,
 )
+from datasets_app.domain.traces.rebuild import list_spoken
 from datasets_app.domain.traces.records import NO_MESSAGES, Call, Conversation, LeftOut, Message
 from datasets_app.domain.traces.values import (
     as_dict,
@@ -63,6 +64,7 @@ _SYSTEM = (
     "systemInstruction",
     "prompt_system",
 )
+_TRANSCRIPTS = ("chosen", "text", "conversation", "dialogue", "dialog", "transcript", "chat", "content")
 _NAMES = ("author", "name", "speaker", "from", "sender", "user", "participant", "person")
 MAX_DEPTH = 5
 
@@ -72,7 +74,9 @@ def matches(value: Any) -> bool:
         return are_messages(value)
     if type(value) is not dict:
         return False
-    return find_list(value) is not None or _is_message(value) or _find_pair(value) is not None
+    if find_list(value) is not None or _is_message(value) or _find_pair(value) is not None:
+        return True
+    return bool(_find_store(value)) or _read_other(value, "", 0) is not None
 
 
 def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOut]:
@@ -91,10 +95,22 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOu
             first = first or number
             loose.append(message)
             continue
+        for name, messages in _find_store(value).items():
+            yield Conversation(name, read_messages(messages), {}, number)
+        if _find_store(value):
+            continue
         found = read_conversation(value, number)
         yield found if found else LeftOut(NO_MESSAGES, number)
     if loose:
         yield Conversation("", loose, {}, first)
+
+
+def _find_store(value: Any) -> dict[str, Any]:
+    """{"conversation": [messages], …}: lists of messages by the id of their conversation."""
+    store = as_dict(as_dict(value).get("store")) or as_dict(value)
+    if not store or any(key in LISTS for key in store):
+        return {}
+    return store if all(type(item) is list and are_messages(item) for item in store.values()) else {}
 
 
 def read_conversation(value: Any, line: int) -> Conversation | None:
@@ -105,7 +121,7 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
         return None
     name = as_name(pick(value, *IDS))
     found = find_list(value)
-    if found is not None:
+    if found is not None and not _has_preference(value):
         key, inner = found
         messages = _read_list(inner)
         system = pick(value, *_SYSTEM)
@@ -114,13 +130,42 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
         return Conversation(name, messages, _describe(value, key), line) if messages else None
     pair = _find_pair(value)
     if pair is None:
-        return None
+        return _read_other(value, name, line)
     given = read_input({key: value[key] for key in _SYSTEM if key in value} | {"input": value[pair[0]]})[0]
     extra = value.get("input") if pair[0] == "instruction" else None
     if type(extra) is str and extra.strip() and given:
         given[-1] = given[-1]._replace(text=f"{given[-1].text}\n\n{extra}")
     produced = read_output(value[pair[1]])[0]
+    if list_spoken(produced)[: len(given)] == list_spoken(given):  # the answer repeats the question
+        given = []
     return Conversation(name, [*given, *produced], _describe(value, *pair, "input"), line)
+
+
+def _has_preference(value: dict[str, Any]) -> bool:
+    return "chosen" in value and "rejected" in value and _find_pair(value) is not None
+
+
+def _read_other(value: dict[str, Any], name: str, line: int) -> Conversation | None:
+    """A tree of replies, texts in turn, or a transcript in one text."""
+    prompt = as_dict(value.get("prompt"))
+    if "replies" in prompt:
+        messages = []
+        while prompt:
+            messages += read_messages(prompt)
+            replies = [as_dict(reply) for reply in as_list(prompt.get("replies"))]
+            prompt = min(replies, key=lambda reply: reply.get("rank") or 0) if replies else {}
+        return Conversation(name or as_name(value.get("message_tree_id")), messages, {}, line)
+    for key in (*LISTS, "data"):
+        said = value.get(key)
+        if type(said) is list and len(said) > 1 and all(type(text) is str for text in said):
+            spoken = [Message("assistant" if place % 2 else "user", text) for place, text in enumerate(said)]
+            return Conversation(name, spoken, _describe(value, key), line)
+    for key in _TRANSCRIPTS:
+        if type(value.get(key)) is str:
+            messages = read_messages(value[key])
+            if len(messages) > 1:
+                return Conversation(name, messages, _describe(value, key), line)
+    return None
 
 
 def find_list(value: dict[str, Any], depth: int = 0) -> tuple[str, list[Any]] | None:

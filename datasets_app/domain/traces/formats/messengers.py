@@ -170,6 +170,78 @@ def _read_chat(chat: dict[str, Any], assistant: str, number: int) -> Iterator[Co
         )
 
 
+# --- Messenger, Instagram, Slack, Discord ------------------------------------------------------
+
+
+def matches_messenger(value: Any) -> bool:
+    value = as_dict(value)
+    first = as_dict(next(iter(as_list(value.get("messages"))), None))
+    if "sender_name" in first and "timestamp_ms" in first:
+        return True
+    if "isBot" in as_dict(first.get("author")) and "channel" in value:
+        return True
+    return value.get("type") == "message" and "ts" in value and ("user" in value or "bot_id" in value)
+
+
+def read_messenger(documents: Iterable[Document], assistant: str = "") -> Iterator[Conversation | LeftOut]:
+    """Slack's messages come one by one; those of a thread are a conversation."""
+    threads: dict[str, list[dict[str, Any]]] = {}
+    first = 0
+    for number, value in documents:
+        messages = as_list(as_dict(value).get("messages"))
+        if matches_messenger(value) and messages:
+            name = as_name(value.get("thread_path")) or as_name(as_dict(value.get("channel")).get("id"))
+            yield from _read_group(name, messages, assistant, number)
+        elif matches_messenger(value):
+            first = first or number
+            threads.setdefault(as_name(value.get("thread_ts")), []).append(value)
+        else:
+            yield LeftOut(NO_MESSAGES, number)
+    starts = {as_name(item.get("ts")): item for item in threads.get("", [])}
+    for name, messages in threads.items():
+        if name and name in starts:  # a thread begins with a message of the channel
+            messages.insert(0, starts[name])
+            threads[""].remove(starts[name])
+    for name, messages in threads.items():
+        yield from _read_group(name, messages, assistant, first)
+
+
+def _read_group(
+    name: str, messages: list[Any], assistant: str, number: int
+) -> Iterator[Conversation | LeftOut]:
+    spoken: list[tuple[str, str, float | None]] = []
+    bots: set[str] = set()
+    for item in map(as_dict, messages):
+        author = as_dict(item.get("author"))
+        sender = next(
+            (as_name(found) for found in (item.get("sender_name"), author.get("name"), item.get("user"),
+                                          item.get("username"), item.get("bot_id")) if as_name(found)),
+            "unknown",
+        )  # fmt: skip
+        if author.get("isBot") or item.get("bot_id"):
+            bots.add(sender)
+        text = _repair(str(item.get("content") or item.get("text") or ""), "sender_name" in item)
+        time = to_seconds(item.get("timestamp_ms") or item.get("ts") or item.get("timestamp"))
+        if text.strip():
+            spoken.append((sender, text, time))
+    spoken.sort(key=lambda line: line[2] or 0.0)
+    if len(messages) > len(spoken):
+        yield LeftOut(MEDIA, number, len(messages) - len(spoken))
+    if spoken:
+        roles = assign_roles(spoken, assistant or (min(bots) if len(bots) == 1 else ""))
+        yield Conversation(name, roles, {}, number, separate=True)
+
+
+def _repair(text: str, damaged: bool) -> str:
+    """Facebook writes the bytes of UTF-8 as if each were a character."""
+    if damaged:
+        try:
+            return text.encode("latin-1").decode()
+        except (UnicodeEncodeError, UnicodeDecodeError):
+            return text
+    return text
+
+
 def _join_entities(text: Any) -> str:
     if type(text) is str:
         return text

@@ -1,0 +1,26 @@
+"""Every format that is read, from files as its tool writes them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_app.domain.traces.converted_file import detect_any_format
+from tests.traces.exports import EXPORTS
+from tests.traces.reading import convert, write
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "format", "conversations"),
+    [row[1:] for row in EXPORTS],
+    ids=[row[0] for row in EXPORTS],
+)
+def test_exports(
+    name: str, content: Any, format: str, conversations: list[list[str]], tmp_path: Path
+) -> None:
+    path = write(tmp_path, content, name)
+    assert detect_any_format(path) == format
+    sessions, _ = convert(path)
+    assert [[turn.text for turn in turns] for turns in sessions.values()] == conversations
+    for turns in sessions.values():
+        assert (turns[0].role, turns[-1].role) == ("user", "assistant")

@@ -4,6 +4,7 @@ out."""
 import gzip
 import io
 import json
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -114,10 +115,10 @@ def _look(source: Source, stream: IO[bytes]) -> None:
     try:
         source.head = stream.read(HEAD_BYTES)
         stream.seek(0)
+        source.layout = _find_layout(source.head, stream)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise UnreadableFile("the gzip file is cut off or damaged; transfer it again") from None
     source.stream = stream
-    source.layout = _find_layout(source.head, stream)
 
 
 def _find_layout(head: bytes, stream: IO[bytes]) -> str:
@@ -144,7 +145,7 @@ def _find_layout(head: bytes, stream: IO[bytes]) -> str:
 
 def _is_bracketed_text(text: bytes) -> bool:
     """ "[12.05.24, 10:11:12] Anna: …" is no JSON."""
-    return text[:1] == b"[" and text[1:2].isdigit() and b"]" in text[:40] and b"," in text[:14]
+    return re.match(rb"\[\d{1,4}[./-]\d{1,2}[./-]\d", text) is not None
 
 
 def _is_chat(text: str) -> bool:

@@ -38,6 +38,17 @@ class ConvertOptions(NamedTuple):
     answered_only: bool = False
 
 
+def read_convert_options(assistant: str, columns: str) -> ConvertOptions:
+    """``columns`` is "text=Body, role=Author". Raises UnreadableFile if it is not."""
+    mapping = {}
+    for item in columns.split(",") if columns.strip() else ():
+        name, equals, column = item.partition("=")
+        if not equals or not column.strip():
+            raise UnreadableFile("name columns like this: text=Body, role=Author")
+        mapping[name.strip()] = column.strip()
+    return ConvertOptions(assistant.strip(), mapping)
+
+
 @dataclass
 class Report:
     """What a conversion has read, made and left out. ``problems`` holds the first hundred lines that are
@@ -81,7 +92,7 @@ class Conversion:
         used: set[int] = set()
         copies: set[int] = set()
         with open_source(self.path, self.limits, on_bytes) as source:
-            for conversation in assembly.assemble(self._read(source)):
+            for conversation in _explain_surprises(assembly.assemble(self._read(source)), self.report):
                 turns = self._make_turns(conversation, used, copies, assembly.left_out)
                 if turns:
                     self.report.conversations += 1
@@ -164,6 +175,15 @@ class Conversion:
         for number, line in source.lines():
             self.report.records += 1
             yield number, line
+
+
+def _explain_surprises(found: Iterator[Conversation], report: Report) -> Iterator[Conversation]:
+    """A record that no reader expects ends in a sentence: its text must not reach a traceback."""
+    try:
+        yield from found
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError, OverflowError) as error:
+        place = f"near record {report.records:,} ({type(error).__name__})"
+        raise UnreadableFile(f"has a record of an unexpected shape {place}; name another --format") from None
 
 
 def _only_documents(

@@ -106,14 +106,19 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     """The name of the format; "turns" for what is none, whose lines then say what is wrong."""
     try:
         with open_source(path, limits) as source:
-            layout = source.layout
-            first = peek_documents(source.documents(), 5) if layout == "lines" else []
+            layout, in_lines = source.layout, b"\n" in source.head.strip()
+            in_array = source.head.lstrip()[:1] == b"["
+            first = (
+                []
+                if in_array or layout not in ("lines", "document")
+                else peek_documents(source.documents(), 5)
+            )
     except UnreadableFile:
         return detect_format(path, limits)
     if any(_is_turn(document.value) for document in first):
         return "turns"
     found = detect(path, limits)
-    if found is None and layout == "document":
+    if found is None and layout == "document" and in_lines:
         raise UnreadableFile("is JSON, but in no known format; docs/formats.md lists those that are read")
     if found is None or (layout == "lines" and found in ("messages", "labelstudio") and _are_plain(first)):
         return detect_format(path, limits)

@@ -1,5 +1,7 @@
 """What a conversion did, in a sentence."""
 
+from typing import Any
+
 from datasets_app.domain.traces.convert import Report
 from datasets_app.domain.traces.records import OTHER_SPANS
 from datasets_app.domain.wording import format_count
@@ -26,3 +28,9 @@ def list_left_out(report: Report) -> list[tuple[str, int]]:
     """(reason, count), the largest first; spans around the calls come last, as every trace has some."""
     found = [(reason, count) for reason, count in report.left_out.items() if count]
     return sorted(found, key=lambda item: (item[0] == OTHER_SPANS, -item[1], item[0]))
+
+
+def summarize_report(report: Report) -> dict[str, Any]:
+    """For the result of an import."""
+    left_out = dict(list_left_out(report))
+    return {"converted": describe_report(report), "without_answer": report.unanswered, "left_out": left_out}

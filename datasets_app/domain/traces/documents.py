@@ -36,7 +36,9 @@ _PIECES = frozenset(
 _SPACE = " \t\r\n,"
 
 _decode_line = msgspec.json.Decoder().decode
-_decode_text = json.JSONDecoder().raw_decode
+# NaN and Infinity, which pandas writes, are no JSON: nothing is known there.
+_decoder = json.JSONDecoder(parse_constant=lambda _: None)
+_decode_text = _decoder.raw_decode
 
 
 class Document(NamedTuple):
@@ -82,11 +84,20 @@ def read_line_documents(
         if raw[:6] == b"event:" or raw.strip() == b"[DONE]" or raw[:1] == b":" or raw[:3] == b"id:":
             continue
         try:
-            yield Document(number, _decode_line(raw))
+            yield Document(number, _decode_leniently(raw))
         except RecursionError:
             yield LineError(number, "E101", "nested too deeply")
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except ValueError:
             yield LineError(number, "E101", "is no valid JSON")
+
+
+def _decode_leniently(raw: bytes) -> Any:
+    try:
+        return _decode_line(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        if b"NaN" not in raw and b"Infinity" not in raw:
+            raise
+        return _decoder.decode(raw.decode())
 
 
 def read_whole_documents(
@@ -124,7 +135,7 @@ def _read_values(text: "_Text", depth: int) -> Iterator[Any]:
         yield from _read_elements(text, depth)
         return
     try:
-        value = text.decode(MAX_WHOLE_CHARACTERS)
+        value = text.decode(min(MAX_WHOLE_CHARACTERS, text.limit))
     except _TooLarge:
         yield from _read_pieces(text, depth)
     else:

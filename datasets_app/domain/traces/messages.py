@@ -6,7 +6,7 @@ from typing import Any
 
 from datasets_app.domain.traces.parts import Content, encode_text, flatten_text, read_content
 from datasets_app.domain.traces.records import Message
-from datasets_app.domain.traces.values import as_dict, decode_json, drop_empty, pick, to_seconds
+from datasets_app.domain.traces.values import as_dict, as_list, decode_json, drop_empty, pick, to_seconds
 
 ROLES = {
     "user": "user", "human": "user", "humanmessage": "user", "humanmessagechunk": "user", "prompter": "user",
@@ -99,7 +99,7 @@ def unwrap_message(value: dict[str, Any]) -> dict[str, Any]:
     if type(value.get("kwargs")) is dict and (value.get("lc") or "id" in value):
         name = value["id"][-1] if type(value.get("id")) is list and value["id"] else ""
         return {"type": name, **value["kwargs"]} if name else value["kwargs"]
-    if type(value.get("data")) is dict and value.get("type") in ROLES and "content" in value["data"]:
+    if type(value.get("data")) is dict and str(value.get("type")) in ROLES and "content" in value["data"]:
         return {**value["data"], "type": value["type"]}
     for key in ("message", "delta", "gen_ai.message"):
         inner = decode_json(value.get(key)) if key in value else None
@@ -148,7 +148,7 @@ def _make(role: str, content: Content, raw: Any, value: dict[str, Any]) -> list[
     content.by_person = role == "user"
     read_content(raw, content)
     kwargs = as_dict(value.get("additional_kwargs"))
-    for call in value.get("tool_calls") or kwargs.get("tool_calls") or ():
+    for call in as_list(value.get("tool_calls") or kwargs.get("tool_calls")):
         if type(call) is dict:
             inner = Content()
             read_content([{**as_dict(call.get("tool_call", call)), "type": "tool_call"}], inner)

@@ -71,8 +71,15 @@ def recognize(documents: Iterable[Document]) -> Format | None:
     """The format of the first document that any format knows."""
     for _, value in documents:
         for item in _FORMATS:
-            if item.matches(value):
+            if _matches(item, value):
                 if item.name == "otel" and otlp.is_openinference(value):
                     return FORMATS["openinference"]
                 return item
     return None
+
+
+def _matches(item: Format, value: Any) -> bool:
+    try:
+        return item.matches(value)
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError):
+        return False  # whatever it is, it is not what this format looks like

@@ -37,9 +37,9 @@ def matches(value: Any) -> bool:
         return True
     if value.get("type") == "system" and value.get("subtype") == "init":
         return True
-    if value.get("type") in _MANAGED and "content" in value:
+    if str(value.get("type")) in _MANAGED and "content" in value:
         return True
-    return value.get("type") in _CODE_TYPES and any(
+    return str(value.get("type")) in _CODE_TYPES and any(
         key in value for key in ("sessionId", "session_id", "leafUuid", "uuid")
     )
 
@@ -93,7 +93,7 @@ def _read_item(item: Any) -> Iterator[tuple[str, Message | None, dict[str, Any]]
     if "payload" in item:
         yield from _read_codex(item)
         return
-    if item.get("type") in _MANAGED:
+    if str(item.get("type")) in _MANAGED:
         yield "", _read_managed_event(item), {}
         return
     name = as_name(pick(item, "sessionId", "session_id")).replace("default", "")

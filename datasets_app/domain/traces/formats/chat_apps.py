@@ -47,7 +47,7 @@ def read_chatgpt(documents: Iterable[Document]) -> Iterator[Conversation | LeftO
         }
         spoken = [node for node in nodes.values() if _is_shown(node.value)]
         path = choose_branch(nodes, as_name(value.get("current_node")))
-        if value.get("current_node") not in nodes and len(_rooted(spoken, nodes)) > 1:
+        if as_name(value.get("current_node")) not in nodes and len(_rooted(spoken, nodes)) > 1:
             path = sorted(spoken, key=lambda node: node.order)  # torn out of its tree
         messages = [
             message for node in path if _is_shown(node.value) for message in _read_chatgpt(node.value)

@@ -53,16 +53,16 @@ def _find(value: Any) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
         yield from _find_events(value["batch"])
     elif type(value.get("body")) is dict and type(value.get("type")) is str:
         yield from _find_events([value])
-    elif value.get("type") in _TYPES and pick(value, "traceId", "trace_id"):
+    elif str(value.get("type")) in _TYPES and pick(value, "traceId", "trace_id"):
         yield "observation", value, {}
     elif type(observations) is list and (observations == [] or any(map(_is_observation, observations))):
         yield "trace", trace, {}
-        full: dict[Any, dict[str, Any]] = {
+        full: dict[str, dict[str, Any]] = {
             item.get("id"): item for item in as_list(value.get("observations")) if _is_observation(item)
         }
         for item in observations:
             if _is_observation(item):
-                yield "observation", full.get(item.get("id"), item), trace
+                yield "observation", full.get(as_name(item.get("id"))) or item, trace
     elif _is_trace(trace):
         yield "trace", trace, {}
     else:
@@ -80,12 +80,14 @@ def _find_events(events: list[Any]) -> Iterator[tuple[str, dict[str, Any], dict[
         if kind == "trace":
             yield "trace", {"timestamp": event.get("timestamp"), **body}, {}
         elif kind in ("generation", "span", "agent", "tool", "observation"):
-            trace = traces.setdefault(body.get("id"), body.get("traceId"))
+            trace = traces.setdefault(as_name(body.get("id")), body.get("traceId"))
             yield "observation", {"type": kind.upper(), **body, "traceId": body.get("traceId") or trace}, {}
 
 
 def _is_observation(value: Any) -> bool:
-    return type(value) is dict and (value.get("type") in _TYPES or "traceId" in value or "trace_id" in value)
+    return type(value) is dict and (
+        str(value.get("type")) in _TYPES or "traceId" in value or "trace_id" in value
+    )
 
 
 def _is_trace(value: dict[str, Any]) -> bool:

@@ -153,7 +153,7 @@ def _read_other(value: dict[str, Any], name: str, line: int) -> Conversation | N
         while prompt:
             messages += read_messages(prompt)
             replies = [as_dict(reply) for reply in as_list(prompt.get("replies"))]
-            prompt = min(replies, key=lambda reply: reply.get("rank") or 0) if replies else {}
+            prompt = min(replies, key=lambda reply: to_seconds(reply.get("rank")) or 0) if replies else {}
         return Conversation(name or as_name(value.get("message_tree_id")), messages, {}, line)
     for key in (*LISTS, "data"):
         said = value.get(key)

@@ -6,14 +6,15 @@ from typing import Any
 import pytest
 
 from datasets_app.domain.traces.converted_file import detect_any_format
-from tests.traces.exports import EXPORTS
+from tests.traces.exports import EXPORTS, HELLO
+from tests.traces.more_exports import MORE_EXPORTS, STREAMS
 from tests.traces.reading import convert, write
 
 
 @pytest.mark.parametrize(
     ("name", "content", "format", "conversations"),
-    [row[1:] for row in EXPORTS],
-    ids=[row[0] for row in EXPORTS],
+    [row[1:] for row in (*EXPORTS, *MORE_EXPORTS)],
+    ids=[row[0] for row in (*EXPORTS, *MORE_EXPORTS)],
 )
 def test_exports(
     name: str, content: Any, format: str, conversations: list[list[str]], tmp_path: Path
@@ -24,3 +25,12 @@ def test_exports(
     assert [[turn.text for turn in turns] for turns in sessions.values()] == conversations
     for turns in sessions.values():
         assert (turns[0].role, turns[-1].role) == ("user", "assistant")
+
+
+@pytest.mark.parametrize(("name", "events"), STREAMS, ids=[row[0] for row in STREAMS])
+def test_streams_without_their_request(name: str, events: list[Any], tmp_path: Path) -> None:
+    sessions, report = convert(write(tmp_path, events, "x.jsonl"))
+    assert [[(turn.role, turn.text) for turn in turns] for turns in sessions.values()] == [
+        [("assistant", HELLO)]
+    ]
+    assert report.calls == 1

@@ -64,6 +64,17 @@ _USER_KEYS = tuple(
         "traceloop.association.properties.user_id gen_ai.user.id mlflow.trace.user"
     ).split()
 )
+# All of these, by rank.
+_ALL_CONVERSATION_KEYS = {
+    key: rank
+    for rank, key in enumerate(
+        [*_CONVERSATION_KEYS, *(prefix + name for prefix in _ID_PREFIXES for name in _ID_NAMES)]
+    )
+}
+_MESSAGE_KEYS = tuple(
+    "gen_ai. llm. ai. input output events gcp. langfuse. traceloop.entity mlflow. request_data response_data "
+    "pydantic_ai all_messages final_result".split()
+)
 # What telemetry says of itself, and the messages.
 _NOT_KEPT = re.compile(
     r"(gen_ai|llm|input|output|ai|openinference|http|https|url|net|network|server|rpc|otel|telemetry|tool|code|process"
@@ -110,6 +121,8 @@ def find_kind(attributes: dict[str, Any]) -> str:
 
 def read_span_messages(attributes: dict[str, Any], events: list[dict[str, Any]]) -> Messages:
     """(input, output, whether they stood there as messages), from the best place that has any."""
+    if not events and not any(key.startswith(_MESSAGE_KEYS) for key in attributes):
+        return [], [], False
     indexed = _collect_indexed(attributes)
     merged = {**attributes, **indexed} if indexed else attributes
     for reader in (_read_conventions, _read_event_details, _read_message_events, _read_indexed, _read_sdk):
@@ -175,7 +188,8 @@ def _read_message_events(attributes: dict[str, Any], events: list[dict[str, Any]
         if type(event) is not dict:
             continue
         name = pick(event, "event.name", "name", "event_name")
-        body = as_dict(decode_json(event.get("body"))) or as_dict(decode_json(event.get("attributes")))
+        places = (event.get("body"), event.get("gen_ai.event.content"), event.get("attributes"))
+        body = next((found for place in places if (found := as_dict(decode_json(place)))), {})
         if name == "gen_ai.content.prompt":
             given += read_messages(event.get("gen_ai.prompt"), "user")
         elif name == "gen_ai.content.completion":
@@ -241,6 +255,8 @@ def _read_values(attributes: dict[str, Any]) -> Messages:
         ("pydantic_ai.all_messages", "final_result"),
         ("all_messages_events", "final_result"),
     ):
+        if given_key not in attributes and produced_key not in attributes:
+            continue
         given, explicit = read_input(attributes.get(given_key))
         produced, _ = read_output(attributes.get(produced_key))
         if given or produced:
@@ -298,14 +314,13 @@ def _make_lists(value: Any) -> Any:
 
 def find_conversation(attributes: dict[str, Any]) -> str:
     """The id of the conversation that a span belongs to; empty if it names none."""
-    for key in _CONVERSATION_KEYS:
-        if name := as_name(attributes.get(key)):
+    named = attributes.keys() & _ALL_CONVERSATION_KEYS.keys()
+    for key in sorted(named, key=_ALL_CONVERSATION_KEYS.__getitem__):
+        if name := as_name(attributes[key]):
             return name
-    for prefix in _ID_PREFIXES:
-        for name in _ID_NAMES:
-            if found := as_name(attributes.get(prefix + name)):
-                return found
-    metadata = as_dict(decode_json(attributes.get("metadata")))
+    if "metadata" not in attributes:
+        return ""
+    metadata = as_dict(decode_json(attributes["metadata"]))
     return as_name(pick(metadata, *_ID_NAMES))
 
 

@@ -97,7 +97,9 @@ class Conversion:
                 if turns:
                     self.report.conversations += 1
                     self.report.turns += len(turns)
-                    self.report.labels += len(conversation.labels)
+                    self.report.labels += sum(
+                        len((turn.metadata or {}).get("labels") or ()) for turn in turns
+                    )
                     yield turns
         report = self.report
         report.calls, report.traces = assembly.calls, assembly.traces

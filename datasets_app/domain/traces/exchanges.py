@@ -90,6 +90,8 @@ def read_output(value: Any, depth: int = 0) -> tuple[list[Message], bool]:
             return _read_choice(first), True
     if value.get("object") == "response" or (type(value.get("output")) is list and "model" in value):
         return read_messages(value.get("output"), "assistant"), True
+    if "stopReason" in value and type(value.get("output")) is dict:
+        return read_output(value["output"], depth + 1)
     for key in ("messages", "output_messages"):
         found_list = decode_json(value.get(key))
         if are_messages(found_list):

@@ -16,13 +16,19 @@ ROLES = {
     "model": "assistant", "bot": "assistant", "gpt": "assistant", "chatgpt": "assistant", "agent":
     "assistant",
     "chatbot": "assistant", "assistant_agent": "assistant", "bard": "assistant", "claude": "assistant",
-    "operator": "assistant", "support": "assistant", "output": "assistant",
+    "operator": "assistant", "business": "assistant", "admin": "assistant", "teammate": "assistant",
+    "staff": "assistant", "representative": "assistant", "advisor": "assistant", "chat bot": "assistant",
+    "support": "assistant", "output": "assistant",
     "system": "system", "developer": "system", "systemmessage": "system", "instructions": "system",
     "tool": "tool", "function": "tool", "toolmessage": "tool", "functionmessage": "tool", "tool-response":
     "tool",
     "tool_result": "tool", "tool-call": "tool-call", "tool_call": "tool-call", "observation": "tool",
     "ipython": "tool", "tool_response": "tool", "environment": "tool", "toolresult": "tool",
 }  # fmt: skip
+_SIDES = (
+    (("isCreatedByUser", "is_inbound", "inbound", "incoming", "from_customer", "is_user", "isUser"), "user"),
+    (("from_agent", "is_agent", "is_bot", "isBot", "outbound", "is_outbound", "fromMe"), "assistant"),
+)
 _EVENT = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message|gen_ai\.(choice)")
 _ITEM_ROLES = {
     "function_call": "assistant", "function_call_output": "tool", "reasoning": "assistant", "tool_use":
@@ -35,7 +41,7 @@ _ITEM_ROLES = {
     "mcp_approval_response": "tool",
 }  # fmt: skip
 _SPOKEN_LINE = re.compile(
-    r"(?:^|(?<= )(?=### ))(?:### )?(system|user|assistant|human|ai|tool|developer): ?",
+    r"(?:^|#{2,3} )(system|user|assistant|human|ai|tool|developer): ?",
     re.IGNORECASE | re.MULTILINE,
 )
 _CHATML = re.compile(r"<\|im_start\|>(\w+)\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
@@ -120,11 +126,26 @@ def find_role(value: dict[str, Any]) -> str:
         kind = value.get("type")
         if type(kind) is str and (kind.lower() in ROLES or kind in _ITEM_ROLES):
             return ROLES.get(kind.lower()) or _ITEM_ROLES[kind]
-        for key in ("from", "speaker", "sender", "sender_type", "author", "participant", "_type", "class"):
+        author = as_dict(value.get("author")).get("type")
+        if type(author) is str and author.lower() in ROLES:
+            return ROLES[author.lower()]
+        for keys, side in _SIDES:
+            for key in keys:
+                if type(value.get(key)) is bool:
+                    return side if value[key] else "user" if side == "assistant" else "assistant"
+        for key in (
+            "from",
+            "speaker",
+            "sender",
+            "sender_type",
+            "author",
+            "participant",
+            "_type",
+            "class",
+            "actor_type",
+        ):
             if type(value.get(key)) is str and value[key].lower() in ROLES:
                 return ROLES[value[key].lower()]
-        if value.get("isCreatedByUser") in (True, False):
-            return "user" if value["isCreatedByUser"] else "assistant"
         return ""
     return ROLES.get(role.rpartition(".")[2].lower(), "")
 
@@ -133,7 +154,8 @@ def _find_content(value: dict[str, Any]) -> Any:
     kind = value.get("type")
     if type(kind) is str and kind in _ITEM_ROLES and "content" not in value:
         return [value]
-    for key in ("parts", "content", "contents", "blocks", "text", "value", "message", "body", "utterance"):
+    for key in ("parts", "content", "contents", "blocks", "text", "value", "message", "body", "utterance",
+                "body_text", "message_parts", "msg"):  # fmt: skip
         found = value.get(key)
         if found not in (None, "", [], {}):
             return found

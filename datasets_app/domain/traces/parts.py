@@ -30,6 +30,8 @@ _REASONING = {
     "reasoningContent",
     "thought",
 }
+# Parts of Amazon's and Google's APIs have no type, but one key.
+_BEDROCK_KEYS = frozenset("text toolUse toolResult image document video reasoningContent cachePoint".split())
 _SILENT = {"step-start", "source", "source-url", "source-document", "mcp_list_tools", "mcp_approval_request"}
 _MEDIA = {"image": "[image]", "audio": "[audio]", "video": "[video]", "file": "[file]", "document": "[file]"}
 _PYTHON_OBJECT = re.compile(r"\s*\[?(?:[A-Za-z_]\w*\.)*[A-Z]\w+\((?:[a-z_]\w*=.*)\)\]?\s*", re.DOTALL)
@@ -64,7 +66,8 @@ def read_content(value: Any, content: Content) -> None:
         _read_text(value, content)
     elif type(value) is list:
         for part in value:
-            read_content(part, content)
+            decoded = decode_json(part)
+            read_content(decoded if _are_parts([decoded]) else part, content)
     elif type(value) is dict:
         _read_part(value, content)
     elif type(value) in (int, float):
@@ -120,12 +123,11 @@ def _name_calls(calls: Any) -> list[Any]:
 
 
 def _are_parts(value: Any) -> bool:
-    return (
-        type(value) is list
-        and bool(value)
-        and all(type(part) is dict and type(part.get("type")) is str for part in value)
-        and any(_is_known_part(part["type"]) for part in value)
-    )
+    if type(value) is not list or not value or not all(type(part) is dict and part for part in value):
+        return False
+    if all(type(part.get("type")) is str for part in value):
+        return any(_is_known_part(part["type"]) for part in value)
+    return all(_BEDROCK_KEYS.issuperset(part) for part in value)
 
 
 def _is_known_part(kind: str) -> bool:

@@ -258,6 +258,7 @@ def _make_call(span: Span, tree: _Tree, spans: list[Span], facts: dict[str, obje
     if span.end > span.start:
         metadata["latency_ms"] = round((span.end - span.start) * 1000)
     output = _strip_repeated(span.input, span.output)
+    span = span._replace(input=_drop_answer(span.input, output))
     stamped = [_stamp(message, span.start) for message in span.input]
     answers = [number for number, message in enumerate(output) if message.role == "assistant"]
     produced = [
@@ -265,6 +266,13 @@ def _make_call(span: Span, tree: _Tree, spans: list[Span], facts: dict[str, obje
         for number, message in enumerate(output)
     ]
     return Call(conversation, span.trace, span.start, stamped, produced, facts, span.line)
+
+
+def _drop_answer(given: list[Message], produced: list[Message]) -> list[Message]:
+    """The input without the answer, which some frameworks write there too."""
+    if given and given[-1].role == "assistant" and list_spoken(given[-1:]) == list_spoken(produced) != []:
+        return given[:-1]
+    return given
 
 
 def _stamp(message: Message, time: float, metadata: dict[str, object] | None = None) -> Message:

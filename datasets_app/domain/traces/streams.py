@@ -16,12 +16,23 @@ _ANTHROPIC = frozenset(
 )
 
 
+_SDK = {
+    "start", "start-step", "text-start", "text-delta", "text-end", "finish-step", "finish", "stream-start",
+    "response-metadata", "reasoning-start", "reasoning-delta", "reasoning-end", "tool-input-start",
+    "tool-input-delta",
+    "tool-input-end", "tool-input-available", "tool-output-available", "tool-call", "tool-result",
+}  # fmt: skip
+_FIRST = {"message_start", "response.created", "start", "stream-start"}
+
+
 def is_event(value: Any) -> bool:
     if type(value) is not dict:
         return False
     kind = value.get("type")
     return (
         value.get("object") == "chat.completion.chunk"
+        or ("candidates" in value and ("modelVersion" in value or "usageMetadata" in value))
+        or (type(kind) is str and kind in _SDK and "messages" not in value and "content" not in value)
         or (type(kind) is str and (kind in _ANTHROPIC or kind.startswith("response.")))
         or (type(value.get("done")) is bool and type(value.get("message")) is dict and "created_at" in value)
     )
@@ -31,7 +42,11 @@ def begins_reply(event: dict[str, Any], previous: dict[str, Any]) -> bool:
     """Whether an event begins another reply than the event before."""
     if event.get("object") == "chat.completion.chunk":
         return bool(event.get("id") != previous.get("id"))
-    return event.get("type") in ("message_start", "response.created") or previous.get("done") is True
+    if "candidates" in event:
+        return event.get("responseId") != previous.get("responseId")
+    return (
+        str(event.get("type")) in _FIRST or previous.get("done") is True or previous.get("type") == "finish"
+    )
 
 
 def parse_events(text: str) -> list[dict[str, Any]]:
@@ -59,12 +74,56 @@ def join_events(events: Iterable[dict[str, Any]]) -> dict[str, Any]:
         return _join_anthropic(events)
     if any("choices" in event for event in events):
         return _join_chunks(events)
+    if any("candidates" in event for event in events):
+        return _join_candidates(events)
+    if kinds & _SDK:
+        return _join_sdk(events)
     text = "".join(str(as_dict(event.get("message")).get("content") or "") for event in events)
     return (
         {"message": {"role": "assistant", "content": text}, "model": events[-1].get("model")}
         if events
         else {}
     )
+
+
+def _join_candidates(events: list[dict[str, Any]]) -> dict[str, Any]:
+    """Gemini: every chunk has parts of its own."""
+    parts: list[Any] = []
+    for event in events:
+        for candidate in as_list(event.get("candidates"))[:1]:
+            parts += as_list(as_dict(as_dict(candidate).get("content")).get("parts"))
+    last = events[-1]
+    texts = [part for part in parts if type(part) is dict and set(part) == {"text"}]
+    if len(texts) == len(parts):
+        parts = [{"text": "".join(str(part["text"]) for part in texts)}]
+    candidate = {
+        **as_dict(next(iter(as_list(last.get("candidates"))), None)),
+        "content": {"role": "model", "parts": parts},
+    }
+    return {**last, "candidates": [candidate]}
+
+
+def _join_sdk(events: list[dict[str, Any]]) -> dict[str, Any]:
+    """Vercel's AI SDK, as it streams to the browser and from a provider."""
+    text = ""
+    calls: list[Any] = []
+    found: dict[str, Any] = {}
+    for event in events:
+        kind = event.get("type")
+        if kind == "text-delta":
+            text += str(event.get("delta") or event.get("textDelta") or event.get("text") or "")
+        elif kind in ("tool-input-available", "tool-call"):
+            calls.append(
+                {
+                    "id": event.get("toolCallId"),
+                    "name": event.get("toolName"),
+                    "arguments": event.get("input"),
+                }
+            )
+        elif kind == "response-metadata":
+            found = {"model": event.get("modelId"), "id": event.get("id")}
+    message = {"role": "assistant", "content": text, "tool_calls": calls}
+    return {**found, "choices": [{"message": message}]}
 
 
 def _join_response(events: list[dict[str, Any]]) -> dict[str, Any]:

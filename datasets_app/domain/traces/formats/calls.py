@@ -169,6 +169,8 @@ def _find_pair(value: dict[str, Any]) -> tuple[Any, Any]:
 def _is_reply(value: dict[str, Any]) -> bool:
     if value.get("object") in _REPLY_OBJECTS and ("choices" in value or "output" in value):
         return True
+    if "stopReason" in value and type(value.get("output")) is dict:  # Amazon's Converse
+        return True
     return value.get("type") == "message" and value.get("role") == "assistant" and "stop_reason" in value
 
 

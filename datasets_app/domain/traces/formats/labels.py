@@ -7,8 +7,16 @@ from typing import Any
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.formats.messages import read_conversation
 from datasets_app.domain.traces.formats.tickets import strip_html
-from datasets_app.domain.traces.messages import read_messages
-from datasets_app.domain.traces.records import CANCELED, NOT_CONVERSATIONS, Conversation, LeftOut, Message
+from datasets_app.domain.traces.messages import are_messages, read_messages
+from datasets_app.domain.traces.rebuild import list_spoken
+from datasets_app.domain.traces.records import (
+    CANCELED,
+    NOT_CONVERSATIONS,
+    Call,
+    Conversation,
+    LeftOut,
+    Message,
+)
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, decode_json, drop_empty, pick
 
 Labels = list[dict[str, Any]]
@@ -39,7 +47,8 @@ def matches_label_studio(value: Any) -> bool:
     return "annotation_id" in value or ("lead_time" in value and "annotator" in value)
 
 
-def read_label_studio(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
+def read_label_studio(documents: Iterable[Document]) -> Iterator[Call | Conversation | LeftOut]:
+    pieces = _Pieces()
     for number, value in documents:
         if not matches_label_studio(value):
             yield read_conversation(value, number) or LeftOut(NOT_CONVERSATIONS, number)
@@ -58,8 +67,37 @@ def read_label_studio(documents: Iterable[Document]) -> Iterator[Conversation | 
         if messages:
             yield Conversation(name, messages, drop_empty(facts), number, separate=True, labels=labels)
             continue
-        for found in _attach(_find_dialogue(data), labels, name, facts, number):
-            yield _add_written_answer(found, data, labels, name)
+        for found in _attach(_find_dialogue(data, _read_chat(value)), labels, name, facts, number):
+            yield from pieces.join(_add_written_answer(found, data, labels, name))
+
+
+class _Pieces:
+    """Tasks about parts of one dialogue, each with all that was said until then, are one conversation."""
+
+    def __init__(self) -> None:
+        self.names: dict[tuple[tuple[str, str], ...], str] = {}
+
+    def join(self, found: Conversation | LeftOut) -> Iterator[Call | Conversation | LeftOut]:
+        if not isinstance(found, Conversation) or not found.id:
+            yield found
+            return
+        spoken = list_spoken(found.messages)
+        beginnings = [tuple(spoken[:size]) for size in range(2, len(spoken) + 1)]
+        name = next((self.names[start] for start in reversed(beginnings) if start in self.names), found.id)
+        for start in beginnings:
+            self.names.setdefault(start, name)
+        last = found.messages[-1]
+        details = {**(last.details or {}), **({"labels": found.labels} if found.labels else {})}
+        messages = [*found.messages[:-1], last._replace(details=details or None)]
+        yield Call(name, "", float(len(spoken)), messages, [], found.facts, found.line)
+
+
+def _read_chat(value: dict[str, Any]) -> list[Any]:
+    """The messages of the tag <Chat>, which stand in the annotation."""
+    annotations = as_list(value.get("annotations")) or as_list(value.get("predictions"))
+    results = as_list(as_dict(next(iter(annotations), None)).get("result"))
+    values = [as_dict(as_dict(item).get("value")) for item in results]
+    return [found["chatmessage"] for found in values if type(found.get("chatmessage")) is dict]
 
 
 def _add_written_answer(
@@ -77,8 +115,11 @@ def _add_written_answer(
     return Conversation(name, [*given, *written], {}, found.line, labels=labels)
 
 
-def _find_dialogue(data: dict[str, Any]) -> Any:
-    """The list of messages of a task under whatever key, or the task itself."""
+def _find_dialogue(data: dict[str, Any], spoken: list[Any] | None = None) -> Any:
+    """The list of messages of a task under any key, or the task itself; ``spoken`` goes on with it."""
+    if spoken:
+        before = next((decode_json(item) for item in data.values() if are_messages(decode_json(item))), [])
+        return {"messages": [*before, *spoken]}
     for item in data.values():
         item = decode_json(item)
         if type(item) is list and item and read_conversation({"messages": item}, 0):

@@ -32,7 +32,7 @@ from datasets_app.domain.traces.values import (
 LISTS = tuple(
     (
         "messages conversation conversations dialog dialogue turns utterances history chat chat_history "
-        "contents message thread log items chat_messages transcript"
+        "contents message thread log items chat_messages transcript data events"
     ).split()
 )
 IDS = tuple(
@@ -47,7 +47,7 @@ _PAIRS = tuple(
         "prompt/completion prompt/response question/answer instruction/output instruction/response "
         "input/output query/response prompt/chosen user/assistant inputs/outputs context/response "
         "question/response user_message/bot_message input/response human/assistant query/answer "
-        "inputs/targets user_input/response"
+        "inputs/targets user_input/response input/preferred_output"
     ).split()
 )
 _OF_ROW = tuple(
@@ -63,6 +63,12 @@ _SYSTEM = (
     "system_instruction",
     "systemInstruction",
     "prompt_system",
+)
+_PLACES = tuple(
+    (
+        "data values channel_values state checkpoint output chat root payload content result input inputs "
+        "outputs conversation session memory store kwargs"
+    ).split()
 )
 _TRANSCRIPTS = ("chosen", "text", "conversation", "dialogue", "dialog", "transcript", "chat", "content")
 _NAMES = ("author", "name", "speaker", "from", "sender", "user", "participant", "person")
@@ -99,16 +105,34 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOu
             yield Conversation(name, read_messages(messages), {}, number)
         if _find_store(value):
             continue
+        if state := _read_state(value, number):
+            yield state
+            continue
         found = read_conversation(value, number)
         yield found if found else LeftOut(NO_MESSAGES, number)
     if loose:
         yield Conversation("", loose, {}, first)
 
 
+def _read_state(value: Any, line: int) -> Call | None:
+    """A state of a LangGraph thread: of many, each longer than the one before, one conversation is made."""
+    value = as_dict(value)
+    state = as_dict(value.get("values")) or as_dict(value.get("channel_values"))
+    config = as_dict(as_dict(value.get("config")).get("configurable"))
+    name = as_name(pick(config, "thread_id") or pick(value, "thread_id"))
+    if not name or not are_messages(state.get("messages")):
+        return None
+    messages = read_messages(state["messages"])
+    return Call(name, "", float(len(messages)), messages, [], {}, line)
+
+
 def _find_store(value: Any) -> dict[str, Any]:
     """{"conversation": [messages], …}: lists of messages by the id of their conversation."""
-    store = as_dict(as_dict(value).get("store")) or as_dict(value)
-    if not store or any(key in LISTS for key in store):
+    value = as_dict(as_dict(value).get("chat_store")) or as_dict(value)
+    store = as_dict(value.get("store"))
+    if not store:
+        store = {} if any(key in LISTS for key in value) else value
+    if not store:
         return {}
     return store if all(type(item) is list and are_messages(item) for item in store.values()) else {}
 
@@ -142,7 +166,9 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
 
 
 def _has_preference(value: dict[str, Any]) -> bool:
-    return "chosen" in value and "rejected" in value and _find_pair(value) is not None
+    return ("chosen" in value and "rejected" in value and _find_pair(value) is not None) or (
+        "preferred_output" in value and "input" in value
+    )
 
 
 def _read_other(value: dict[str, Any], name: str, line: int) -> Conversation | None:
@@ -177,9 +203,7 @@ def find_list(value: dict[str, Any], depth: int = 0) -> tuple[str, list[Any]] | 
         if type(found) is list and (are_messages(found) or are_alternating(found) or are_named(found)):
             return key, found
     if depth < MAX_DEPTH:
-        for key in ("data", "values", "channel_values", "state", "checkpoint", "output", "chat", "root",
-        "payload", "content",
-                    "result", "inputs", "outputs", "conversation", "session", "memory", "store"):  # fmt: skip
+        for key in _PLACES:
             inner = decode_json(value.get(key))
             if type(inner) is dict and (found_inner := find_list(inner, depth + 1)):
                 return key, found_inner[1]
@@ -196,6 +220,14 @@ def are_named(found: list[Any]) -> bool:
     return len(found) > 1 and all(_read_named(item) is not None for item in found[:5])
 
 
+def _put_in_order(messages: list[Message]) -> list[Message]:
+    """Oldest first; some APIs list the newest first."""
+    times = [(message.details or {}).get("timestamp") for message in messages]
+    if all(times) and len(times) > 1 and times[0] > times[-1]:
+        return sorted(messages, key=lambda message: (message.details or {})["timestamp"])
+    return messages
+
+
 def _read_named(item: Any) -> tuple[str, str] | None:
     name, text = pick(item, *_NAMES), pick(item, "text", "content", "message", "utterance", "body")
     return (name, text) if type(name) is str and type(text) is str else None
@@ -203,7 +235,7 @@ def _read_named(item: Any) -> tuple[str, str] | None:
 
 def _read_list(found: list[Any]) -> list[Message]:
     if are_messages(found):
-        return read_messages(found)
+        return _put_in_order(read_messages(found))
     if are_named(found):
         named = [pair for item in found if (pair := _read_named(item))]
         return assign_roles([(name, text, None) for name, text in named], "")

@@ -6,7 +6,14 @@ from html import unescape
 from typing import Any
 
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.records import NO_MESSAGES, PRIVATE_NOTES, Conversation, LeftOut, Message
+from datasets_app.domain.traces.records import (
+    NO_MESSAGES,
+    PRIVATE_NOTES,
+    Call,
+    Conversation,
+    LeftOut,
+    Message,
+)
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
 _HIDDEN = re.compile(r"<(style|script|head)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
@@ -54,14 +61,18 @@ def matches_intercom(value: Any) -> bool:
     first = next(iter(_list_records(value, "conversations", "data")), {})
     return (
         "conversation_parts" in first
+        or ("conversation_id" in first and "part_type" in first)
         or ("conversation_message" in first and "id" in first)
         or (first.get("type") == "conversation" and ("source" in first or "statistics" in first))
     )
 
 
-def read_intercom(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
+def read_intercom(documents: Iterable[Document]) -> Iterator[Call | Conversation | LeftOut]:
     for number, value in documents:
         for item in _list_records(value, "conversations", "data"):
+            if "conversation_id" in item and "part_type" in item:
+                yield _read_flat_part(item, number)
+                continue
             if not matches_intercom(item):
                 yield LeftOut(NO_MESSAGES, number)
                 continue
@@ -91,6 +102,16 @@ def read_intercom(documents: Iterable[Document]) -> Iterator[Conversation | Left
             yield from _finish(as_name(item.get("id")), parts, notes, facts, number)
 
 
+def _read_flat_part(part: dict[str, Any], number: int) -> Call | LeftOut:
+    """A part as a record of its own, as connectors export them."""
+    if part.get("part_type") in ("note", "note_and_reopen"):
+        return LeftOut(PRIVATE_NOTES, number)
+    time, message = _read_intercom_part(part)
+    if not message.text:
+        return LeftOut(NO_MESSAGES, number)
+    return Call(as_name(part["conversation_id"]), "", time, [], [message], {}, number, separate=True)
+
+
 def _find_contact(item: dict[str, Any]) -> Any:
     contacts = as_list(as_dict(item.get("contacts")).get("contacts")) or [item.get("user")]
     return pick(as_dict(next(iter(contacts), None)), "external_id", "id", "email")
@@ -117,6 +138,9 @@ def matches_zendesk(value: Any) -> bool:
         type(as_dict(value).get("comments")) is list
         and ("ticket" in value or any("author_id" in as_dict(item) for item in value["comments"][:3]))
         or _is_zendesk_chat(first)
+        or any(
+            type(as_dict(audit).get("events")) is list for audit in as_list(as_dict(value).get("audits"))[:3]
+        )
     )
 
 
@@ -145,6 +169,7 @@ def _read_zendesk_ticket(
     comments = [
         as_dict(comment) for comment in as_list(item.get("comments")) or as_list(ticket.get("comments"))
     ]
+    comments += _list_audit_comments(item)
     comments.sort(key=lambda comment: to_seconds(comment.get("created_at")) or 0.0)
     requester = pick(ticket, "requester_id", "requester") or (
         comments[0].get("author_id") if comments else None
@@ -175,6 +200,15 @@ def _read_zendesk_ticket(
         "rating": rating.get("score"),
     }
     yield from _finish(as_name(ticket.get("id")), parts, notes, facts, number)
+
+
+def _list_audit_comments(item: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"created_at": as_dict(audit).get("created_at"), **event}
+        for audit in as_list(item.get("audits"))
+        for event in as_list(as_dict(audit).get("events"))
+        if type(event) is dict and event.get("type") == "Comment"
+    ]
 
 
 def _read_zendesk_chat(item: dict[str, Any], number: int) -> Iterator[Conversation | LeftOut]:

@@ -104,6 +104,8 @@ def _make_call(
     except (TypeError, ValueError):
         order = time or float(number)
     rest = {key: value for key, value in row.items() if key not in mapping.values()}
+    metadata = rest.pop("metadata", None)
+    rest = {**metadata, **rest} if type(metadata) is dict else {**rest, "metadata": metadata}
     details = drop_empty({"timestamp": time, "author": author, **rest, **(message.details or {})})
     return Call(name, "", order, [], [message._replace(details=details or None)], {}, number, separate=True)
 
@@ -161,8 +163,6 @@ def _continue_lines(head: str, rest: IO[str]) -> Iterator[str]:
 
 
 def _read_cell(value: Any) -> Any:
-    if type(value) is list:  # cells beyond the header
-        value = value[0]
     decoded = decode_json(value)
     return decoded if type(decoded) in (dict, list) else value
 

@@ -118,7 +118,9 @@ def _add_written_answer(
 def _find_dialogue(data: dict[str, Any], spoken: list[Any] | None = None) -> Any:
     """The list of messages of a task under any key, or the task itself; ``spoken`` goes on with it."""
     if spoken:
-        before = next((decode_json(item) for item in data.values() if are_messages(decode_json(item))), [])
+        before: list[Any] = next(
+            (decode_json(item) for item in data.values() if are_messages(decode_json(item))), []
+        )
         return {"messages": [*before, *spoken]}
     for item in data.values():
         item = decode_json(item)

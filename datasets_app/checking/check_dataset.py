@@ -16,8 +16,9 @@ from datasets_app.core import audit
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.records import Finding, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
-from datasets_app.domain.pii.exemptions import make_pattern_exemptions
+from datasets_app.domain.pii.exemptions import Exemption, make_pattern_exemptions
 from datasets_app.domain.pii.rules.finder import find_all
+from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.runner import run_checks, run_metadata_checks
@@ -47,12 +48,7 @@ def check_dataset(
     gates.check_can_copy(dataset)
     start, exemptions = start_scan(dataset), list_exemptions(dataset)
     counted, tally = _CountedTurns(dataset, report_progress), TextTally(exemptions)
-    names = make_names_check(
-        name_models,
-        kept_terms=(exemption.term for exemption in exemptions),
-        persona_terms=list_persona_terms() if name_models else (),
-    )
-    checks = (*TURN_CHECKS, *((names,) if name_models else ()))
+    checks = _list_checks(name_models, exemptions)
     totals = Totals()
     kept: list[Finding] = []
     turns = tally.count_terms(counted.turns())
@@ -82,6 +78,16 @@ def check_dataset(
         )
         _record_report(report, dataset, actor)
     return report
+
+
+def _list_checks(name_models: Sequence[str], exemptions: Sequence[Exemption]) -> tuple[type[Check], ...]:
+    if not name_models:
+        return TURN_CHECKS
+    kept = (exemption.term for exemption in exemptions)
+    return (
+        *TURN_CHECKS,
+        make_names_check(name_models, kept_terms=kept, persona_terms=list_persona_terms()),
+    )
 
 
 def _record_report(report: CheckReport, dataset: Dataset, actor: Any) -> None:

@@ -54,7 +54,7 @@ def exempt(request: HttpRequest, pk: int) -> HttpResponse:
         del form.fields["term"]
     if request.method == "POST":
         require_recent_sign_in(request)
-    if form.is_valid() and settings.FOUR_EYES:
+    if form.is_valid() and settings.FOUR_EYES and finding:
         parameters = ExemptParameters(finding=finding.pk, override=form.cleaned_data["override"])
         return start_and_show_job(request, "exempt_value", dataset, parameters)
     if form.is_valid():

@@ -49,9 +49,9 @@ MIN_ADDRESSES, MIN_TELLING = 300, 55
 
 
 class World(NamedTuple):
-    """``telling`` are, by case, addresses that show its word to somebody who may do everything, and so are all
-    that can show it to anybody: of the first case all of them, of each other case one of each route, as what
-    they show depends on the dataset as a whole. ``sendable`` are those of the first case with a form."""
+    """``telling`` are, by case, addresses that show its word to somebody who may do everything, and so are
+    all that can show it to anybody: of the first case all of them, of each other case one of each route, as
+    what they show depends on the dataset as a whole. ``sendable`` are those of the first case with a form."""
 
     people: dict[str, User]
     cases: list[RawCase]

@@ -194,8 +194,7 @@ def _scrub_item(title: str, known: _DatasetEvidence, kinds: set[str]) -> Checkli
         return _check_item(title, known, kinds, grown=newest is not None)
     run, policy = newest
     if found := known.found_in_text(kinds):
-        reason = f"Searched again after the scrub: {format_kinds(found)}."
-        return ChecklistItem(title, NO, reason, SCRUB)
+        return ChecklistItem(title, NO, f"A search after the scrub found {format_kinds(found)}.", SCRUB)
     if missed := known.missed_since(run, kinds):
         reason = f"{format_count(missed, 'value')} marked as missed since the last scrub."
         return ChecklistItem(title, NO, reason, SCRUB)

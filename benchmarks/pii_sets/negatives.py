@@ -13,7 +13,7 @@ from benchmarks.pii_sets.vocabulary import TECH_WORDS
 
 _SLOT = re.compile(r"<([a-z0-9]+)>")
 TECH_ROWS_PER_TEMPLATE = 4
-BRAND_ROWS_PER_LINE = 5
+BRAND_ROWS_PER_LINE = 3
 LOWER_CASE_SHARE = 0.25
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = ("January", "March", "April", "June", "August", "October")

@@ -14,7 +14,12 @@ _SIGNS = re.compile(r"[.,!?;:'\"()](?!\w)|'(?=\w)")
 _QUESTION = " >> "
 # How people write: as it is, in lower case, without punctuation, both, in capitals.
 STYLES = ("plain", "lower", "bare", "lower bare", "upper")
-_STYLE_SHARES = {"chat": (50, 28, 5, 15, 2), "form": (88, 12, 0, 0, 0), "keys": (100, 0, 0, 0, 0)}
+_STYLE_SHARES = {
+    "chat": (50, 28, 5, 15, 2),
+    "form": (88, 12, 0, 0, 0),
+    "data": (100, 0, 0, 0, 0),
+    "keys": (100, 0, 0, 0, 0),
+}
 
 
 class Template(NamedTuple):

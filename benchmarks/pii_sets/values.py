@@ -1,6 +1,8 @@
 """Marked values for templates: of Faker in 23 locales, and such as Faker has none of."""
 
 import random
+import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -45,6 +47,11 @@ _MONTHS = {
 ANY_CASE = frozenset(
     ("NAME", "ADDRESS", "EMAIL", "HANDLE", "DATE_OF_BIRTH", "IBAN", "ID_NUMBER", ID_BY_CUE, "PHONE", "MAC")
 )
+_ENGLISH_ENDINGS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
+_USER_WORDS = (
+    "falcon mango pixel wolf ninja tulip cactus rocket comet biscuit pirate panda thunder velvet socks"
+    " pickle ghost banjo walrus turbo noodle otter raven shadow storm lemon ember maple koala vortex"
+).split()
 
 
 class Part(NamedTuple):
@@ -55,11 +62,15 @@ class Part(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Fillers of one set; the other set has other ones."""
+    """Fillers of one set, and forms of user names and birth dates that only it has."""
 
     nouns: dict[str, Sequence[str]]
     urls: Sequence[str]
     products: Sequence[str]
+    users: Sequence[str] = ()
+    addresses: Sequence[str] = ()
+    births: Sequence[str] = ()
+    english_births: Sequence[str] = ()
 
 
 class ValueSource:
@@ -95,9 +106,14 @@ class ValueSource:
         return [Part(f"@{self._make_user()}", "HANDLE")]
 
     def make_handle_reddit(self) -> list[Part]:
-        return [Part(self._make_user().replace(".", "_"), "HANDLE")]
+        return [Part(self._make_user().replace(".", "_").replace("-", "_"), "HANDLE")]
+
+    def make_handle_plain(self) -> list[Part]:
+        return [Part(re.sub(r"[^a-zA-Z0-9]", "", self._make_user()), "HANDLE")]
 
     def _make_user(self) -> str:
+        if self.words.users and self.choose.random() < 0.7:
+            return self._fill_user(self.choose.choice(self.words.users))
         user, number = self.fake.user_name(), self.choose.randrange(2, 2010)
         words = self._make_american()
         word = words.word()
@@ -113,6 +129,22 @@ class ValueSource:
             f"{word}{words.word().title()}{number}",
         )
         return self.choose.choice(forms)
+
+    def _fill_user(self, form: str) -> str:
+        first, last = map(_strip_accents, (self.fake.first_name(), self.fake.last_name()))
+        word, other = self.choose.sample(_USER_WORDS, 2)
+        return form.format(
+            first=first,
+            last=last,
+            f=first[0],
+            word=word,
+            Word=word.title(),
+            WORD=word.upper(),
+            other=other,
+            Other=other.title(),
+            digit=self.choose.randrange(10),
+            yy=f"{self.choose.randrange(100):02d}",
+        )
 
     def make_email(self) -> list[Part]:
         return [Part(self.choose.choice((self.fake.email(), self.fake.ascii_company_email())), "EMAIL")]
@@ -140,22 +172,38 @@ class ValueSource:
         day_first = {"es": " de ", "pt": " de ", "de": ". "}.get(self.language, " ")
         after_month = " de " if self.language in ("es", "pt") else " "
         forms = [
-            born.isoformat(),
-            f"{born:%m/%d/%Y}" if american else f"{born:%d/%m/%Y}",
-            f"{born:%m-%d-%Y}" if american else f"{born:%d.%m.%Y}",
-            f"{born:%m/%d/%y}" if american else f"{born:%d.%m.%y}",
-            f"{born.day}{day_first}{month}{after_month}{born.year}",
+            "{y}-{mm}-{dd}",
+            "{mm}/{dd}/{y}" if american else "{dd}/{mm}/{y}",
+            "{mm}-{dd}-{y}" if american else "{dd}.{mm}.{y}",
+            "{mm}/{dd}/{yy}" if american else "{dd}.{mm}.{yy}",
+            f"{{d}}{day_first}{{month}}{after_month}{{y}}",
         ]
         if self.language == "en":
-            ending = {1: "st", 2: "nd", 3: "rd"}.get(born.day % 10 if born.day // 10 != 1 else 0, "th")
-            forms += [
-                f"{month} {born.day}, {born.year}",
-                f"{born.day} {month[:3]} {born.year}",
-                f"{month} {born.day}{ending} {born.year}",
-            ]
-        return [Part(self.choose.choice(forms), "DATE_OF_BIRTH")]
+            forms += ["{month} {d}, {y}", "{d} {mon} {y}", "{month} {ordinal} {y}"]
+        if self.words.births and self.choose.random() < 0.7:
+            forms = [*self.words.births, *(self.words.english_births if self.language == "en" else ())]
+        d, m, y = born.day, born.month, born.year
+        text = self.choose.choice(forms).format(
+            d=d,
+            m=m,
+            y=y,
+            dd=f"{d:02d}",
+            mm=f"{m:02d}",
+            yy=f"{y % 100:02d}",
+            month=month,
+            mon=month[:3],
+            ordinal=f"{d}{_ENGLISH_ENDINGS.get(d, 'th')}",
+        )
+        return [Part(text, "DATE_OF_BIRTH")]
+
+    def make_age(self) -> list[Part]:
+        return [Part(str(self.choose.randrange(18, 93)), "DATE_OF_BIRTH")]
 
     def _make_address(self, in_lines: bool) -> str:
+        if self.words.addresses and not in_lines and self.choose.random() < 0.5:
+            street = self.fake.street_address().replace("\n", ", ")
+            form = self.choose.choice(self.words.addresses)
+            return form.format(street=street, city=self.fake.city(), postcode=self.fake.postcode())
         lines = [line.strip() for line in self.fake.address().split("\n") if line.strip()]
         if not in_lines and self.choose.random() < 0.1:
             lines.append(self.fake.current_country())
@@ -246,6 +294,9 @@ class ValueSource:
 
     # --- fillers, which identify nobody ---
 
+    def fill_tag(self) -> str:
+        return f"{self.choose.randrange(10_000):04d}"
+
     def fill_amount(self) -> str:
         amount = f"{self.choose.randrange(3, 900)}.{self.choose.randrange(100):02d}"
         return self.choose.choice((f"${amount}", f"£{amount}", f"{amount} EUR", amount))
@@ -291,6 +342,10 @@ class ValueSource:
 
     def fill_city(self) -> str:
         return self.choose.choice(("Lyon", "Boston", "Leeds", "Hamburg", "Austin", "Perth", "Porto", "Turin"))
+
+
+def _strip_accents(name: str) -> str:
+    return re.sub(r"[^a-z]", "", unicodedata.normalize("NFKD", name.lower()))
 
 
 @cache

@@ -1,5 +1,7 @@
 """User names, postal addresses, dates of birth, and web addresses that say who somebody is."""
 
+import re
+
 import pytest
 
 from datasets_app.domain.conversations.records import TurnRecord
@@ -48,6 +50,67 @@ ORDINARY = [
     "https://docs.python.org/3/library/re.html",
     "https://example.com/search?q=red+shoes",
 ]
+# How people say when they were born; the values are in braces.
+BIRTHS = """
+DOB:{12/03/1984}
+d/o/b {12/03/84}
+dob {12MAR1984}, {12Sep84}
+dob {12/III/1984}
+DOB (mm/dd)? {03/12/84}
+dob {march twelfth nineteen eighty four}
+date of birth is {two four nineteen sixty two}
+can you correct my date of birth, you have {12/03/1984} but it's {13/03/1984}
+you have my birthday wrong, it's {june 2, 1997}
+my birthday is on {12/03}
+b-day: {3/12/84}
+Birthday | {December 27, 1976}
+Applicant Jane Doe, b. {15.02.85}
+Jane Doe (* {12.03.1984})
+born and raised in Leeds, {12 March 1984}
+I was born in '{84}
+my mother, born {1951}, has no phone
+I turn 40 on {March 12}
+name,dob,city↵Jane Doe,{1984-03-12},Leeds↵John Doe,{1951-07-01},York
+date_naissance={1984-03-12}
+Né(e) le : {12/03/1984}
+Nacimiento: {9 de septiembre de 1965}
+nato/a il {12/03/1984}
+dt. nasc. {12/03/84}
+ich bin am {12.3.2014} in Kiel geboren
+jag är född {840312}
+urodziłem się w {1984} roku
+szül. {1984.03.12}
+{12.03.1984} г.р.
+生年月日：{1984/03/12}
+{1984年3月12日}生まれ
+{1984년 3월 12일}생
+"""
+NO_BIRTHS = """
+birthday dinner on the 12th of March 2024
+my birthday party is on 12 March 2024
+birth certificate issued 12/03/2024
+date of birth missing. Order placed 12/03/2024
+the form asks for date of birth, submitted 12/03/2024
+the company was born in 1984
+NATO summit 12/03/2024
+our anniversary is on 12 March 2019
+* 12.03.2024 fixed a bug
+option b. 12 March
+price 12.03, ratio 12/03, v12.3.84
+2024年3月12日生产
+will be 20 on the list
+"""
+
+
+@pytest.mark.parametrize("find", [find_all, find_quickly])
+def test_a_date_of_birth_is_told_by_the_words_around_it(find) -> None:
+    for line in BIRTHS.strip().splitlines():
+        values = re.findall(r"\{(.*?)\}", line)
+        text = re.sub(r"[{}]", "", line).replace("↵", "\n")
+        found = [text[m.start : m.end] for m in find(text) if m.kind == "DATE_OF_BIRTH"]
+        assert found == values, text
+    for text in NO_BIRTHS.strip().splitlines():
+        assert not [match for match in find(text) if match.kind == "DATE_OF_BIRTH"], text
 
 
 @pytest.mark.parametrize("find", [find_all, find_quickly])
@@ -81,6 +144,8 @@ def test_a_scrub_leaves_no_part_and_changes_nothing_the_second_time() -> None:
     ("question", "answer", "value"),
     [
         ("Can I have your date of birth please?", "sure, 12 03 1984", "12 03 1984"),
+        ("Wann sind Sie geboren?", "12.3.84", "12.3.84"),
+        ("What year were you born?", "84", "84"),
         ("What is your username?", "sunny_day99", "sunny_day99"),
         ("May I have your shipping address?", "12 maple st springfield", "12 maple st"),
     ],

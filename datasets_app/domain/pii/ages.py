@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, Match
+from datasets_app.domain.pii.rules.dates import has_year, match_date
 
 MAX_DISTANCE = 100
 _AGE = re.compile(
@@ -15,9 +16,12 @@ _AGE = re.compile(
 )
 # "Maria, 34, called": right behind the name.
 _APPOSITION = re.compile(
-    r"(?:,[ ]?|[ ]\()(?P<number>\d{2})(?=[,);]|[ ]?\Z|\.(?:\s|\Z)|[ ](?:and|from|of|who|is|was|called"
-    r"|lives)\b)"
+    r"(?:,[ ]?|[ ]\(|[ ](?:is|turned|turns|has turned)[ ](?:now[ ])?)(?P<number>\d{2})"
+    r"(?=[,);/]|[ ]?\Z|\.(?:\s|\Z)|[ ]?[FMfm]\b|[ ](?:and|from|of|who|is|was|called|lives)\b)"
 )
+# "Jane Doe (3/12/1984)", "Jane Doe, * 3.12.1984": of those who are old enough to be no news.
+_BEFORE_DATE = re.compile(r"[ ]?[,(|/-]?[ ]?\*?[ ]?(?=[\dA-Z])")
+_FULL_YEAR = re.compile(r"(?<!\d)(?:19\d\d|200\d|201[0-2])(?!\d)")
 _SENTENCE_END = re.compile(r"[.!?][\s\"')]|\n\n")
 _NUMBER = re.compile(r"\d+")
 _OLDEST = 120
@@ -31,6 +35,13 @@ def find_ages(text: str, names: Sequence[Match]) -> Iterator[Match]:
         found = _APPOSITION.match(text, name.end)
         if found:
             yield Match(DATE_OF_BIRTH, *found.span("number"), name.score)
+        elif before := _BEFORE_DATE.match(text, name.end):
+            end = match_date(text, before.end())
+            if end and (
+                _FULL_YEAR.search(text, before.end(), end)
+                or ("(" in before[0] and has_year(text[before.end() : end]))
+            ):
+                yield Match(DATE_OF_BIRTH, before.end(), end, name.score)
     for found in _AGE.finditer(text):
         start, end = found.span("years" if found["years"] else "number")
         nearby = next((name for name in names if _is_same_sentence(text, name, start, end)), None)

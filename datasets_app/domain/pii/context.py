@@ -37,7 +37,9 @@ MAX_ANSWER_CHARACTERS = 200
 
 _REQUEST = re.compile(
     r"\?|\b(?:please|pls|provide|share|tell|give|enter|confirm|verify|need|know|have|get|type|spell|require"
-    r"|help me with|mention|specify|state|send)\b",
+    r"|help me with|mention|specify|state|send|bitte|nennen|angeben|s['’]il|indique[rz]?|por favor"
+    r"|per favore|puede"
+    r"|alstublieft|graag|proszę|vänligen)\b|пожалуйста|请|請|ください|お願い|부탁|주세요|알려",
     re.IGNORECASE,
 )
 _NOT_A_PERSON = (
@@ -118,11 +120,12 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     DATE_OF_BIRTH: re.compile(
-        r"\bdates? of birth\b|\bbirth ?(?:date|day|year)\b|\bd\.?o\.?b\b|\b(?:were|was|are) (?:you|he|she"
-        r"|they|the \w+) born\b"
-        r"|\byear of birth\b|geburts(?:datum|tag)|geboren|naissance|fecha de nac|data di nascita|data de "
-        r"nasc|geboortedatum"
-        r"|födelse|fødsels|data urodzenia|дата рождения|生年月日|出生日期|생년월일",
+        r"\b(?:date|day|month|year)s? of birth\b|\bbirth ?(?:date|day|year)|\bb-?day\b|\bd\.?o\.?b\b"
+        r"|\bborn\b(?! to\b)|geburt(?:s(?:datum|tag|jahr)|stag)|\bgeb(?:oren|\.)|naissance|\bnée?(?:\(e\))?\b"
+        r"|fecha de nac|\bnaci(?:ó|ste|do|da)\b|cumpleaños|data di nascita|\bnat[oa](?:/a)?\b|compleanno"
+        r"|data de nasc|\bnasce(?:u|ste)|\bnascid|geboorte|verjaardag|födelse|\bfödd|fødsels|\bfødt"
+        r"|syntymä|syntynyt|urodz|narozen|szület|doğum|lahir|рожден|родил|народж|γέννησ|γεννήθηκ"
+        r"|生年月日|出生|生日|誕生日|生まれ|생년월일|생일|태어나|ngày sinh|วันเกิด|לידה|الميلاد|الولادة|जन्म",
         re.IGNORECASE,
     ),
     EMAIL: re.compile(r"\be-?mail\b", re.IGNORECASE),
@@ -134,11 +137,15 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
 }
 _QUESTION_HINT = re.compile(
     r"name|who|phon|mobil|cel|contact|fax|whatsapp|num|reach|call|text|ssn|social|card|mail|pass|\bpin\b"
-    r"|otp|code"
-    r"|cv[vc]|user|nick|handle|gamer|tag|discord|insta|twitter|telegram|skype|snap|zip|post|where|street"
-    r"|anschrift|adress?e|plz|direc"
-    r"|indirizzo|endere|cep|kod|birth|born|geb|naiss|nac|nasc|födel|føds|urodz|dob|d\.o\.b|рожд|адрес"
-    r"|[住地주出生생]"
+    r"|otp|code|user|log|profile|player|nick|handle|gamer|tag|discord|insta|twitter|telegram|skype|snap"
+    r"|usu[aá]rio"
+    r"|nutzer|identifi|pseudo|utente|gebruik|bruger|bruker|użytk|käyttäj|kullan|uživ|felhaszn|ник|логин"
+    r"|ユーザ|用户|用戶|账号|微信|아이디|닉네임"
+    r"|zip|post|where|street|anschrift|adress?e|plz|direc|indirizzo|endere|cep|kod|адрес"
+    r"|birth|b-?day|born|geb|naiss|\bnée?\b|nac|\bnat[oa]\b|nasc|cumple|complea|verjaar|födel|född|fød"
+    r"|synty|urodz"
+    r"|naroz|szület|doğum|lahir|dob|d\.o\.b|рожд|родил|народж|γενν|sinh|วันเกิด|לידה|لاد|जन्म"
+    r"|[住地주出生생誕태]"
     r"|cv[vc]|iban|account|acct|a/c|\bid\b|\bno\b|#|details|wallet|address|tel|ihre|номер|[电手電携전연账会口会계]",
     re.IGNORECASE,
 )

@@ -30,6 +30,10 @@ _MONTHS_TEXT = """
     maret agustus
     января февраля марта апреля мая июня июля августа сентября октября ноября декабря
     січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня
+    януари февруари април май юни юли октомври ноември декември
+    siječnja veljače ožujka travnja svibnja lipnja srpnja kolovoza rujna studenoga prosinca marts
+    يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر
+    जनवरी फरवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर
     ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου
     νοεμβρίου δεκεμβρίου
 """
@@ -39,12 +43,25 @@ _ORDINALS = (
     r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth"
     r"|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth"
 )
+_ONES = r"(?:one|two|three|four|five|six|seven|eight|nine)"
+_TEENS = (
+    r"(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|(?:oh|o)[ -]"
+    + _ONES
+    + r")"
+)
+_TENS = rf"(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -]{_ONES})?)"
+# nineteen eighty-four, two thousand and three, twenty twelve, eighty four
+_SPELLED_YEAR = (
+    rf"(?:(?:eighteen|nineteen|twenty)[ -](?:hundred(?:[ ]and)?[ -])?(?:{_TENS}|{_TEENS}|{_ONES})"
+    rf"|two[ -]thousand(?:(?:[ ]and)?[ -](?:{_TENS}|{_TEENS}|{_ONES}))?|{_TENS})(?![^\W_])"
+)
 _FULL_YEAR = r"(?:1[5-9]|20)\d\d"
-_YEAR = rf"(?:{_FULL_YEAR}|['’]?\d\d)(?!\d)"
+_YEAR = rf"(?:(?:{_FULL_YEAR}|['’]?\d\d)(?!\d)|{_SPELLED_YEAR})"
 _DAY = rf"(?:\d{{1,2}} ?(?:st|nd|rd|th|er|re|º|ª|°|:?e|:a|-?go|-?ого)(?![^\W_])|\d{{1,2}}|{_ORDINALS})"
-_OF = r"(?:of|de|del|do|di|den)"
+_OF = r"(?:of|de|del|do|di|den|in)"
 _SEPARATOR = r"[ \t]{0,2}[-/.,][ \t]{0,2}|[ \t]{1,2}"
 _END = r"(?!\d|[-/.:]\d)"
+_ROMAN_MONTH = r"(?:i{1,3}|iv|vi{0,3}|ix|xi{0,2})"
 
 _DATE_FORMS = (
     # 1980-05-03, 1980/5/3, 1980. 05. 03.
@@ -53,22 +70,38 @@ _DATE_FORMS = (
     rf"\d{{1,2}}(?:{_SEPARATOR})\d{{1,2}}(?:{_SEPARATOR}){_YEAR}{_END}",
     # 3 May 1980, 3rd of May, 3. Mai '80, 3 de mayo de 1980, 03-May-80
     rf"{_DAY}(?:{_SEPARATOR})?(?:{_OF} )?(?:the |month )?{_MONTH}"
-    rf"(?:\.?,?(?:{_SEPARATOR})(?:{_OF} )?{_YEAR}{_END})?",
+    rf"(?:\.?,?(?:{_SEPARATOR})?(?:{_OF} )?{_YEAR}{_END})?",
     # May 3, 1980; May the 3rd; may 3 80
     rf"{_MONTH}\.?(?:{_SEPARATOR})(?:the )?{_DAY}(?![^\W_])(?:,?(?:{_SEPARATOR})(?:{_OF} )?{_YEAR}{_END})?",
     # 1980 May 3, 1980. május 3.
     rf"{_FULL_YEAR}(?:{_SEPARATOR}){_MONTH}\.?(?:{_SEPARATOR}){_DAY}(?![^\W_])\.?",
     # May 1980
     rf"{_MONTH}\.?,? (?:{_OF} )?{_FULL_YEAR}{_END}",
-    # 1980年5月3日, 昭和55年5月3日, 1980년 5월 3일
-    r"(?:(?:昭和|平成|大正|令和) ?)?\d{1,4} ?[年년] ?\d{1,2} ?[月월] ?\d{1,2} ?[日일]?",
+    # 1980年5月3日, 昭和55年5月3日, 1980년 5월 3일, 5月3日
+    r"(?:(?:(?:昭和|平成|大正|令和) ?)?\d{1,4} ?[年년] ?)?\d{1,2} ?[月월] ?\d{1,2} ?[日일]?",
+    # 3-V-1980
+    rf"\d{{1,2}}[-/. ]{_ROMAN_MONTH}[-/. ]{_YEAR}{_END}",
 )
-_DATE = re.compile(rf"(?<![\d.,/:-])(?<!\d )(?:{'|'.join(_DATE_FORMS)})", re.IGNORECASE)
+_DATE = re.compile(rf"(?<!\d)(?<!\d[.,/:-])(?<!\d )(?:{'|'.join(_DATE_FORMS)})", re.IGNORECASE)
+# 3.5., 3/5, 03-05: what a birthday is, and most other things are.
+_DAY_AND_MONTH = re.compile(r"(?<![\w.,/:-])(\d{1,2})[./-](\d{1,2})\.?(?![\w/-]|[.,:]\d)")
 _COMPACT_DATE = re.compile(
-    rf"(?<!\w)(?:{_FULL_YEAR}[01]\d[0-3]\d|[0-3]\d[0-3]\d{_FULL_YEAR}|[0-3]\d[0-3]\d\d\d)(?![\w-])"
+    rf"(?<![A-Za-z0-9_])(?:{_FULL_YEAR}[01]\d[0-3]\d|[0-3]\d[0-3]\d{_FULL_YEAR}|[0-3]\d[0-3]\d\d\d"
+    r"|\d\d[01]\d[0-3]\d)(?![\w-])"
 )
-_YEAR_ALONE = re.compile(rf"(?<![\w.,/:-]){_FULL_YEAR}(?![\w-]|[./:,]\d)")
+_YEAR_ALONE = re.compile(
+    rf"(?<![A-Za-z0-9_])(?<!\d[.,/:-]){_FULL_YEAR}(?:[ ]?[年년]|(?![A-Za-z0-9_-]|[./:,]\d))|{_SPELLED_YEAR}",
+    re.IGNORECASE,
+)
+_SHORT_YEAR = re.compile(r"(?<!\w)['’]?\d\d(?![\w'’%-]|[.,:/]\d)")
+_SPOKEN_DATE = re.compile(
+    rf"(?:(?:zero|oh|o|{_ONES}|{_TENS}|{_TEENS}|hundred|thousand|double)[ ,-]{{1,2}}){{3,8}}(?:{_ONES}"
+    rf"|{_TENS}|{_TEENS}|zero|oh)"
+    r"(?![^\W_])",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"\d+")
+_ENDS_IN_YEAR = re.compile(rf"[ -]{_SPELLED_YEAR}\Z", re.IGNORECASE)
 
 
 def match_date(text: str, start: int) -> int | None:
@@ -88,9 +121,36 @@ def match_year(text: str, start: int) -> int | None:
     return found.end() if found else None
 
 
+def match_short_year(text: str, start: int) -> int | None:
+    """Of "born in 84", which any number may follow."""
+    found = _SHORT_YEAR.match(text, start)
+    return found.end() if found else None
+
+
+def match_day_and_month(text: str, start: int) -> int | None:
+    """Of "birthday: 3/5", which may be anything elsewhere."""
+    found = _DAY_AND_MONTH.match(text, start)
+    if found is None:
+        return None
+    numbers = [int(found[1]), int(found[2])]
+    return found.end() if 0 < min(numbers) <= 12 and max(numbers) <= 31 else None
+
+
+def match_spoken_date(text: str, start: int) -> int | None:
+    """Of "two four nineteen sixty two": at least four numbers as words."""
+    found = _SPOKEN_DATE.match(text, start)
+    return found.end() if found else None
+
+
 def has_year(date: str) -> bool:
     numbers = _NUMBER.findall(date)
-    return len(numbers) > 1 or any(len(number) == 4 for number in numbers)
+    if len(numbers) == 2 and ("月" in date or "월" in date):
+        return False
+    return (
+        len(numbers) > 1
+        or any(len(number) == 4 for number in numbers)
+        or _ENDS_IN_YEAR.search(date) is not None
+    )
 
 
 def find_dates(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -5,8 +5,9 @@
 The sessions are those of the offline writer, six turns each: templates, which is the hard case, as many of
 them look alike and few are. The baseline, in the same run, is reading the file, parsing its lines and taking
 the SHA-256 of its texts: what anybody must do who looks at every word once. Files are timed in seconds of the
-processor, which other work on the machine does not change. Wanted: ten times the sessions in at most twelve
-times the time.
+processors, all processes together, which other work on the machine changes little. Wanted: ten times the
+sessions in at most twelve times the time. A dataset is timed by the clock; wanted with two processors: at
+most 120 s a million sessions.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from statistics import median
 
 from benchmarks.harness import PROJECT, run_measured, temporary_servers, time_call
 
-MAX_GROWTH = 12
+MAX_GROWTH, MAX_SECONDS_A_MILLION = 12, 120
 NO_DATABASE_ENVIRONMENT = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
 
 
@@ -56,13 +57,16 @@ def measure_file_split(path: Path, sessions: int) -> dict[str, float]:
 
 def run_child(path: Path) -> None:
     """What the child process does; it prints its seconds as JSON."""
+    import django
+
+    django.setup()
     from datasets_app.domain.conversations.reading import ConversationFile
     from datasets_app.splitting.split_file import split_file
 
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        started = time.process_time()
+        started = sum(os.times()[:4])
         done = split_file(ConversationFile(path), Path(folder))
-        took = time.process_time() - started
+        took = sum(os.times()[:4]) - started
     pairs = done.decision.report["near_duplicate_pairs"]
     print(json.dumps({"seconds": took, "pairs": pairs, "leaks": done.decision.report["leaking_pairs"]}))
 
@@ -107,7 +111,11 @@ def main() -> None:
             )
         growth = medians[given.sessions] / medians[given.sessions // 10]
         print(f"ten times the sessions: {growth:.1f} times the time (wanted: at most {MAX_GROWTH})")
-        print(f"split_dataset, {given.sessions:,} sessions: {time_dataset_split(path):.1f} s")
+        seconds = time_dataset_split(path)
+        print(
+            f"split_dataset, {given.sessions:,} sessions: {seconds:.1f} s, "
+            f"{seconds / given.sessions * 1e6:,.0f} s a million (wanted: at most {MAX_SECONDS_A_MILLION})"
+        )
 
 
 if __name__ == "__main__":

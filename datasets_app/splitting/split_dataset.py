@@ -17,6 +17,7 @@ from datasets_app.domain.splits.decision import Conversation, SplitDecision, dec
 from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.models import Dataset
 from datasets_app.splitting.rows import read_conversations, write_splits
+from datasets_app.splitting.signing import open_signing
 
 PROGRESS_INTERVAL_SESSIONS = 200
 
@@ -65,11 +66,13 @@ def split_dataset(
     keys = array("q")
     sessions = _read_sessions(dataset, keys, resplit, report_progress)
     total = max(1, dataset.session_count)
-    decision = decide_splits(
-        sessions,
-        settings,
-        lambda done, of: report_progress(total + total * done // (10 * of), total * 11 // 10),
-    )
+    with open_signing(settings.similarity, total) as sign_batches:
+        decision = decide_splits(
+            sessions,
+            settings,
+            lambda done, of: report_progress(total + total * done // (10 * of), total * 11 // 10),
+            sign_batches,
+        )
     if not keys:
         raise UserError(f"{dataset.name} has no sessions.")
     with transaction.atomic():

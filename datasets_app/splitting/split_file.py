@@ -21,9 +21,12 @@ from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata, metadata_path
 from datasets_app.domain.splits.decision import Conversation, SplitDecision, decide_splits, get_split_group
 from datasets_app.domain.splits.splits import SPLITS, SplitSettings
+from datasets_app.splitting.signing import open_signing
 
 # Metadata key for the name and settings of the split that a file contains.
 SPLIT_KEY = "split"
+# Roughly, to guess how many sessions a file has.
+SESSION_BYTES = 2000
 
 
 class SplitFile(NamedTuple):
@@ -70,7 +73,8 @@ def split_file(
                     yield session._replace(current_split=split)
 
     try:
-        decision = decide_splits(sessions(), settings)
+        with open_signing(settings.similarity, file.bytes_total // SESSION_BYTES) as sign_batches:
+            decision = decide_splits(sessions(), settings, sign_batches=sign_batches)
         if not seen:
             raise UserError(f"{file.name} has no sessions.")
         files = _write_files(file, earlier, decision, settings, seen, reader.turns())

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder, Pair, choose_bands, split_words
+from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder, Pair
+from datasets_app.domain.splits.signatures import choose_bands, split_words
 
 VOCABULARY = [f"{one}{two}{three}" for one in "bdfgk" for two in "aeiou" for three in ("l", "n", "rt", "st")]
 
@@ -19,8 +20,7 @@ def talk(seed: object, turns: int = 6, length: int = 20) -> list[str]:
 
 def found(sessions: list[list[str]], similarity: float = 0.65) -> list[Pair]:
     with NearDuplicateFinder(similarity) as duplicates:
-        for texts in sessions:
-            duplicates.add(texts)
+        duplicates.add(sessions)
         return sorted(duplicates.find_pairs())
 
 
@@ -86,8 +86,7 @@ def test_neither_order_nor_batches_matter() -> None:
 def test_thousands_of_one_template_are_found_without_comparing_each_with_each() -> None:
     compared = []
     with NearDuplicateFinder() as duplicates:
-        for number in range(800):
-            duplicates.add([*talk("template"), talk(number, 1, 3)[0]])
+        duplicates.add([*talk("template"), talk(number, 1, 3)[0]] for number in range(800))
         pairs = list(duplicates.find_pairs(lambda done, total: compared.append(total)))
     together = {0}
     for pair in sorted(pairs):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.sampling import get_scenario
 from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder
+from datasets_app.domain.splits.signatures import SignBatches
 from datasets_app.domain.splits.splits import TOTAL_PARTS, Candidate, SplitSettings, UnionFind, place_sessions
 
 NO_PERSONA, ALL_SESSIONS = "no persona", "all sessions"
@@ -71,13 +72,13 @@ def decide_splits(
     sessions: Iterable[Conversation],
     settings: SplitSettings,
     on_compared: Callable[[int, int], None] = lambda done, total: None,
+    sign_batches: SignBatches | None = None,
 ) -> SplitDecision:
-    """Place every session that is not placed yet. ``on_compared`` is told how many pairs were compared."""
+    """Place every session that is not placed yet. ``on_compared`` is told how many pairs were compared;
+    ``sign_batches`` is of :meth:`NearDuplicateFinder.add`."""
     gathered = _SessionCollector(settings)
     with NearDuplicateFinder(settings.similarity) as texts:
-        for session in sessions:
-            texts.add(session.texts)
-            gathered.add(session)
+        texts.add(gathered.collect(sessions), sign_batches)
         pairs = list(texts.find_pairs(on_compared))
     for pair in pairs:
         gathered.links.union(pair.first, pair.second)
@@ -116,7 +117,13 @@ class _SessionCollector:
         # Few are different: each is kept once.
         self._names: dict[str, str] = {}
 
-    def add(self, session: Conversation) -> None:
+    def collect(self, sessions: Iterable[Conversation]) -> Iterator[Sequence[str]]:
+        """The texts of each session."""
+        for session in sessions:
+            self._add(session)
+            yield session.texts
+
+    def _add(self, session: Conversation) -> None:
         number = self.links.add()
         self._ids.append(session.session_id)
         self._placed.append(session.current_split)

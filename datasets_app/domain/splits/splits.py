@@ -142,10 +142,12 @@ class _Group(NamedTuple):
 
     @classmethod
     def build(cls, sessions: list[Candidate], numbers: list[int], seed: int) -> "_Group":
-        first = min(session.session_id for session in sessions)
+        first, strata = sessions[0].session_id, {sessions[0].stratum: 1}
+        if len(sessions) > 1:  # most stand alone
+            first = min(session.session_id for session in sessions)
+            strata = dict(Counter(session.stratum for session in sessions))
         key = str(seed).encode()
         digest = hashlib.blake2b(first.encode(errors="surrogatepass"), key=key, digest_size=8).digest()
-        strata = dict(Counter(session.stratum for session in sessions))
         return cls(-len(numbers), int.from_bytes(digest, "big"), first, numbers, strata)
 
     @property
@@ -185,6 +187,9 @@ class _SplitBalance:
 
     def find_neediest_split(self, group: _Group) -> str:
         """Where the squares of what is lacking come down most."""
+        if len(group.strata) == 1:
+            (stratum,) = group.strata
+            return max(self._rotate_splits(group), key=self._deficits[stratum].__getitem__)
         gain = {
             split: sum(count * self._deficits[stratum][split] for stratum, count in group.strata.items())
             for split in self._splits

@@ -44,10 +44,10 @@ def settle(stored: Dataset, count: int) -> None:
 
 
 def test_gold_items_and_repeats_come_at_about_the_share_asked_for(tmp_path: Path) -> None:
-    stored = make_replies(tmp_path, 50, turns=8)
-    settle(stored, 100)
+    stored = make_replies(tmp_path, 13, turns=20)
+    settle(stored, 40)
     round_1 = make_campaign(stored, "ana", "ben", overlap=1, gold_share=0.2, repeat_share=0.15)
-    given = label_all_replies(round_1, "ana", limit=150)
+    given = label_all_replies(round_1, "ana", limit=100)
     gold = sum(assignment.item.gold and not assignment.repeat for assignment in given)
     repeats = [assignment for assignment in given if assignment.repeat]
     assert 0.13 <= gold / len(given) <= 0.27
@@ -72,8 +72,8 @@ def test_every_annotator_meets_the_gold_items(tmp_path: Path) -> None:
 
 
 def test_the_same_campaign_again_gives_the_same(tmp_path: Path) -> None:
-    stored = make_replies(tmp_path, 40)
-    settle(stored, 10)
+    stored = make_replies(tmp_path, 20)
+    settle(stored, 5)
     runs = []
     for name in ("one", "two"):
         made = make_campaign(stored, "ana", name=name, gold_share=0.2, repeat_share=0.2)
@@ -97,9 +97,9 @@ def test_a_session_is_read_in_one_go(tmp_path: Path) -> None:
 @pytest.mark.parametrize("overlap", [1, 2])
 def test_no_more_people_than_the_overlap_are_in_a_session(tmp_path: Path, overlap: int) -> None:
     names = ["ana", "ben", "cy", "dan"]
-    round_1 = make_campaign(make_replies(tmp_path, 8, turns=8), *names, order="session", overlap=overlap)
+    round_1 = make_campaign(make_replies(tmp_path, 8, turns=4), *names, order="session", overlap=overlap)
     readers: dict[int, set[str]] = {}
-    for _ in range(12):
+    for _ in range(8):
         for name in names:
             current = lease_for(round_1, name).current
             if current:
@@ -339,9 +339,9 @@ def test_what_was_noted_is_scrubbed_with_the_session_wherever_it_stands(tmp_path
 
 
 def test_serving_takes_no_more_queries_the_more_was_done(tmp_path: Path) -> None:
-    round_1 = make_campaign(make_replies(tmp_path, 60), "ana", "ben", repeat_share=0.1)
+    round_1 = make_campaign(make_replies(tmp_path, 40), "ana", "ben", repeat_share=0.1)
     counts = []
-    for most in (15, 30):
+    for most in (8, 16):
         label_all_replies(round_1, "ana", limit=most)
         current = lease_for(round_1, "ana").current
         with CaptureQueriesContext(connection) as queries:

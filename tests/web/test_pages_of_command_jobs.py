@@ -63,12 +63,8 @@ def given_files(tmp_path: Path) -> None:
     (tmp_path / "terms.txt").write_text("Ana\nBen\n")
 
 
-def page(client: Client, job: JobRun) -> str:
-    """The job's page, of which the part that renews itself is most."""
-    return load(client, job, "change")
-
-
 def load(client: Client, job: JobRun, name: str) -> str:
+    """The job's page ("change"), or the part that renews itself ("progress"): all that depends on the job."""
     answer = client.get(reverse(f"admin:datasets_app_jobrun_{name}", args=[job.pk]))
     assert answer.status_code == 200, (job, name)
     return answer.content.decode()
@@ -106,7 +102,7 @@ def test_each_command_leaves_a_job_with_a_page(
                 state=state, error="Something failed." * (state == "failed")
             )
             for client in (admin, curator):
-                assert str(job) in page(client, job)
+                assert str(job) in load(client, job, "change" if state == job.state else "progress")
     assert {operation for operation, _ in seen} == commands_operations() > set()
 
 
@@ -133,4 +129,4 @@ def test_no_operation_needs_the_parameters_or_results_of_today(
             job = JobRun.objects.create(
                 operation=operation, state=state, parameters=values, result=values or None, foreground=True
             )
-            assert str(job) in page(admin, job)
+            assert str(job) in load(admin, job, "change" if state == "done" else "progress")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Greetings, tags, metadata: what repeats is short. The memory this takes is bounded by both.
 MAX_CACHED_CHARACTERS = 300
-MAX_CACHED_TEXTS = 50_000
+MAX_CACHED_TEXTS = 10_000
 MAX_KEYED_VALUE_CHARACTERS = 100
 MIN_CODE_CHARACTERS = 16
 

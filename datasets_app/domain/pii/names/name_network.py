@@ -23,7 +23,7 @@ from datasets_app.domain.pii.names.name_words import (
 
 _BATCH_PIECES = 8192  # text pieces per batch
 _BLOCK_ROWS = 1024  # words per block
-_MAX_CACHED_WORDS = 100_000  # cached word embeddings: 100,000 × 96 numbers are 38 MB
+_MAX_CACHED_WORDS = 40_000  # cached word embeddings: 40,000 × 96 numbers are 15 MB
 _EPSILON = 1e-8
 
 
